@@ -37,12 +37,12 @@ COPY pom.xml ./
 COPY src/pom.xml src/
 COPY src/hooks/pom.xml src/hooks/
 RUN --mount=type=cache,target=/root/.m2/repository,sharing=locked \
-    case $TARGETARCH in amd64) machine=x86_64 jna=x86-64 ;; arm64) machine=aarch64 jna=aarch64 ;; esac \
+    case $TARGETARCH in amd64) machine=x86_64 jna=x86-64 onnx=x64 ;; arm64) machine=aarch64 jna=aarch64 onnx=aarch64 ;; esac \
     && mvn -B -ntp -q -DskipTests package "-Dnative.classifier=linux-$machine" \
     && mkdir -p unpacked torch/cpu torch/gpu native \
     && mv target/lib . \
     && rm -r target lib/berth-hooks-* \
-    && for jar in pytorch-native-cpu pytorch-jni tokenizers jna webp-imageio; do \
+    && for jar in pytorch-native-cpu pytorch-jni tokenizers jna webp-imageio onnxruntime; do \
          jar --extract --file lib/"$jar"-[0-9]*.jar --dir "unpacked/$jar"; \
        done \
     && mv unpacked/pytorch-native-cpu/pytorch/cpu/linux-"$machine"/*.so* torch/cpu \
@@ -51,9 +51,11 @@ RUN --mount=type=cache,target=/root/.m2/repository,sharing=locked \
     && mv "unpacked/tokenizers/native/lib/linux-$machine/cpu/libtokenizers.so" native \
     && mv "unpacked/jna/com/sun/jna/linux-$jna/libjnidispatch.so" native \
     && mv "unpacked/webp-imageio/native/Linux/$machine/libwebp-imageio.so" native \
-    && rm -r unpacked/tokenizers/native/lib/*/ unpacked/webp-imageio/native \
+    && mv "unpacked/onnxruntime/ai/onnxruntime/native/linux-$onnx"/*.so native \
+    && rm -r unpacked/tokenizers/native/lib/*/ unpacked/webp-imageio/native unpacked/onnxruntime/ai/onnxruntime/native \
     && jar --create --no-manifest --file lib/tokenizers-[0-9]*.jar -C unpacked/tokenizers . \
     && jar --create --no-manifest --file lib/webp-imageio-[0-9]*.jar -C unpacked/webp-imageio . \
+    && jar --create --no-manifest --file lib/onnxruntime-[0-9]*.jar -C unpacked/onnxruntime . \
     && rm -r lib/pytorch-native-cpu-* lib/pytorch-jni-* unpacked
 
 # A fifth of libtorch is names of functions that nothing outside it can call; only a native debugger reads them.

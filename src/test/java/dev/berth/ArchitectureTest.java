@@ -49,6 +49,7 @@ class ArchitectureTest {
           Map.entry("engine.cores", Set.of("hooks")),
           Map.entry(
               "engine.torch", Set.of("hooks", "artifact", "engine", "engine.cores", "memory")),
+          Map.entry("engine.onnx", Set.of("hooks", "artifact", "engine", "engine.cores", "memory")),
           Map.entry("handler.task", Set.of("hooks", "artifact", "content", "engine", "json")),
           Map.entry(
               "handler.qa",

@@ -121,7 +121,7 @@ class HooksDocTest {
             .filter(text -> text.startsWith("{\"format\""))
             .findFirst();
     Files.writeString(artifact.resolve("model.json"), json.orElseThrow());
-    var opened = TensorArtifact.open(artifact, Engine::isModel);
+    var opened = TensorArtifact.open(artifact, Engine.FORMS);
     assertThat(opened.inputs())
         .containsExactly(
             new TensorArtifact.Input("left", ElementType.FLOAT32),

@@ -49,12 +49,13 @@ public record TensorArtifact(
 
   /// Reads and checks the artifact in `directory`.
   ///
-  /// @param isModel whether a file is one that an engine reads
+  /// @param forms for each engine, whether a file is a model of it. Without a `model.json` the
+  ///   first one that finds a file is served
   /// @throws ModelArtifactException with everything that is wrong
-  public static TensorArtifact open(Path directory, Predicate<Path> isModel) {
+  public static TensorArtifact open(Path directory, List<Predicate<Path>> forms) {
     if (!ModelJson.isIn(directory)) {
       return new TensorArtifact(
-          directory, onlyFile(directory, isModel), Optional.empty(), List.of(), List.of());
+          directory, onlyFile(directory, forms), Optional.empty(), List.of(), List.of());
     }
     var json = ModelJson.read(directory).checkFormat();
     var files = json.json().path("files");
@@ -119,8 +120,13 @@ public record TensorArtifact(
     return inputs;
   }
 
-  private static Path onlyFile(Path directory, Predicate<Path> isModel) {
-    var found = entries(directory, isModel);
+  private static Path onlyFile(Path directory, List<Predicate<Path>> forms) {
+    var found =
+        forms.stream()
+            .map(form -> entries(directory, form))
+            .filter(files -> !files.isEmpty())
+            .findFirst()
+            .orElse(List.of());
     var model =
         found.stream()
             .filter(file -> file.getFileName().toString().startsWith("model."))
@@ -130,8 +136,9 @@ public record TensorArtifact(
           directory,
           List.of(
               found.isEmpty()
-                  ? "model.json: not found, nor hooks in code/, nor a model file such as model.pt%s"
-                      .formatted(only(directory, isModel))
+                  ? "model.json: not found, nor hooks in code/, nor a model file such as model.pt or model.onnx%s"
+                      .formatted(
+                          only(directory, file -> forms.stream().anyMatch(f -> f.test(file))))
                   : "found %s and no model.json that says which one is served; expected one, or model.pt"
                       .formatted(found.stream().map(Path::getFileName).toList())));
     }

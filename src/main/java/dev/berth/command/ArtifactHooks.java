@@ -80,7 +80,7 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
     if (json.task().isPresent() || ArtifactFile.isThere(directory.resolve("tokenizer.json"))) {
       return ofTask(json.task().orElse(""), directory);
     }
-    return ofTensors(TensorArtifact.open(directory, Engine::isModel));
+    return ofTensors(TensorArtifact.open(directory, Engine.FORMS));
   }
 
   /// Hooks that are no part of Berth.

@@ -83,7 +83,7 @@ public record ModelConfig(
             "--extra-libraries",
             files(),
             List.of(),
-            "Libraries of operators that a TorchScript needs, loaded after libtorch"),
+            "Libraries of operators that a model file needs, loaded after its engine"),
         watch(reading));
   }
 

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.ServiceLoader;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /// A library that runs models. A new one is a package of its own and a line in
@@ -24,9 +25,12 @@ public interface Engine {
           .map(ServiceLoader.Provider::get)
           .toList();
 
+  /// For each engine, whether a file is a model of it.
+  List<Predicate<Path>> FORMS = ALL.stream().<Predicate<Path>>map(engine -> engine::reads).toList();
+
   /// Whether a file is a model of any engine, as far as its name or its first bytes tell.
   static boolean isModel(Path file) {
-    return ALL.stream().anyMatch(engine -> engine.reads(file));
+    return FORMS.stream().anyMatch(form -> form.test(file));
   }
 
   /// The engine of a model file: the one that its `model.json` names, else the first that reads the

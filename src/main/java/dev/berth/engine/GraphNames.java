@@ -1,23 +1,30 @@
 package dev.berth.engine;
 
+import dev.berth.hooks.ElementType;
 import java.util.List;
 import java.util.Optional;
 
 /// What a model file says of its `forward` before it is loaded.
 ///
 /// @param inputs the parameters in their order; empty: the file does not tell
+/// @param types what the elements of each of them must be; empty: the file does not tell
 /// @param required how many of them, from the first on, have no default
-/// @param outputs the keys of the dict that `forward` returns, in the order of [Graph#forward];
-///   empty: it returns no dict, or one that is made elsewhere
+/// @param outputs the names of what `forward` returns, in the order of [Graph#forward]; empty: it
+///   returns no dict, or one that is made elsewhere
 /// @param misfit what it takes or returns that is no tensor, if anything: no forward can succeed
 public record GraphNames(
-    List<String> inputs, int required, List<String> outputs, Optional<String> misfit) {
+    List<String> inputs,
+    List<ElementType> types,
+    int required,
+    List<String> outputs,
+    Optional<String> misfit) {
 
   public static final GraphNames UNKNOWN =
-      new GraphNames(List.of(), 0, List.of(), Optional.empty());
+      new GraphNames(List.of(), List.of(), 0, List.of(), Optional.empty());
 
   public GraphNames {
     inputs = List.copyOf(inputs);
+    types = List.copyOf(types);
     outputs = List.copyOf(outputs);
   }
 }

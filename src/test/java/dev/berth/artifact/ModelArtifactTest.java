@@ -96,7 +96,7 @@ class ModelArtifactTest {
   void aRelativePathWillDo() {
     var sample = Path.of("").toAbsolutePath().relativize(TestServer.SAMPLE_ARTIFACT);
     assertThat(ModelArtifact.open(sample).task()).isEqualTo("question-answering");
-    assertThat(TensorArtifact.open(Path.of("examples/mnist/../mnist/."), Engine::isModel).file())
+    assertThat(TensorArtifact.open(Path.of("examples/mnist/../mnist/."), Engine.FORMS).file())
         .exists();
   }
 
@@ -229,7 +229,7 @@ class ModelArtifactTest {
         .hasMessageContaining(
             "sample-response.json: found a link to nothing, expected a regular file");
     Files.delete(directory.resolve("model.json"));
-    assertThatThrownBy(() -> TensorArtifact.open(directory, Engine::isModel))
+    assertThatThrownBy(() -> TensorArtifact.open(directory, Engine.FORMS))
         .hasMessageContaining("model.pt: found a pipe");
     Pipes.make(directory.resolve("model.json"));
     assertThatThrownBy(() -> ModelArtifact.open(directory))

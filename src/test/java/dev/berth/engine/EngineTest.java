@@ -3,6 +3,7 @@ package dev.berth.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.berth.engine.onnx.Onnx;
 import dev.berth.engine.torch.Torch;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -19,6 +20,10 @@ class EngineTest {
     assertThat(Engine.isModel(artifact.resolve("model.pt"))).isTrue();
     assertThat(Engine.isModel(artifact.resolve("tokenizer.json"))).isFalse();
     assertThat(Engine.of(artifact.resolve("model.pt"))).isInstanceOf(Torch.class);
+    assertThat(Engine.of(artifact.resolve("model.onnx"))).isInstanceOf(Onnx.class);
+    assertThat(Engine.of(artifact.resolve("weights.bin")))
+        .as("the default")
+        .isInstanceOf(Torch.class);
     assertThat(Engine.named(artifact)).isEmpty();
   }
 
@@ -34,7 +39,7 @@ class EngineTest {
     describe("{\"engine\": \"tensorflow\"}");
     assertThatThrownBy(() -> Engine.of(artifact.resolve("deeper/model.pt")))
         .isInstanceOf(EngineException.class)
-        .hasMessage("model.json: engine: found \"tensorflow\", expected one of pytorch");
+        .hasMessage("model.json: engine: found \"tensorflow\", expected one of pytorch, onnx");
   }
 
   private void describe(String json) throws IOException {

@@ -8,8 +8,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.IntConsumer;
-import java.util.function.Supplier;
+import java.util.function.IntFunction;
 
 /// Shares the cores of the CPU out among the forwards of this process. Used by many threads.
 ///
@@ -64,13 +63,12 @@ final class CoreShares {
     /// Runs a forward and waits for it, through interrupts: native code knows none. Throws what the
     /// forward throws.
     ///
-    /// @param use tells the engine how many cores the calling thread's next operations may use
-    <T> T run(IntConsumer use, Supplier<T> forward) {
+    /// @param forward is told how many cores it may use
+    <T> T run(IntFunction<T> forward) {
       try {
         return CompletableFuture.supplyAsync(
                 () -> {
-                  use.accept(cores);
-                  var result = forward.get();
+                  var result = forward.apply(cores);
                   if (cores > placed) {
                     CoreAffinity.spread(name);
                   }

@@ -1,8 +1,7 @@
 package dev.berth.engine.cores;
 
 import dev.berth.hooks.Accelerator;
-import java.util.function.IntConsumer;
-import java.util.function.Supplier;
+import java.util.function.IntFunction;
 
 /// Runs the forwards of one graph on the cores of the CPU, beside those of all other graphs of the
 /// process. Used by many threads.
@@ -11,19 +10,14 @@ public final class Cores {
   private static final CoreShares SHARES = new CoreShares();
 
   private final Speedup speedup = new Speedup();
-  private final IntConsumer use;
-
-  /// @param use tells the engine how many cores the calling thread's next operations may use
-  public Cores(IntConsumer use) {
-    this.use = use;
-  }
 
   /// Waits for a core and runs a forward, on several cores where the CPU's profile allows it and
   /// they are faster. Throws what the forward throws.
   ///
   /// @param most the cores that the forward can use well
   /// @param elements of its input
-  public <T> T run(Accelerator.Cpu cpu, int most, long elements, Supplier<T> forward) {
+  /// @param forward is told how many cores it may use
+  public <T> T run(Accelerator.Cpu cpu, int most, long elements, IntFunction<T> forward) {
     int wanted =
         switch (cpu.profile()) {
           case ADAPTIVE -> speedup.isWorthwhile() ? most : 1;
@@ -32,7 +26,7 @@ public final class Cores {
         };
     try (var team = SHARES.begin(cpu.cores(), wanted)) {
       long begin = System.nanoTime();
-      var result = team.run(use, forward);
+      var result = team.run(forward);
       if (most > 1) {
         speedup.record(team.cores, elements, System.nanoTime() - begin);
       }

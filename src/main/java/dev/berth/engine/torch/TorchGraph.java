@@ -41,8 +41,7 @@ final class TorchGraph implements Graph {
   private final Model model;
   private final Accelerator accelerator;
 
-  /// libtorch keeps the number per thread once the thread has run its first parallel operation.
-  private final Cores cores = new Cores(JniUtils::setNumThreads);
+  private final Cores cores = new Cores();
 
   private final GraphNames names;
   private volatile List<String> outputNames;
@@ -122,7 +121,15 @@ final class TorchGraph implements Graph {
 
   private List<Tensor> onCores(List<Tensor> inputs, int most, Supplier<List<Tensor>> forward) {
     return accelerator instanceof Accelerator.Cpu cpu
-        ? cores.run(cpu, most, inputs.stream().mapToLong(Tensor::size).sum(), forward)
+        ? cores.run(
+            cpu,
+            most,
+            inputs.stream().mapToLong(Tensor::size).sum(),
+            threads -> {
+              // It is kept per thread once the thread has run its first parallel operation.
+              JniUtils.setNumThreads(threads);
+              return forward.get();
+            })
         : forward.get();
   }
 

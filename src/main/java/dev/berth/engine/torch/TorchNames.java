@@ -77,6 +77,7 @@ final class TorchNames {
     var returned = forward.group(2);
     return new GraphNames(
         parameters.stream().map(parameter -> parameter.group(1)).toList(),
+        List.of(),
         required.size(),
         returned.startsWith("Dict[str, ")
             ? keys(body(ofClass.substring(forward.end() - 1)))

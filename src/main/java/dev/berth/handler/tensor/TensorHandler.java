@@ -79,7 +79,7 @@ public class TensorHandler
   private final Map<Graph, Graph> named = new ConcurrentHashMap<>();
 
   public TensorHandler(Path modelDirectory) {
-    this(TensorArtifact.open(modelDirectory, Engine::isModel));
+    this(TensorArtifact.open(modelDirectory, Engine.FORMS));
   }
 
   public TensorHandler(TensorArtifact artifact) {
@@ -98,16 +98,18 @@ public class TensorHandler
   }
 
   /// Those of `model.json`, else the model's own where it needs several. One input may have any
-  /// name.
+  /// name. The types are those of the file where it has some.
   private static TensorInputs inputs(TensorArtifact artifact, GraphNames names) {
     if (artifact.inputs().isEmpty()) {
       return new TensorInputs(
           names.required() > 1 ? names.inputs().subList(0, names.required()) : List.of(),
-          List.of());
+          names.types());
     }
     return new TensorInputs(
         artifact.inputs().stream().map(TensorArtifact.Input::name).toList(),
-        artifact.inputs().stream().map(TensorArtifact.Input::type).toList());
+        names.types().isEmpty()
+            ? artifact.inputs().stream().map(TensorArtifact.Input::type).toList()
+            : names.types());
   }
 
   /// Inputs have the names of `model.json`, else the model's own. Shapes and outputs are those of

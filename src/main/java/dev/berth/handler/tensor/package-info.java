@@ -1,4 +1,4 @@
-/// The tensor handler: serves any TorchScript without a line of code, and is there to be extended.
+/// The tensor handler: serves any model file without a line of code, and is there to be extended.
 ///
 /// It knows nothing of HTTP, queues or what the numbers mean. Its hooks run on the threads that
 /// [dev.berth.hooks.InferenceHandler] names.

@@ -4,14 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import ai.djl.pytorch.jni.JniUtils;
-import dev.berth.artifact.Target;
 import dev.berth.engine.EngineException;
-import dev.berth.engine.torch.Torch;
 import java.lang.Thread.State;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -21,11 +16,6 @@ class CoreSharesTest {
 
   private final CoreShares shares = new CoreShares();
 
-  @BeforeAll
-  static void loadLibtorch() {
-    new Torch().loadLibraries(Target.CPU, List.of());
-  }
-
   @ParameterizedTest
   @CsvSource({"0,1", "1,1", "2,2", "4,4", "1000,8"})
   void aForwardThatIsAloneHasTheCoresThatItIsWorth(int most, int share) {
@@ -34,9 +24,9 @@ class CoreSharesTest {
 
   @Test
   void oneCoreIsTheCallersAndSeveralAreATeams() {
-    assertThat(shares.begin(3, 1).run(JniUtils::setNumThreads, Thread::currentThread))
+    assertThat(shares.begin(3, 1).<Thread>run(_ -> Thread.currentThread()))
         .isEqualTo(Thread.currentThread());
-    var thread = shares.begin(8, 2).run(JniUtils::setNumThreads, Thread::currentThread);
+    var thread = shares.begin(8, 2).run(_ -> Thread.currentThread());
     assertThat(thread).isNotEqualTo(Thread.currentThread());
     assertThat(thread.isDaemon()).isTrue();
   }
@@ -44,9 +34,7 @@ class CoreSharesTest {
   @ParameterizedTest
   @ValueSource(ints = {1, 3})
   void aForwardHasTheThreadsOfItsShare(int cores) {
-    assertThat(
-            shares.begin(8, cores).<Integer>run(JniUtils::setNumThreads, JniUtils::getNumThreads))
-        .isEqualTo(cores);
+    assertThat(shares.begin(8, cores).<Integer>run(share -> share)).isEqualTo(cores);
   }
 
   @Test
@@ -118,7 +106,7 @@ class CoreSharesTest {
     assertThat(
             shares
                 .begin(2, 2)
-                .run(JniUtils::setNumThreads, () -> Thread.currentThread().getContextClassLoader()))
+                .<ClassLoader>run(_ -> Thread.currentThread().getContextClassLoader()))
         .isNotEqualTo(loader);
   }
 
@@ -131,20 +119,18 @@ class CoreSharesTest {
     assertThatThrownBy(
             () ->
                 team.run(
-                    JniUtils::setNumThreads,
-                    () -> {
+                    _ -> {
                       throw problem;
                     }))
         .isSameAs(problem);
     assertThatThrownBy(
             () ->
                 team.run(
-                    JniUtils::setNumThreads,
-                    () -> {
+                    _ -> {
                       throw error;
                     }))
         .isSameAs(error);
-    assertThat(team.run(JniUtils::setNumThreads, () -> "as before")).isEqualTo("as before");
+    assertThat(team.<String>run(_ -> "as before")).isEqualTo("as before");
   }
 
   @Test
@@ -159,8 +145,7 @@ class CoreSharesTest {
                 () ->
                     found.complete(
                         team.run(
-                                JniUtils::setNumThreads,
-                                () -> {
+                                _ -> {
                                   begun.complete(null);
                                   return mayEnd.join();
                                 })

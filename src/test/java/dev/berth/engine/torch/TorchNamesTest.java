@@ -26,7 +26,11 @@ class TorchNamesTest {
     assertThat(TorchNames.of(Path.of("src/test/resources/torchscript/sum-and-product.pt")))
         .isEqualTo(
             new GraphNames(
-                List.of("left", "right"), 2, List.of("product", "sum"), Optional.empty()));
+                List.of("left", "right"),
+                List.of(),
+                2,
+                List.of("product", "sum"),
+                Optional.empty()));
     assertThat(
             names(
                     "x: Tensor",
@@ -42,6 +46,7 @@ class TorchNamesTest {
         .isEqualTo(
             new GraphNames(
                 List.of("input_ids", "attention_mask", "token_type_ids"),
+                List.of(),
                 3,
                 List.of(),
                 Optional.empty()));
@@ -58,6 +63,7 @@ class TorchNamesTest {
         .isEqualTo(
             new GraphNames(
                 List.of("left", "pair", "right", "n"),
+                List.of(),
                 2,
                 List.of(),
                 Optional.of("takes pair: Tuple[Tensor, Tensor]")));

@@ -584,12 +584,12 @@ class TensorHandlerTest {
     assertStartFails(
         Files.createDirectory(directory.resolve("empty")),
         "model.json: not found, nor hooks in code/, nor a model file");
-    var onnx = Files.createDirectories(directory.resolve("onnx"));
-    Files.writeString(onnx.resolve("model.onnx"), "a model");
-    Files.writeString(onnx.resolve("notes"), "");
+    var forest = Files.createDirectories(directory.resolve("forest"));
+    Files.writeString(forest.resolve("model.joblib"), "a model");
+    Files.writeString(forest.resolve("notes"), "");
     assertStartFails(
-        onnx,
-        "nor a model file such as model.pt, only model.onnx, which no engine here reads; write hooks in code/ that do");
+        forest,
+        "nor a model file such as model.pt or model.onnx, only model.joblib, which no engine here reads; write hooks in code/ that do");
     var packed = Files.createDirectories(directory.resolve("packed/my-model")).getParent();
     Files.copy(TestArtifact.TORCHSCRIPT.resolve("doubled.pt"), packed.resolve("my-model/model.pt"));
     assertStartFails(

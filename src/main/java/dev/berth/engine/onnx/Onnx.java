@@ -1,0 +1,132 @@
+package dev.berth.engine.onnx;
+
+import ai.onnxruntime.OrtEnvironment;
+import ai.onnxruntime.OrtException;
+import ai.onnxruntime.OrtLoggingLevel;
+import dev.berth.artifact.Target;
+import dev.berth.engine.Engine;
+import dev.berth.engine.EngineException;
+import dev.berth.engine.Graph;
+import dev.berth.engine.GraphNames;
+import dev.berth.hooks.Accelerator;
+import dev.berth.memory.Footprint;
+import dev.berth.memory.MemoryReading;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.SymbolLookup;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentSkipListSet;
+
+/// ONNX Runtime, loaded once per process, and the libraries that bring it more operators. It runs
+/// models on the CPU.
+public final class Onnx implements Engine {
+
+  /// The libraries that have operators for ONNX Runtime, which each model is told of.
+  private final Set<Path> operators = new ConcurrentSkipListSet<>();
+
+  @Override
+  public String name() {
+    return "onnx";
+  }
+
+  @Override
+  public boolean reads(Path file) {
+    return file.toString().endsWith(".onnx");
+  }
+
+  @Override
+  public GraphNames names(Path file) {
+    return OnnxFile.names(file);
+  }
+
+  @Override
+  public void preload() {
+    Thread.ofPlatform().name("berth-engine").daemon().start(Started::await);
+  }
+
+  // Native access is what this class is for; the launcher allows it.
+  @Override
+  @SuppressWarnings("restricted")
+  public void loadLibraries(Target target, List<Path> libraries) {
+    environment();
+    for (var library : libraries) {
+      var path = library.toAbsolutePath();
+      try {
+        System.load(path.toString());
+      } catch (UnsatisfiedLinkError e) {
+        throw new EngineException(
+            "%s can't be loaded beside ONNX Runtime: %s".formatted(library, OnnxFailure.line(e)),
+            e);
+      }
+      // Others may have operators of libtorch, or be what such a library needs.
+      if (SymbolLookup.libraryLookup(path, Arena.global()).find("RegisterCustomOps").isPresent()) {
+        operators.add(path);
+      }
+    }
+  }
+
+  @Override
+  public int gpus() {
+    return 0;
+  }
+
+  @Override
+  public Footprint footprint(Path file) {
+    return OnnxFile.footprint(file);
+  }
+
+  @Override
+  public Optional<MemoryReading> memory(Accelerator accelerator) {
+    return Optional.empty();
+  }
+
+  @Override
+  public Graph load(Path file, Accelerator accelerator) {
+    if (!(accelerator instanceof Accelerator.Cpu cpu)) {
+      throw new EngineException(
+          "%s can't be loaded on %s: ONNX Runtime runs on the CPU here; set INSTANCE_TYPE=cpu"
+              .formatted(file, accelerator));
+    }
+    return new OnnxGraph(environment(), file, cpu, List.copyOf(operators));
+  }
+
+  private static OrtEnvironment environment() {
+    if (Started.ENVIRONMENT == null) {
+      throw Started.PROBLEM;
+    }
+    return Started.ENVIRONMENT;
+  }
+
+  /// The library, or why it can't be loaded.
+  private static final class Started {
+    static final OrtEnvironment ENVIRONMENT;
+    static final EngineException PROBLEM;
+
+    static {
+      OrtEnvironment environment = null;
+      EngineException problem = null;
+      try (var _ = OnnxLibraries.unpack()) {
+        // What fails is thrown too, so stderr need not have it.
+        environment =
+            OrtEnvironment.getEnvironment(OrtLoggingLevel.ORT_LOGGING_LEVEL_FATAL, "berth");
+        environment.setTelemetry(false);
+      } catch (IOException | OrtException | LinkageError | IllegalStateException e) {
+        Throwable first = e;
+        while (first.getCause() != null) {
+          first = first.getCause();
+        }
+        environment = null;
+        problem =
+            new EngineException("ONNX Runtime can't be loaded: " + OnnxFailure.line(first), e);
+      }
+      ENVIRONMENT = environment;
+      PROBLEM = problem;
+    }
+
+    /// Returns when this class is initialised.
+    static void await() {}
+  }
+}

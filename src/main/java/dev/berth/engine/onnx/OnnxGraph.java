@@ -1,0 +1,219 @@
+package dev.berth.engine.onnx;
+
+import ai.onnxruntime.OnnxTensor;
+import ai.onnxruntime.OnnxValue;
+import ai.onnxruntime.OrtEnvironment;
+import ai.onnxruntime.OrtException;
+import ai.onnxruntime.OrtSession;
+import dev.berth.engine.EngineException;
+import dev.berth.engine.Graph;
+import dev.berth.engine.InvalidInputException;
+import dev.berth.engine.KeptTensor;
+import dev.berth.engine.cores.Cores;
+import dev.berth.hooks.Accelerator;
+import dev.berth.hooks.InsufficientMemoryException;
+import dev.berth.hooks.Tensor;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import java.util.regex.Pattern;
+
+/// One ONNX file on the CPU. Every native object that a forward makes is freed before it returns.
+final class OnnxGraph implements Graph {
+
+  private static final Pattern TOO_NEW = Pattern.compile("\\bopset\\b|IR version");
+  private static final Pattern UNKNOWN_OPERATOR =
+      Pattern.compile("not a registered function/op|No Op registered|No opset import for domain");
+
+  private final OrtEnvironment environment;
+  private final Accelerator.Cpu cpu;
+  private final Cores cores = new Cores();
+  private final List<OrtSession.SessionOptions> options = new ArrayList<>();
+  private final List<OrtSession> sessions = new ArrayList<>();
+  private final List<OnnxValues.Input> inputs = new ArrayList<>();
+  private final List<String> outputNames;
+  private final Set<OnnxKept> kept = ConcurrentHashMap.newKeySet();
+
+  /// @param operators libraries that have some
+  /// @throws EngineException when the file can't be loaded
+  OnnxGraph(OrtEnvironment environment, Path file, Accelerator.Cpu cpu, List<Path> operators) {
+    this.environment = environment;
+    this.cpu = cpu;
+    OnnxFile.check(file);
+    try {
+      for (int threads : threads(cpu)) {
+        sessions.add(
+            environment.createSession(
+                file.toAbsolutePath().toString(), options(threads, operators)));
+      }
+      var session = sessions.getFirst();
+      for (var input : session.getInputInfo().values()) {
+        inputs.add(OnnxValues.Input.of(input));
+      }
+      session.getOutputInfo().values().forEach(OnnxValues::checkOutput);
+      this.outputNames = List.copyOf(session.getOutputNames());
+    } catch (OrtException e) {
+      close();
+      if (OnnxFailure.isShortage(e)) {
+        throw new InsufficientMemoryException(
+            "there is no memory left for %s on %s: %s"
+                .formatted(file.getFileName(), cpu, OnnxFailure.line(e)),
+            e);
+      }
+      throw OnnxFile.refused(file, reason(e), e);
+    } catch (EngineException e) {
+      close();
+      throw OnnxFile.refused(file, e.getMessage(), e);
+    }
+  }
+
+  /// How many threads each session has. A session has its own, and there is no way to give a
+  /// forward fewer of them. So there are two where it depends on the load.
+  private static int[] threads(Accelerator.Cpu cpu) {
+    return switch (cpu.profile()) {
+      case LATENCY -> new int[] {cpu.cores()};
+      case THROUGHPUT -> new int[] {1};
+      case ADAPTIVE -> cpu.cores() == 1 ? new int[] {1} : new int[] {1, cpu.cores()};
+    };
+  }
+
+  private OrtSession.SessionOptions options(int threads, List<Path> operators) throws OrtException {
+    var options = new OrtSession.SessionOptions();
+    this.options.add(options);
+    options.setIntraOpNumThreads(threads);
+    // Threads that wait would take the cores of others.
+    options.addConfigEntry("session.intra_op.allow_spinning", "0");
+    // By the name alone it might be taken for ONNX Runtime's own format.
+    options.addConfigEntry("session.load_model_format", "ONNX");
+    // There would be a pattern for each shape that ever came.
+    options.setMemoryPatternOptimization(false);
+    for (var library : operators) {
+      options.registerCustomOpLibrary(library.toString());
+    }
+    return options;
+  }
+
+  private static String reason(OrtException e) {
+    var message = OnnxFailure.line(e);
+    if (TOO_NEW.matcher(message).find()) {
+      return message + "; export it with an older opset_version";
+    }
+    if (UNKNOWN_OPERATOR.matcher(message).find()) {
+      return message
+          + "; name the library that has it with --extra-libraries or BERTH_EXTRA_LIBRARIES";
+    }
+    return message;
+  }
+
+  @Override
+  public List<String> inputNames() {
+    return inputs.stream().map(OnnxValues.Input::name).toList();
+  }
+
+  @Override
+  public List<String> outputNames() {
+    return outputNames;
+  }
+
+  @Override
+  public List<Tensor> forward(List<Tensor> inputs, int mostCores) {
+    return onCores(inputs, mostCores, session -> run(session, inputs, List.of()));
+  }
+
+  @Override
+  public List<Tensor> forward(List<Tensor> inputs, List<KeptTensor> kept, int mostCores) {
+    var own = OnnxKept.all(kept);
+    return onCores(inputs, mostCores, session -> run(session, inputs, own));
+  }
+
+  /// It goes to the last of the inputs, which have the type that it has now.
+  @Override
+  public KeptTensor keep(Tensor tensor) {
+    try {
+      return new OnnxKept(OnnxValues.in(tensor, environment), kept);
+    } catch (OrtException e) {
+      throw OnnxFailure.of(e);
+    }
+  }
+
+  private List<Tensor> onCores(
+      List<Tensor> inputs, int most, Function<OrtSession, List<Tensor>> forward) {
+    return cores.run(
+        cpu,
+        most,
+        inputs.stream().mapToLong(Tensor::size).sum(),
+        threads -> forward.apply(threads == 1 ? sessions.getFirst() : sessions.getLast()));
+  }
+
+  private List<Tensor> run(OrtSession session, List<Tensor> tensors, List<OnnxKept> kept) {
+    if (tensors.size() + kept.size() != inputs.size()) {
+      throw new InvalidInputException(
+          "the model takes %d tensors, %s, found %d"
+              .formatted(inputs.size(), inputNames(), tensors.size() + kept.size()),
+          null);
+    }
+    var copies = new ArrayList<OnnxTensor>(tensors.size());
+    try {
+      var given = new LinkedHashMap<String, OnnxTensor>();
+      for (int i = 0; i < tensors.size(); i++) {
+        copies.add(OnnxValues.in(tensors.get(i), inputs.get(i), environment));
+        given.put(inputs.get(i).name(), copies.getLast());
+      }
+      for (int i = 0; i < kept.size(); i++) {
+        given.put(inputs.get(tensors.size() + i).name(), kept.get(i).tensor());
+      }
+      return outputs(session.run(given), kept);
+    } catch (OrtException e) {
+      throw OnnxFailure.of(e);
+    } finally {
+      copies.forEach(OnnxTensor::close);
+    }
+  }
+
+  /// Reads the outputs, the last of which take the place of `kept`.
+  private static List<Tensor> outputs(OrtSession.Result result, List<OnnxKept> kept)
+      throws OrtException {
+    var values = new ArrayList<OnnxValue>(result.size());
+    for (int i = 0; i < result.size(); i++) {
+      values.add(result.get(i));
+    }
+    try {
+      int own = values.size() - kept.size();
+      if (own < 0 || !values.stream().skip(own).allMatch(OnnxTensor.class::isInstance)) {
+        throw new EngineException(
+            "the model returned %d outputs, expected %d tensors at the end, as many as it was given"
+                .formatted(values.size(), kept.size()));
+      }
+      var outputs = new ArrayList<Tensor>(own);
+      for (var value : values.subList(0, own)) {
+        outputs.add(OnnxValues.out(value));
+      }
+      for (var each : kept) {
+        each.become((OnnxTensor) values.remove(own));
+      }
+      return outputs;
+    } finally {
+      values.forEach(OnnxValue::close);
+    }
+  }
+
+  @Override
+  public void close() {
+    List.copyOf(kept).forEach(OnnxKept::close);
+    try {
+      for (var session : sessions) {
+        session.close();
+      }
+    } catch (OrtException e) {
+      throw OnnxFailure.of(e);
+    } finally {
+      sessions.clear();
+      options.forEach(OrtSession.SessionOptions::close);
+      options.clear();
+    }
+  }
+}

@@ -1,0 +1,63 @@
+package dev.berth.engine.onnx;
+
+import ai.onnxruntime.OrtEnvironment;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/// The native libraries of the jar, in a directory of their own from [#unpack] until they are
+/// loaded.
+///
+/// ONNX Runtime would unpack them itself, and leave 24 MB in the directory for temporary files
+/// whenever the process ends by a halt or a signal.
+final class OnnxLibraries implements AutoCloseable {
+
+  /// Where ONNX Runtime looks first.
+  private static final String PROPERTY = "onnxruntime.native.path";
+
+  private final List<Path> unpacked = new ArrayList<>();
+
+  private OnnxLibraries() {}
+
+  /// Does nothing where somebody has named another directory, or where the jar has no libraries for
+  /// this machine, as in the image. There they are on the library path.
+  static OnnxLibraries unpack() throws IOException {
+    var libraries = new OnnxLibraries();
+    var platform =
+        "native/%s-%s/"
+            .formatted(
+                System.getProperty("os.name").startsWith("Mac") ? "osx" : "linux",
+                System.getProperty("os.arch").equals("amd64") ? "x64" : "aarch64");
+    if (System.getProperty(PROPERTY) != null
+        || OrtEnvironment.class.getResource(platform) == null) {
+      return libraries;
+    }
+    try {
+      var directory = Files.createTempDirectory("berth-onnxruntime");
+      libraries.unpacked.add(directory);
+      for (var name : List.of("onnxruntime", "onnxruntime4j_jni")) {
+        var file = System.mapLibraryName(name);
+        try (var library = OrtEnvironment.class.getResourceAsStream(platform + file)) {
+          var copy = directory.resolve(file);
+          libraries.unpacked.addFirst(copy);
+          Files.copy(library, copy);
+        }
+      }
+      System.setProperty(PROPERTY, directory.toString());
+      return libraries;
+    } catch (IOException e) {
+      libraries.close();
+      throw e;
+    }
+  }
+
+  /// What is loaded needs no file any more.
+  @Override
+  public void close() throws IOException {
+    for (var path : unpacked) {
+      Files.deleteIfExists(path);
+    }
+  }
+}

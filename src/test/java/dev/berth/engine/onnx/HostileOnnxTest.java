@@ -1,0 +1,252 @@
+package dev.berth.engine.onnx;
+
+import static dev.berth.testing.OnnxModel.attribute;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.berth.engine.EngineException;
+import dev.berth.engine.Graph;
+import dev.berth.hooks.Accelerator;
+import dev.berth.hooks.CpuProfile;
+import dev.berth.hooks.Tensor;
+import dev.berth.testing.OnnxModel;
+import dev.berth.testing.OnnxModel.Message;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// Files that can't be loaded, or must not be. Each is refused in one line that says what to do.
+class HostileOnnxTest {
+
+  private static final Accelerator CPU = new Accelerator.Cpu(1, CpuProfile.ADAPTIVE);
+
+  @TempDir private Path parent;
+  private Path directory;
+  private Path file;
+
+  @BeforeEach
+  void makeDirectory() throws IOException {
+    directory = Files.createDirectory(parent.resolve("artifact"));
+    file = directory.resolve("model.onnx");
+  }
+
+  @Test
+  void whatIsNoOnnxIsToldSo() throws IOException {
+    var whole = OnnxModel.linear().toBytes();
+    for (var bytes :
+        List.of(
+            new byte[0],
+            "a text, and no model".getBytes(),
+            Arrays.copyOf(whole, whole.length / 2))) {
+      Files.write(file, bytes);
+      assertRefused("found no ONNX model, or only the beginning of one; copy or export it again");
+    }
+    Files.delete(file);
+    assertRefused("not found");
+  }
+
+  @Test
+  void aNewerOpsetSaysWhatToDo() throws IOException {
+    OnnxModel.linear().opset("", 99).write(file);
+    assertRefused("opset", "; export it with an older opset_version");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"'', NoSuchOperator", "my.company, Mine", "com.microsoft, NoSuchOperator"})
+  void anUnknownOperatorSaysWhatToDo(String domain, String operator) throws IOException {
+    new OnnxModel()
+        .opset(domain.isEmpty() ? "ai.onnx.ml" : domain, 1)
+        .input("x", OnnxModel.FLOAT, 1)
+        .node(domain, operator, List.of("x"), List.of("y"))
+        .output("y", OnnxModel.FLOAT, 1)
+        .write(file);
+    assertRefused(operator, "; name the library that has it with --extra-libraries");
+  }
+
+  @Test
+  void weightsInAFileBesideTheModelAreRead() throws IOException {
+    withWeightsIn("deeper/w.bin");
+    Files.createDirectory(directory.resolve("deeper"));
+    Files.write(directory.resolve("deeper/w.bin"), new byte[8]);
+    try (var model = Graph.load(file, CPU)) {
+      assertThat(model.forward(List.of(Tensor.of(new float[] {1, 2}, 1, 2))).getFirst().floats())
+          .containsExactly(0);
+    }
+    assertThat(new Onnx().footprint(file).kept())
+        .isGreaterThan(new Onnx().footprint(file).whileLoading());
+    Files.write(directory.resolve("deeper/w.bin"), new byte[7]);
+    assertRefused("w");
+    Files.delete(directory.resolve("deeper/w.bin"));
+    assertRefused("its weights are in deeper/w.bin: not found");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "../secret.bin",
+        "deeper/../../secret.bin",
+        "/etc/passwd",
+        "",
+        ".",
+        "*/_ORT_MEM_ADDR_/*"
+      })
+  void weightsOutsideOfTheDirectoryAreRefused(String location) throws IOException {
+    Files.write(parent.resolve("secret.bin"), new byte[8]);
+    Files.write(
+        Files.createDirectories(directory.resolve("*/_ORT_MEM_ADDR_")).resolve("*"), new byte[8]);
+    withWeightsIn(location);
+    assertRefused("its weights are in " + location);
+  }
+
+  @Test
+  void weightsBehindALinkThatLeavesAreRefused() throws IOException {
+    Files.write(parent.resolve("secret.bin"), new byte[8]);
+    Files.createSymbolicLink(directory.resolve("w.bin"), Path.of("../secret.bin"));
+    Files.createSymbolicLink(directory.resolve("up"), Path.of(".."));
+    for (var location : List.of("w.bin", "up/secret.bin")) {
+      withWeightsIn(location);
+      assertRefused(
+          "its weights are in %s, a link to a file elsewhere; copy that file in its place"
+              .formatted(location));
+    }
+  }
+
+  /// Wherever a tensor may stand.
+  @Test
+  void weightsOfInnerGraphsAndAttributesAreLookedAtToo() throws IOException {
+    var outside =
+        OnnxModel.tensor("w", OnnxModel.FLOAT, 2)
+            .number(14, 1)
+            .message(13, new Message().text(1, "location").text(2, "../secret.bin"));
+    var branch = new OnnxModel().initializer(outside).output("w", OnnxModel.FLOAT, 2).graph();
+    for (var attribute :
+        List.of(
+            attribute("then_branch", branch),
+            new Message().text(1, "value").message(5, outside).number(20, 4),
+            new Message().text(1, "values").message(10, outside).number(20, 9),
+            new Message().text(1, "branches").message(11, branch).number(20, 10),
+            new Message()
+                .text(1, "sparse_value")
+                .message(22, new Message().message(1, outside))
+                .number(20, 11))) {
+      new OnnxModel()
+          .input("x", OnnxModel.BOOL)
+          .node("If", List.of("x"), List.of("y"), attribute)
+          .output("y", OnnxModel.FLOAT, 2)
+          .write(file);
+      assertRefused("its weights are in ../secret.bin");
+    }
+    new OnnxModel()
+        .input("x", OnnxModel.FLOAT, 2)
+        .sparse(new Message().message(1, outside))
+        .output("x", OnnxModel.FLOAT, 2)
+        .write(file);
+    assertRefused("its weights are in ../secret.bin");
+  }
+
+  @Test
+  void aCycleIsRefused() throws IOException {
+    new OnnxModel()
+        .input("x", OnnxModel.FLOAT, 1)
+        .node("Add", List.of("x", "b"), List.of("a"))
+        .node("Add", List.of("x", "a"), List.of("b"))
+        .output("b", OnnxModel.FLOAT, 1)
+        .write(file);
+    assertRefused("acyclic");
+  }
+
+  @Test
+  void weightsOfALengthThatTheyDoNotHaveAreRefused() throws IOException {
+    for (var shape : new long[][] {{1L << 40}, {1L << 62, 1L << 62}, {-1}, {1 << 30, 1 << 30}}) {
+      new OnnxModel()
+          .input("x", OnnxModel.FLOAT, 1)
+          .initializer(OnnxModel.tensor("w", OnnxModel.FLOAT, shape).bytes(9, new byte[4]))
+          .node("Add", List.of("x", "w"), List.of("y"))
+          .output("y", OnnxModel.FLOAT, "n")
+          .write(file);
+      assertRefused("");
+    }
+  }
+
+  @Test
+  void branchesInBranchesWithoutEndAreRefused() throws IOException {
+    var inner = new OnnxModel().output("y", OnnxModel.FLOAT, 1);
+    for (int i = 0; i < 300; i++) {
+      inner =
+          new OnnxModel()
+              .node("If", List.of("x"), List.of("y"), attribute("then_branch", inner.graph()))
+              .output("y", OnnxModel.FLOAT, 1);
+    }
+    inner.write(file);
+    assertRefused("found no ONNX model");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "true, 'its input x takes a string, expected numbers of a type up to float64 or int64; convert them before the model, and export it without'",
+    "false, 'its output y is a tensor of string, expected a tensor of numbers; export it without that output, or with numbers in it'"
+  })
+  void textsAreRefused(boolean isInput, String message) throws IOException {
+    new OnnxModel()
+        .input("x", isInput ? OnnxModel.STRING : OnnxModel.FLOAT, "n")
+        .node(
+            "Cast",
+            List.of("x"),
+            List.of("y"),
+            attribute("to", isInput ? OnnxModel.FLOAT : OnnxModel.STRING))
+        .output("y", isInput ? OnnxModel.FLOAT : OnnxModel.STRING, "n")
+        .write(file);
+    assertRefused(message);
+  }
+
+  /// In a process of its own, which would not outlive it.
+  @Test
+  void damagedFilesDoNotEndTheProcess() throws Exception {
+    var java = Path.of(System.getProperty("java.home"), "bin/java").toString();
+    var process =
+        new ProcessBuilder(
+                java,
+                "-XX:TieredStopAtLevel=1",
+                "-Xmx256m",
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                System.getProperty("java.class.path"),
+                DamagedOnnx.class.getName(),
+                directory.toString(),
+                "600")
+            .redirectErrorStream(true)
+            .start();
+    try (var output = process.inputReader()) {
+      var lines = output.lines().toList();
+      assertThat(process.waitFor()).as("%s", lines).isZero();
+      assertThat(lines).last().asString().startsWith("600 damaged files, ");
+    }
+  }
+
+  private void withWeightsIn(String location) throws IOException {
+    new OnnxModel()
+        .input("x", OnnxModel.FLOAT, "n", 2)
+        .weightsIn(location, "w", 8, 2, 1)
+        .node("MatMul", List.of("x", "w"), List.of("y"))
+        .output("y", OnnxModel.FLOAT, "n", 1)
+        .write(file);
+  }
+
+  private void assertRefused(String... parts) {
+    assertThatThrownBy(() -> Graph.load(file, CPU).close())
+        .isExactlyInstanceOf(EngineException.class)
+        .message()
+        .startsWith(file + " can't be loaded as ONNX: ")
+        .contains(parts)
+        .doesNotContain("\n", "/onnxruntime/")
+        .hasSizeLessThan(700);
+  }
+}

@@ -1,0 +1,383 @@
+package dev.berth.engine.onnx;
+
+import static dev.berth.testing.OnnxModel.attribute;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.berth.engine.Engine;
+import dev.berth.engine.EngineException;
+import dev.berth.engine.Graph;
+import dev.berth.engine.GraphNames;
+import dev.berth.engine.InvalidInputException;
+import dev.berth.engine.KeptTensor;
+import dev.berth.hooks.Accelerator;
+import dev.berth.hooks.CpuProfile;
+import dev.berth.hooks.ElementType;
+import dev.berth.hooks.InsufficientMemoryException;
+import dev.berth.hooks.Tensor;
+import dev.berth.testing.OnnxModel;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// Real ONNX Runtime with small files that the tests write.
+class OnnxGraphTest {
+
+  private static final Accelerator CPU = new Accelerator.Cpu(2, CpuProfile.ADAPTIVE);
+
+  @TempDir private Path directory;
+
+  @ParameterizedTest
+  @EnumSource(CpuProfile.class)
+  void aForwardGivesEachOutput(CpuProfile profile) throws IOException {
+    var file = OnnxModel.linear().write(directory.resolve("model.onnx"));
+    try (var model = Graph.load(file, new Accelerator.Cpu(3, profile))) {
+      assertThat(model.inputNames()).containsExactly("x");
+      assertThat(model.outputNames()).containsExactly("y", "twice");
+      for (int cores : new int[] {1, 2, 3}) {
+        assertThat(model.forward(List.of(Tensor.of(new float[] {1, 2, 3, 4}, 2, 2)), cores))
+            .containsExactly(
+                Tensor.of(new float[] {8, 18}, 2, 1), Tensor.of(new float[] {2, 4, 6, 8}, 2, 2));
+      }
+      assertThat(model.forward(List.of(Tensor.of(new float[0], 0, 2))))
+          .containsExactly(Tensor.of(new float[0], 0, 1), Tensor.of(new float[0], 0, 2));
+    }
+  }
+
+  @Test
+  void severalThreadsMayForwardAtOnce() throws Exception {
+    try (var model = load(OnnxModel.linear());
+        var threads = Executors.newFixedThreadPool(4)) {
+      var calls =
+          IntStream.range(0, 400)
+              .<Callable<Boolean>>mapToObj(
+                  i ->
+                      () ->
+                          model
+                                  .forward(List.of(Tensor.of(new float[] {i, 0}, 1, 2)))
+                                  .getFirst()
+                                  .floats()[0]
+                              == 2 * i)
+              .toList();
+      for (var result : threads.invokeAll(calls)) {
+        assertThat(result.get()).isTrue();
+      }
+    }
+  }
+
+  @Test
+  void theFileTellsItsNamesAndTypesBeforeItIsLoaded() throws IOException {
+    var model =
+        new OnnxModel()
+            .input("ids", OnnxModel.INT64, "n", "length")
+            .input("half", OnnxModel.BFLOAT16, "n")
+            .input("w", OnnxModel.FLOAT, 1)
+            .weights("w", new float[] {2}, 1)
+            .output("scores", OnnxModel.FLOAT, "n");
+    assertThat(new Onnx().names(model.write(directory.resolve("model.onnx"))))
+        .isEqualTo(
+            new GraphNames(
+                List.of("ids", "half"),
+                List.of(ElementType.INT64, ElementType.FLOAT32),
+                2,
+                List.of("scores"),
+                Optional.empty()));
+    assertThat(new Onnx().names(Path.of("README.md"))).isEqualTo(GraphNames.UNKNOWN);
+    assertThat(new Onnx().names(directory.resolve("none.onnx"))).isEqualTo(GraphNames.UNKNOWN);
+  }
+
+  @ParameterizedTest
+  @EnumSource(ElementType.class)
+  void everyTypeOfTensorsGoesInAndComesOut(ElementType type) throws IOException {
+    int number =
+        switch (type) {
+          case BOOL -> OnnxModel.BOOL;
+          case UINT8 -> OnnxModel.UINT8;
+          case INT8 -> OnnxModel.INT8;
+          case INT16 -> OnnxModel.INT16;
+          case INT32 -> OnnxModel.INT32;
+          case INT64 -> OnnxModel.INT64;
+          case FLOAT16 -> OnnxModel.FLOAT16;
+          case FLOAT32 -> OnnxModel.FLOAT;
+          case FLOAT64 -> OnnxModel.DOUBLE;
+        };
+    var input = Tensor.of(new float[] {1, 0, 1}, 3).as(type);
+    try (var model = load(identity(number))) {
+      assertThat(model.forward(List.of(input))).containsExactly(input);
+      var scalar = Tensor.of(new float[] {1}).as(type);
+      assertThat(model.forward(List.of(scalar.reshape()))).containsExactly(scalar.reshape());
+    }
+  }
+
+  @Test
+  void bfloat16IsFloat32Outside() throws IOException {
+    try (var model = load(identity(OnnxModel.BFLOAT16))) {
+      var input = Tensor.of(new float[] {1.5f, -0x1.c3p127f, 0x1.01p0f, 0x1.03p0f, Float.NaN}, 5);
+      assertThat(model.forward(List.of(input)).getFirst().floats())
+          .as("halves are rounded to even")
+          .containsExactly(1.5f, -0x1.c4p127f, 1, 1.015625f, Float.NaN);
+    }
+  }
+
+  @Test
+  void whatHasNoTypeOfTensorsComesInTheNextWiderOne() throws IOException {
+    try (var model =
+        load(
+            new OnnxModel()
+                .input("x", OnnxModel.INT64, "n")
+                .node("Cast", List.of("x"), List.of("a"), attribute("to", OnnxModel.UINT16))
+                .node("Cast", List.of("x"), List.of("b"), attribute("to", OnnxModel.UINT32))
+                .node("Cast", List.of("x"), List.of("c"), attribute("to", OnnxModel.UINT64))
+                .output("a", OnnxModel.UINT16, "n")
+                .output("b", OnnxModel.UINT32, "n")
+                .output("c", OnnxModel.UINT64, "n"))) {
+      assertThat(model.forward(List.of(Tensor.of(new long[] {65535, 4294967295L}, 2))))
+          .containsExactly(
+              Tensor.of(new int[] {65535, 65535}, 2),
+              Tensor.of(new long[] {65535, 4294967295L}, 2),
+              Tensor.of(new long[] {65535, 4294967295L}, 2));
+      assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new long[] {-1}, 1))))
+          .isExactlyInstanceOf(EngineException.class)
+          .hasMessageContaining("uint64 beyond the range of int64");
+    }
+  }
+
+  @Test
+  void wholeNumbersOfAnotherTypeAreTakenWhereTheyFit() throws IOException {
+    try (var model = load(identity(OnnxModel.INT32))) {
+      var seven = List.of(Tensor.of(new int[] {7}, 1));
+      assertThat(model.forward(List.of(Tensor.of(new long[] {7}, 1)))).isEqualTo(seven);
+      assertRefused(
+          model,
+          "the model's input x takes int32, found int64[1]",
+          Tensor.of(new long[] {1L << 40}, 1));
+      assertRefused(
+          model,
+          "the model's input x takes int32, found float32[1]",
+          Tensor.of(new float[] {7}, 1));
+    }
+  }
+
+  @Test
+  void whatIsWrongWithTheInputsIsTheirs() throws IOException {
+    try (var model = load(OnnxModel.linear())) {
+      var two = Tensor.of(new float[] {1, 2}, 1, 2);
+      assertRefused(model, "the model takes 1 tensors, [x], found 2", two, two);
+      assertRefused(model, "the model takes 1 tensors, [x], found 0");
+      assertRefused(
+          model,
+          "the model failed: Got invalid dimensions for input: x for the following indices index: 1 Got: 3 Expected: 2",
+          Tensor.of(new float[3], 1, 3));
+      assertRefused(
+          model, "the model failed: Invalid rank for input: x", Tensor.of(new float[3], 3));
+      assertThat(model.forward(List.of(two))).hasSize(2);
+    }
+    try (var model =
+        load(
+            new OnnxModel()
+                .input("x", OnnxModel.FLOAT, "n", "k")
+                .input("at", OnnxModel.INT64, "m")
+                .weights("w", new float[] {2, 3}, 2, 1)
+                .node("MatMul", List.of("x", "w"), List.of("y"))
+                .node("Gather", List.of("x", "at"), List.of("z"))
+                .output("y", OnnxModel.FLOAT, "n", 1)
+                .output("z", OnnxModel.FLOAT, "m", "k"))) {
+      var zero = Tensor.of(new long[] {0}, 1);
+      assertRefused(
+          model,
+          "the model failed: MatMul \"y\": MatMul dimension mismatch",
+          Tensor.of(new float[3], 1, 3),
+          zero);
+      assertRefused(
+          model,
+          "the model failed: Gather \"z\": indices element out of data bounds, idx=9",
+          Tensor.of(new float[2], 1, 2),
+          Tensor.of(new long[] {9}, 1));
+    }
+  }
+
+  @Test
+  void aDivisionByZeroIsRefused() throws IOException {
+    try (var model =
+        load(
+            new OnnxModel()
+                .input("x", OnnxModel.INT64, "n")
+                .input("by", OnnxModel.INT64, "n")
+                .node("Div", List.of("x", "by"), List.of("y"))
+                .output("y", OnnxModel.INT64, "n"))) {
+      var one = Tensor.of(new long[] {1}, 1);
+      assertRefused(
+          model,
+          "the model failed: Div \"y\": Integer division by zero",
+          one,
+          Tensor.of(new long[1], 1));
+      assertThat(model.forward(List.of(one, one))).containsExactly(one);
+    }
+  }
+
+  private static void assertRefused(Graph model, String message, Tensor... inputs) {
+    assertThatThrownBy(() -> model.forward(List.of(inputs)))
+        .isInstanceOf(InvalidInputException.class)
+        .message()
+        .contains(message)
+        .hasSizeLessThan(600)
+        .doesNotContain("\n", "/onnxruntime");
+  }
+
+  @Test
+  void runningOutOfMemoryIsToldApartAndTheNextForwardSucceeds() throws IOException {
+    try (var model =
+        load(
+            new OnnxModel()
+                .input("shape", OnnxModel.INT64, 2)
+                .node("ConstantOfShape", List.of("shape"), List.of("y"))
+                .output("y", OnnxModel.FLOAT, "a", "b"))) {
+      assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new long[] {1 << 30, 1 << 20}, 2))))
+          .isInstanceOf(InsufficientMemoryException.class)
+          .message()
+          .startsWith("there is no memory left for this batch: ")
+          .hasSizeLessThan(600)
+          .doesNotContain("\n");
+      assertThat(model.forward(List.of(Tensor.of(new long[] {1, 2}, 2))))
+          .containsExactly(Tensor.of(new float[2], 1, 2));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {OnnxModel.INT64, OnnxModel.STRING})
+  void theScoresOfZipMapAreAMatrix(int key) throws IOException {
+    var labels =
+        key == OnnxModel.INT64
+            ? attribute("classlabels_int64s", List.of(7L, -2L, 30L))
+            : attribute("classlabels_strings", List.of("cat", "ant", "dog"));
+    try (var model =
+        load(
+            new OnnxModel()
+                .opset("ai.onnx.ml", 3)
+                .input("x", OnnxModel.FLOAT, "n", 3)
+                .node("ai.onnx.ml", "ZipMap", List.of("x"), List.of("scores"), labels)
+                .outputOfMaps("scores", key))) {
+      assertThat(model.forward(List.of(Tensor.of(new float[] {1, 2, 3, 4, 5, 6}, 2, 3))))
+          .as("in the order of the labels")
+          .containsExactly(Tensor.of(new float[] {2, 1, 3, 5, 4, 6}, 2, 3));
+    }
+  }
+
+  @Test
+  void keptTensorsGoOnFromForwardToForwardAlsoInAnotherGraph() throws IOException {
+    try (var model = load(remembering());
+        var one = model.keep(Tensor.of(new float[2], 2))) {
+      assertThat(one.bytes()).isEqualTo(8);
+      assertThat(added(model, 1, one)).containsExactly(1, 1);
+      try (var other = load(remembering())) {
+        assertThat(added(other, 2, one)).containsExactly(3, 3);
+      }
+      assertThat(added(model, 4, one)).containsExactly(7, 7);
+    }
+  }
+
+  @Test
+  void aForwardThatFailsLeavesWhatIsKeptAsItWas() throws IOException {
+    try (var model = load(remembering());
+        var one = model.keep(Tensor.of(new float[] {1, 2}, 2));
+        var three = model.keep(Tensor.of(new float[3], 3))) {
+      assertThatThrownBy(() -> added(model, 1, three)).isInstanceOf(InvalidInputException.class);
+      assertThatThrownBy(() -> added(model, 1, one, three))
+          .isInstanceOf(InvalidInputException.class)
+          .hasMessage("the model takes 2 tensors, [x, before], found 3");
+      assertThat(three.bytes()).isEqualTo(12);
+      assertThat(added(model, 1, one)).containsExactly(2, 3);
+    }
+    try (var model =
+            load(
+                new OnnxModel()
+                    .input("x", OnnxModel.FLOAT, "n")
+                    .input("y", OnnxModel.FLOAT, "n")
+                    .node("Add", List.of("x", "y"), List.of("z"))
+                    .output("z", OnnxModel.FLOAT, "n"));
+        var one = model.keep(Tensor.of(new float[2], 2));
+        var two = model.keep(Tensor.of(new float[2], 2))) {
+      assertThatThrownBy(() -> model.forward(List.of(), List.of(one, two), 1))
+          .isExactlyInstanceOf(EngineException.class)
+          .hasMessage(
+              "the model returned 1 outputs, expected 2 tensors at the end, as many as it was given");
+    }
+  }
+
+  @Test
+  void aTensorThatCantBeGivenToAForwardIsNamed() throws IOException {
+    KeptTensor orphan;
+    try (var model = load(remembering());
+        var open = model.keep(Tensor.of(new float[2], 2))) {
+      orphan = model.keep(Tensor.of(new float[2], 2));
+      var closed = model.keep(Tensor.of(new float[2], 2));
+      closed.close();
+      closed.close();
+      assertThat(closed.bytes()).isZero();
+      assertThatThrownBy(() -> added(model, 1, open, closed))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessage("kept[1]: found a closed tensor, expected an open one");
+      assertThatThrownBy(() -> added(model, 1, open, open))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessage("kept[1]: found the same tensor twice, expected another one");
+      assertThatThrownBy(() -> added(model, 1, (KeptTensor) null))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessage("kept[0]: found null, expected a tensor that Graph.keep has returned");
+    }
+    assertThat(orphan.bytes()).as("closed with its graph").isZero();
+    orphan.close();
+  }
+
+  private static float[] added(Graph model, float value, KeptTensor... kept) {
+    return model
+        .forward(List.of(Tensor.of(new float[] {value, value}, 2)), Arrays.asList(kept), 1)
+        .getFirst()
+        .floats();
+  }
+
+  @Test
+  void itRunsOnTheCpuOnly() throws IOException {
+    var file = OnnxModel.linear().write(directory.resolve("model.onnx"));
+    assertThatThrownBy(() -> Graph.load(file, new Accelerator.Gpu(0)))
+        .isInstanceOf(EngineException.class)
+        .hasMessage(
+            "%s can't be loaded on gpu 0: ONNX Runtime runs on the CPU here; set INSTANCE_TYPE=cpu",
+            file);
+    assertThat(new Onnx().memory(CPU)).isEmpty();
+    assertThat(new Onnx().gpus()).isZero();
+    assertThat(Engine.of(file)).isInstanceOf(Onnx.class);
+  }
+
+  /// The sum of what it is given and what it remembers, which it remembers.
+  private static OnnxModel remembering() {
+    return new OnnxModel()
+        .input("x", OnnxModel.FLOAT, "n")
+        .input("before", OnnxModel.FLOAT, "n")
+        .node("Add", List.of("x", "before"), List.of("sum"))
+        .node("Identity", List.of("sum"), List.of("after"))
+        .output("sum", OnnxModel.FLOAT, "n")
+        .output("after", OnnxModel.FLOAT, "n");
+  }
+
+  /// Takes any shape.
+  private static OnnxModel identity(int type) {
+    return new OnnxModel()
+        .inputOfAnyShape("x", type)
+        .node("Identity", List.of("x"), List.of("y"))
+        .outputOfAnyShape("y", type);
+  }
+
+  private Graph load(OnnxModel model) throws IOException {
+    return Graph.load(model.write(directory.resolve("model.onnx")), CPU);
+  }
+}

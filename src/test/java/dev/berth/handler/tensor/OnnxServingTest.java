@@ -1,0 +1,109 @@
+package dev.berth.handler.tensor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.berth.testing.OnnxModel;
+import dev.berth.testing.TestArtifact;
+import dev.berth.testing.TestServer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// ONNX files that are served without a line of code, over HTTP.
+class OnnxServingTest {
+
+  @TempDir private Path parent;
+  private Path artifact;
+
+  @BeforeEach
+  void makeArtifact() throws IOException {
+    artifact = Files.createDirectory(parent.resolve("artifact"));
+  }
+
+  @Test
+  void aDirectoryWithAModelOnnxIsServed() throws Exception {
+    OnnxModel.linear().write(artifact.resolve("model.onnx"));
+    try (var server = TestServer.artifact(artifact).start()) {
+      assertThat(answer(server, "{\"instances\": [[1, 2], [3, 4]]}"))
+          .isEqualTo(
+              "{\"predictions\":[{\"y\":[8.0],\"twice\":[2.0,4.0]},{\"y\":[18.0],\"twice\":[6.0,8.0]}]}");
+      assertThat(server.invoke("1,2\n3,4\n", "Content-Type", "text/csv").statusCode())
+          .isEqualTo(200);
+      var refused =
+          server.invoke("{\"instances\": [[1, 2, 3]]}", "Content-Type", "application/json");
+      assertThat(refused.statusCode()).isEqualTo(400);
+      assertThat(refused.body())
+          .contains("Got invalid dimensions for input: x")
+          .doesNotContain("onnxruntime", artifact.toString());
+    }
+  }
+
+  @Test
+  void inputsHaveTheTypesOfTheFile() throws Exception {
+    new OnnxModel()
+        .input("amount", OnnxModel.DOUBLE, "n")
+        .input("count", OnnxModel.INT32, "n")
+        .node(
+            "Cast", List.of("count"), List.of("wide"), OnnxModel.attribute("to", OnnxModel.DOUBLE))
+        .node("Mul", List.of("amount", "wide"), List.of("total"))
+        .output("total", OnnxModel.DOUBLE, "n")
+        .write(artifact.resolve("model.onnx"));
+    try (var server = TestServer.artifact(artifact).start()) {
+      assertThat(
+              answer(
+                  server,
+                  "{\"instances\": [{\"amount\": 16777217, \"count\": 2}, {\"count\": 3, \"amount\": 0.1}]}"))
+          .as("no float32 on the way")
+          .isEqualTo("{\"predictions\":[3.3554434E7,0.30000000000000004]}");
+      var refused =
+          server.invoke(
+              "{\"instances\": [{\"amount\": 1, \"count\": 2.5}]}",
+              "Content-Type",
+              "application/json");
+      assertThat(refused.statusCode()).isEqualTo(400);
+      assertThat(refused.body()).contains("found 2.5, expected a whole number that is int32");
+    }
+  }
+
+  @Test
+  void modelJsonNamesTheFileAndTheEngine() throws Exception {
+    OnnxModel.linear().write(artifact.resolve("linear"));
+    Files.writeString(
+        artifact.resolve("model.json"),
+        """
+        {"format": 1, "engine": "onnx", "files": [{"path": "linear"}], "outputs": ["twice", "y"]}""");
+    try (var server = TestServer.artifact(artifact).start()) {
+      assertThat(answer(server, "[[1, 2]]")).isEqualTo("[{\"twice\":[2.0,4.0],\"y\":[8.0]}]");
+    }
+  }
+
+  @Test
+  void aTorchScriptBesideItComesFirst() throws Exception {
+    Files.writeString(artifact.resolve("model.onnx"), "not read");
+    Files.copy(TestArtifact.TORCHSCRIPT.resolve("doubled.pt"), artifact.resolve("model.pt"));
+    try (var server = TestServer.artifact(artifact).start()) {
+      assertThat(answer(server, "[[1, 2]]")).isEqualTo("[[2.0,4.0]]");
+    }
+  }
+
+  @Test
+  void aModelThatCantBeLoadedStopsTheStartWithOneSentence() throws Exception {
+    Files.writeString(artifact.resolve("model.onnx"), "a text");
+    try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
+      assertThatThrownBy(() -> server.server().awaitReady())
+          .hasMessageContaining(
+              "model.onnx can't be loaded as ONNX: found no ONNX model, or only the beginning of one; copy or export it again");
+    }
+  }
+
+  private static String answer(TestServer server, String body) throws Exception {
+    var response = server.invoke(body, "Content-Type", "application/json");
+    assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+    return response.body();
+  }
+}
