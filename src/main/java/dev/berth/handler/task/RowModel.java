@@ -135,14 +135,26 @@ public final class RowModel {
     var file = fitting(longest, rows.size());
     int columns = dynamic ? longest : file.sequence;
     int count = dynamic ? rows.size() : file.batch;
+    var names = file.model.inputNames();
+    boolean byName = names.size() == inputs.size() && names.containsAll(inputs);
     var tensors =
-        inputs.stream().map(input -> tensor(input, rows, count, columns, padding)).toList();
-    var answered = file.model.forward(tensors, count * columns / TOKENS_FOR_A_CORE);
+        (byName ? names : inputs)
+            .stream().map(input -> tensor(input, rows, count, columns, padding)).toList();
+    var answered = named(file.model, tensors, count * columns / TOKENS_FOR_A_CORE);
     if (answered.size() != outputs.size()) {
       throw new EngineException(
           "the model returned %d tensors, expected %s".formatted(answered.size(), outputs));
     }
     return new Outputs(answered, count, columns);
+  }
+
+  /// The outputs of the artifact, by their names where the model has those.
+  private List<Tensor> named(Graph model, List<Tensor> tensors, int mostCores) {
+    var answered = model.forward(tensors, mostCores);
+    var names = model.outputNames();
+    return names.containsAll(outputs)
+        ? outputs.stream().map(name -> answered.get(names.indexOf(name))).toList()
+        : answered;
   }
 
   /// The file of the shortest sequence that `length` fits, and among those of the smallest batch

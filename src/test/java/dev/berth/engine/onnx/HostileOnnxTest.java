@@ -9,6 +9,7 @@ import dev.berth.engine.Graph;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.Tensor;
+import dev.berth.memory.Footprint;
 import dev.berth.testing.OnnxModel;
 import dev.berth.testing.OnnxModel.Message;
 import java.io.IOException;
@@ -80,6 +81,7 @@ class HostileOnnxTest {
       assertThat(model.forward(List.of(Tensor.of(new float[] {1, 2}, 1, 2))).getFirst().floats())
           .containsExactly(0);
     }
+    assertThat(new Onnx().footprint(directory)).isEqualTo(Footprint.NONE);
     assertThat(new Onnx().footprint(file).kept())
         .isGreaterThan(new Onnx().footprint(file).whileLoading());
     Files.write(directory.resolve("deeper/w.bin"), new byte[7]);

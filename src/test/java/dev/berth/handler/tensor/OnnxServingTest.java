@@ -9,6 +9,8 @@ import dev.berth.testing.TestServer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -99,6 +101,55 @@ class OnnxServingTest {
           .hasMessageContaining(
               "model.onnx can't be loaded as ONNX: found no ONNX model, or only the beginning of one; copy or export it again");
     }
+  }
+
+  /// Its logits are the ids of the tokens, so the order of its inputs and outputs can be told.
+  @Test
+  void aTaskGivesAndTakesTensorsByTheirNames() throws Exception {
+    var orders =
+        List.of(
+            List.of("input_ids", "attention_mask", "token_type_ids"),
+            List.of("token_type_ids", "attention_mask", "input_ids"));
+    var answers = new ArrayList<String>();
+    for (var inputs : orders) {
+      var model = new OnnxModel();
+      inputs.forEach(input -> model.input(input, OnnxModel.INT64, "rows", "tokens"));
+      model
+          .node(
+              "Cast",
+              List.of("input_ids"),
+              List.of("start_logits"),
+              OnnxModel.attribute("to", OnnxModel.FLOAT))
+          .node(
+              "Cast",
+              List.of("attention_mask"),
+              List.of("mask"),
+              OnnxModel.attribute("to", OnnxModel.FLOAT))
+          .node("Add", List.of("start_logits", "mask"), List.of("end_logits"));
+      for (var output :
+          inputs.equals(orders.getFirst())
+              ? List.of("start_logits", "end_logits")
+              : List.of("mask", "end_logits", "start_logits")) {
+        model.output(output, OnnxModel.FLOAT, "rows", "tokens");
+      }
+      model.write(artifact.resolve("model.onnx"));
+      Files.copy(
+          TestServer.SAMPLE_ARTIFACT.resolve("tokenizer.json"),
+          artifact.resolve("tokenizer.json"),
+          StandardCopyOption.REPLACE_EXISTING);
+      Files.writeString(
+          artifact.resolve("model.json"),
+          Files.readString(TestServer.SAMPLE_ARTIFACT.resolve("model.json"))
+              .replace("model.pt", "model.onnx"));
+      try (var server = TestServer.artifact(artifact).start()) {
+        answers.add(
+            answer(
+                server,
+                "{\"question\": \"Who?\", \"context\": \"Marie Curie was born in Warsaw.\"}"));
+      }
+    }
+    assertThat(answers.getFirst()).contains("\"answer\":");
+    assertThat(answers).containsOnly(answers.getFirst());
   }
 
   private static String answer(TestServer server, String body) throws Exception {
