@@ -5,7 +5,6 @@ import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.Socket;
-import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -115,47 +114,36 @@ final class Http2 {
     }
   }
 
-  /// A connection that ends before an answer begins is UNAVAILABLE to gRPC's own clients: one of
-  /// whose call the server knows nothing yet may make way for others.
   private static Wire.Answer answer(DataInputStream in) throws IOException {
     var body = new ByteArrayOutputStream();
-    boolean hasBegun = false;
-    try {
-      while (true) {
-        var head = new byte[9];
-        in.readFully(head);
-        if (new String(head, StandardCharsets.ISO_8859_1).equals("HTTP/1.1 ")) {
-          // It refuses connections before it knows what they speak.
-          var status = new String(in.readNBytes(3), StandardCharsets.ISO_8859_1);
-          return ofStatus(Integer.parseInt(status), new byte[0]);
-        }
-        var payload = new byte[ByteBuffer.wrap(head).getInt() >>> 8];
-        in.readFully(payload);
-        switch (head[3]) {
-          case HEADERS -> hasBegun = true;
-          case DATA -> body.writeBytes(payload);
-          case RST_STREAM -> {
-            int code = ByteBuffer.wrap(payload).getInt();
-            if (code != REFUSED_STREAM) {
-              throw new IOException("the stream was reset with " + code);
-            }
-            return ofStatus(503, payload);
+    while (true) {
+      var head = new byte[9];
+      in.readFully(head);
+      if (new String(head, StandardCharsets.ISO_8859_1).equals("HTTP/1.1 ")) {
+        // It refuses connections before it knows what they speak.
+        var status = new String(in.readNBytes(3), StandardCharsets.ISO_8859_1);
+        return ofStatus(Integer.parseInt(status), new byte[0]);
+      }
+      var payload = new byte[ByteBuffer.wrap(head).getInt() >>> 8];
+      in.readFully(payload);
+      switch (head[3]) {
+        case DATA -> body.writeBytes(payload);
+        case RST_STREAM -> {
+          int code = ByteBuffer.wrap(payload).getInt();
+          if (code != REFUSED_STREAM) {
+            throw new IOException("the stream was reset with " + code);
           }
-          case GOAWAY -> throw new EOFException("the server ended the connection");
-          default -> {
-            // Those of the connection.
-          }
+          return ofStatus(503, payload);
         }
-        boolean isOfStream = head[3] == DATA || head[3] == HEADERS;
-        if (isOfStream && (head[4] & END_STREAM) > 0) {
-          return body.size() > 0 ? ofStatus(200, body.toByteArray()) : failed(payload);
+        case GOAWAY -> throw new EOFException("the server ended the connection");
+        default -> {
+          // Those of the connection.
         }
       }
-    } catch (EOFException | SocketException e) {
-      if (hasBegun) {
-        throw e;
+      boolean isOfStream = head[3] == DATA || head[3] == HEADERS;
+      if (isOfStream && (head[4] & END_STREAM) > 0) {
+        return body.size() > 0 ? ofStatus(200, body.toByteArray()) : failed(payload);
       }
-      return ofStatus(503, Seeds.ascii(e.toString()));
     }
   }
 
