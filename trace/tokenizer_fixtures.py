@@ -3,13 +3,14 @@
     python trace/tokenizer_fixtures.py --output src/test/resources/tokenizers --bert model-artifact/tokenizer.json
 
 `byte-level-bpe` is of RoBERTa's kind, `unigram` of XLM-RoBERTa's, both trained on the sentences below. `bert` has only what
-is expected of the sample's own tokenizer. The tests compare with `expected.json`, so the files belong together.
+is expected of the sample's own tokenizer. The tests compare with `expected.json.gz`, so the files belong together.
 
 Run it with tokenizers 0.22. Version 0.23 cuts long texts before it counts their tokens: `longest_first` may then keep one
 token more of the other text, and words are counted from the cut.
 """
 
 import argparse
+import gzip
 import json
 from pathlib import Path
 
@@ -140,7 +141,8 @@ def write(directory: Path, tokenizer: Tokenizer, config: dict, own: bool) -> Non
     if own:
         tokenizer.save(str(directory / "tokenizer.json"), pretty=False)
         (directory / "tokenizer_config.json").write_text(json.dumps(config, indent=2) + "\n")
-    (directory / "expected.json").write_text(json.dumps(result, ensure_ascii=True, separators=(",", ":")) + "\n")
+    text = json.dumps(result, ensure_ascii=True, separators=(",", ":")) + "\n"
+    (directory / "expected.json.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.Tensor;
+import dev.berth.testing.Gzipped;
 import dev.berth.tokenizer.Truncation.Side;
 import dev.berth.tokenizer.Truncation.Strategy;
 import java.io.IOException;
@@ -244,7 +245,7 @@ class EncodingTest {
   }
 
   private static JsonNode expected(String name) throws IOException {
-    return JSON.readTree(FILES.resolve(name).resolve("expected.json").toFile());
+    return JSON.readTree(Gzipped.bytes(FILES.resolve(name).resolve("expected.json.gz")));
   }
 
   private static void assertRow(Encoding row, JsonNode expected, String text) {
