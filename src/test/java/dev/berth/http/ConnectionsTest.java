@@ -87,7 +87,7 @@ class ConnectionsTest {
   void whatIsWaitedForLongestMakesWayWhateverItIsWaitedFor() {
     await()
         .ignoreExceptionsInstanceOf(SocketTimeoutException.class)
-        .untilAsserted(this::makesWayInOrder);
+        .untilAsserted(() -> makesWayInOrder());
   }
 
   private static void makesWayInOrder() throws Exception {
