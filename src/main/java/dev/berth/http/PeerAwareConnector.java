@@ -155,9 +155,10 @@ final class PeerAwareConnector extends ServerConnector {
       hasFilled = false;
     }
 
-    /// A request was answered, which may have taken long without taking a core.
+    /// A request was answered, which may have taken long without taking a core. What is read next
+    /// begins a turn of its own: until then, others may have had the core.
     void endRequest() {
-      turnBegan = System.nanoTime();
+      inTurn = false;
     }
 
     /// The system itself is fair to platform threads.
@@ -175,7 +176,9 @@ final class PeerAwareConnector extends ServerConnector {
       int position = BufferUtil.flipToFill(buffer);
       buffer.put(ahead);
       BufferUtil.flipToFlush(buffer, position);
-      return 1;
+      // Else the rest would be a second fill, which the time of other threads lets look like a long
+      // turn.
+      return 1 + Math.max(0, super.fill(buffer));
     }
 
     @Override
