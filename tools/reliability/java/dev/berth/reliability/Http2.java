@@ -142,9 +142,19 @@ final class Http2 {
       }
       boolean isOfStream = head[3] == DATA || head[3] == HEADERS;
       if (isOfStream && (head[4] & END_STREAM) > 0) {
-        return body.size() > 0 ? ofStatus(200, body.toByteArray()) : failed(payload);
+        return body.size() > 0 ? whole(body.toByteArray()) : failed(payload);
       }
     }
+  }
+
+  /// A message of gRPC begins with 0. What does not is the JSON of a refusal, whose status is that
+  /// of HTTP, in the compressed head.
+  private static Wire.Answer whole(byte[] body) {
+    if (body[0] == 0) {
+      return ofStatus(200, body);
+    }
+    var text = new String(body, StandardCharsets.UTF_8);
+    return ofStatus(text.contains("\"code\":503") ? 503 : 500, body);
   }
 
   private static Wire.Answer failed(byte[] trailers) {
