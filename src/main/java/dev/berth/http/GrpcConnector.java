@@ -1,6 +1,5 @@
 package dev.berth.http;
 
-import dev.berth.http.PeerAwareConnector.PeerAwareEndPoint;
 import org.eclipse.jetty.http2.ErrorCode;
 import org.eclipse.jetty.http2.api.Stream;
 import org.eclipse.jetty.http2.api.server.ServerSessionListener;
@@ -55,8 +54,6 @@ final class GrpcConnector {
       return new HTTPServerSessionListener(endPoint) {
         @Override
         public Stream.Listener onNewStream(Stream stream, HeadersFrame frame) {
-          // Its request begins on another thread, and until then nobody knows of it.
-          ((PeerAwareEndPoint) endPoint).place.heard();
           if (connections.openStream(stream)) {
             return super.onNewStream(stream, frame);
           }
