@@ -113,13 +113,10 @@ final class OpenConnection {
       return false;
     }
     endPoint.readAtOnce();
-    heard();
+    synchronized (this) {
+      since = System.nanoTime();
+    }
     return true;
-  }
-
-  /// Its client has sent something.
-  synchronized void heard() {
-    since = System.nanoTime();
   }
 
   boolean isInHead() {
