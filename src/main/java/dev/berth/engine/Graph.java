@@ -53,7 +53,9 @@ public interface Graph extends AutoCloseable {
   /// @throws ModelUnusableException when the device has failed for good
   /// @throws EngineException when the model fails for another reason, or does not return dense
   ///   tensors of real numbers that a [Tensor] holds
-  List<Tensor> forward(List<Tensor> inputs, int mostCores);
+  default List<Tensor> forward(List<Tensor> inputs, int mostCores) {
+    return forward(inputs, List.of(), mostCores);
+  }
 
   /// Puts a tensor where the model is, to be given to [#forward(List, List, int)]. The caller
   /// closes it.

@@ -19,7 +19,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Function;
 import java.util.regex.Pattern;
 
 /// One ONNX file on the CPU. Every native object that a forward makes is freed before it returns.
@@ -120,14 +119,13 @@ final class OnnxGraph implements Graph {
   }
 
   @Override
-  public List<Tensor> forward(List<Tensor> inputs, int mostCores) {
-    return onCores(inputs, mostCores, session -> run(session, inputs, List.of()));
-  }
-
-  @Override
   public List<Tensor> forward(List<Tensor> inputs, List<KeptTensor> kept, int mostCores) {
-    var own = OnnxKept.all(kept);
-    return onCores(inputs, mostCores, session -> run(session, inputs, own));
+    var own = KeptTensor.all(kept, OnnxKept.class);
+    return cores.run(
+        cpu,
+        mostCores,
+        inputs.stream().mapToLong(Tensor::size).sum(),
+        threads -> run(threads == 1 ? sessions.getFirst() : sessions.getLast(), inputs, own));
   }
 
   /// It goes to the last of the inputs, which have the type that it has now.
@@ -138,15 +136,6 @@ final class OnnxGraph implements Graph {
     } catch (OrtException e) {
       throw OnnxFailure.of(e);
     }
-  }
-
-  private List<Tensor> onCores(
-      List<Tensor> inputs, int most, Function<OrtSession, List<Tensor>> forward) {
-    return cores.run(
-        cpu,
-        most,
-        inputs.stream().mapToLong(Tensor::size).sum(),
-        threads -> forward.apply(threads == 1 ? sessions.getFirst() : sessions.getLast()));
   }
 
   private List<Tensor> run(OrtSession session, List<Tensor> tensors, List<OnnxKept> kept) {

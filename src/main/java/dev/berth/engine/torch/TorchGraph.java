@@ -26,7 +26,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.BiFunction;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
@@ -100,17 +99,19 @@ final class TorchGraph implements Graph {
   }
 
   @Override
-  public List<Tensor> forward(List<Tensor> inputs, int mostCores) {
-    return onCores(inputs, mostCores, () -> run(inputs, List.of(), this::outputs));
-  }
-
-  @Override
   public List<Tensor> forward(List<Tensor> inputs, List<KeptTensor> kept, int mostCores) {
     var own = TorchKept.all(kept, device(accelerator));
-    return onCores(
-        inputs,
-        mostCores,
-        () -> run(inputs, own, (result, manager) -> outputs(result, own, manager)));
+    return accelerator instanceof Accelerator.Cpu cpu
+        ? cores.run(
+            cpu,
+            mostCores,
+            inputs.stream().mapToLong(Tensor::size).sum(),
+            threads -> {
+              // It is kept per thread once the thread has run its first parallel operation.
+              JniUtils.setNumThreads(threads);
+              return run(inputs, own);
+            })
+        : run(inputs, own);
   }
 
   @Override
@@ -119,27 +120,10 @@ final class TorchGraph implements Graph {
     return new TorchKept((PtNDArray) TensorCopy.in(tensor, manager), manager);
   }
 
-  private List<Tensor> onCores(List<Tensor> inputs, int most, Supplier<List<Tensor>> forward) {
-    return accelerator instanceof Accelerator.Cpu cpu
-        ? cores.run(
-            cpu,
-            most,
-            inputs.stream().mapToLong(Tensor::size).sum(),
-            threads -> {
-              // It is kept per thread once the thread has run its first parallel operation.
-              JniUtils.setNumThreads(threads);
-              return forward.get();
-            })
-        : forward.get();
-  }
-
   /// As the block's own `forward`, which leaves the native values of the inputs behind where the
   /// model fails: some 400 bytes each, and what the tensors hold. Everything native is freed, but
-  /// for what `read` attaches to another manager.
-  private List<Tensor> run(
-      List<Tensor> inputs,
-      List<TorchKept> kept,
-      BiFunction<IValue, PtNDManager, List<Tensor>> read) {
+  /// for what is kept.
+  private List<Tensor> run(List<Tensor> inputs, List<TorchKept> kept) {
     try (var manager = (PtNDManager) model.getNDManager().newSubManager()) {
       var values = new ArrayList<IValue>(inputs.size() + 1);
       try {
@@ -150,7 +134,7 @@ final class TorchGraph implements Graph {
         }
         try (var results =
             IValueUtils.forward((PtSymbolBlock) model.getBlock(), values.toArray(IValue[]::new))) {
-          return readable(results, () -> read.apply(results, manager));
+          return readable(results, () -> outputs(results, kept, manager));
         }
       } finally {
         values.forEach(IValue::close);
@@ -181,7 +165,10 @@ final class TorchGraph implements Graph {
     }
   }
 
-  private List<Tensor> outputs(IValue result, PtNDManager manager) {
+  private List<Tensor> outputs(IValue result, List<TorchKept> kept, PtNDManager manager) {
+    if (!kept.isEmpty()) {
+      return withState(result, kept, manager);
+    }
     var results =
         result.toNDList(manager).stream().sorted(Comparator.comparing(TorchGraph::key)).toList();
     var keys = results.stream().map(TorchGraph::key).filter(key -> !key.isEmpty()).toList();
@@ -192,7 +179,7 @@ final class TorchGraph implements Graph {
   }
 
   /// The outputs of a model with a state, whose new one takes the place of `kept`.
-  private static List<Tensor> outputs(IValue result, List<TorchKept> kept, PtNDManager manager) {
+  private static List<Tensor> withState(IValue result, List<TorchKept> kept, PtNDManager manager) {
     var parts = result.isTuple() ? result.toIValueTuple() : new IValue[0];
     try {
       var last =

@@ -4,7 +4,6 @@ import ai.djl.Device;
 import ai.djl.ndarray.NDManager;
 import ai.djl.pytorch.engine.PtNDArray;
 import dev.berth.engine.KeptTensor;
-import java.util.ArrayList;
 import java.util.List;
 
 /// A native tensor that a manager of the model's own frees at the latest.
@@ -18,36 +17,20 @@ final class TorchKept implements KeptTensor {
     become(array);
   }
 
-  /// Those that a forward is given.
+  /// What a forward is given.
   ///
   /// @param device of the model
   /// @throws IllegalArgumentException when one can't be given to it
   static List<TorchKept> all(List<KeptTensor> kept, Device device) {
-    var all = new ArrayList<TorchKept>(kept.size());
-    for (var each : kept) {
-      all.add(
-          switch (each) {
-            case TorchKept own when own.array.isReleased() ->
-                throw refused(all.size(), "a closed tensor", "an open one");
-            case TorchKept own when !own.array.getDevice().equals(device) ->
-                throw refused(
-                    all.size(),
-                    "a tensor on " + own.array.getDevice(),
-                    "one on %s, where the model is".formatted(device));
-            case TorchKept own when all.contains(own) ->
-                throw refused(all.size(), "the same tensor twice", "another one");
-            case TorchKept own -> own;
-            case null, default ->
-                throw refused(
-                    all.size(), String.valueOf(each), "a tensor that Graph.keep has returned");
-          });
+    var all = KeptTensor.all(kept, TorchKept.class);
+    for (int i = 0; i < all.size(); i++) {
+      var found = all.get(i).array.getDevice();
+      if (!found.equals(device)) {
+        throw KeptTensor.refused(
+            i, "a tensor on " + found, "one on %s, where the model is".formatted(device));
+      }
     }
     return all;
-  }
-
-  private static IllegalArgumentException refused(int index, String found, String expected) {
-    return new IllegalArgumentException(
-        "kept[%d]: found %s, expected %s".formatted(index, found, expected));
   }
 
   PtNDArray array() {
@@ -64,8 +47,13 @@ final class TorchKept implements KeptTensor {
   }
 
   @Override
+  public boolean isClosed() {
+    return array.isReleased();
+  }
+
+  @Override
   public long bytes() {
-    return array.isReleased() ? 0 : TensorCopy.bytes(array);
+    return isClosed() ? 0 : TensorCopy.bytes(array);
   }
 
   @Override
