@@ -32,7 +32,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -67,8 +66,7 @@ public final class Routes {
           TimeUnit.SECONDS.toNanos(30),
           System::nanoTime);
 
-  private final ReentrantLock scraping = new ReentrantLock();
-  // Guarded by the lock.
+  // Guarded by the monitor of this.
   private long scrapeBegan;
   private byte[] scrape = {};
 
@@ -282,15 +280,12 @@ public final class Routes {
   private void scrape(Context ctx) {
     scrapes.pause(SCRAPE_NANOS);
     long asked = System.nanoTime();
-    scraping.lock();
-    try {
+    synchronized (this) {
       if (scrape.length == 0 || scrapeBegan - asked < 0) {
         scrapeBegan = System.nanoTime();
         scrape = metrics.scrape().getBytes(StandardCharsets.UTF_8);
       }
       ctx.contentType(ServingMetrics.CONTENT_TYPE).result(scrape);
-    } finally {
-      scraping.unlock();
     }
   }
 }

@@ -18,8 +18,6 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
 /// The parts of one request on their way from the workers, which encode them, to the request's
@@ -46,8 +44,6 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
   private final long begunAt;
   private final Runnable whenBegun;
 
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Condition changed = lock.newCondition();
   private final Queue<byte[]> parts = new ArrayDeque<>();
   private long charged;
   private boolean begun;
@@ -57,7 +53,7 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
   private Runnable cutOff = () -> {};
   private final CompletableFuture<Batcher<?, O>.Ticket> ticket = new CompletableFuture<>();
 
-  /// Written under the lock; read without it.
+  /// Written under the monitor; read without it.
   private final AtomicLong buffered = new AtomicLong();
 
   private volatile long deadlineNanos;
@@ -113,8 +109,7 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
       throw HookFailure.inside(partFn, e);
     }
     var framed = frame.around(data);
-    lock.lock();
-    try {
+    synchronized (this) {
       long filled = buffered.get() + framed.length;
       if (filled > charged) {
         memory.addAtOnce(filled - charged);
@@ -130,45 +125,33 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
         metrics.firstPart.record(Duration.ofNanos(now - begunAt));
       }
       begin();
-    } finally {
-      lock.unlock();
     }
   }
 
   /// All parts are there.
-  void end(Invocation all) {
-    lock.lock();
-    try {
-      ended = true;
-      invocation = all;
-      begin();
-    } finally {
-      lock.unlock();
-    }
+  synchronized void end(Invocation all) {
+    ended = true;
+    invocation = all;
+    begin();
   }
 
   /// There will be no more parts.
   ///
   /// @return false: there was none yet, so the answer may be an error like any other
-  boolean fail(ServingException why) {
-    lock.lock();
-    try {
-      if (!begun) {
-        return false;
-      }
-      failure = why.type() == ErrorType.DEADLINE_EXCEEDED ? late(why) : why;
-      if (why.type() != ErrorType.CALLER_GONE) {
-        metrics.broken.increment();
-      }
-      ended = true;
-      changed.signalAll();
-      if (!hasRoom()) {
-        cutOff.run();
-      }
-      return true;
-    } finally {
-      lock.unlock();
+  synchronized boolean fail(ServingException why) {
+    if (!begun) {
+      return false;
     }
+    failure = why.type() == ErrorType.DEADLINE_EXCEEDED ? late(why) : why;
+    if (why.type() != ErrorType.CALLER_GONE) {
+      metrics.broken.increment();
+    }
+    ended = true;
+    notifyAll();
+    if (!hasRoom()) {
+      cutOff.run();
+    }
+    return true;
   }
 
   private ServingException late(ServingException why) {
@@ -187,7 +170,7 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
       begun = true;
       whenBegun.run();
     }
-    changed.signalAll();
+    notifyAll();
   }
 
   @Override
@@ -225,13 +208,10 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
   private byte[] poll() {
     byte[] part;
     boolean wasFull;
-    lock.lock();
-    try {
+    synchronized (this) {
       part = parts.poll();
       wasFull = !hasRoom();
       buffered.addAndGet(part == null ? 0 : -part.length);
-    } finally {
-      lock.unlock();
     }
     if (wasFull && hasRoom()) {
       ticket.join().resume();
@@ -243,12 +223,11 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
   ///
   /// @return whether there is a part
   @SuppressWarnings("WaitNotInLoop")
-  private boolean awaitChange() {
-    lock.lock();
+  private synchronized boolean awaitChange() {
     try {
       if (parts.isEmpty() && !ended) {
-        changed.awaitNanos(
-            Math.min(LOOK_NANOS, Math.max(1, deadlineNanos - deadline.clock().getAsLong())));
+        TimeUnit.NANOSECONDS.timedWait(
+            this, Math.min(LOOK_NANOS, Math.max(1, deadlineNanos - deadline.clock().getAsLong())));
       }
       if (parts.isEmpty() && failure != null) {
         throw failure;
@@ -258,18 +237,11 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
       Thread.currentThread().interrupt();
       ticket.join().abandon();
       throw ErrorType.NOT_READY.because("the server is stopping", e);
-    } finally {
-      lock.unlock();
     }
   }
 
-  private boolean hasEnded() {
-    lock.lock();
-    try {
-      return ended && parts.isEmpty() && failure == null;
-    } finally {
-      lock.unlock();
-    }
+  private synchronized boolean hasEnded() {
+    return ended && parts.isEmpty() && failure == null;
   }
 
   @Override
@@ -283,22 +255,12 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
   }
 
   @Override
-  public void whenLate(Runnable cut) {
-    lock.lock();
-    try {
-      cutOff = cut;
-    } finally {
-      lock.unlock();
-    }
+  public synchronized void whenLate(Runnable cut) {
+    cutOff = cut;
   }
 
   @Override
-  public Invocation invocation() {
-    lock.lock();
-    try {
-      return invocation;
-    } finally {
-      lock.unlock();
-    }
+  public synchronized Invocation invocation() {
+    return invocation;
   }
 }

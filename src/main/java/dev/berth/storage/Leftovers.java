@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.regex.Pattern;
 
 /// Names the temporary files of writers, `.NAME.part-RANDOM`, and removes those that killed ones
@@ -29,7 +28,6 @@ final class Leftovers {
 
   private static final int DIRECTORIES = 1000;
 
-  private final ReentrantLock lock = new ReentrantLock();
   private final Map<Path, Map<String, List<Path>>> directories =
       new LinkedHashMap<>(16, 0.75f, true) {
         @Override
@@ -45,21 +43,16 @@ final class Leftovers {
   }
 
   /// Removes the leftovers of earlier writers of the target, whose directory must exist.
-  void remove(Path target) throws IOException {
-    lock.lock();
-    try {
-      var directory = target.toAbsolutePath().getParent();
-      var found = directories.get(directory);
-      if (found == null) {
-        found = find(directory);
-        directories.put(directory, found);
-      }
-      var ofTarget = found.remove(label(target));
-      for (var file : ofTarget == null ? List.<Path>of() : ofTarget) {
-        Files.deleteIfExists(file);
-      }
-    } finally {
-      lock.unlock();
+  synchronized void remove(Path target) throws IOException {
+    var directory = target.toAbsolutePath().getParent();
+    var found = directories.get(directory);
+    if (found == null) {
+      found = find(directory);
+      directories.put(directory, found);
+    }
+    var ofTarget = found.remove(label(target));
+    for (var file : ofTarget == null ? List.<Path>of() : ofTarget) {
+      Files.deleteIfExists(file);
     }
   }
 

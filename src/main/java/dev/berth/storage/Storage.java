@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
 
 /// Lists, reads and writes objects, on the local disk and in S3.
@@ -31,7 +30,6 @@ import java.util.stream.Stream;
 public final class Storage implements AutoCloseable {
 
   private final S3Options options;
-  private final ReentrantLock lock = new ReentrantLock();
   private final Map<ObjectStore.Kind<?>, ObjectStore<?>> stores = new HashMap<>();
 
   /// @param options used from the first location in S3 on; before that, nobody is asked for
@@ -193,29 +191,19 @@ public final class Storage implements AutoCloseable {
 
   /// Gives connections back. Streams and writers must be closed before.
   @Override
-  public void close() {
-    lock.lock();
-    try {
-      stores.values().forEach(ObjectStore::close);
-    } finally {
-      lock.unlock();
-    }
+  public synchronized void close() {
+    stores.values().forEach(ObjectStore::close);
   }
 
   /// The store that a location is in.
   @SuppressWarnings("unchecked")
-  private <L extends Location> ObjectStore<L> of(L location) {
+  private synchronized <L extends Location> ObjectStore<L> of(L location) {
     var kind =
         ObjectStore.Kind.ALL.stream()
             .filter(known -> known.locations().isInstance(location))
             .findFirst()
             .orElseThrow();
-    lock.lock();
-    try {
-      // A location has the class that its kind names.
-      return (ObjectStore<L>) stores.computeIfAbsent(kind, _ -> kind.opening().apply(options));
-    } finally {
-      lock.unlock();
-    }
+    // A location has the class that its kind names.
+    return (ObjectStore<L>) stores.computeIfAbsent(kind, _ -> kind.opening().apply(options));
   }
 }

@@ -21,7 +21,6 @@ import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
-import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,7 +47,6 @@ final class AnswerImages {
   private final Envelopes kind;
   private final Storage storage;
   private final ExecutorService threads;
-  private final ReentrantLock lock = new ReentrantLock();
 
   /// The first ones of each object, by its key. No more than the sheet shows, so the last objects
   /// may have lost theirs.
@@ -165,17 +163,11 @@ final class AnswerImages {
   }
 
   /// How many of the object's images the sheet may show, as far as is known.
-  private int room(StoredObject object) {
+  private synchronized int room(StoredObject object) {
     if (kind.preview().isEmpty()) {
       return 0;
     }
-    lock.lock();
-    try {
-      return MOST_ON_SHEET
-          - shown.headMap(object.key()).values().stream().mapToInt(List::size).sum();
-    } finally {
-      lock.unlock();
-    }
+    return MOST_ON_SHEET - shown.headMap(object.key()).values().stream().mapToInt(List::size).sum();
   }
 
   private static Optional<Image> thumbnail(ImageText image, StoredObject object) {
@@ -190,19 +182,14 @@ final class AnswerImages {
     }
   }
 
-  private void show(StoredObject object, List<Image> thumbnails) {
+  private synchronized void show(StoredObject object, List<Image> thumbnails) {
     if (thumbnails.isEmpty()) {
       return;
     }
-    lock.lock();
-    try {
-      shown.put(object.key(), thumbnails);
-      int all = shown.values().stream().mapToInt(List::size).sum();
-      while (all - shown.lastEntry().getValue().size() >= MOST_ON_SHEET) {
-        all -= shown.pollLastEntry().getValue().size();
-      }
-    } finally {
-      lock.unlock();
+    shown.put(object.key(), thumbnails);
+    int all = shown.values().stream().mapToInt(List::size).sum();
+    while (all - shown.lastEntry().getValue().size() >= MOST_ON_SHEET) {
+      all -= shown.pollLastEntry().getValue().size();
     }
   }
 
@@ -213,11 +200,8 @@ final class AnswerImages {
     }
     var place = kind.preview().get();
     List<Image> pictures;
-    lock.lock();
-    try {
+    synchronized (this) {
       pictures = shown.values().stream().flatMap(List::stream).limit(MOST_ON_SHEET).toList();
-    } finally {
-      lock.unlock();
     }
     if (pictures.isEmpty()) {
       log.warn("{}: no answer has an image, so there is no sheet", place);

@@ -8,8 +8,6 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 
 /// The memory of a job between reading and writing: its payloads, and their answers as they come.
 ///
@@ -38,10 +36,8 @@ final class JobMemory {
   private final int copiesOfAnswer;
   private final Semaphore requests;
   private final AtomicLong usualAnswer = new AtomicLong();
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Condition changed = lock.newCondition();
 
-  /// Guarded by the lock, the oldest first.
+  /// Guarded by the monitor of this, the oldest first.
   private final Deque<Share> asked = new ArrayDeque<>();
 
   /// @param requests how many may run at the same time
@@ -86,14 +82,9 @@ final class JobMemory {
     return making.take(making.bytes() / COPIES);
   }
 
-  private void locked(Runnable change) {
-    lock.lock();
-    try {
-      change.run();
-      changed.signalAll();
-    } finally {
-      lock.unlock();
-    }
+  private synchronized void locked(Runnable change) {
+    change.run();
+    notifyAll();
   }
 
   /// That of one payload and its answer.
@@ -155,13 +146,10 @@ final class JobMemory {
                     (2 * bytes() / copiesOfAnswer) >> 20, Runtime.getRuntime().maxMemory() >> 20),
             null);
       }
-      lock.lockInterruptibly();
-      try {
+      synchronized (JobMemory.this) {
         while (!held.tryGrowTo(ofPayload + answered + bytes) && asked.peek() != this) {
-          changed.await();
+          JobMemory.this.wait();
         }
-      } finally {
-        lock.unlock();
       }
     }
 

@@ -14,7 +14,6 @@ import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,7 +37,6 @@ public final class JobRunner {
   private final ObjectSource source;
   private final Progress progress;
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
-  private final ReentrantLock lock = new ReentrantLock();
   private final List<ObjectOutcome> failures = new ArrayList<>();
   private long found;
   private long succeeded;
@@ -363,8 +361,7 @@ public final class JobRunner {
   }
 
   private void end(ObjectOutcome outcome, long bytes) {
-    lock.lock();
-    try {
+    synchronized (this) {
       found++;
       switch (outcome.status()) {
         case SUCCEEDED -> succeeded++;
@@ -376,8 +373,6 @@ public final class JobRunner {
         }
       }
       records += outcome.records();
-    } finally {
-      lock.unlock();
     }
     progress.ended(outcome, bytes);
   }

@@ -11,7 +11,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,9 +28,9 @@ final class Journal implements Checkpoint {
   private final Path directory;
   private final Path path;
   private final Map<Long, Place> places = new HashMap<>();
-  private final ReentrantLock lock = new ReentrantLock();
 
-  /// Written under the lock, as is what follows. Null until there is something to read or to write.
+  /// Written under the monitor, as is what follows. Null until there is something to read or to
+  /// write.
   private FileChannel file;
 
   private long end;
@@ -92,28 +91,24 @@ final class Journal implements Checkpoint {
   }
 
   @Override
-  public Optional<byte[]> answer(long first, int count) {
+  public synchronized Optional<byte[]> answer(long first, int count) {
     var place = places.get(first);
     if (place == null || place.frame.count() != count) {
       return Optional.empty();
     }
-    lock.lock();
     try {
       var answer = read(place.position, place.frame.length()).array();
       return place.frame.isOf(answer) ? Optional.of(answer) : Optional.empty();
     } catch (IOException e) {
       log.debug("{}: records {} and on are asked again", path, first, e);
       return Optional.empty();
-    } finally {
-      lock.unlock();
     }
   }
 
   /// An object does not fail where only its journal can't be written: it has no further answers
   /// then.
   @Override
-  public void arrived(long first, int count, byte[] output) {
-    lock.lock();
+  public synchronized void arrived(long first, int count, byte[] output) {
     try {
       if (isBroken) {
         return;
@@ -136,8 +131,6 @@ final class Journal implements Checkpoint {
     } catch (IOException e) {
       log.debug("{}: no further answers are kept", path, e);
       isBroken = true;
-    } finally {
-      lock.unlock();
     }
   }
 
@@ -162,8 +155,7 @@ final class Journal implements Checkpoint {
     }
   }
 
-  private void close() {
-    lock.lock();
+  private synchronized void close() {
     try {
       isBroken = true;
       if (file != null) {
@@ -171,8 +163,6 @@ final class Journal implements Checkpoint {
       }
     } catch (IOException e) {
       log.debug("{}", path, e);
-    } finally {
-      lock.unlock();
     }
   }
 }
