@@ -11,8 +11,18 @@ import java.util.stream.Stream;
 /// @param shapes the shapes that the files take
 /// @param maxSequenceLength the most tokens that the model takes at once, special tokens included
 /// @param pair how a question and a context become one sequence
-public record ModelArtifact(Header header, Shapes shapes, int maxSequenceLength, PairTemplate pair)
+/// @param pooling what makes a vector of those of the tokens, in order; empty: the model does
+public record ModelArtifact(
+    Header header,
+    Shapes shapes,
+    int maxSequenceLength,
+    PairTemplate pair,
+    List<String> pooling)
     implements TracedArtifact {
+
+  public ModelArtifact {
+    pooling = List.copyOf(pooling);
+  }
 
   /// Reads and checks the artifact in `directory`.
   ///

@@ -20,7 +20,8 @@ final class ModelArtifactReader {
             json.header(),
             shapes(),
             json.integer(json.json(), "maxSequenceLength", "model.json: maxSequenceLength"),
-            pair(json.json().path("pair")));
+            pair(json.json().path("pair")),
+            json.json().has("pooling") ? json.texts("pooling") : List.of());
     checkShapes(artifact);
     json.check("tokenizer.json", artifact.tokenizer());
     // These may be left out.

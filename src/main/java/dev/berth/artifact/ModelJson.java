@@ -118,7 +118,7 @@ final class ModelJson {
         text("task"),
         target(),
         precision(),
-        text("torch"),
+        find("torch"),
         texts("inputs"),
         texts("outputs"),
         json.has("labels") ? texts("labels") : List.of(),

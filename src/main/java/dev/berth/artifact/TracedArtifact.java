@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/// A model that `trace.py` has made for a task, whose `model.json` and files have been checked.
+/// A model for a task, made by `trace.py` or `serve pack`, whose `model.json` and files have been checked.
 public interface TracedArtifact {
 
   /// What `model.json` says of every such model.
@@ -18,22 +18,22 @@ public interface TracedArtifact {
   ///   handler
   /// @param target the device that the model was traced for
   /// @param precision `fp32`, `fp16`, `bf16` or `int8`
-  /// @param torch the version of PyTorch that wrote the files
+  /// @param torch the version of PyTorch that wrote the files; empty: it is none of PyTorch's
   /// @param inputs the model's inputs by name, in the order of its `forward`
   /// @param outputs the model's outputs by name, in their order
   /// @param labels the names of a classifier's classes, in the order of its output; empty where it
   ///   is none
   /// @param parameters what a request's parameters are for this model where the request leaves them
   ///   out, by name
-  /// @param agreement how far its answers are those of the model in fp32, where `trace.py` has
-  ///   compared them
+  /// @param agreement how far its answers are those of the model in fp32, where they were
+  ///   compared
   /// @param provenance where the weights come from and under which licence, as free text by key
   record Header(
       Path directory,
       String task,
       Target target,
       String precision,
-      String torch,
+      Optional<String> torch,
       List<String> inputs,
       List<String> outputs,
       List<String> labels,

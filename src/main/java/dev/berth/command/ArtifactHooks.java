@@ -118,13 +118,14 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
         description(
             Map.entry(
                 "model",
-                "%s, %s, %s, traced for %s with torch %s"
+                "%s, %s, %s, %s for %s%s"
                     .formatted(
                         name(artifact),
                         artifact.task(),
                         artifact.header().precision(),
+                        artifact.header().torch().isPresent() ? "traced" : "in ONNX",
                         artifact.target(),
-                        artifact.header().torch())),
+                        artifact.header().torch().map(" with torch "::concat).orElse(""))),
             Map.entry("provenance", artifact.header().provenance().toString()),
             Map.entry("shapes", artifact.shownShapes()),
             Map.entry("files", files));

@@ -2,6 +2,7 @@ package dev.berth.engine;
 
 import dev.berth.hooks.ElementType;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /// What a model file says of its `forward` before it is loaded.
@@ -11,20 +12,24 @@ import java.util.Optional;
 /// @param required how many of them, from the first on, have no default
 /// @param outputs the names of what `forward` returns, in the order of [Graph#forward]; empty: it
 ///   returns no dict, or one that is made elsewhere
+/// @param shapes the lengths of the dimensions of inputs and outputs by their names, -1 for any
+///   length; without those of which the file does not tell
 /// @param misfit what it takes or returns that is no tensor, if anything: no forward can succeed
 public record GraphNames(
     List<String> inputs,
     List<ElementType> types,
     int required,
     List<String> outputs,
+    Map<String, List<Integer>> shapes,
     Optional<String> misfit) {
 
   public static final GraphNames UNKNOWN =
-      new GraphNames(List.of(), List.of(), 0, List.of(), Optional.empty());
+      new GraphNames(List.of(), List.of(), 0, List.of(), Map.of(), Optional.empty());
 
   public GraphNames {
     inputs = List.copyOf(inputs);
     types = List.copyOf(types);
     outputs = List.copyOf(outputs);
+    shapes = Map.copyOf(shapes);
   }
 }

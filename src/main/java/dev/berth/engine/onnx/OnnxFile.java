@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -45,6 +46,9 @@ final class OnnxFile {
   private final Map<String, Integer> inputs = new LinkedHashMap<>();
 
   private final List<String> outputs = new ArrayList<>();
+
+  /// Those of inputs and outputs by their names, -1 for any length.
+  private final Map<String, List<Integer>> shapes = new HashMap<>();
 
   /// The inputs that have a value already.
   private final Set<String> initialized = new HashSet<>();
@@ -86,6 +90,7 @@ final class OnnxFile {
               : List.<ElementType>of(),
           read.inputs.size(),
           read.outputs,
+          read.shapes,
           Optional.empty());
     } catch (IOException _) {
       return GraphNames.UNKNOWN;
@@ -234,10 +239,11 @@ final class OnnxFile {
     return true;
   }
 
-  /// An input or an output: its name, and the type of its elements if it is a tensor.
+  /// An input or an output: its name, and the type and the shape of a tensor.
   private boolean value(boolean isInput) throws IOException {
     var name = new String[] {""};
     var type = new int[1];
+    var shape = new ArrayList<Integer>();
     message(
         field ->
             switch (field) {
@@ -245,7 +251,8 @@ final class OnnxFile {
                 name[0] = in.readString();
                 yield true;
               }
-              case 2 -> message(kind -> kind == 1 && message(part -> elementType(part, type)));
+              case 2 ->
+                  message(kind -> kind == 1 && message(part -> tensorType(part, type, shape)));
               default -> false;
             });
     if (isInput) {
@@ -253,15 +260,32 @@ final class OnnxFile {
     } else {
       outputs.add(name[0]);
     }
+    if (!shape.isEmpty()) {
+      shapes.put(name[0], List.copyOf(shape));
+    }
     return true;
   }
 
-  private boolean elementType(int field, int[] type) throws IOException {
-    if (field != -1) {
-      return false;
-    }
-    type[0] = in.readInt32();
-    return true;
+  private boolean tensorType(int field, int[] type, List<Integer> shape) throws IOException {
+    return switch (field) {
+      case -1 -> {
+        type[0] = in.readInt32();
+        yield true;
+      }
+      case 2 -> message(part -> part == 1 && dimension(shape));
+      default -> false;
+    };
+  }
+
+  private boolean dimension(List<Integer> shape) throws IOException {
+    shape.add(-1);
+    return message(
+        field -> {
+          if (field == -1) {
+            shape.set(shape.size() - 1, (int) in.readInt64());
+          }
+          return field == -1;
+        });
   }
 
   private boolean message(Field field) throws IOException {

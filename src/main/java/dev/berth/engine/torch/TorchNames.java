@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
@@ -82,6 +83,7 @@ final class TorchNames {
         returned.startsWith("Dict[str, ")
             ? keys(body(ofClass.substring(forward.end() - 1)))
             : List.of(),
+        Map.of(),
         parameters.isEmpty() ? Optional.of("takes nothing") : misfit(required, returned));
   }
 

@@ -135,10 +135,7 @@ public class ImageClassificationHandler
     if (artifact.inputs().size() != 1) {
       problems.add("model.json: inputs: found %s, expected one".formatted(artifact.inputs()));
     }
-    if (!artifact.outputs().equals(List.of("logits"))) {
-      problems.add(
-          "model.json: outputs: found %s, expected [logits]".formatted(artifact.outputs()));
-    }
+    problemOfOutputs(artifact, List.of("logits")).ifPresent(problems::add);
     if (!problems.isEmpty()) {
       throw new ModelArtifactException(artifact.directory(), problems);
     }

@@ -3,6 +3,7 @@ package dev.berth.handler.image;
 import dev.berth.artifact.ImageArtifact;
 import dev.berth.engine.EngineException;
 import dev.berth.engine.Graph;
+import dev.berth.handler.task.TaskHandler;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Tensor;
@@ -71,12 +72,10 @@ public final class ImageModel {
     if (!dynamic) {
       batch.addAll(Collections.nCopies(file.batch - pictures.size(), black));
     }
-    var outputs = file.model.forward(List.of(Tensor.stack(batch)));
-    if (outputs.size() != 1) {
-      throw new EngineException(
-          "the model returned %d tensors, expected one: %s".formatted(outputs.size(), output));
-    }
-    var found = outputs.getFirst();
+    var found =
+        TaskHandler.outputs(
+                file.model, List.of(Tensor.stack(batch)), List.of(output), Integer.MAX_VALUE)
+            .getFirst();
     if (found.type() != ElementType.FLOAT32
         || found.rank() != 2
         || found.shape()[0] != batch.size()) {

@@ -3,7 +3,6 @@ package dev.berth.handler.task;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.Shapes;
-import dev.berth.engine.EngineException;
 import dev.berth.engine.Graph;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.ElementType;
@@ -16,6 +15,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 
 /// The model of one accelerator: rows of tokens in, its outputs for all of them out. It pads rows
 /// to a shape that the traced files take.
@@ -27,7 +27,7 @@ public final class RowModel {
 
   /// The inputs that a model may have.
   public static final List<String> INPUTS =
-      List.of("input_ids", "attention_mask", "token_type_ids");
+      List.of("input_ids", "attention_mask", "token_type_ids", "position_ids");
 
   private static final int MAX_TOKENS_OF_A_FORWARD = 16_384;
 
@@ -37,7 +37,8 @@ public final class RowModel {
 
   /// What the model says of a batch of rows.
   ///
-  /// @param tensors one for each output of the artifact, checked for nothing but their number
+  /// @param tensors one for each output of the artifact, checked for nothing but their number;
+  ///   numbers with fractions are float32
   /// @param count how many rows the model got, the rows of padding included
   /// @param columns how many tokens each of them had
   public record Outputs(List<Tensor> tensors, int count, int columns) {}
@@ -74,7 +75,8 @@ public final class RowModel {
   }
 
   /// @param outputs those that the task makes answers of
-  /// @throws ModelArtifactException when the artifact's model takes or returns something else
+  /// @throws ModelArtifactException when the artifact's model takes or returns something else. What
+  ///   it returns may have other names, if they are those of its file
   public static void check(ModelArtifact artifact, List<String> outputs) {
     var problems = new ArrayList<String>();
     if (artifact.inputs().stream().distinct().count() < artifact.inputs().size()
@@ -83,10 +85,7 @@ public final class RowModel {
           "model.json: inputs: found %s, expected names among %s, each once"
               .formatted(artifact.inputs(), INPUTS));
     }
-    if (!artifact.outputs().equals(outputs)) {
-      problems.add(
-          "model.json: outputs: found %s, expected %s".formatted(artifact.outputs(), outputs));
-    }
+    TaskHandler.problemOfOutputs(artifact, outputs).ifPresent(problems::add);
     if (!problems.isEmpty()) {
       throw new ModelArtifactException(artifact.directory(), problems);
     }
@@ -140,21 +139,9 @@ public final class RowModel {
     var tensors =
         (byName ? names : inputs)
             .stream().map(input -> tensor(input, rows, count, columns, padding)).toList();
-    var answered = named(file.model, tensors, count * columns / TOKENS_FOR_A_CORE);
-    if (answered.size() != outputs.size()) {
-      throw new EngineException(
-          "the model returned %d tensors, expected %s".formatted(answered.size(), outputs));
-    }
+    var answered =
+        TaskHandler.outputs(file.model, tensors, outputs, count * columns / TOKENS_FOR_A_CORE);
     return new Outputs(answered, count, columns);
-  }
-
-  /// The outputs of the artifact, by their names where the model has those.
-  private List<Tensor> named(Graph model, List<Tensor> tensors, int mostCores) {
-    var answered = model.forward(tensors, mostCores);
-    var names = model.outputNames();
-    return names.containsAll(outputs)
-        ? outputs.stream().map(name -> answered.get(names.indexOf(name))).toList()
-        : answered;
   }
 
   /// The file of the shortest sequence that `length` fits, and among those of the smallest batch
@@ -195,6 +182,8 @@ public final class RowModel {
         case "input_ids" -> values.put(from, row.ids());
         case "attention_mask" -> fill(values, from, row.size(), 1);
         case "token_type_ids" -> values.put(from, row.types());
+        case "position_ids" ->
+            values.put(from, LongStream.range(0, row.size()).toArray());
         default ->
             throw new IllegalArgumentException(
                 "%s is none of the inputs %s".formatted(input, INPUTS));

@@ -5,17 +5,22 @@ import dev.berth.artifact.TracedArtifact;
 import dev.berth.content.ContentType.OfDocuments;
 import dev.berth.content.ContentTypes;
 import dev.berth.content.Documents;
+import dev.berth.engine.Engine;
+import dev.berth.engine.EngineException;
 import dev.berth.engine.Graph;
 import dev.berth.handler.task.TaskRecord.Asked;
 import dev.berth.handler.task.TaskRecord.Rejected;
 import dev.berth.hooks.Accelerator;
+import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
+import dev.berth.hooks.Tensor;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.BiFunction;
 
 /// A task: it reads inputs in any form, runs the model on them and writes what it makes of the
@@ -142,6 +147,44 @@ public abstract class TaskHandler<M, T, P>
   public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request)
       throws IOException {
     return TaskAnswer.write(answers, columns, request);
+  }
+
+  /// What is wrong with the outputs that `model.json` names, if anything. They are `expected`, or as
+  /// many of those that the file itself names, in the place of them.
+  ///
+  /// @param expected those that the task makes answers of
+  public static Optional<String> problemOfOutputs(TracedArtifact artifact, List<String> expected) {
+    var found = artifact.outputs();
+    var file = artifact.modelFiles().getFirst();
+    boolean fits =
+        found.equals(expected)
+            || (found.size() == expected.size()
+                && Engine.of(file).names(file).outputs().containsAll(found));
+    return fits
+        ? Optional.empty()
+        : Optional.of("model.json: outputs: found %s, expected %s".formatted(found, expected));
+  }
+
+  /// Runs a model.
+  ///
+  /// @param names of the outputs that are wanted. A model that has no such names returns them in
+  ///   this order
+  /// @param mostCores on a CPU, the most cores that it can use well
+  /// @return numbers with fractions as float32
+  public static List<Tensor> outputs(
+      Graph model, List<Tensor> inputs, List<String> names, int mostCores) {
+    var answered = model.forward(inputs, mostCores);
+    var all = model.outputNames();
+    boolean byName = all.containsAll(names);
+    if (!byName && answered.size() != names.size()) {
+      throw new EngineException(
+          "the model returned %d tensors, expected %s".formatted(answered.size(), names));
+    }
+    return (byName
+            ? names.stream().map(name -> answered.get(all.indexOf(name)))
+            : answered.stream())
+        .map(tensor -> tensor.type().isFloating() ? tensor.as(ElementType.FLOAT32) : tensor)
+        .toList();
   }
 
   @Override

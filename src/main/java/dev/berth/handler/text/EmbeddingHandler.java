@@ -24,7 +24,8 @@ import java.util.List;
 import java.util.Optional;
 
 /// Sentence embeddings: a vector for a text. Pooling, dense layers and normalisation are in the
-/// traced file, as the files of sentence-transformers say.
+/// traced file, as the files of sentence-transformers say. An ONNX file may have vectors of tokens
+/// only; `pooling` in `model.json` says what becomes of them.
 ///
 /// Vectors are those of `SentenceTransformer.encode`. A text that is too long is cut, as there.
 public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
@@ -48,19 +49,22 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
     }
   }
 
+  private final Pooling pooling;
+
   public EmbeddingHandler(Path modelDirectory) {
     var artifact = ModelArtifact.open(modelDirectory);
     super(
         artifact,
         new Task<>(
             "sentence_embedding",
-            false,
+            !artifact.pooling().isEmpty(),
             false,
             List.of(),
             List.of("truncate_dim", "normalize_embeddings"),
             new Parameters(Integer.MAX_VALUE, false),
             Parameters::with,
             _ -> true));
+    this.pooling = new Pooling(artifact);
   }
 
   @Override
@@ -106,7 +110,8 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
   @Override
   protected Object answer(Asked<EncodedText, Parameters> record, float[] output) {
     var parameters = record.parameters();
-    var vector = Arrays.copyOf(output, Math.min(output.length, parameters.truncateDim));
+    var whole = pooling.of(output, record.input().row().size());
+    var vector = Arrays.copyOf(whole, Math.min(whole.length, parameters.truncateDim));
     return parameters.normalise ? Embeddings.normalised(vector) : vector;
   }
 

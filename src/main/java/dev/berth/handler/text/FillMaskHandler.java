@@ -54,7 +54,7 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
   private final Vocabulary vocabulary;
   private final String maskToken;
   private final long mask;
-  private final boolean isCompiled;
+  private final boolean scoresAll;
 
   public FillMaskHandler(Path modelDirectory) {
     var artifact = ModelArtifact.open(modelDirectory);
@@ -69,7 +69,9 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
             new Parameters(5, List.of(), false),
             Parameters::with,
             Parameters::truncation));
-    this.isCompiled = artifact.shapes() instanceof Shapes.Compiled;
+    // Of what trace.py makes, only a file of any shape gathers the masks.
+    this.scoresAll =
+        artifact.shapes() instanceof Shapes.Compiled || artifact.header().torch().isEmpty();
     this.vocabulary = TokenClassificationHandler.vocabulary(artifact);
     this.maskToken =
         tokenizer
@@ -112,8 +114,7 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
           "%s: found no %s, expected one in the place that is to be filled in"
               .formatted(name, maskToken));
     }
-    // A compiled file has no gathered masks.
-    int scored = isCompiled ? row.size() : masks;
+    int scored = scoresAll ? row.size() : masks;
     RequestMemory.charge((long) scored * vocabulary.size() * BYTES_OF_A_SCORE);
   }
 

@@ -20,6 +20,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
@@ -91,6 +92,7 @@ class OnnxGraphTest {
                 List.of(ElementType.INT64, ElementType.FLOAT32),
                 2,
                 List.of("scores"),
+                Map.of(),
                 Optional.empty()));
     assertThat(new Onnx().names(Path.of("README.md"))).isEqualTo(GraphNames.UNKNOWN);
     assertThat(new Onnx().names(directory.resolve("none.onnx"))).isEqualTo(GraphNames.UNKNOWN);

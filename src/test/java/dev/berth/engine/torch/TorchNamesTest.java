@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
@@ -30,6 +31,7 @@ class TorchNamesTest {
                 List.of(),
                 2,
                 List.of("product", "sum"),
+                Map.of(),
                 Optional.empty()));
     assertThat(
             names(
@@ -49,6 +51,7 @@ class TorchNamesTest {
                 List.of(),
                 3,
                 List.of(),
+                Map.of(),
                 Optional.empty()));
   }
 
@@ -66,6 +69,7 @@ class TorchNamesTest {
                 List.of(),
                 2,
                 List.of(),
+                Map.of(),
                 Optional.of("takes pair: Tuple[Tensor, Tensor]")));
   }
 
