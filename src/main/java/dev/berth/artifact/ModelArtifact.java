@@ -13,11 +13,7 @@ import java.util.stream.Stream;
 /// @param pair how a question and a context become one sequence
 /// @param pooling what makes a vector of those of the tokens, in order; empty: the model does
 public record ModelArtifact(
-    Header header,
-    Shapes shapes,
-    int maxSequenceLength,
-    PairTemplate pair,
-    List<String> pooling)
+    Header header, Shapes shapes, int maxSequenceLength, PairTemplate pair, List<String> pooling)
     implements TracedArtifact {
 
   public ModelArtifact {

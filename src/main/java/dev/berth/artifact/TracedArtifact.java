@@ -8,7 +8,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/// A model for a task, made by `trace.py` or `serve pack`, whose `model.json` and files have been checked.
+/// A model for a task, made by `trace.py` or `serve pack`, whose `model.json` and files have been
+/// checked.
 public interface TracedArtifact {
 
   /// What `model.json` says of every such model.
@@ -25,8 +26,7 @@ public interface TracedArtifact {
   ///   is none
   /// @param parameters what a request's parameters are for this model where the request leaves them
   ///   out, by name
-  /// @param agreement how far its answers are those of the model in fp32, where they were
-  ///   compared
+  /// @param agreement how far its answers are those of the model in fp32, where they were compared
   /// @param provenance where the weights come from and under which licence, as free text by key
   record Header(
       Path directory,

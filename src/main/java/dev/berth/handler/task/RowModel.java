@@ -182,8 +182,7 @@ public final class RowModel {
         case "input_ids" -> values.put(from, row.ids());
         case "attention_mask" -> fill(values, from, row.size(), 1);
         case "token_type_ids" -> values.put(from, row.types());
-        case "position_ids" ->
-            values.put(from, LongStream.range(0, row.size()).toArray());
+        case "position_ids" -> values.put(from, LongStream.range(0, row.size()).toArray());
         default ->
             throw new IllegalArgumentException(
                 "%s is none of the inputs %s".formatted(input, INPUTS));

@@ -149,8 +149,8 @@ public abstract class TaskHandler<M, T, P>
     return TaskAnswer.write(answers, columns, request);
   }
 
-  /// What is wrong with the outputs that `model.json` names, if anything. They are `expected`, or as
-  /// many of those that the file itself names, in the place of them.
+  /// What is wrong with the outputs that `model.json` names, if anything. They are `expected`, or
+  /// as many of those that the file itself names, in the place of them.
   ///
   /// @param expected those that the task makes answers of
   public static Optional<String> problemOfOutputs(TracedArtifact artifact, List<String> expected) {

@@ -92,7 +92,15 @@ class OnnxGraphTest {
                 List.of(ElementType.INT64, ElementType.FLOAT32),
                 2,
                 List.of("scores"),
-                Map.of(),
+                Map.of(
+                    "ids",
+                    List.of(-1, -1),
+                    "half",
+                    List.of(-1),
+                    "w",
+                    List.of(1),
+                    "scores",
+                    List.of(-1)),
                 Optional.empty()));
     assertThat(new Onnx().names(Path.of("README.md"))).isEqualTo(GraphNames.UNKNOWN);
     assertThat(new Onnx().names(directory.resolve("none.onnx"))).isEqualTo(GraphNames.UNKNOWN);

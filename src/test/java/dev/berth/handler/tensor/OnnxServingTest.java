@@ -152,6 +152,99 @@ class OnnxServingTest {
     assertThat(answers).containsOnly(answers.getFirst());
   }
 
+  /// Its scores are the last position and the number of types, in fp16 and behind another output,
+  /// and it takes rows of one shape only.
+  @Test
+  void aTaskTakesOutputsOfAnyNameAndTypeAndRowsOfAFixedShape() throws Exception {
+    var model = new OnnxModel();
+    for (var input : List.of("position_ids", "token_type_ids", "input_ids")) {
+      model.input(input, OnnxModel.INT64, 2, 16);
+    }
+    var half = OnnxModel.attribute("to", OnnxModel.FLOAT16);
+    var rows = OnnxModel.attribute("axes", List.of(1L));
+    model
+        .node("ReduceMax", List.of("position_ids"), List.of("last"), rows)
+        .node("ReduceMax", List.of("token_type_ids"), List.of("type"), rows)
+        .node("Concat", List.of("last", "type"), List.of("both"), OnnxModel.attribute("axis", 1))
+        .node("Cast", List.of("both"), List.of("scores"), half)
+        .node("Cast", List.of("input_ids"), List.of("hidden"), half)
+        .output("hidden", OnnxModel.FLOAT16, 2, 16)
+        .output("scores", OnnxModel.FLOAT16, 2, 2)
+        .write(artifact.resolve("model.onnx"));
+    var json =
+        """
+        "task": "text-classification", "inputs": ["position_ids", "token_type_ids", "input_ids"],
+        "outputs": ["%s"], "labels": ["last", "type"], "parameters": {"function_to_apply": "none", "top_k": 2},
+        "shapes": "compiled", "files": [{"path": "model.onnx", "batch": 2, "sequence": 16}]""";
+    describe(json.formatted("scores"));
+    try (var server = TestServer.artifact(artifact).start()) {
+      assertThat(answer(server, "[\"one two three\", {\"text\": \"one\", \"text_pair\": \"two\"}]"))
+          .isEqualTo(
+              "[[{\"label\":\"last\",\"score\":4.0},{\"label\":\"type\",\"score\":0.0}],"
+                  + "[{\"label\":\"last\",\"score\":4.0},{\"label\":\"type\",\"score\":1.0}]]");
+    }
+    describe(json.formatted("other"));
+    try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
+      assertThatThrownBy(() -> server.server().awaitReady())
+          .hasMessageContaining("model.json: outputs: found [other], expected [logits]");
+    }
+  }
+
+  /// The vector of a token is its id.
+  @Test
+  void theVectorsOfTokensArePooled() throws Exception {
+    new OnnxModel()
+        .input("input_ids", OnnxModel.INT64, "rows", "tokens")
+        .initializer(
+            OnnxModel.tensor("axes", OnnxModel.INT64, 1)
+                .bytes(9, new byte[] {2, 0, 0, 0, 0, 0, 0, 0}))
+        .node("Unsqueeze", List.of("input_ids", "axes"), List.of("numbers"))
+        .node(
+            "Cast",
+            List.of("numbers"),
+            List.of("last_hidden_state"),
+            OnnxModel.attribute("to", OnnxModel.FLOAT))
+        .output("last_hidden_state", OnnxModel.FLOAT, "rows", "tokens", 1)
+        .write(artifact.resolve("model.onnx"));
+    var json =
+        """
+        "task": "sentence-embeddings", "inputs": ["input_ids"], "outputs": ["last_hidden_state"],
+        "pooling": %s, "shapes": "dynamic", "files": [{"path": "model.onnx"}]""";
+    describe(
+        json.formatted(
+            "[\"cls\", \"max\", \"mean\", \"mean_sqrt_len_tokens\", \"weightedmean\", \"lasttoken\"]"));
+    try (var server = TestServer.artifact(artifact).start()) {
+      assertThat(answer(server, "\"one\""))
+          .as("[CLS] one [SEP] are 101, 2028 and 102")
+          .isEqualTo("[101.0,2028.0,743.6667,1288.0685,743.8333,102.0]");
+    }
+    describe(json.formatted("[\"cls\", \"max\", \"normalize\"]"));
+    try (var server = TestServer.artifact(artifact).start()) {
+      assertThat(answer(server, "\"one\"")).isEqualTo("[0.04974111,0.99876213]");
+    }
+    describe(json.formatted("[\"normalize\", \"mean\"]"));
+    try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
+      assertThatThrownBy(() -> server.server().awaitReady())
+          .hasMessageContaining(
+              "model.json: pooling: found [normalize, mean], expected some of cls");
+    }
+  }
+
+  /// A model.json without what PyTorch would write, beside the tokenizer of the sample.
+  private void describe(String ofTheTask) throws IOException {
+    Files.copy(
+        TestServer.SAMPLE_ARTIFACT.resolve("tokenizer.json"),
+        artifact.resolve("tokenizer.json"),
+        StandardCopyOption.REPLACE_EXISTING);
+    Files.writeString(
+        artifact.resolve("model.json"),
+        """
+        {"format": 1, "target": "cpu", "precision": "fp16", "maxSequenceLength": 16, %s,
+         "pair": {"before": [101], "between": [102], "after": [102],
+                  "padding": 0, "questionType": 0, "contextType": 1}}"""
+            .formatted(ofTheTask));
+  }
+
   private static String answer(TestServer server, String body) throws Exception {
     var response = server.invoke(body, "Content-Type", "application/json");
     assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
