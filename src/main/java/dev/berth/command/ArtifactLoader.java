@@ -71,10 +71,10 @@ final class ArtifactLoader implements ModelStore.Loader {
       throw e;
     } catch (Throwable e) {
       var why = StartException.of(e);
-      throw new ServingException(
-          why.saysWhy() ? ErrorType.BAD_INPUT : ErrorType.INTERNAL,
-          "model \"%s\" could not be loaded: %s".formatted(model.name(), why.getMessage()),
-          why.getCause());
+      throw (why.saysWhy() ? ErrorType.BAD_INPUT : ErrorType.INTERNAL)
+          .because(
+              "model \"%s\" could not be loaded: %s".formatted(model.name(), why.getMessage()),
+              why.getCause());
     }
   }
 

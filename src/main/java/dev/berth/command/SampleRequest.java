@@ -126,8 +126,7 @@ record SampleRequest(Path file, List<MediaType> types) {
             .findFirst()
             .orElseThrow(
                 () ->
-                    new ServingException(
-                        ErrorType.UNSUPPORTED_MEDIA_TYPE,
+                    ErrorType.UNSUPPORTED_MEDIA_TYPE.because(
                         "Content-Type: found \"%s\", expected one of %s"
                             .formatted(types.getFirst(), readable)));
     var writable = model.responseTypes();

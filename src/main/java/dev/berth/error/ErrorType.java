@@ -49,7 +49,7 @@ public enum ErrorType {
 
   /// @param message for the caller
   public ServingException because(String message) {
-    return new ServingException(this, message);
+    return because(message, null);
   }
 
   /// @param cause for the log alone

@@ -8,11 +8,8 @@ public final class ServingException extends RuntimeException {
 
   private final ErrorType type;
 
-  public ServingException(ErrorType type, String message) {
-    this(type, message, null);
-  }
-
-  public ServingException(ErrorType type, String message, Throwable cause) {
+  /// By [ErrorType#because].
+  ServingException(ErrorType type, String message, Throwable cause) {
     super(message, cause);
     this.type = Objects.requireNonNull(type, "type");
   }

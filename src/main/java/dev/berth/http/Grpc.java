@@ -47,8 +47,7 @@ final class Grpc {
   /// @throws ServingException where this is no call, or its message is compressed
   static void require(Context ctx) {
     if (!isCall(ctx)) {
-      throw new ServingException(
-          ErrorType.UNSUPPORTED_MEDIA_TYPE,
+      throw ErrorType.UNSUPPORTED_MEDIA_TYPE.because(
           "Content-Type: found %s over %s, expected application/grpc over HTTP/2, at --grpc-port"
               .formatted(
                   Text.quoted(String.valueOf(ctx.header("Content-Type"))),
@@ -57,8 +56,7 @@ final class Grpc {
     var encoding = ctx.header("grpc-encoding");
     if (encoding != null && !encoding.equals("identity")) {
       ctx.header("grpc-accept-encoding", "identity");
-      throw new ServingException(
-          ErrorType.METHOD_NOT_ALLOWED,
+      throw ErrorType.METHOD_NOT_ALLOWED.because(
           "grpc-encoding: found %s, expected identity".formatted(Text.quoted(encoding)));
     }
   }
@@ -71,8 +69,7 @@ final class Grpc {
     }
     var parts = TIMEOUT.matcher(header);
     if (!parts.matches()) {
-      throw new ServingException(
-          ErrorType.BAD_INPUT,
+      throw ErrorType.BAD_INPUT.because(
           "grpc-timeout: found %s, expected up to 8 digits and one of H, M, S, m, u and n"
               .formatted(Text.quoted(header)));
     }

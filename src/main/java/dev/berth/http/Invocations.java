@@ -9,7 +9,6 @@ import dev.berth.hooks.MediaType;
 import dev.berth.http.PeerAwareConnector.PeerAwareEndPoint;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.serving.Answer;
-import dev.berth.serving.Call;
 import dev.berth.serving.Dialect;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.StreamLimits;
@@ -70,15 +69,14 @@ final class Invocations {
             config.batching().timeout(),
             (body, deadline) -> {
               try (var visit = entered(ctx, body, visits.apply(ctx, deadline))) {
-                answering.answer(ctx, visit, body, deadline);
+                answering.answer(new ModelRequest(ctx, visit, body, deadline));
               }
             });
   }
 
   /// How the model is asked for one.
   interface Answering {
-    void answer(Context ctx, ServedModel.Visit visit, RequestBody body, Deadline deadline)
-        throws IOException;
+    void answer(ModelRequest asked) throws IOException;
   }
 
   /// How one request is answered.
@@ -118,8 +116,9 @@ final class Invocations {
   }
 
   /// Asks in the hooks' own way.
-  void answer(Context ctx, ServedModel.Visit visit, RequestBody body, Deadline deadline)
-      throws IOException {
+  void answer(ModelRequest asked) throws IOException {
+    var ctx = asked.ctx();
+    var visit = asked.visit();
     OpenAi.require(ctx.path(), visit);
     var session =
         header(ctx, SessionProtocol.SESSION_ID).map(id -> SessionProtocol.checked(id, visit));
@@ -133,27 +132,23 @@ final class Invocations {
         contentType(
             header(ctx, "Content-Type"),
             session.isPresent() ? List.of() : OpenAi.requestTypes(ctx.path(), visit));
-    var request = request(ctx, visit, body, contentType, accept, deadline);
+    var request = request(asked, contentType, accept);
     if (session.isPresent()) {
-      answerInSession(ctx, visit, session.get(), request, body, deadline);
+      answerInSession(asked, session.get(), request);
     } else {
-      send(ctx, visit.invoke(request, call(ctx, body, deadline).streaming(streams)));
+      send(ctx, visit.invoke(request, asked.call().streaming(streams)));
     }
   }
 
   /// Reads the body ahead, once there is room for its records.
-  InvocationRequest request(
-      Context ctx,
-      ServedModel.Visit visit,
-      RequestBody body,
-      MediaType contentType,
-      MediaType accept,
-      Deadline deadline)
+  private InvocationRequest request(ModelRequest asked, MediaType contentType, MediaType accept)
       throws IOException {
+    var ctx = asked.ctx();
+    var body = asked.body();
     requireNoEncoding(ctx);
     body.type(contentType);
     body.checkDeclared();
-    visit.requireRoom(deadline);
+    asked.visit().requireRoom(asked.deadline());
     body.readAhead();
     return new InvocationRequest(
             body,
@@ -165,24 +160,17 @@ final class Invocations {
         .withTraceParent(RequestLog.traceParent(ctx))
         .withPath(ctx.path(), Optional.ofNullable(ctx.queryString()))
         .withHeaders(headers(ctx))
-        .withDeadline(deadline.nanos());
+        .withDeadline(asked.deadline().nanos());
   }
 
   /// Asks in another way than the hooks', and without parts.
   InvocationResponse askWhole(
-      Context ctx,
-      ServedModel.Visit visit,
-      RequestBody body,
-      MediaType contentType,
-      MediaType accept,
-      Dialect dialect,
-      Deadline deadline)
+      ModelRequest asked, MediaType contentType, MediaType accept, Dialect dialect)
       throws IOException {
-    return switch (visit.invoke(
-        request(ctx, visit, body, contentType, accept, deadline),
-        call(ctx, body, deadline).in(dialect))) {
+    var request = request(asked, contentType, accept);
+    return switch (asked.visit().invoke(request, asked.call().in(dialect))) {
       case Answer.Whole(var response, var invocation) -> {
-        RequestLog.served(ctx, invocation);
+        RequestLog.served(asked.ctx(), invocation);
         yield response;
       }
       case Answer.Streamed _ ->
@@ -190,35 +178,30 @@ final class Invocations {
     };
   }
 
-  private Call call(Context ctx, RequestBody body, Deadline deadline) {
-    return Call.of(deadline, body.memory(), peerHasGone(ctx), logContext(), RequestLog.trace(ctx));
-  }
-
-  private void answerInSession(
-      Context ctx,
-      ServedModel.Visit visit,
-      String id,
-      InvocationRequest request,
-      RequestBody body,
-      Deadline deadline) {
-    switch (SessionProtocol.command(id, body.small(SessionProtocol.LONGEST_COMMAND))) {
+  private void answerInSession(ModelRequest asked, String id, InvocationRequest request) {
+    var ctx = asked.ctx();
+    var visit = asked.visit();
+    switch (SessionProtocol.command(id, asked.body().small(SessionProtocol.LONGEST_COMMAND))) {
       case OPEN -> {
-        try (var turn = open(visit, request, deadline)) {
+        try (var turn = open(visit, request, asked.deadline())) {
           SessionProtocol.opened(ctx, turn);
         }
       }
       case CLOSE -> {
-        visit.closeSession(id, deadline, logContext());
+        visit.closeSession(id, asked.deadline(), logContext());
         SessionProtocol.closed(ctx, id);
       }
       case NONE -> {
         contentType(
             Optional.of(request.contentType().toString()), OpenAi.requestTypes(ctx.path(), visit));
         boolean isNew = SessionProtocol.isNew(id);
-        try (var turn = isNew ? open(visit, request, deadline) : visit.enterSession(id, deadline)) {
+        try (var turn =
+            isNew
+                ? open(visit, request, asked.deadline())
+                : visit.enterSession(id, asked.deadline())) {
           Answer answer;
           try {
-            answer = visit.invokeIn(turn, request, call(ctx, body, deadline).streaming(streams));
+            answer = visit.invokeIn(turn, request, asked.call().streaming(streams));
           } catch (ServingException e) {
             if (isNew) {
               turn.fail();

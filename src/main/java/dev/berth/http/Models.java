@@ -111,11 +111,11 @@ final class Models {
     } catch (ServingException e) {
       throw e.type() != ErrorType.PAYLOAD_TOO_LARGE
           ? e
-          : new ServingException(
-              e.type(),
-              "body: found more than %d bytes, expected {\"model_name\": …, \"url\": …}"
-                  .formatted(MAX_BODY_BYTES),
-              e);
+          : e.type()
+              .because(
+                  "body: found more than %d bytes, expected {\"model_name\": …, \"url\": …}"
+                      .formatted(MAX_BODY_BYTES),
+                  e);
     }
   }
 

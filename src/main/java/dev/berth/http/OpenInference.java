@@ -16,8 +16,6 @@ import dev.berth.http.openinference.ProtobufMessages;
 import dev.berth.json.JsonText;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
-import dev.berth.serving.ServedModel;
-import dev.berth.serving.hooks.Deadline;
 import io.javalin.http.Context;
 import java.io.IOException;
 import java.time.Duration;
@@ -123,8 +121,7 @@ final class OpenInference {
         ctx,
         ANY_TIME,
         _ -> models.target(ctx),
-        (target, visit, _, deadline) ->
-            json(ctx, ModelMetadata.of(target, visit.signature(deadline))));
+        (target, asked) -> json(ctx, metadata(target, asked)));
   }
 
   void infer(Context ctx) throws Exception {
@@ -133,10 +130,10 @@ final class OpenInference {
         ctx,
         ANY_TIME,
         _ -> models.target(ctx),
-        (target, visit, body, deadline) -> {
+        (target, asked) -> {
           var messages = new JsonMessages(target, headerLength);
           var type = headerLength.isPresent() ? InferDialect.BINARY : MediaType.JSON;
-          var response = infer(ctx, visit, body, type, messages, deadline);
+          var response = infer(asked, type, messages);
           ctx.contentType(response.contentType().toString());
           messages
               .answered()
@@ -151,9 +148,7 @@ final class OpenInference {
         ctx,
         Grpc.timeout(ctx),
         body -> target(message(body)),
-        (target, visit, _, deadline) ->
-            Grpc.answer(
-                ctx, GrpcMessages.model(ModelMetadata.of(target, visit.signature(deadline)))));
+        (target, asked) -> Grpc.answer(ctx, GrpcMessages.model(metadata(target, asked))));
   }
 
   void inferByGrpc(Context ctx) throws Exception {
@@ -162,11 +157,8 @@ final class OpenInference {
         ctx,
         Grpc.timeout(ctx),
         body -> target(asked(body)),
-        (target, visit, body, deadline) ->
-            Grpc.answer(
-                ctx,
-                infer(ctx, visit, body, GrpcFrame.TYPE, new ProtobufMessages(target), deadline)
-                    .body()));
+        (target, asked) ->
+            Grpc.answer(ctx, infer(asked, GrpcFrame.TYPE, new ProtobufMessages(target)).body()));
   }
 
   /// Finds whom a request is for.
@@ -175,8 +167,7 @@ final class OpenInference {
   }
 
   private interface Answering {
-    void of(InferTarget target, ServedModel.Visit visit, RequestBody body, Deadline deadline)
-        throws IOException;
+    void of(InferTarget target, ModelRequest asked) throws IOException;
   }
 
   private void ask(Context ctx, Duration limit, Naming naming, Answering answering)
@@ -187,7 +178,7 @@ final class OpenInference {
         (body, deadline) -> {
           var target = naming.of(body);
           try (var visit = Invocations.entered(ctx, body, models.enter(target, deadline))) {
-            answering.of(target, visit, body, deadline);
+            answering.of(target, new ModelRequest(ctx, visit, body, deadline));
           }
         });
   }
@@ -215,21 +206,20 @@ final class OpenInference {
         ctx, Grpc.timeout(ctx), (body, _) -> Grpc.answer(ctx, answer.apply(message(body))));
   }
 
-  private InvocationResponse infer(
-      Context ctx,
-      ServedModel.Visit visit,
-      RequestBody body,
-      MediaType type,
-      Messages messages,
-      Deadline deadline)
+  private static ModelMetadata metadata(InferTarget target, ModelRequest asked) {
+    return ModelMetadata.of(target, asked.visit().signature(asked.deadline()));
+  }
+
+  private InvocationResponse infer(ModelRequest asked, MediaType type, Messages messages)
       throws IOException {
+    var visit = asked.visit();
     var dialect =
         new InferDialect(
             messages,
             visit.facts().requestTypes(),
             visit.facts().responseTypes(),
             visit::signature);
-    return invocations.askWhole(ctx, visit, body, type, type, dialect, deadline);
+    return invocations.askWhole(asked, type, type, dialect);
   }
 
   private InferTarget target(byte[] message) {

@@ -216,8 +216,8 @@ final class RequestBody extends InputStream {
     try {
       charge.run();
     } catch (MemoryShortException e) {
-      throw new ServingException(
-          e.isTooLarge() ? ErrorType.PAYLOAD_TOO_LARGE : ErrorType.OVERLOADED, e.getMessage(), e);
+      throw (e.isTooLarge() ? ErrorType.PAYLOAD_TOO_LARGE : ErrorType.OVERLOADED)
+          .because(e.getMessage(), e);
     }
   }
 

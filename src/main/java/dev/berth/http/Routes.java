@@ -215,9 +215,7 @@ public final class Routes {
 
   /// In the form of Vertex AI and of KServe's version 1.
   Handler predict() {
-    return invocations.ask(
-        this::enter,
-        (ctx, visit, body, deadline) -> Vertex.answer(invocations, ctx, visit, body, deadline));
+    return invocations.ask(this::enter, asked -> Vertex.answer(invocations, asked));
   }
 
   /// Has the model take a request in that its path names, else the only one.

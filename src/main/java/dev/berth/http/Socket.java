@@ -218,8 +218,7 @@ public final class Socket implements Session.Listener {
       }
     }
     if (arriving.bytes.size() + (long) payload.remaining() > terms.maxPayloadBytes) {
-      throw new ServingException(
-          ErrorType.PAYLOAD_TOO_LARGE,
+      throw ErrorType.PAYLOAD_TOO_LARGE.because(
           "a message has more than the %d bytes that SAGEMAKER_MAX_PAYLOAD_IN_MB allows"
               .formatted(terms.maxPayloadBytes));
     }
@@ -301,8 +300,7 @@ public final class Socket implements Session.Listener {
     } catch (IOException e) {
       failure =
           Optional.of(
-              new ServingException(
-                  ErrorType.CALLER_GONE, "the caller has gone before its answer was sent", e));
+              ErrorType.CALLER_GONE.because("the caller has gone before its answer was sent", e));
     } finally {
       log.endMessage(
           trace,
@@ -317,8 +315,8 @@ public final class Socket implements Session.Listener {
   private Invocation exchange(
       Message message, ServedModel.Visit visit, String id, RequestTrace trace) throws IOException {
     if (message.deadline.isOver()) {
-      throw new ServingException(
-          ErrorType.DEADLINE_EXCEEDED, "the message's time ran out behind others of its socket");
+      throw ErrorType.DEADLINE_EXCEEDED.because(
+          "the message's time ran out behind others of its socket");
     }
     visit.requireRoom(message.deadline);
     RequestBody.requireMemory(() -> message.taken.add((long) LIKELY * message.bytes.size()));

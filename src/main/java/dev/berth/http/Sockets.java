@@ -130,8 +130,7 @@ final class Sockets {
     }
     var advice = paths.advice(ctx.path());
     if (advice.isPresent() || !hasOneModel) {
-      throw new ServingException(
-          ErrorType.NOT_FOUND,
+      throw ErrorType.NOT_FOUND.because(
           "%s: no such path; %s"
               .formatted(
                   Text.quoted(ctx.path()),
@@ -222,8 +221,7 @@ final class Sockets {
   }
 
   private ServingException noSocket(Context ctx, String why) {
-    return new ServingException(
-        ErrorType.NOT_FOUND,
+    return ErrorType.NOT_FOUND.because(
         "%s: found a WebSocket handshake, expected %s; %s"
             .formatted(Text.quoted(ctx.path()), PATH, why));
   }
@@ -235,22 +233,19 @@ final class Sockets {
     if (!"websocket".equalsIgnoreCase(ctx.header("Upgrade"))
         || !request.getMethod().equals("GET")
         || !request.getProtocol().equals("HTTP/1.1")) {
-      throw new ServingException(
-          ErrorType.BAD_INPUT,
+      throw ErrorType.BAD_INPUT.because(
           "%s: found no WebSocket handshake, expected GET of HTTP/1.1 with Upgrade: websocket (RFC 6455)"
               .formatted(Text.quoted(ctx.path())));
     }
     var version = ctx.header("Sec-WebSocket-Version");
     if (!"13".equals(version)) {
       ctx.header("Sec-WebSocket-Version", "13");
-      throw new ServingException(
-          ErrorType.UPGRADE_REQUIRED,
+      throw ErrorType.UPGRADE_REQUIRED.because(
           "Sec-WebSocket-Version: found %s, expected 13".formatted(Text.found(version)));
     }
     var key = ctx.header("Sec-WebSocket-Key");
     if (key == null || !KEY.matcher(key).matches()) {
-      throw new ServingException(
-          ErrorType.BAD_INPUT,
+      throw ErrorType.BAD_INPUT.because(
           "Sec-WebSocket-Key: found %s, expected 16 bytes in Base64".formatted(Text.found(key)));
     }
   }

@@ -4,9 +4,6 @@ import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.MediaType;
 import dev.berth.http.vertex.VertexDialect;
-import dev.berth.serving.ServedModel;
-import dev.berth.serving.hooks.Deadline;
-import io.javalin.http.Context;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
@@ -20,23 +17,19 @@ final class Vertex {
   private Vertex() {}
 
   /// @param invocations whose way the request goes
-  static void answer(
-      Invocations invocations,
-      Context ctx,
-      ServedModel.Visit visit,
-      RequestBody body,
-      Deadline deadline)
-      throws IOException {
+  static void answer(Invocations invocations, ModelRequest asked) throws IOException {
+    var ctx = asked.ctx();
     var contentType =
         Invocations.contentType(Optional.ofNullable(ctx.header("Content-Type")), JSON);
     var accept = Accept.choose(Optional.ofNullable(ctx.header("Accept")), JSON, MediaType.JSON);
-    var dialect = VertexDialect.of(visit.facts().requestTypes(), visit.facts().responseTypes());
+    var dialect =
+        VertexDialect.of(
+            asked.visit().facts().requestTypes(), asked.visit().facts().responseTypes());
     try {
-      invocations.write(
-          ctx, invocations.askWhole(ctx, visit, body, contentType, accept, dialect, deadline));
+      invocations.write(ctx, invocations.askWhole(asked, contentType, accept, dialect));
     } catch (ServingException e) {
       throw e.type() == ErrorType.BAD_INPUT
-          ? new ServingException(e.type(), VertexDialect.named(e.getMessage()), e)
+          ? e.type().because(VertexDialect.named(e.getMessage()), e)
           : e;
     }
   }

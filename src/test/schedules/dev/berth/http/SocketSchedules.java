@@ -5,7 +5,6 @@ import static dev.berth.testing.Interleavings.together;
 import static dev.berth.testing.Interleavings.until;
 
 import dev.berth.error.ErrorType;
-import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
 import dev.berth.memory.MemoryBudget;
@@ -72,7 +71,7 @@ class SocketSchedules {
     var terms =
         new Socket.Terms(
             () -> {
-              throw new ServingException(ErrorType.NOT_FOUND, "there is no model");
+              throw ErrorType.NOT_FOUND.because("there is no model");
             },
             handshake,
             Map.of(),

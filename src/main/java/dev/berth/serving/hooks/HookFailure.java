@@ -38,17 +38,15 @@ public final class HookFailure {
     var told = ThrownByHook.ask(thrown);
     // One of the server's stays that, whatever the hook has added to it.
     if (thrown instanceof ServingException known && told instanceof ThrownByHook) {
-      return new ServingException(known.type(), known.getMessage(), told);
+      return known.type().because(known.getMessage(), told);
     }
     return switch (told) {
       case ServingException known -> known;
       case WorkerLostException lost -> ErrorType.INTERNAL.because(lost.getMessage(), lost);
-      case HookException chosen -> new ServingException(type(chosen), chosen.getMessage(), chosen);
+      case HookException chosen -> type(chosen).because(chosen.getMessage(), chosen);
       case MemoryShortException memory ->
-          new ServingException(
-              memory.isTooLarge() ? ErrorType.PAYLOAD_TOO_LARGE : ErrorType.OVERLOADED,
-              memory.getMessage(),
-              memory);
+          (memory.isTooLarge() ? ErrorType.PAYLOAD_TOO_LARGE : ErrorType.OVERLOADED)
+              .because(memory.getMessage(), memory);
       case OutOfMemoryError memory ->
           ErrorType.INSUFFICIENT_MEMORY.because(
               "%s ran out of memory: %s".formatted(hook, memory.getMessage()), memory);

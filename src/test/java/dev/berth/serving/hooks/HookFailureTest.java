@@ -3,14 +3,13 @@ package dev.berth.serving.hooks;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.error.ErrorType;
-import dev.berth.error.ServingException;
 import org.junit.jupiter.api.Test;
 
 class HookFailureTest {
 
   @Test
   void whatTheServerThrewInAHookKeepsItsTypeWhateverTheHookAddsToIt() {
-    var tooLarge = new ServingException(ErrorType.PAYLOAD_TOO_LARGE, "too large");
+    var tooLarge = ErrorType.PAYLOAD_TOO_LARGE.because("too large");
     assertThat(HookFailure.of("inputFn", tooLarge)).isSameAs(tooLarge);
     // As where the hook closes a stream of its own while this goes by.
     tooLarge.addSuppressed(new IllegalStateException("x".repeat(20_000)));
