@@ -14,10 +14,20 @@ import me.tongfei.progressbar.ProgressBarStyle;
 
 /// Shows how a job gets on: a bar on a terminal, a line now and then elsewhere. Used by many
 /// threads.
-interface ProgressDisplay extends Progress, AutoCloseable {
+abstract class ProgressDisplay implements Progress, AutoCloseable {
 
-  @Override
-  void close();
+  private static final double MEGABYTE = 1e6;
+
+  private long start;
+  private OptionalLong objects = OptionalLong.empty();
+  private long bytes;
+  private long ended;
+  private long failed;
+  private long records;
+  private long answered;
+
+  /// Of objects that had their output already, or failed.
+  private long passed;
 
   // It is null again since JDK 25; the check speaks of 22 to 24.
   @SuppressWarnings("SystemConsoleNull")
@@ -50,124 +60,110 @@ interface ProgressDisplay extends Progress, AutoCloseable {
             report.seconds() == 0 ? 0 : report.records() / report.seconds());
   }
 
-  /// How far a job is, as both displays tell it.
-  abstract class Counted implements ProgressDisplay {
-
-    private static final double MEGABYTE = 1e6;
-
-    private long start;
-    private OptionalLong objects = OptionalLong.empty();
-    private long bytes;
-    private long ended;
-    private long failed;
-    private long records;
-    private long answered;
-
-    /// Of objects that had their output already, or failed.
-    private long passed;
-
-    @Override
-    public synchronized void status(JobStatus status) {
-      if (status == JobStatus.IN_PROGRESS) {
-        // The server may have taken a while before.
-        start = System.nanoTime();
-      }
-      show(status);
+  @Override
+  public synchronized void status(JobStatus status) {
+    if (status == JobStatus.IN_PROGRESS) {
+      // The server may have taken a while before.
+      start = System.nanoTime();
     }
+    show(status);
+  }
 
-    @Override
-    public synchronized void total(long objects, long bytes) {
-      this.objects = OptionalLong.of(objects);
-      this.bytes = bytes;
-      show();
+  @Override
+  public synchronized void total(long objects, long bytes) {
+    this.objects = OptionalLong.of(objects);
+    this.bytes = bytes;
+    show();
+  }
+
+  @Override
+  public synchronized void answered(long records, long bytes) {
+    this.records += records;
+    answered += bytes;
+    show();
+  }
+
+  @Override
+  public synchronized void passed(long bytes) {
+    passed += bytes;
+    show();
+  }
+
+  @Override
+  public synchronized void ended(ObjectOutcome outcome, long bytes) {
+    ended++;
+    passed += bytes;
+    if (outcome.status() == ObjectOutcome.Status.FAILED) {
+      failed++;
+      say("failed: %s: %s".formatted(outcome.key(), outcome.failure()));
     }
+    show();
+  }
 
-    @Override
-    public synchronized void answered(long records, long bytes) {
-      this.records += records;
-      answered += bytes;
-      show();
+  @Override
+  public abstract void close();
+
+  abstract void show(JobStatus status);
+
+  /// Shows what has changed.
+  void show() {}
+
+  /// Writes a line to stderr.
+  abstract void say(String line);
+
+  synchronized long bytesDone() {
+    return answered + passed;
+  }
+
+  /// 0 while nobody knows.
+  synchronized long bytesInAll() {
+    return bytes;
+  }
+
+  /// As fast as it went until now.
+  synchronized Optional<Duration> left() {
+    double seconds = seconds();
+    if (objects.isEmpty() || seconds <= 0) {
+      return Optional.empty();
     }
+    long done = bytes > 0 ? answered : ended;
+    long toDo = bytes > 0 ? bytes - answered - passed : objects.getAsLong() - ended;
+    return done == 0
+        ? Optional.empty()
+        : Optional.of(Duration.ofSeconds(Math.round(Math.max(0, toDo) * seconds / done)));
+  }
 
-    @Override
-    public synchronized void passed(long bytes) {
-      passed += bytes;
-      show();
-    }
+  synchronized boolean hasBegun() {
+    return start != 0;
+  }
 
-    @Override
-    public synchronized void ended(ObjectOutcome outcome, long bytes) {
-      ended++;
-      passed += bytes;
-      if (outcome.status() == ObjectOutcome.Status.FAILED) {
-        failed++;
-        say("failed: %s: %s".formatted(outcome.key(), outcome.failure()));
-      }
-      show();
-    }
+  private double seconds() {
+    return start == 0 ? 0 : (System.nanoTime() - start) / 1e9;
+  }
 
-    abstract void show(JobStatus status);
+  synchronized String objects() {
+    return "%d of %s objects"
+        .formatted(ended, objects.isPresent() ? objects.getAsLong() : "an unknown number of");
+  }
 
-    /// Shows what has changed.
-    void show() {}
+  synchronized String records() {
+    return String.format(
+        Locale.ROOT,
+        "%d records, %.1f records/s, %d failed",
+        records,
+        seconds() == 0 ? 0 : records / seconds(),
+        failed);
+  }
 
-    /// Writes a line to stderr.
-    abstract void say(String line);
-
-    synchronized long bytesDone() {
-      return answered + passed;
-    }
-
-    /// 0 while nobody knows.
-    synchronized long bytesInAll() {
-      return bytes;
-    }
-
-    /// As fast as it went until now.
-    synchronized Optional<Duration> left() {
-      double seconds = seconds();
-      if (objects.isEmpty() || seconds <= 0) {
-        return Optional.empty();
-      }
-      long done = bytes > 0 ? answered : ended;
-      long toDo = bytes > 0 ? bytes - answered - passed : objects.getAsLong() - ended;
-      return done == 0
-          ? Optional.empty()
-          : Optional.of(Duration.ofSeconds(Math.round(Math.max(0, toDo) * seconds / done)));
-    }
-
-    synchronized boolean hasBegun() {
-      return start != 0;
-    }
-
-    private double seconds() {
-      return start == 0 ? 0 : (System.nanoTime() - start) / 1e9;
-    }
-
-    synchronized String objects() {
-      return "%d of %s objects"
-          .formatted(ended, objects.isPresent() ? objects.getAsLong() : "an unknown number of");
-    }
-
-    synchronized String records() {
-      return String.format(
-          Locale.ROOT,
-          "%d records, %.1f records/s, %d failed",
-          records,
-          seconds() == 0 ? 0 : records / seconds(),
-          failed);
-    }
-
-    synchronized String megabytes() {
-      return bytes == 0
-          ? String.format(Locale.ROOT, "%.1f MB", (answered + passed) / MEGABYTE)
-          : String.format(
-              Locale.ROOT, "%.1f of %.1f MB", (answered + passed) / MEGABYTE, bytes / MEGABYTE);
-    }
+  synchronized String megabytes() {
+    return bytes == 0
+        ? String.format(Locale.ROOT, "%.1f MB", (answered + passed) / MEGABYTE)
+        : String.format(
+            Locale.ROOT, "%.1f of %.1f MB", (answered + passed) / MEGABYTE, bytes / MEGABYTE);
   }
 
   /// A bar of bytes, with objects, records a second and failures behind it.
-  final class Bar extends Counted {
+  private static final class Bar extends ProgressDisplay {
 
     /// Leaves the bar's line free.
     private static final String CLEAR_LINE = "\r\033[K";
@@ -207,7 +203,7 @@ interface ProgressDisplay extends Progress, AutoCloseable {
   }
 
   /// A line every few seconds, whatever happens, once the container is there.
-  final class Lines extends Counted {
+  private static final class Lines extends ProgressDisplay {
 
     private static final Duration EVERY = Duration.ofSeconds(5);
 
