@@ -80,18 +80,13 @@ final class ArtifactLoader implements ModelStore.Loader {
 
   private void loadFitting(ServedModel model, Path directory, Eviction eviction) throws Exception {
     var shared = place.get();
-    var artifact = directory.toAbsolutePath().normalize();
-    var deployment = Deployment.plan(config, artifact, shared.devices);
+    var deployment =
+        Deployment.plan(config, directory.toAbsolutePath().normalize(), shared.devices);
     deployment
         .hooks()
         .description()
         .forEach((name, value) -> log.info("model \"{}\": {}: {}", model.name(), name, value));
-    model.load(
-        artifact,
-        deployment.hooks().handler(),
-        shared.workers,
-        deployment.limits(),
-        new FirstSample(artifact, config),
-        sessions);
+    deployment.load(
+        model, shared.workers, new FirstSample(deployment.directory(), config), sessions);
   }
 }

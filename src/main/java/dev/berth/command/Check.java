@@ -5,6 +5,7 @@ import dev.berth.artifact.code.HookCode;
 import dev.berth.batching.BatchLimits;
 import dev.berth.config.ServerConfig;
 import dev.berth.engine.Graph;
+import dev.berth.engine.Machine;
 import dev.berth.error.ServingException;
 import dev.berth.handler.qa.QuestionAnsweringHandler;
 import dev.berth.hooks.InferenceHandler;
@@ -75,7 +76,7 @@ final class Check {
   /// @throws StartException with every problem that was found
   static List<String> run(ServerConfig config) throws StartException {
     try {
-      var check = new Check(config, Deployment.plan(config));
+      var check = new Check(config, Deployment.plan(config, Machine.current()));
       var handler = check.deployment.hooks().handler();
       try {
         return check.report(handler);

@@ -13,6 +13,10 @@ import dev.berth.engine.Machine;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.InferenceHandler;
+import dev.berth.serving.ServedModel;
+import dev.berth.serving.Workers;
+import dev.berth.serving.hooks.FirstRequest;
+import dev.berth.serving.sessions.SessionRoom;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,10 +30,15 @@ import java.util.stream.IntStream;
 /// What is served, and on what. Planning one finds everything that is wrong short of loading the
 /// model, and says all of it at once.
 ///
+/// @param directory the artifact's
 /// @param hooks whoever plans closes their handler
 /// @param workers the accelerator of each worker
 record Deployment(
-    Devices devices, ArtifactHooks hooks, List<Accelerator> workers, BatchLimits limits) {
+    Path directory,
+    Devices devices,
+    ArtifactHooks hooks,
+    List<Accelerator> workers,
+    BatchLimits limits) {
 
   /// On a GPU, where records of like length share a batch.
   private static final int BATCH_TOKENS = 16_384;
@@ -38,11 +47,6 @@ record Deployment(
   ///
   /// @throws StartException with every problem, each on a line
   /// @throws Exception anything that the constructor of the artifact's own handler throws
-  static Deployment plan(ServerConfig config) throws Exception {
-    return plan(config, Machine.current());
-  }
-
-  /// Plans the same for a part of the machine.
   static Deployment plan(ServerConfig config, Machine machine) throws Exception {
     return plan(config, machine, () -> open(config, config.model().directory()));
   }
@@ -85,11 +89,18 @@ record Deployment(
     try {
       var workers = workers(config, devices.orElseThrow());
       var limits = limits(config, hooks.orElseThrow().handler(), workers.getFirst());
-      return new Deployment(devices.get(), hooks.get(), workers, limits);
+      return new Deployment(
+          directory.toAbsolutePath().normalize(), devices.get(), hooks.get(), workers, limits);
     } catch (Throwable e) {
       HookCode.close(hooks.orElseThrow().handler());
       throw e;
     }
+  }
+
+  /// See [ServedModel#load].
+  void load(ServedModel model, Workers workers, FirstRequest first, SessionRoom sessions)
+      throws Exception {
+    model.load(directory, hooks.handler(), workers, limits, first, sessions);
   }
 
   /// Chooses the devices for models that come later, and loads what they may need.

@@ -64,15 +64,9 @@ public final class InProcessModel implements AutoCloseable {
       var deployment = Deployment.plan(config, Machine.current().withProcessors(cores));
       var workers = Workers.on(deployment.workers(), metrics);
       var model = new ServedModel(Served.NAME, hooks, metrics);
-      var directory = config.model().directory().toAbsolutePath().normalize();
       try {
-        model.load(
-            directory,
-            deployment.hooks().handler(),
-            workers,
-            deployment.limits(),
-            new FirstSample(directory, config),
-            Server.sessions(config));
+        var first = new FirstSample(deployment.directory(), config);
+        deployment.load(model, workers, first, Server.sessions(config));
       } catch (Throwable e) {
         workers.close();
         throw e;

@@ -69,7 +69,7 @@ public final class Server implements AutoCloseable {
         ? new Server(config)
         : new Server(
             config,
-            () -> Deployment.plan(config),
+            () -> Deployment.plan(config, Machine.current()),
             new FirstSample(config.model().directory(), config));
   }
 
@@ -268,14 +268,7 @@ public final class Server implements AutoCloseable {
           deployment.devices().origin());
       deployment.hooks().description().forEach((name, value) -> log.info("{}: {}", name, value));
       workers = Workers.on(deployment.workers(), metrics);
-      var directory = config.model().directory().toAbsolutePath().normalize();
-      model.load(
-          directory,
-          deployment.hooks().handler(),
-          workers,
-          deployment.limits(),
-          first,
-          sessions(config));
+      deployment.load(model, workers, first, sessions(config));
       log.info("ready: {} workers, {}", deployment.workers().size(), deployment.limits());
     } catch (Throwable e) {
       model.loadFailed(e);

@@ -10,25 +10,18 @@ import dev.berth.hooks.InvocationResponse;
 public interface Dialect {
 
   /// Of clients that speak as the hooks do.
-  Dialect NONE =
-      new Dialect() {
-        @Override
-        public InvocationRequest request(InvocationRequest asked) {
-          return asked;
-        }
-
-        @Override
-        public InvocationResponse response(InvocationResponse answer) {
-          return answer;
-        }
-      };
+  Dialect NONE = new Dialect() {};
 
   /// Called before `inputFn`.
   ///
   /// @throws dev.berth.hooks.BadInputException and the other exceptions of hooks, which mean what
   ///   they mean there
-  InvocationRequest request(InvocationRequest asked) throws Exception;
+  default InvocationRequest request(InvocationRequest asked) throws Exception {
+    return asked;
+  }
 
   /// Called after `outputFn`.
-  InvocationResponse response(InvocationResponse answer) throws Exception;
+  default InvocationResponse response(InvocationResponse answer) throws Exception {
+    return answer;
+  }
 }

@@ -11,6 +11,19 @@ final class LocalErrors {
 
   private LocalErrors() {}
 
+  interface Action<T> {
+    T run() throws IOException;
+  }
+
+  /// @param verb what could not be done, such as `read`
+  static <T> T naming(Location location, String verb, Action<T> action) {
+    try {
+      return action.run();
+    } catch (IOException e) {
+      throw of(location, verb, e);
+    }
+  }
+
   /// @param verb what could not be done, such as `read`
   static StorageException of(Location location, String verb, IOException cause) {
     if (cause instanceof ClosedByInterruptException) {

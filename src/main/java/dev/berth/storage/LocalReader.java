@@ -29,8 +29,8 @@ final class LocalReader extends ObjectStream {
 
   @Override
   public int read(byte[] bytes, int offset, int length) {
-    int count = named(() -> in.read(bytes, offset, length));
-    long now = count < 0 ? named(file::size) : size;
+    int count = reading(() -> in.read(bytes, offset, length));
+    long now = count < 0 ? reading(file::size) : size;
     if (now != size) {
       throw StorageException.changed(location, "while it was read", now, size);
     }
@@ -39,32 +39,24 @@ final class LocalReader extends ObjectStream {
 
   @Override
   public long skip(long count) {
-    return named(() -> in.skip(count));
+    return reading(() -> in.skip(count));
   }
 
   @Override
   public int available() {
-    return named(in::available);
+    return reading(in::available);
   }
 
   @Override
   public void close() {
-    named(
+    reading(
         () -> {
           in.close();
           return null;
         });
   }
 
-  private <T> T named(Reading<T> reading) {
-    try {
-      return reading.get();
-    } catch (IOException e) {
-      throw LocalErrors.of(location, "read", e);
-    }
-  }
-
-  private interface Reading<T> {
-    T get() throws IOException;
+  private <T> T reading(LocalErrors.Action<T> action) {
+    return LocalErrors.naming(location, "read", action);
   }
 }

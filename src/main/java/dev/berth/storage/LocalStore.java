@@ -64,20 +64,16 @@ final class LocalStore implements ObjectStore<LocalLocation> {
       throw StorageException.permanent(
           location, "can't be read: found a directory, expected a file");
     }
-    try {
-      return new LocalReader(location, from);
-    } catch (IOException e) {
-      throw LocalErrors.of(location, "read", e);
-    }
+    return LocalErrors.naming(location, "read", () -> new LocalReader(location, from));
   }
 
   @Override
   public void delete(LocalLocation location) {
-    try {
-      Files.deleteIfExists(location.path());
-    } catch (IOException e) {
-      throw LocalErrors.of(location, "removed", e);
-    }
+    delete(location, location.path());
+  }
+
+  private static void delete(LocalLocation location, Path file) {
+    LocalErrors.naming(location, "removed", () -> Files.deleteIfExists(file));
   }
 
   @Override
@@ -200,14 +196,6 @@ final class LocalStore implements ObjectStore<LocalLocation> {
       return false;
     } catch (IOException e) {
       throw LocalErrors.of(location, "written", e);
-    }
-  }
-
-  private static void delete(LocalLocation location, Path file) {
-    try {
-      Files.delete(file);
-    } catch (IOException e) {
-      throw LocalErrors.of(location, "removed", e);
     }
   }
 

@@ -38,16 +38,7 @@ final class S3Reader extends ObjectStream {
     this.attempts = retries.attempts();
     this.backoff = S3Clients.backoff(retries);
     this.position = from;
-    this.body =
-        S3Errors.naming(
-            location,
-            () ->
-                client.getObject(
-                    request ->
-                        request
-                            .bucket(location.bucket())
-                            .key(location.key())
-                            .range(from == 0 ? null : "bytes=%d-".formatted(from))));
+    this.body = get(null, from == 0 ? null : "bytes=%d-".formatted(from));
     this.version = body.response().eTag();
     if (body.response().contentLength() == null) {
       body.abort();
@@ -154,19 +145,24 @@ final class S3Reader extends ObjectStream {
   }
 
   private ResponseInputStream<GetObjectResponse> rest() {
-    var rest =
-        S3Errors.naming(
-            location,
-            () ->
-                client.getObject(
-                    request ->
-                        request
-                            .bucket(location.bucket())
-                            .key(location.key())
-                            .ifMatch(version)
-                            .range("bytes=%d-".formatted(position))));
+    var rest = get(version, "bytes=%d-".formatted(position));
     requireRange(rest);
     return rest;
+  }
+
+  /// @param version null: any
+  /// @param range null: all of it
+  private ResponseInputStream<GetObjectResponse> get(String version, String range) {
+    return S3Errors.naming(
+        location,
+        () ->
+            client.getObject(
+                request ->
+                    request
+                        .bucket(location.bucket())
+                        .key(location.key())
+                        .ifMatch(version)
+                        .range(range)));
   }
 
   /// Not every server knows ranges.

@@ -9,10 +9,13 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
+import software.amazon.awssdk.core.ResponseBytes;
 import software.amazon.awssdk.core.sync.RequestBody;
 import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.model.EncodingType;
+import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 import software.amazon.awssdk.services.s3.model.ListObjectsV2Response;
 import software.amazon.awssdk.services.s3.model.PutObjectRequest;
 import software.amazon.awssdk.services.s3.model.S3Exception;
@@ -67,20 +70,11 @@ final class S3Store implements ObjectStore<S3Location> {
     if (object.key().isEmpty()) {
       return OptionalLong.empty();
     }
-    return S3Errors.naming(
-        object,
-        () -> {
-          try {
-            var head =
-                client.headObject(request -> request.bucket(object.bucket()).key(object.key()));
-            return OptionalLong.of(head.contentLength());
-          } catch (S3Exception e) {
-            if (e.statusCode() == NOT_FOUND) {
-              return OptionalLong.empty();
-            }
-            throw e;
-          }
-        });
+    return ifThere(
+            object,
+            () -> client.headObject(request -> request.bucket(object.bucket()).key(object.key())))
+        .map(head -> OptionalLong.of(head.contentLength()))
+        .orElseGet(OptionalLong::empty);
   }
 
   @Override
@@ -126,30 +120,36 @@ final class S3Store implements ObjectStore<S3Location> {
 
   @Override
   public Optional<Marker> marker(S3Location location) {
+    return ifThere(
+            location,
+            // Read within the client's attempts, so an answer that breaks off is asked for again.
+            () ->
+                client.getObjectAsBytes(
+                    request -> request.bucket(location.bucket()).key(location.key())))
+        .map(S3Store::marker);
+  }
+
+  private static Marker marker(ResponseBytes<GetObjectResponse> in) {
+    // Both are S3's own, in whole seconds.
+    var now =
+        in.response()
+            .sdkHttpResponse()
+            .firstMatchingHeader("Date")
+            .map(
+                date -> ZonedDateTime.parse(date, DateTimeFormatter.RFC_1123_DATE_TIME).toInstant())
+            .orElseGet(Instant::now);
+    var age = Duration.between(in.response().lastModified(), now);
+    return new Marker(
+        in.asUtf8String(), in.response().eTag(), age.isNegative() ? Duration.ZERO : age);
+  }
+
+  /// Nothing where there is no such object.
+  private static <T> Optional<T> ifThere(S3Location object, Supplier<T> request) {
     return S3Errors.naming(
-        location,
+        object,
         () -> {
           try {
-            // Read within the client's attempts, so an answer that breaks off is asked for again.
-            var in =
-                client.getObjectAsBytes(
-                    request -> request.bucket(location.bucket()).key(location.key()));
-            // Both are S3's own, in whole seconds.
-            var now =
-                in.response()
-                    .sdkHttpResponse()
-                    .firstMatchingHeader("Date")
-                    .map(
-                        date ->
-                            ZonedDateTime.parse(date, DateTimeFormatter.RFC_1123_DATE_TIME)
-                                .toInstant())
-                    .orElseGet(Instant::now);
-            var age = Duration.between(in.response().lastModified(), now);
-            return Optional.of(
-                new Marker(
-                    in.asUtf8String(),
-                    in.response().eTag(),
-                    age.isNegative() ? Duration.ZERO : age));
+            return Optional.of(request.get());
           } catch (S3Exception e) {
             if (e.statusCode() == NOT_FOUND && !S3Errors.isNoSuchBucket(e)) {
               return Optional.empty();

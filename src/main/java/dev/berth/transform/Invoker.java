@@ -119,8 +119,7 @@ final class Invoker implements AutoCloseable {
       if (System.nanoTime() - start >= patience.toNanos()) {
         throw new TransformException(
             "%s has not been ready for %d s (--patience): %s"
-                .formatted(at("/ping"), patience.toSeconds(), reason),
-            null);
+                .formatted(at("/ping"), patience.toSeconds(), reason));
       }
       Thread.sleep(pause(tries, Optional.empty()));
     }

@@ -115,7 +115,7 @@ final class JobLock implements AutoCloseable {
       if (isRenewed
           || owner(found.get()).filter(own::isBeside).isPresent()
           || isOver.getAsBoolean()) {
-        throw new TransformException(lock.refusal(found.get()), null);
+        throw new TransformException(lock.refusal(found.get()));
       }
       if (seen.isEmpty()) {
         log.warn(

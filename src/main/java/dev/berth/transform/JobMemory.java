@@ -143,8 +143,7 @@ final class JobMemory {
         throw new TransformException(
             "the answer: found more than %d MB, expected less with a heap of %d MB; JAVA_OPTS=-Xmx gives it more"
                 .formatted(
-                    (2 * bytes() / copiesOfAnswer) >> 20, Runtime.getRuntime().maxMemory() >> 20),
-            null);
+                    (2 * bytes() / copiesOfAnswer) >> 20, Runtime.getRuntime().maxMemory() >> 20));
       }
       synchronized (JobMemory.this) {
         while (!held.tryGrowTo(ofPayload + answered + bytes) && asked.peek() != this) {

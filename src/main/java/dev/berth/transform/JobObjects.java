@@ -29,7 +29,7 @@ final class JobObjects {
 
   static TransformException none(TransformJob job) {
     return new TransformException(
-        "%s: found no object, expected one at least".formatted(job.input()), null);
+        "%s: found no object, expected one at least".formatted(job.input()));
   }
 
   /// Whether several objects may have one key: where names stand in a manifest, or a prefix ends
@@ -48,8 +48,7 @@ final class JobObjects {
     if (elements.isEmpty() || !elements.getFirst().path("prefix").isTextual()) {
       throw new TransformException(
           "%s: found no manifest, expected [{\"prefix\": \"s3://…\"}, \"name\", …]"
-              .formatted(job.input()),
-          null);
+              .formatted(job.input()));
     }
     var prefix = "";
     var objects = new ArrayList<StoredObject>();
@@ -62,8 +61,7 @@ final class JobObjects {
         objects.add(new StoredObject(Location.of(prefix + name), name, 0));
       } else {
         throw new TransformException(
-            "%s: [%d]: found %s, expected a name".formatted(job.input(), i, Excerpt.of(element)),
-            null);
+            "%s: [%d]: found %s, expected a name".formatted(job.input(), i, Excerpt.of(element)));
       }
     }
     return objects.stream();

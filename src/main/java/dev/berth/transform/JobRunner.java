@@ -137,7 +137,7 @@ public final class JobRunner {
         shares.ifPresent(known -> known.agree(storage));
       }
       if (transform.exchange().hasOnlyErrors()) {
-        throw new TransformException("each record has an error; --overwrite does them again", null);
+        throw new TransformException("each record has an error; --overwrite does them again");
       }
     }
   }

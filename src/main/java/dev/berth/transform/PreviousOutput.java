@@ -51,8 +51,7 @@ final class PreviousOutput implements Closeable {
   private TransformException differs() {
     return new TransformException(
         "%s: found other records than the object has now; --overwrite makes it anew"
-            .formatted(location.orElseThrow()),
-        null);
+            .formatted(location.orElseThrow()));
   }
 
   @Override

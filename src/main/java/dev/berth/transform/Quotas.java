@@ -79,8 +79,7 @@ record Quotas(
     if (records < minRecords.orElse(0)) {
       throw new TransformException(
           "%s: found %d records in the job, expected at least %d"
-              .formatted(JobOption.MIN_RECORDS, records, minRecords.getAsLong()),
-          null);
+              .formatted(JobOption.MIN_RECORDS, records, minRecords.getAsLong()));
     }
   }
 
@@ -89,8 +88,7 @@ record Quotas(
     if (quota.isPresent() && found > quota.getAsLong()) {
       throw new TransformException(
           "%s: found more than %d %s, expected no more"
-              .formatted(option, quota.getAsLong() / unit, what),
-          null);
+              .formatted(option, quota.getAsLong() / unit, what));
     }
   }
 }

@@ -209,8 +209,10 @@ public final class Shares {
           "the input has changed: found other objects than instance %s, so some may be in nobody's part. Run instance %s again"
               .formatted(
                   others.first(),
-                  others.stream().limit(10).map(String::valueOf).collect(Collectors.joining(", "))),
-          null);
+                  others.stream()
+                      .limit(10)
+                      .map(String::valueOf)
+                      .collect(Collectors.joining(", "))));
     }
     if (same == job.part().count()) {
       storage.deleteAll(notes);

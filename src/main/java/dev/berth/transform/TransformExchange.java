@@ -191,8 +191,7 @@ final class TransformExchange implements Exchange {
               batch.firstRecord(),
               batch.records(),
               count.getAsInt(),
-              records.formats().lines().equals(Optional.of(MediaType.CSV))),
-          null);
+              records.formats().lines().equals(Optional.of(MediaType.CSV))));
     }
   }
 

@@ -3,6 +3,7 @@ package dev.berth.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.config.Configuration;
+import dev.berth.engine.Machine;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.CpuProfile;
 import dev.berth.testing.TestArtifact;
@@ -57,7 +58,7 @@ class DeploymentTest {
                 "INSTANCE_TYPE", "cpu", "BERTH_MODEL_DIR", TestServer.SAMPLE_ARTIFACT.toString()));
     all.putAll(environment);
     var config = Configuration.read(all, Map.of(), Path.of(".")).config();
-    var deployment = Deployment.plan(config);
+    var deployment = Deployment.plan(config, Machine.current());
     ((AutoCloseable) deployment.hooks().handler()).close();
     return deployment;
   }

@@ -222,7 +222,7 @@ public final class HookPool implements AutoCloseable {
         execute(run);
       } catch (Throwable e) {
         // There may be no memory for a thread.
-        giveBack(run);
+        leaveTurn(run);
         throw e;
       }
     }
@@ -276,11 +276,7 @@ public final class HookPool implements AutoCloseable {
 
   /// A hook has ended, is not to run, waits for something or is stuck: where it had its turn,
   /// others may run.
-  private synchronized void giveBack(HookRun run) {
-    leaveTurn(run);
-  }
-
-  private void leaveTurn(HookRun run) {
+  private synchronized void leaveTurn(HookRun run) {
     if (run.hasTurn) {
       run.hasTurn = false;
       count(run, -1);

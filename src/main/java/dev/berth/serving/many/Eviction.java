@@ -7,24 +7,17 @@ import java.util.List;
 public interface Eviction {
 
   /// None: whoever loads a model unloads others first.
-  Eviction NONE =
-      new Eviction() {
-        @Override
-        public List<ServedModel> candidates() {
-          return List.of();
-        }
-
-        @Override
-        public boolean evict(ServedModel model) {
-          return false;
-        }
-      };
+  Eviction NONE = new Eviction() {};
 
   /// Those that are idle, first the one that has not been used for longest.
-  List<ServedModel> candidates();
+  default List<ServedModel> candidates() {
+    return List.of();
+  }
 
   /// Unloads one of them, and returns when it is gone.
   ///
   /// @return false: it is used again, or somebody else unloads it
-  boolean evict(ServedModel model) throws InterruptedException;
+  default boolean evict(ServedModel model) throws InterruptedException {
+    return false;
+  }
 }
