@@ -7,6 +7,7 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.http.PeerAwareConnector.PeerAwareEndPoint;
+import dev.berth.http.openinference.InferTarget;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.serving.Answer;
 import dev.berth.serving.Dialect;
@@ -15,10 +16,10 @@ import dev.berth.serving.StreamLimits;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.sessions.SessionStore;
 import io.javalin.http.Context;
-import io.javalin.http.Handler;
 import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
@@ -28,7 +29,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 import org.slf4j.Logger;
@@ -41,18 +41,23 @@ final class Invocations {
 
   static final String CUSTOM_ATTRIBUTES = "X-Amzn-SageMaker-Custom-Attributes";
 
+  /// No less than the server's timeout.
+  static final Duration ANY_TIME = ChronoUnit.FOREVER.getDuration();
+
   private static final Logger log = LoggerFactory.getLogger(Invocations.class);
   private static final Set<String> LET_THROUGH =
       Set.of("accept", "content-type", "traceparent", "x-amzn-trace-id");
   private static final List<MediaType> LINES = List.of(MediaType.JSON_LINES, MediaType.CSV);
 
   private final ServerConfig config;
+  private final NamedModels models;
 
   /// Nothing in a batch-transform job, where a failed answer must not look like a whole one.
   private final Optional<StreamLimits> streams;
 
-  Invocations(ServerConfig config) {
+  Invocations(ServerConfig config, NamedModels models) {
     this.config = config;
+    this.models = models;
     this.streams =
         config.transform().batch()
             ? Optional.empty()
@@ -61,17 +66,28 @@ final class Invocations {
                     config.streams().partTimeout(), config.streams().timeout(), false));
   }
 
-  /// @param visits has the model that a request is for take it in, by the deadline
-  Handler ask(BiFunction<Context, Deadline, ServedModel.Visit> visits, Answering answering) {
-    return ctx ->
-        take(
-            ctx,
-            config.batching().timeout(),
-            (body, deadline) -> {
-              try (var visit = entered(ctx, body, visits.apply(ctx, deadline))) {
-                answering.answer(new ModelRequest(ctx, visit, body, deadline));
-              }
-            });
+  /// Has the model asked that the path names, else the only one.
+  void ask(Context ctx, Answering answering) throws Exception {
+    ask(ctx, ANY_TIME, _ -> models.target(ctx), answering);
+  }
+
+  void ask(Context ctx, Duration limit, Naming naming, Answering answering) throws Exception {
+    take(
+        ctx,
+        limit,
+        (body, deadline) -> {
+          var target = naming.of(body);
+          try (var visit = models.enter(target, deadline)) {
+            RequestLog.entered(ctx, visit.metrics());
+            visit.countMemory(body.memory());
+            answering.answer(new ModelRequest(ctx, target, visit, body, deadline));
+          }
+        });
+  }
+
+  /// Finds whom a request is for.
+  interface Naming {
+    InferTarget of(RequestBody body) throws IOException;
   }
 
   /// How the model is asked for one.
@@ -106,13 +122,6 @@ final class Invocations {
 
   void take(Context ctx, Duration limit, Exchange exchange) throws Exception {
     take(ctx, config.http().maxPayloadBytes(), limit, exchange);
-  }
-
-  /// Says that a model has taken a request in.
-  static ServedModel.Visit entered(Context ctx, RequestBody body, ServedModel.Visit visit) {
-    RequestLog.entered(ctx, visit.metrics());
-    visit.countMemory(body.memory());
-    return visit;
   }
 
   /// Asks in the hooks' own way.
@@ -188,7 +197,7 @@ final class Invocations {
         }
       }
       case CLOSE -> {
-        visit.closeSession(id, asked.deadline(), logContext());
+        visit.sessions().close(id, asked.deadline(), logContext());
         SessionProtocol.closed(ctx, id);
       }
       case NONE -> {
@@ -198,7 +207,7 @@ final class Invocations {
         try (var turn =
             isNew
                 ? open(visit, request, asked.deadline())
-                : visit.enterSession(id, asked.deadline())) {
+                : visit.sessions().enter(id, asked.deadline())) {
           Answer answer;
           try {
             answer = visit.invokeIn(turn, request, asked.call().streaming(streams));
@@ -219,8 +228,9 @@ final class Invocations {
 
   private static SessionStore.Turn open(
       ServedModel.Visit visit, InvocationRequest request, Deadline deadline) {
-    return visit.openSession(
-        request.withBody(InputStream.nullInputStream()), true, deadline, logContext());
+    return visit
+        .sessions()
+        .open(request.withBody(InputStream.nullInputStream()), true, deadline, logContext());
   }
 
   private void send(Context ctx, Answer answer) {

@@ -1,12 +1,14 @@
 package dev.berth.http;
 
+import dev.berth.http.openinference.InferTarget;
 import dev.berth.serving.Call;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.hooks.Deadline;
 import io.javalin.http.Context;
 
 /// A request that a model has taken in.
-record ModelRequest(Context ctx, ServedModel.Visit visit, RequestBody body, Deadline deadline) {
+record ModelRequest(
+    Context ctx, InferTarget target, ServedModel.Visit visit, RequestBody body, Deadline deadline) {
 
   Call call() {
     return Call.of(

@@ -11,7 +11,6 @@ import io.javalin.http.Context;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.temporal.ChronoUnit;
 import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -51,7 +50,7 @@ final class Models {
     invocations.take(
         ctx,
         MAX_BODY_BYTES,
-        ChronoUnit.FOREVER.getDuration(),
+        Invocations.ANY_TIME,
         (body, _) -> {
           var fields = fields(whole(ctx, body));
           var name = text(fields, "model_name", MAX_NAME_LENGTH);

@@ -18,8 +18,6 @@ import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
 import io.javalin.http.Context;
 import java.io.IOException;
-import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -41,7 +39,6 @@ final class OpenInference {
           ROOT + "/models/{name}/versions/{version}/stats");
 
   private static final String HEADER_LENGTH = "Inference-Header-Content-Length";
-  private static final Duration ANY_TIME = ChronoUnit.FOREVER.getDuration();
   private static final String NAME = "berth";
   private static final List<String> EXTENSIONS = List.of("binary_tensor_data");
 
@@ -117,21 +114,15 @@ final class OpenInference {
   }
 
   void describe(Context ctx) throws Exception {
-    ask(
-        ctx,
-        ANY_TIME,
-        _ -> models.target(ctx),
-        (target, asked) -> json(ctx, metadata(target, asked)));
+    invocations.ask(ctx, asked -> json(ctx, metadata(asked)));
   }
 
   void infer(Context ctx) throws Exception {
     var headerLength = headerLength(ctx);
-    ask(
+    invocations.ask(
         ctx,
-        ANY_TIME,
-        _ -> models.target(ctx),
-        (target, asked) -> {
-          var messages = new JsonMessages(target, headerLength);
+        asked -> {
+          var messages = new JsonMessages(asked.target(), headerLength);
           var type = headerLength.isPresent() ? InferDialect.BINARY : MediaType.JSON;
           var response = infer(asked, type, messages);
           ctx.contentType(response.contentType().toString());
@@ -144,42 +135,22 @@ final class OpenInference {
 
   void describeByGrpc(Context ctx) throws Exception {
     Grpc.require(ctx);
-    ask(
+    invocations.ask(
         ctx,
         Grpc.timeout(ctx),
         body -> target(message(body)),
-        (target, asked) -> Grpc.answer(ctx, GrpcMessages.model(metadata(target, asked))));
+        asked -> Grpc.answer(ctx, GrpcMessages.model(metadata(asked))));
   }
 
   void inferByGrpc(Context ctx) throws Exception {
     Grpc.require(ctx);
-    ask(
+    invocations.ask(
         ctx,
         Grpc.timeout(ctx),
         body -> target(asked(body)),
-        (target, asked) ->
-            Grpc.answer(ctx, infer(asked, GrpcFrame.TYPE, new ProtobufMessages(target)).body()));
-  }
-
-  /// Finds whom a request is for.
-  private interface Naming {
-    InferTarget of(RequestBody body) throws IOException;
-  }
-
-  private interface Answering {
-    void of(InferTarget target, ModelRequest asked) throws IOException;
-  }
-
-  private void ask(Context ctx, Duration limit, Naming naming, Answering answering)
-      throws Exception {
-    invocations.take(
-        ctx,
-        limit,
-        (body, deadline) -> {
-          var target = naming.of(body);
-          try (var visit = Invocations.entered(ctx, body, models.enter(target, deadline))) {
-            answering.of(target, new ModelRequest(ctx, visit, body, deadline));
-          }
+        asked -> {
+          var messages = new ProtobufMessages(asked.target());
+          Grpc.answer(ctx, infer(asked, GrpcFrame.TYPE, messages).body());
         });
   }
 
@@ -206,8 +177,8 @@ final class OpenInference {
         ctx, Grpc.timeout(ctx), (body, _) -> Grpc.answer(ctx, answer.apply(message(body))));
   }
 
-  private static ModelMetadata metadata(InferTarget target, ModelRequest asked) {
-    return ModelMetadata.of(target, asked.visit().signature(asked.deadline()));
+  private static ModelMetadata metadata(ModelRequest asked) {
+    return ModelMetadata.of(asked.target(), asked.visit().signature(asked.deadline()));
   }
 
   private InvocationResponse infer(ModelRequest asked, MediaType type, Messages messages)

@@ -15,7 +15,6 @@ import dev.berth.http.page.Operations;
 import dev.berth.http.page.Page;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
-import dev.berth.serving.ServedModel;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.many.Served;
 import dev.berth.telemetry.Tracing;
@@ -94,7 +93,7 @@ public final class Routes {
     this.tracing = tracing;
     this.page = page;
     this.named = new NamedModels(served, config.protocol().modelName());
-    this.invocations = new Invocations(config);
+    this.invocations = new Invocations(config, named);
     this.v2 = new OpenInference(named, health, invocations);
   }
 
@@ -123,7 +122,7 @@ public final class Routes {
     var ofRequests = here.stream().filter(route -> route.of() != PAGE).toList();
     var sockets =
         new Sockets(
-            handshake -> () -> enter(handshake, inTime()),
+            handshake -> () -> named.enter(named.target(handshake), inTime()),
             !hasMany(),
             config,
             Paths.of(ofRequests, elsewhere),
@@ -210,17 +209,12 @@ public final class Routes {
   }
 
   Handler ask() {
-    return invocations.ask(this::enter, invocations::answer);
+    return ctx -> invocations.ask(ctx, invocations::answer);
   }
 
   /// In the form of Vertex AI and of KServe's version 1.
   Handler predict() {
-    return invocations.ask(this::enter, asked -> Vertex.answer(invocations, asked));
-  }
-
-  /// Has the model take a request in that its path names, else the only one.
-  private ServedModel.Visit enter(Context ctx, Deadline deadline) {
-    return named.enter(named.target(ctx), deadline);
+    return ctx -> invocations.ask(ctx, asked -> Vertex.answer(invocations, asked));
   }
 
   Handler executionParameters() {

@@ -44,7 +44,7 @@ final class SessionProtocol {
 
   /// The value of the header, where it can name a session of the model.
   static String checked(String id, ServedModel.Visit visit) {
-    if (!visit.hasSessions()) {
+    if (!visit.facts().sessions()) {
       throw ErrorType.BAD_INPUT.because(
           "%s: found %s, but the hooks of this model have no sessions; leave the header out"
               .formatted(SESSION_ID, Text.quoted(id)));

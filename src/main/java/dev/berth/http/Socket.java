@@ -333,7 +333,7 @@ public final class Socket implements Session.Listener {
     if (memory.isEmpty()) {
       return send(visit.invoke(request, call));
     }
-    try (var turn = visit.enterSession(memory.get().id, message.deadline)) {
+    try (var turn = visit.sessions().enter(memory.get().id, message.deadline)) {
       return send(visit.invokeIn(turn, request, call));
     }
   }

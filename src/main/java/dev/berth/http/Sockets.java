@@ -115,7 +115,7 @@ final class Sockets {
     }
     var model = models.apply(ctx);
     try (var visit = model.get()) {
-      if (!isOurs && !visit.isConversational()) {
+      if (!isOurs && !visit.facts().areConversational()) {
         throw noSocket(
             ctx,
             "the hooks of this model neither stream nor have sessions, and so answer there only");
@@ -188,17 +188,17 @@ final class Sockets {
     var named =
         Invocations.header(ctx, SessionProtocol.SESSION_ID)
             .map(id -> SessionProtocol.checked(id, visit));
-    if (!visit.hasSessions()) {
+    if (!visit.facts().sessions()) {
       return Optional.empty();
     }
     var deadline = Deadline.in(config.batching().timeout(), clock);
     boolean isNew = named.filter(SessionProtocol::isNew).isPresent();
     if (named.isPresent() && !isNew) {
-      visit.enterSession(named.get(), deadline).close();
+      visit.sessions().enter(named.get(), deadline).close();
       return Optional.of(new Socket.OpenSession(named.get(), () -> {}));
     }
     SessionStore.Turn turn =
-        visit.openSession(handshake, isNew, deadline, Invocations.logContext());
+        visit.sessions().open(handshake, isNew, deadline, Invocations.logContext());
     turn.close();
     if (isNew) {
       SessionProtocol.name(ctx, turn);

@@ -22,7 +22,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -162,20 +161,20 @@ public final class ServedModel {
       List<String> openAiPaths,
       boolean streams,
       boolean sessions,
-      List<Accelerator> accelerators) {}
+      List<Accelerator> accelerators) {
+
+    /// Whether the hooks may have something to say to a caller who talks on a path of its own
+    /// choice.
+    public boolean areConversational() {
+      return streams || sessions;
+    }
+  }
 
   /// Nothing where it does not serve.
   public Optional<Facts> facts() {
     return state.get() instanceof State.Ready(var model)
         ? Optional.of(model.facts)
         : Optional.empty();
-  }
-
-  /// The workers that are left.
-  ///
-  /// @throws ServingException when there is no model
-  public int liveWorkers() {
-    return loaded().batcher.liveWorkers();
   }
 
   /// Takes a request in. Until the visit is closed, [#close] waits for it.
@@ -260,7 +259,7 @@ public final class ServedModel {
       return model.signature(deadline);
     }
 
-    /// See [ServedModel#liveWorkers].
+    /// The workers that are left.
     public int liveWorkers() {
       return model.batcher.liveWorkers();
     }
@@ -302,45 +301,8 @@ public final class ServedModel {
       return flight.await();
     }
 
-    /// Whether the hooks have sessions.
-    public boolean hasSessions() {
-      return model.facts.sessions();
-    }
-
-    /// Whether the hooks answer part by part or have sessions, so that they may have something to
-    /// say to a caller who talks on a path of its own choice.
-    public boolean isConversational() {
-      return hasSessions() || model.facts.streams();
-    }
-
-    /// Opens a session and takes its first turn.
-    ///
-    /// @param expires whether it ends when it is not used
-    /// @throws ServingException `BAD_INPUT` where the hooks have none, `OVERLOADED` where there are
-    ///   too many, or what the hook threw
-    public SessionStore.Turn openSession(
-        InvocationRequest request,
-        boolean expires,
-        Deadline deadline,
-        Map<String, String> logContext) {
-      return sessions().open(request, expires, deadline, logContext);
-    }
-
-    /// Waits for a turn in a session.
-    ///
-    /// @throws ServingException `BAD_INPUT` where there is no such session
-    public SessionStore.Turn enterSession(String id, Deadline deadline) {
-      return sessions().enter(id, deadline);
-    }
-
-    /// Closes a session, after the requests that are in it.
-    ///
-    /// @throws ServingException `BAD_INPUT` where there is no such session
-    public void closeSession(String id, Deadline deadline, Map<String, String> logContext) {
-      sessions().close(id, deadline, logContext);
-    }
-
-    private SessionStore sessions() {
+    /// @throws ServingException `BAD_INPUT` where the hooks have none
+    public SessionStore sessions() {
       return model.sessions.orElseThrow(
           () ->
               ErrorType.BAD_INPUT.because(
