@@ -95,7 +95,7 @@ final class EnvelopeExchange implements Exchange {
 
   private String line(Payload.MiniBatch batch, String key, Invoker.Room room)
       throws InterruptedException {
-    var line = JsonNodeFactory.instance.objectNode();
+    var line = JsonNodeFactory.instance.objectNode().put(envelope.id(), generatedId(batch));
     Optional<String> body = Optional.empty();
     try {
       var record =
@@ -114,9 +114,6 @@ final class EnvelopeExchange implements Exchange {
       body = input;
       var answer =
           answer(invoker.invoke(input.get().getBytes(StandardCharsets.UTF_8), room).body());
-      if (!line.has(envelope.id())) {
-        line.put(envelope.id(), generatedId(batch));
-      }
       envelope.answer(line, input.get(), answer, generatedId(batch));
       counts.succeeded.increment();
       return JsonText.write(line);
@@ -161,9 +158,6 @@ final class EnvelopeExchange implements Exchange {
     counts.failed.increment();
     counts.passing.add(isAskedAgain(code) ? 1 : 0);
     end.failed(key, "record %d: %s".formatted(batch.firstRecord(), message));
-    if (!line.has(envelope.id())) {
-      line.put(envelope.id(), generatedId(batch));
-    }
     envelope.fail(line, body, code, message, generatedId(batch));
     return JsonText.write(line);
   }
