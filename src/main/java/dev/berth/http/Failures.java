@@ -65,7 +65,7 @@ final class Failures {
   }
 
   private void respond(Context ctx, ServingException e) {
-    RequestLog.failed(ctx, e);
+    RequestLog.of(ctx).failed(e);
     if (e.type().isRefusal()) {
       ctx.attribute(REFUSED, true);
     }

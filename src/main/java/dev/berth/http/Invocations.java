@@ -78,7 +78,7 @@ final class Invocations {
         (body, deadline) -> {
           var target = naming.of(body);
           try (var visit = models.enter(target, deadline)) {
-            RequestLog.entered(ctx, visit.metrics());
+            RequestLog.of(ctx).entered(visit.metrics());
             visit.countMemory(body.memory());
             answering.answer(new ModelRequest(ctx, target, visit, body, deadline));
           }
@@ -179,7 +179,7 @@ final class Invocations {
     var request = request(asked, contentType, accept);
     return switch (asked.visit().invoke(request, asked.call().in(dialect))) {
       case Answer.Whole(var response, var invocation) -> {
-        RequestLog.served(asked.ctx(), invocation);
+        RequestLog.of(asked.ctx()).served(invocation);
         yield response;
       }
       case Answer.Streamed _ ->
@@ -237,7 +237,7 @@ final class Invocations {
     switch (answer) {
       case Answer.Whole(var response, var invocation) -> {
         write(ctx, response);
-        RequestLog.served(ctx, invocation);
+        RequestLog.of(ctx).served(invocation);
       }
       case Answer.Streamed streamed -> new StreamedBody(ctx, endPoint(ctx), streamed).send();
     }

@@ -16,6 +16,6 @@ record ModelRequest(
         body.memory(),
         Invocations.peerHasGone(ctx),
         Invocations.logContext(),
-        RequestLog.trace(ctx));
+        RequestLog.of(ctx).trace);
   }
 }

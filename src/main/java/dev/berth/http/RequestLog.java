@@ -45,12 +45,8 @@ final class RequestLog {
   private static final String SPAN_ID = "span_id";
   private static final String TARGET_MODEL = "target_model";
 
-  // Attributes of the context.
-  private static final String STARTED = "berth.started";
-  private static final String TRACE = "berth.trace";
-  private static final String MODEL = "berth.model";
-  private static final String SERVED = "berth.served";
-  private static final String FAILED = "berth.failed";
+  /// The attribute of a context that has its [Entry].
+  private static final String ENTRY = "berth.entry";
 
   private static final Logger log = LoggerFactory.getLogger(RequestLog.class);
 
@@ -58,6 +54,47 @@ final class RequestLog {
   private final Paths paths;
   private final Tracing tracing;
   private final Set<String> untraced;
+
+  /// What is said of a request, or of a message of a socket, until it has its answer. Used by its
+  /// thread.
+  static final class Entry {
+    private final long started;
+    private final String method;
+    private final String path;
+
+    /// The trace that it is in.
+    final RequestTrace trace;
+
+    // Null for none.
+    private ModelMetrics model;
+    private Invocation served;
+    private ServingException failure;
+
+    private Entry(long started, String method, String path, RequestTrace trace) {
+      this.started = started;
+      this.method = method;
+      this.path = path;
+      this.trace = trace;
+    }
+
+    /// Says which model has taken it in. Its name is on the log lines from now on.
+    void entered(ModelMetrics model) {
+      this.model = model;
+      trace.model(model.model());
+      model.requestEntered();
+      MDC.put(ModelMetrics.LABEL, model.model());
+    }
+
+    /// Says that a model has answered.
+    void served(Invocation invocation) {
+      served = invocation;
+    }
+
+    /// Says why it failed.
+    void failed(ServingException why) {
+      failure = why;
+    }
+  }
 
   /// @param paths what there is; everything else counts as one route, so that callers can't make up
   ///   new ones
@@ -72,7 +109,7 @@ final class RequestLog {
   /// Runs before a route. The request's id is the caller's `x-amzn-RequestId`, else its inference
   /// id, else a new one.
   void begin(Context ctx) {
-    ctx.attribute(STARTED, System.nanoTime());
+    long started = System.nanoTime();
     MDC.clear();
     var inferenceId = id(ctx.header(INFERENCE_ID_HEADER));
     var requestId =
@@ -89,7 +126,7 @@ final class RequestLog {
             ? RequestTrace.NONE
             : tracing.begin(ctx.method().name(), ctx.path(), ctx, TraceParents::header);
     trace.id(requestId);
-    ctx.attribute(TRACE, trace);
+    ctx.attribute(ENTRY, new Entry(started, ctx.method().name(), ctx.path(), trace));
     logTrace(trace, TraceParents.of(ctx));
   }
 
@@ -104,23 +141,11 @@ final class RequestLog {
             () -> parent.ifPresent(known -> MDC.put(TRACE_ID, TraceParents.traceId(known))));
   }
 
-  /// Says which model has taken the request in. Its name is on the log lines from now on.
-  static void entered(Context ctx, ModelMetrics model) {
-    ctx.attribute(MODEL, model);
-    entered(trace(ctx), model);
-  }
-
-  /// The same for a message of a socket.
-  static void entered(RequestTrace trace, ModelMetrics model) {
-    trace.model(model.model());
-    model.requestEntered();
-    MDC.put(ModelMetrics.LABEL, model.model());
-  }
-
   /// Runs before a message of a socket is answered.
   ///
   /// @param handshake in whose trace the message is
-  RequestTrace beginMessage(String id, InvocationRequest handshake) {
+  Entry beginMessage(String id, InvocationRequest handshake) {
+    long started = System.nanoTime();
     MDC.clear();
     MDC.put(REQUEST_ID, id);
     var trace =
@@ -134,78 +159,34 @@ final class RequestLog {
                     : null);
     trace.id(id);
     logTrace(trace, handshake.traceParent());
-    return trace;
+    return new Entry(started, "message", handshake.path(), trace);
   }
 
   /// Runs after a message of a socket was answered.
-  ///
-  /// @param model that took it in
-  void endMessage(
-      RequestTrace trace,
-      String path,
-      Optional<ModelMetrics> model,
-      Optional<Invocation> served,
-      Optional<ServingException> failure,
-      Duration total) {
-    end(
-        trace,
-        new Ended("message", path, Sockets.PATH, 200, failure, served, total),
-        model.orElse(null));
-  }
-
-  /// Says that a model has answered.
-  static void served(Context ctx, Invocation invocation) {
-    ctx.attribute(SERVED, invocation);
-  }
-
-  /// Says why the request failed.
-  static void failed(Context ctx, ServingException failure) {
-    ctx.attribute(FAILED, failure);
+  void endMessage(Entry entry) {
+    end(entry, Sockets.PATH, 200);
   }
 
   /// Runs after the route and the error mapper.
   void end(Context ctx) {
-    Long started = ctx.attribute(STARTED);
-    end(
-        trace(ctx),
-        new Ended(
-            ctx.method().name(),
-            ctx.path(),
-            paths.pattern(ctx.path()).orElse("other"),
-            ctx.statusCode(),
-            Optional.ofNullable(ctx.attribute(FAILED)),
-            Optional.ofNullable(ctx.attribute(SERVED)),
-            Duration.ofNanos(System.nanoTime() - started)),
-        ctx.attribute(MODEL));
+    end(of(ctx), paths.pattern(ctx.path()).orElse("other"), ctx.statusCode());
   }
 
-  /// A request that has its answer.
-  ///
   /// @param answered the status of the answer. What fails in a call of gRPC, or behind the first
   ///   part of a stream, comes after a 200
-  private record Ended(
-      String method,
-      String path,
-      String route,
-      int answered,
-      Optional<ServingException> failure,
-      Optional<Invocation> served,
-      Duration total) {
-
-    int status() {
-      return failure.map(e -> e.type().status()).orElse(answered);
+  private void end(Entry entry, String route, int answered) {
+    var total = Duration.ofNanos(System.nanoTime() - entry.started);
+    var failure = Optional.ofNullable(entry.failure);
+    int status = failure.map(e -> e.type().status()).orElse(answered);
+    metrics.requestCompleted(route, status, total);
+    if (entry.model != null) {
+      entry.model.requestCompleted(status, total);
     }
-  }
-
-  /// @param model null: none has taken it in
-  private void end(RequestTrace trace, Ended ended, ModelMetrics model) {
-    metrics.requestCompleted(ended.route, ended.status(), ended.total);
-    if (model != null) {
-      model.requestCompleted(ended.status(), ended.total);
+    if (entry.served != null) {
+      entry.trace.records(entry.served.records());
     }
-    ended.served.ifPresent(invocation -> trace.records(invocation.records()));
-    trace.end(ended.route, ended.status(), ended.failure.map(e -> e.type().name()));
-    write(ended);
+    entry.trace.end(route, status, failure.map(e -> e.type().name()));
+    write(entry, route, status, total);
     MDC.clear();
   }
 
@@ -227,30 +208,33 @@ final class RequestLog {
     return ctx.attribute(INFERENCE_ID);
   }
 
-  /// The trace that the request is in.
-  static RequestTrace trace(Context ctx) {
-    return ctx.attribute(TRACE);
+  static Entry of(Context ctx) {
+    return ctx.attribute(ENTRY);
   }
 
   /// Where what the hooks call belongs: below the request's own span where the server traces, else
   /// below its caller's.
   static Optional<String> traceParent(Context ctx) {
-    return trace(ctx).place().map(RequestTrace.Place::traceParent).or(() -> TraceParents.of(ctx));
+    return of(ctx)
+        .trace
+        .place()
+        .map(RequestTrace.Place::traceParent)
+        .or(() -> TraceParents.of(ctx));
   }
 
-  private static void write(Ended ended) {
-    var failure = ended.failure.orElse(null);
-    var served = ended.served.orElse(null);
+  private static void write(Entry entry, String route, int status, Duration total) {
+    var failure = entry.failure;
+    var served = entry.served;
     var level = level(failure, served);
     if (!log.isEnabledForLevel(level)) {
       return;
     }
     var line =
         log.atLevel(level)
-            .addKeyValue("route", ended.route)
-            .addKeyValue("method", ended.method)
-            .addKeyValue("status", ended.status())
-            .addKeyValue("total_ms", millis(ended.total));
+            .addKeyValue("route", route)
+            .addKeyValue("method", entry.method)
+            .addKeyValue("status", status)
+            .addKeyValue("total_ms", millis(total));
     var result = "";
     if (failure != null) {
       // The stack says it all. A caller's own mistake has no stack worth reading, nor has a full
@@ -284,11 +268,11 @@ final class RequestLog {
     var target = Optional.ofNullable(MDC.get(TARGET_MODEL)).map(" for "::concat).orElse("");
     line.log(
         "{} {}{} {} in {} ms{}",
-        ended.method,
-        Text.logged(ended.path),
+        entry.method,
+        Text.logged(entry.path),
         target,
-        ended.status(),
-        millis(ended.total),
+        status,
+        millis(total),
         result);
   }
 

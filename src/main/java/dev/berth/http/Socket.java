@@ -285,30 +285,18 @@ public final class Socket implements Session.Listener {
 
   private void answer(Message message) {
     var id = "%s-%d".formatted(terms.handshake.inferenceId(), ++messages);
-    var trace = log.beginMessage(id, terms.handshake);
-    long start = System.nanoTime();
-    Optional<Invocation> served = Optional.empty();
-    Optional<ServingException> failure = Optional.empty();
-    Optional<ServedModel.Visit> entered = Optional.empty();
+    var entry = log.beginMessage(id, terms.handshake);
     try (var visit = terms.model.get()) {
-      entered = Optional.of(visit);
-      RequestLog.entered(trace, visit.metrics());
-      served = Optional.of(exchange(message, visit, id, trace));
+      entry.entered(visit.metrics());
+      entry.served(exchange(message, visit, id, entry.trace));
     } catch (ServingException e) {
-      failure = Optional.of(e);
+      entry.failed(e);
       fail(e);
     } catch (IOException e) {
-      failure =
-          Optional.of(
-              ErrorType.CALLER_GONE.because("the caller has gone before its answer was sent", e));
+      entry.failed(
+          ErrorType.CALLER_GONE.because("the caller has gone before its answer was sent", e));
     } finally {
-      log.endMessage(
-          trace,
-          terms.handshake.path(),
-          entered.map(ServedModel.Visit::metrics),
-          served,
-          failure,
-          Duration.ofNanos(System.nanoTime() - start));
+      log.endMessage(entry);
     }
   }
 

@@ -38,11 +38,12 @@ final class StreamedBody {
     answer.whenLate(connection::close);
     try {
       sendParts();
-      RequestLog.served(ctx, answer.invocation());
+      RequestLog.of(ctx).served(answer.invocation());
     } catch (IOException e) {
       answer.abandon();
-      RequestLog.failed(
-          ctx, ErrorType.CALLER_GONE.because("the caller has gone before its answer was sent", e));
+      RequestLog.of(ctx)
+          .failed(
+              ErrorType.CALLER_GONE.because("the caller has gone before its answer was sent", e));
     } catch (ServingException e) {
       fail(e);
     }
@@ -61,7 +62,7 @@ final class StreamedBody {
   }
 
   private void fail(ServingException failure) {
-    RequestLog.failed(ctx, failure);
+    RequestLog.of(ctx).failed(failure);
     if (!is(MediaType.EVENT_STREAM) && !is(MediaType.JSON_LINES)) {
       connection.close();
       return;
