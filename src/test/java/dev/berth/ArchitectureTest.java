@@ -78,6 +78,7 @@ class ArchitectureTest {
               "handler.image",
               Set.of("hooks", "artifact", "content", "image", "engine", "handler.task")),
           Map.entry("handler.tensor", Set.of("hooks", "artifact", "content", "engine", "memory")),
+          Map.entry("hub", Set.of("artifact", "engine", "handler.task", "json", "tokenizer")),
           Map.entry("batching", Set.of("error", "metrics", "telemetry")),
           Map.entry(
               "serving.hooks",

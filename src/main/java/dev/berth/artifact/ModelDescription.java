@@ -5,8 +5,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/// What `model.json` says of how an artifact wants to be served. All of it may be left out, and so
-/// may the file.
+/// What `model.json` says of how an artifact wants to be served, or would say of a directory of
+/// another kind. All of it may be left out, and so may the file.
 ///
 /// @param task what the model is for, such as `question-answering`; it chooses a built-in handler
 /// @param handler the class of `code/` that is the handler
@@ -22,7 +22,7 @@ public record ModelDescription(
   ///
   /// @throws ModelArtifactException when there is a `model.json` that is no JSON object
   public static ModelDescription read(Path directory) {
-    if (!ModelJson.isIn(directory)) {
+    if (!ModelJson.isIn(directory) && ModelJson.described(directory).isEmpty()) {
       return new ModelDescription(
           Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
     }

@@ -13,6 +13,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.ServiceLoader;
 import java.util.stream.Collectors;
 
 /// The `model.json` of one directory, read field by field; collects what is wrong with it and with
@@ -23,6 +24,11 @@ final class ModelJson {
 
   private static final int FORMAT = 1;
   private static final List<String> PRECISIONS = List.of("fp32", "fp16", "bf16", "int8");
+
+  private static final List<Describer> DESCRIBERS =
+      ServiceLoader.load(Describer.class, Describer.class.getClassLoader()).stream()
+          .map(ServiceLoader.Provider::get)
+          .toList();
 
   private final Path directory;
   private final List<String> problems = new ArrayList<>();
@@ -54,6 +60,15 @@ final class ModelJson {
     return ArtifactFile.isThere(directory.resolve(NAME));
   }
 
+  /// What would stand in the file where there is none.
+  ///
+  /// @throws ModelArtifactException when that can't be told
+  static Optional<JsonNode> described(Path directory) {
+    return DESCRIBERS.stream()
+        .flatMap(describer -> describer.describe(directory).stream())
+        .findFirst();
+  }
+
   JsonNode json() {
     return json;
   }
@@ -72,10 +87,14 @@ final class ModelJson {
     if (!Files.isDirectory(directory)) {
       problem("not a directory");
     } else if (!ArtifactFile.isThere(file)) {
+      var described = described(directory);
+      if (described.isPresent()) {
+        return described.get();
+      }
       problem(
           Files.exists(directory.resolve("model.tar.gz"))
               ? "model.json: not found, only a model.tar.gz that is still packed"
-              : "model.json: not found; expected an artifact made by trace.py");
+              : "model.json: not found; expected an artifact made by trace.py or serve pack, or an ONNX file beside config.json");
     } else if (check(NAME, file)) {
       try {
         var json = JsonText.read(file);

@@ -106,7 +106,7 @@ final class CheckCommand {
   }
 
   /// Only what needs attention is logged, unless somebody wants more.
-  private static Map<String, String> quiet(Map<String, String> environment) {
+  static Map<String, String> quiet(Map<String, String> environment) {
     var quiet = new HashMap<>(environment);
     // A directory of models is none of this command's.
     quiet.remove("BERTH_MODELS");

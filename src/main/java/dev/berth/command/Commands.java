@@ -52,6 +52,7 @@ public final class Commands {
             .addSubcommand(CheckCommand.NAME, CheckCommand.spec())
             .addSubcommand(InitCommand.NAME, InitCommand.spec())
             .addSubcommand(HealthCommand.NAME, HealthCommand.spec())
+            .addSubcommand(PackCommand.NAME, PackCommand.spec())
             .addSubcommand(TransformCommand.NAME, TransformCommand.spec());
     return new CommandLine(serve)
         .setParameterExceptionHandler(Commands::explain)
@@ -73,6 +74,8 @@ public final class Commands {
                     new HealthCommand(environment, System.err)
                         .run(ServeOptions.given(parsed.subcommand()));
                 case InitCommand.NAME -> new InitCommand(home).run(parsed.subcommand());
+                case PackCommand.NAME ->
+                    new PackCommand(environment, home).run(parsed.subcommand());
                 case TransformCommand.NAME ->
                     new TransformCommand(environment, home).run(parsed.subcommand());
                 default ->

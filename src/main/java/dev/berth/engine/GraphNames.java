@@ -14,6 +14,7 @@ import java.util.Optional;
 ///   returns no dict, or one that is made elsewhere
 /// @param shapes the lengths of the dimensions of inputs and outputs by their names, -1 for any
 ///   length; without those of which the file does not tell
+/// @param weights the files that hold its weights, relative to it; empty: it does itself
 /// @param misfit what it takes or returns that is no tensor, if anything: no forward can succeed
 public record GraphNames(
     List<String> inputs,
@@ -21,15 +22,17 @@ public record GraphNames(
     int required,
     List<String> outputs,
     Map<String, List<Integer>> shapes,
+    List<String> weights,
     Optional<String> misfit) {
 
   public static final GraphNames UNKNOWN =
-      new GraphNames(List.of(), List.of(), 0, List.of(), Map.of(), Optional.empty());
+      new GraphNames(List.of(), List.of(), 0, List.of(), Map.of(), List.of(), Optional.empty());
 
   public GraphNames {
     inputs = List.copyOf(inputs);
     types = List.copyOf(types);
     outputs = List.copyOf(outputs);
     shapes = Map.copyOf(shapes);
+    weights = List.copyOf(weights);
   }
 }

@@ -91,6 +91,7 @@ final class OnnxFile {
           read.inputs.size(),
           read.outputs,
           read.shapes,
+          List.copyOf(read.weights),
           Optional.empty());
     } catch (IOException _) {
       return GraphNames.UNKNOWN;
@@ -145,6 +146,13 @@ final class OnnxFile {
           || !path.startsWith(directory)) {
         throw refused(
             file, "its weights are in %s, expected a file beside it".formatted(weights), null);
+      }
+      if (!Files.exists(path) && Files.exists(file.resolveSibling(weights))) {
+        throw refused(
+            file,
+            "its weights are in %s, and both are links to files of other names; serve pack copies them"
+                .formatted(weights),
+            null);
       }
       ArtifactFile.problem(path)
           .ifPresent(

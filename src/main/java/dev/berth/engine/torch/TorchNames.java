@@ -84,6 +84,7 @@ final class TorchNames {
             ? keys(body(ofClass.substring(forward.end() - 1)))
             : List.of(),
         Map.of(),
+        List.of(),
         parameters.isEmpty() ? Optional.of("takes nothing") : misfit(required, returned));
   }
 

@@ -130,7 +130,8 @@ class HandlerClassTest {
         class Inference extends QuestionAnsweringHandler { Inference(Path directory) { super(directory); } }
         """);
     assertThat(artifact.problems())
-        .containsExactly("model.json: not found; expected an artifact made by trace.py");
+        .containsExactly(
+            "model.json: not found; expected an artifact made by trace.py or serve pack, or an ONNX file beside config.json");
   }
 
   @Test

@@ -101,6 +101,7 @@ class OnnxGraphTest {
                     List.of(1),
                     "scores",
                     List.of(-1)),
+                List.of(),
                 Optional.empty()));
     assertThat(new Onnx().names(Path.of("README.md"))).isEqualTo(GraphNames.UNKNOWN);
     assertThat(new Onnx().names(directory.resolve("none.onnx"))).isEqualTo(GraphNames.UNKNOWN);

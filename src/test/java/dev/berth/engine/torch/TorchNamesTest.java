@@ -32,6 +32,7 @@ class TorchNamesTest {
                 2,
                 List.of("product", "sum"),
                 Map.of(),
+                List.of(),
                 Optional.empty()));
     assertThat(
             names(
@@ -52,6 +53,7 @@ class TorchNamesTest {
                 3,
                 List.of(),
                 Map.of(),
+                List.of(),
                 Optional.empty()));
   }
 
@@ -70,6 +72,7 @@ class TorchNamesTest {
                 2,
                 List.of(),
                 Map.of(),
+                List.of(),
                 Optional.of("takes pair: Tuple[Tensor, Tensor]")));
   }
 

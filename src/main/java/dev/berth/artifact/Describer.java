@@ -1,0 +1,14 @@
+package dev.berth.artifact;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/// Says what `model.json` would of a directory that has none, such as one of Hugging Face. Who
+/// implements it stands in `META-INF/services`.
+public interface Describer {
+
+  /// @return nothing for a directory of another kind
+  /// @throws ModelArtifactException when it is of this kind and can't be served
+  Optional<JsonNode> describe(Path directory);
+}

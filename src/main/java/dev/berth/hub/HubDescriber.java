@@ -1,0 +1,26 @@
+package dev.berth.hub;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.berth.artifact.Describer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/// Has `--model-dir` take a directory of Hugging Face that holds an ONNX file.
+public final class HubDescriber implements Describer {
+
+  /// What has no tokenizer and no task that is known here is the tensor handler's.
+  @Override
+  public Optional<JsonNode> describe(Path directory) {
+    boolean isOne =
+        Files.isRegularFile(directory.resolve("config.json"))
+            && !Files.exists(directory.resolve("code"))
+            && !OnnxFiles.in(directory).isEmpty()
+            && (Files.exists(directory.resolve("tokenizer.json"))
+                || Files.exists(directory.resolve("tokenizer_config.json"))
+                || HubModel.isOfPictures(directory));
+    return isOne
+        ? Optional.of(HubModel.open(directory, Optional.empty()).description())
+        : Optional.empty();
+  }
+}
