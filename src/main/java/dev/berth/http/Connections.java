@@ -149,12 +149,17 @@ final class Connections implements SelectorManager.AcceptListener {
   }
 
   /// Whether there is a place for a stream of HTTP/2.
-  synchronized boolean openStream(Stream stream) {
-    return makeWay(false, 0) ? streams.add(stream) : refused();
+  synchronized boolean openStream(OpenConnection place, Stream stream) {
+    if (!makeWay(false, 0)) {
+      return refused();
+    }
+    place.arrive(String.valueOf(stream.getId()));
+    return streams.add(stream);
   }
 
-  synchronized void closeStream(Stream stream) {
+  synchronized void closeStream(OpenConnection place, Stream stream) {
     streams.remove(stream);
+    place.leave(String.valueOf(stream.getId()));
   }
 
   private boolean refused() {

@@ -51,10 +51,12 @@ final class GrpcConnector {
 
     @Override
     protected ServerSessionListener newSessionListener(Connector connector, EndPoint endPoint) {
+      var peer = (PeerAwareConnector.PeerAwareEndPoint) endPoint;
       return new HTTPServerSessionListener(endPoint) {
         @Override
         public Stream.Listener onNewStream(Stream stream, HeadersFrame frame) {
-          if (connections.openStream(stream)) {
+          peer.beginRequest();
+          if (connections.openStream(peer.place, stream)) {
             return super.onNewStream(stream, frame);
           }
           stream.reset(
@@ -64,7 +66,7 @@ final class GrpcConnector {
 
         @Override
         public void onClosed(Stream stream) {
-          connections.closeStream(stream);
+          connections.closeStream(peer.place, stream);
           super.onClosed(stream);
         }
       };

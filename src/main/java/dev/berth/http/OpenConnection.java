@@ -3,6 +3,8 @@ package dev.berth.http;
 import dev.berth.http.PeerAwareConnector.PeerAwareEndPoint;
 import java.net.InetAddress;
 import java.nio.channels.SocketChannel;
+import java.util.HashMap;
+import java.util.Map;
 import org.eclipse.jetty.server.internal.HttpConnection;
 
 /// One connection from the moment when it is accepted, of HTTP/1.1, HTTP/2 or WebSocket: what it
@@ -22,6 +24,9 @@ final class OpenConnection {
   volatile Socket socket;
 
   // Guarded by this.
+  /// Streams of HTTP/2 whose handler has not begun, by their number.
+  private final Map<String, Call> arrived = new HashMap<>();
+
   private int requests;
   private int waiting;
 
@@ -74,6 +79,24 @@ final class OpenConnection {
   synchronized Call begin() {
     requests++;
     return new Call();
+  }
+
+  /// @param id of a stream that has arrived, or of a request of HTTP/1.1
+  synchronized Call begin(String id) {
+    var call = arrived.remove(id);
+    return call == null ? begin() : call;
+  }
+
+  synchronized void arrive(String id) {
+    arrived.put(id, begin());
+  }
+
+  /// The stream has ended, perhaps before its handler began.
+  synchronized void leave(String id) {
+    var call = arrived.remove(id);
+    if (call != null) {
+      call.end();
+    }
   }
 
   /// How long the server has waited for the client; negative where it has something to do, or has

@@ -10,6 +10,7 @@ import org.eclipse.jetty.http.HttpStatus;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.server.internal.HttpConnection;
 import org.eclipse.jetty.util.Callback;
 
 /// Tells each connection of its requests, and when they wait for the client. One for which there is
@@ -29,16 +30,19 @@ final class OpenRequests extends Handler.Wrapper {
 
   @Override
   public boolean handle(Request request, Response response, Callback callback) throws Exception {
-    var endPoint =
-        (PeerAwareConnector.PeerAwareEndPoint)
-            request.getConnectionMetaData().getConnection().getEndPoint();
-    endPoint.beginRequest();
+    var connection = request.getConnectionMetaData().getConnection();
+    var endPoint = (PeerAwareConnector.PeerAwareEndPoint) connection.getEndPoint();
+    // A stream of HTTP/2 is read by another thread, and began there.
+    boolean isReader = connection instanceof HttpConnection;
+    if (isReader) {
+      endPoint.beginRequest();
+    }
     var place = endPoint.place;
     if (!healthPaths.contains(Request.getPathInContext(request)) && !connections.admit(place)) {
       refuse(response, callback);
       return true;
     }
-    var call = place.begin();
+    var call = place.begin(request.getId());
     var waiting = new Waiting(request, call);
     boolean isHandled = false;
     try {
@@ -50,7 +54,9 @@ final class OpenRequests extends Handler.Wrapper {
       if (!isHandled) {
         call.end();
       }
-      endPoint.endRequest();
+      if (isReader) {
+        endPoint.endRequest();
+      }
     }
   }
 

@@ -14,6 +14,9 @@ import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.server.internal.HttpConnection;
 import org.eclipse.jetty.util.BufferUtil;
+import org.eclipse.jetty.util.Callback;
+import org.eclipse.jetty.util.VirtualThreads;
+import org.eclipse.jetty.util.thread.Invocable.InvocationType;
 
 /// A connector whose connections are counted, and can be asked whether the client has gone away.
 ///
@@ -109,10 +112,10 @@ final class PeerAwareConnector extends ServerConnector {
 
     /// Reads a byte, the beginning of a next request, and keeps it for [#fill].
     ///
-    /// @return how many there were: 0 where it is kept already, -1 where the client has closed
+    /// @return how many there are; -1 where the client has closed
     synchronized int lookAhead() {
       if (ahead.hasRemaining()) {
-        return 0;
+        return 1;
       }
       ahead.clear();
       try {
@@ -126,7 +129,25 @@ final class PeerAwareConnector extends ServerConnector {
 
     /// Has what has arrived read, without waiting for the selector.
     void readAtOnce() {
-      PeerAwareConnector.this.getExecutor().execute(getFillInterest()::fillable);
+      VirtualThreads.execute(PeerAwareConnector.this.getExecutor(), getFillInterest()::fillable);
+    }
+
+    @Override
+    public void fillInterested(Callback callback) {
+      super.fillInterested(onVirtualThread(callback));
+    }
+
+    @Override
+    public boolean tryFillInterested(Callback callback) {
+      return super.tryFillInterested(onVirtualThread(callback));
+    }
+
+    /// Jetty would read HTTP/2 on the selector's thread, which one connection that always has more
+    /// would keep from all others.
+    private static Callback onVirtualThread(Callback callback) {
+      return callback.getInvocationType() == InvocationType.BLOCKING
+          ? callback
+          : Callback.from(InvocationType.BLOCKING, callback::succeeded, callback::failed);
     }
 
     /// A thread that reads what always has more bytes would keep its core from all others: a
@@ -134,6 +155,10 @@ final class PeerAwareConnector extends ServerConnector {
     /// that wait. So one that has read for longer than a turn sleeps for a while.
     @Override
     public int fill(ByteBuffer buffer) throws IOException {
+      if (!Thread.currentThread().isVirtual() && !(getConnection() instanceof HttpConnection)) {
+        // As HTTP/2 does where it opens. Few threads accept, and nobody else could come in.
+        return 0;
+      }
       long now = System.nanoTime();
       if (!inTurn) {
         turnBegan = now;

@@ -44,6 +44,10 @@ final class Floods {
   private static final byte[] NEXT_FRAME = {0, (byte) 0x81, 0, 0, 0, 0, ' '};
 
   private static final int STREAMS = 128;
+
+  /// More connections than a server has threads that read.
+  private static final int MANY = 64;
+
   private static final Duration FLOOD = Duration.ofSeconds(3);
 
   private Floods() {}
@@ -98,7 +102,7 @@ final class Floods {
         attack -> {
           int cores = Runtime.getRuntime().availableProcessors();
           for (int count :
-              attack.isStrict() ? List.of(cores - 1, cores, cores + 1) : List.of(cores + 1)) {
+              attack.isStrict() ? List.of(cores - 1, cores, cores + 1, MANY) : List.of(cores + 1)) {
             try (var connections = new Connections(attack)) {
               connections.open(count, first, first);
               connections.sendOn(more);

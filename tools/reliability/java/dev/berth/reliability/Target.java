@@ -297,10 +297,17 @@ final class Target implements AutoCloseable {
   }
 
   boolean answersPing() {
-    try (var wire = new Wire(address, LONGEST_PING)) {
-      return wire.ask(Seeds.ascii("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n")).status() == 200;
+    try {
+      return ping().status() == 200;
     } catch (IOException e) {
       return false;
+    }
+  }
+
+  /// What `/ping` answers on a connection of its own.
+  Wire.Answer ping() throws IOException {
+    try (var wire = new Wire(address, LONGEST_PING)) {
+      return wire.ask(Seeds.ascii("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n"));
     }
   }
 

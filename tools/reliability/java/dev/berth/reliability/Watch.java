@@ -125,13 +125,28 @@ final class Watch implements AutoCloseable {
   private void ping() {
     while (!ends) {
       long begin = System.nanoTime();
-      boolean answers = target.answersPing();
+      var failure = failureOfPing();
       synchronized (this) {
         slowestPing = Math.max(slowestPing, System.nanoTime() - begin);
-        failedPings += answers ? 0 : 1;
+        failure.ifPresent(
+            text -> {
+              failedPings++;
+              problem("/ping got " + text);
+            });
         resident.add(target.residentMegabytes());
       }
       pause(BETWEEN_PINGS);
+    }
+  }
+
+  private Optional<String> failureOfPing() {
+    try {
+      var answer = target.ping();
+      return answer.status() == 200
+          ? Optional.empty()
+          : Optional.of(answer.status() + ": " + answer.text());
+    } catch (IOException e) {
+      return Optional.of("no answer: " + e);
     }
   }
 
