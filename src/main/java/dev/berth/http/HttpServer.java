@@ -41,8 +41,8 @@ public final class HttpServer implements AutoCloseable {
   /// How long a response may still take to leave after its model has stopped.
   private static final Duration LAST_RESPONSES = Duration.ofSeconds(3);
 
-  /// For acceptors, selectors, and what they do themselves, such as to read HTTP/2. Requests have
-  /// threads of their own; more of these would only take the processors from them.
+  /// For acceptors and selectors. What is readable is read on threads of its own, as requests have
+  /// them; more of these would only take the processors from them.
   private static final int THREADS = Math.max(16, 4 * Runtime.getRuntime().availableProcessors());
 
   /// SageMaker's own headers may have 1024 characters each.

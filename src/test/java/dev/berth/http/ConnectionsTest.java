@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.ToIntFunction;
 import java.util.stream.Stream;
 import org.eclipse.jetty.http2.ErrorCode;
 import org.eclipse.jetty.websocket.api.StatusCode;
@@ -38,6 +39,8 @@ class ConnectionsTest {
   private static final int HEADERS = 1;
   private static final int RST_STREAM = 3;
   private static final int SETTINGS = 4;
+  private static final int WINDOW_UPDATE = 8;
+  private static final String HTTP2 = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
   private static final int END_HEADERS = 4;
 
   /// HPACK (RFC 7541): POST, http, and `:path` as a literal.
@@ -253,7 +256,7 @@ class ConnectionsTest {
                 .set("BERTH_GRPC_PORT", "0")
                 .start();
         var http2 = new RawConnection(server.server().grpcPort().orElseThrow())) {
-      http2.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").send(frame(SETTINGS, 0, 0));
+      http2.send(HTTP2).send(frame(SETTINGS, 0, 0));
       for (int stream = 1; stream <= 5; stream += 2) {
         http2.send(frame(HEADERS, END_HEADERS, stream, CALL));
       }
@@ -294,17 +297,17 @@ class ConnectionsTest {
   @ParameterizedTest
   @MethodSource
   @Tag("slow")
-  void whatAlwaysHasMoreBytesKeepsNobodyElseOut(String head, byte[] more) throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start()) {
-      int cores = Runtime.getRuntime().availableProcessors();
+  void whatAlwaysHasMoreBytesKeepsNobodyElseOut(
+      ToIntFunction<TestServer> port, int count, String head, byte[] more) throws Exception {
+    try (var server = TestServer.with(new TextHandler()).set("BERTH_GRPC_PORT", "0").start()) {
       var ended = new AtomicInteger();
       var asked = new CountDownLatch(1);
-      var begun = new CountDownLatch(cores + 1);
-      for (int i = 0; i <= cores; i++) {
+      var begun = new CountDownLatch(count);
+      for (int i = 0; i < count; i++) {
         Thread.ofPlatform()
             .start(
                 () -> {
-                  try (var endless = new RawConnection(server.port()).send(head)) {
+                  try (var endless = new RawConnection(port.applyAsInt(server)).send(head)) {
                     while (asked.getCount() > 0) {
                       endless.send(more);
                       begun.countDown();
@@ -316,8 +319,9 @@ class ConnectionsTest {
       }
       begun.await();
       for (int i = 0; i < 20; i++) {
-        assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-        assertThat(server.invoke("a").body()).isEqualTo("A");
+        try (var request = new RawConnection(server.port()).send(REQUEST)) {
+          assertThat(request.readResponse()).startsWith("HTTP/1.1 200").endsWith("A");
+        }
       }
       assertThat(ended).hasValue(0);
       asked.countDown();
@@ -338,13 +342,24 @@ class ConnectionsTest {
         """
             .formatted(Sockets.PATH);
     var chunked = "POST /invocations HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+    var http2 = HTTP2 + text(frame(SETTINGS, 0, 0));
+    var window = text(frame(WINDOW_UPDATE, 0, 0, (byte) 0, (byte) 0, (byte) 0, (byte) 1));
+    ToIntFunction<TestServer> port = TestServer::port;
+    ToIntFunction<TestServer> grpcPort = server -> server.server().grpcPort().orElseThrow();
+    int cores = Runtime.getRuntime().availableProcessors();
+    // Jetty has 16 threads of its own.
     return Stream.of(
-        Arguments.of(handshake, times(2000, "\0\201\0\0\0\0a")),
-        Arguments.of(chunked, times(4000, "1\r\na\r\n")));
+        Arguments.of(port, cores + 1, handshake, times(2000, "\0\201\0\0\0\0a")),
+        Arguments.of(port, cores + 1, chunked, times(4000, "1\r\na\r\n")),
+        Arguments.of(grpcPort, 4 * cores + 17, http2, times(2000, window)));
   }
 
   private static byte[] times(int count, String text) {
     return text.repeat(count).getBytes(StandardCharsets.ISO_8859_1);
+  }
+
+  private static String text(byte[] bytes) {
+    return new String(bytes, StandardCharsets.ISO_8859_1);
   }
 
   private record Frame(int type, int stream, byte[] payload) {}

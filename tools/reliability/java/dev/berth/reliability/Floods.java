@@ -73,7 +73,7 @@ final class Floods {
         held("hold-10000-connections", 10_000, PING).inLongForm(),
         held("hold-half-messages", 60, Seeds.join(HANDSHAKE, FIRST_FRAME, megabytes(26))),
         held("hold-idle-http2", 1_200, Http2.PREFACE).inLongForm(),
-        held("hold-http2-streams", 260, Seeds.join(Http2.PREFACE, calls(0))).inLongForm(),
+        held("hold-http2-streams", 260, Seeds.join(Http2.PREFACE, calls(0))),
         held("hold-http2-streams-with-large-heads", 150, Seeds.join(Http2.PREFACE, calls(15_000)))
             .inLongForm(),
         Attacks.own(
