@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.UUID;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.HttpHeaderValue;
+import org.eclipse.jetty.http.HttpMethod;
 import org.eclipse.jetty.http.HttpStatus;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
@@ -55,7 +56,7 @@ final class OpenRequests extends Handler.Wrapper {
         call.end();
       }
       if (isReader) {
-        endPoint.endRequest();
+        endPoint.endRequest(HttpMethod.POST.is(request.getMethod()));
       }
     }
   }

@@ -79,13 +79,13 @@ final class PeerAwareConnector extends ServerConnector {
     private static final int MOST_UNREAD = 64;
 
     /// What a turn may take. What is read at a time takes up to 8 ms: 2,000 frames or chunks.
-    private static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+    private static final long TURN_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
 
-    /// A turn that seems to have taken longer has waited for something.
-    private static final long LONGEST_TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+    /// What seems to have taken longer has waited for something.
+    private static final long LONGEST_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /// About what a request costs that asks for nothing.
-    private static final long REQUEST_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
+    /// So has a request that may wait, for a model.
+    private static final long LONGEST_WAITER_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     /// Half of the cores is for those who always have something to be read.
     private static final int SHARE = 2;
@@ -96,7 +96,11 @@ final class PeerAwareConnector extends ServerConnector {
     // Used by the thread that reads.
     private boolean inTurn;
     private boolean hasFilled;
-    private long turnBegan;
+
+    /// What its turn has taken that is counted already, and since when nothing is.
+    private long counted;
+
+    private long countedUntil;
 
     PeerAwareEndPoint(SocketChannel channel, ManagedSelector selector, SelectionKey key) {
       super(channel, selector, key, PeerAwareConnector.this.getScheduler());
@@ -159,11 +163,12 @@ final class PeerAwareConnector extends ServerConnector {
         // As HTTP/2 does where it opens. Few threads accept, and nobody else could come in.
         return 0;
       }
-      long now = System.nanoTime();
-      if (!inTurn) {
-        turnBegan = now;
-      } else if (now - turnBegan > TURN_NANOS) {
-        endTurn(Math.min(now - turnBegan, LONGEST_TURN_NANOS));
+      if (inTurn) {
+        count(LONGEST_NANOS);
+        endTurn();
+      } else {
+        counted = 0;
+        countedUntil = System.nanoTime();
       }
       int count = fillAtOnce(buffer);
       inTurn = count > 0;
@@ -171,27 +176,38 @@ final class PeerAwareConnector extends ServerConnector {
       return count;
     }
 
-    /// A request begins. One that came together with that before it, as no other can, has its cost
-    /// counted.
+    /// A request begins. If it came together with that before it, they share a turn: hundreds of
+    /// connections may have thousands of requests each.
     void beginRequest() {
+      count(LONGEST_NANOS);
       if (!hasFilled) {
-        endTurn(REQUEST_NANOS);
+        endTurn();
       }
       hasFilled = false;
     }
 
-    /// A request was answered, which may have taken long without taking a core. What is read next
-    /// begins a turn of its own: until then, others may have had the core.
-    void endRequest() {
+    /// A request was answered. What is read next begins a turn of its own: until then, others may
+    /// have had the core.
+    void endRequest(boolean mayWait) {
+      count(mayWait ? LONGEST_WAITER_NANOS : LONGEST_NANOS);
       inTurn = false;
     }
 
+    /// What a turn takes includes the time in which other processes have the core, or the pool
+    /// would fill with threads that want to read, and would take none that is new.
+    private void count(long mostNanos) {
+      long now = System.nanoTime();
+      counted += Math.min(now - countedUntil, mostNanos);
+      countedUntil = now;
+    }
+
     /// The system itself is fair to platform threads.
-    private void endTurn(long nanos) {
-      if (Thread.currentThread().isVirtual()) {
-        pace.pause(SHARE * nanos);
+    private void endTurn() {
+      if (counted > TURN_NANOS && Thread.currentThread().isVirtual()) {
+        pace.pause(SHARE * counted);
+        counted = 0;
+        countedUntil = System.nanoTime();
       }
-      turnBegan = System.nanoTime();
     }
 
     private synchronized int fillAtOnce(ByteBuffer buffer) throws IOException {
