@@ -88,8 +88,8 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
     var type = handler.getClass();
     return new ArtifactHooks(
         handler,
-        new LinkedHashMap<>(
-            Map.of(
+        description(
+            Map.entry(
                 "hooks",
                 "%s of %s".formatted(type.getName(), HookPlace.file(type).orElse("the server")))));
   }
@@ -114,20 +114,21 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
         artifact.servedFiles().stream()
             .map(file -> file(artifact.directory(), file))
             .collect(Collectors.joining(", "));
-    var description = new LinkedHashMap<String, String>();
-    description.put(
-        "model",
-        "%s, %s, %s, %s for %s%s"
-            .formatted(
-                name(artifact),
-                artifact.task(),
-                artifact.header().precision(),
-                artifact.header().torch().isPresent() ? "traced" : "in ONNX",
-                artifact.target(),
-                artifact.header().torch().map(" with torch "::concat).orElse("")));
-    description.put("provenance", artifact.header().provenance().toString());
-    description.put("shapes", artifact.shownShapes());
-    description.put("files", files);
+    var description =
+        description(
+            Map.entry(
+                "model",
+                "%s, %s, %s, %s for %s%s"
+                    .formatted(
+                        name(artifact),
+                        artifact.task(),
+                        artifact.header().precision(),
+                        artifact.header().torch().isPresent() ? "traced" : "in ONNX",
+                        artifact.target(),
+                        artifact.header().torch().map(" with torch "::concat).orElse(""))),
+            Map.entry("provenance", artifact.header().provenance().toString()),
+            Map.entry("shapes", artifact.shownShapes()),
+            Map.entry("files", files));
     artifact
         .header()
         .agreement()
@@ -137,11 +138,12 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
 
   private static ArtifactHooks ofTensors(TensorArtifact artifact) {
     var handler = new TensorHandler(artifact);
-    var description = new LinkedHashMap<String, String>();
-    description.put("hooks", "the tensor handler");
-    description.put("inputs", inputs(artifact, handler));
-    description.put("files", file(artifact.directory(), artifact.file()));
-    return new ArtifactHooks(handler, description);
+    return new ArtifactHooks(
+        handler,
+        description(
+            Map.entry("hooks", "the tensor handler"),
+            Map.entry("inputs", inputs(artifact, handler)),
+            Map.entry("files", file(artifact.directory(), artifact.file()))));
   }
 
   private static String inputs(TensorArtifact artifact, TensorHandler handler) {
@@ -162,5 +164,15 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
 
   private static String file(Path directory, Path file) {
     return "%s %.1f MB".formatted(directory.relativize(file), file.toFile().length() / 1e6);
+  }
+
+  @SafeVarargs
+  @SuppressWarnings("varargs")
+  private static SequencedMap<String, String> description(Map.Entry<String, String>... entries) {
+    var description = new LinkedHashMap<String, String>();
+    for (var entry : entries) {
+      description.put(entry.getKey(), entry.getValue());
+    }
+    return description;
   }
 }

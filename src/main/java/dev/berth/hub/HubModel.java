@@ -191,8 +191,8 @@ public record HubModel(
       var architecture = architecture();
       boolean isHeadless = architecture.endsWith("Model") && !architecture.contains("Head");
       boolean hasModules = Files.exists(directory.resolve("modules.json"));
-      if ((isHeadless || architecture.endsWith("ForMaskedLM")) && hasModules
-          || isHeadless && hasTokenizer()) {
+      boolean isPooled = hasModules && (isHeadless || architecture.endsWith("ForMaskedLM"));
+      if (isPooled || (isHeadless && hasTokenizer())) {
         reasons.add(
             "task: %s, by %s".formatted(EMBEDDINGS, hasModules ? "modules.json" : architecture));
         return EMBEDDINGS;

@@ -16,7 +16,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.DoubleConsumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -94,12 +93,16 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
   }
 
   /// An instrument of the hooks.
-  ///
+  @FunctionalInterface
+  public interface Instrument {
+    void record(double value);
+  }
+
   /// @param users how many versions of the model have it
   private record HookInstrument(
-      Kind kind, Meter meter, DoubleConsumer instrument, AtomicInteger users) {
+      Kind kind, Meter meter, Instrument instrument, AtomicInteger users) {
 
-    private HookInstrument(Kind kind, Meter meter, DoubleConsumer instrument) {
+    private HookInstrument(Kind kind, Meter meter, Instrument instrument) {
       this(kind, meter, instrument, new AtomicInteger());
     }
   }
@@ -217,7 +220,7 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
   ///
   /// @param anotherUser whether the version that asks has not had it before
   /// @throws IllegalArgumentException when there is one of another kind with that name
-  public synchronized DoubleConsumer hookInstrument(
+  public synchronized Instrument hookInstrument(
       Kind kind, String name, String description, boolean anotherUser) {
     var known = ofHooks.computeIfAbsent(name, _ -> hookInstrument(kind, name, description));
     if (known.kind != kind) {

@@ -67,7 +67,7 @@ class PackCommandTest {
         .isEqualTo(answers(source, "\"a text\"", "{\"text\": \"a\", \"text_pair\": \"pair\"}"))
         .first()
         .isEqualTo("[{\"label\":\"most\",\"score\":1.0}]");
-    assertThat(Files.list(parent)).as("nothing else is left").hasSize(2);
+    assertThat(parent.toFile().list()).as("nothing else is left").hasSize(2);
   }
 
   @Test
@@ -102,7 +102,7 @@ class PackCommandTest {
     Files.createDirectory(cache.resolve("blobs"));
     try (var files = Files.walk(source)) {
       for (var file : files.filter(Files::isRegularFile).toList()) {
-        var blob = cache.resolve("blobs/" + Math.abs(file.hashCode()));
+        var blob = cache.resolve("blobs/" + Integer.toHexString(file.hashCode()));
         Files.createSymbolicLink(snapshot.resolve(source.relativize(file)), Files.copy(file, blob));
       }
     }
@@ -190,6 +190,7 @@ class PackCommandTest {
 
   @Test
   void whatCantBePackedIsRefusedWithOneSentence() throws Exception {
+    classifier().write(source.resolve("model.onnx"));
     refused("config.json: architectures: found , expected one that ends with ForQuestionAnswering");
     config("GPT2LMHeadModel", "\"a\": 1");
     refused("found [\"GPT2LMHeadModel\"], expected one that ends with");
@@ -231,15 +232,10 @@ class PackCommandTest {
     refused("--output " + output + ": found something there");
     source = parent.resolve("gone");
     refused("gone: found no such directory");
-    assertThat(Files.list(parent)).as("nothing is left").hasSize(2);
+    assertThat(parent.toFile().list()).as("nothing is left").hasSize(2);
   }
 
-  private void refused(String... parts) throws IOException {
-    if (Files.exists(source)
-        && Files.list(source).noneMatch(file -> file.toString().endsWith(".onnx"))
-        && !Files.exists(source.resolve("config.json"))) {
-      classifier().write(source.resolve("model.onnx"));
-    }
+  private void refused(String... parts) {
     assertThatThrownBy(this::pack)
         .hasMessageContainingAll(parts)
         .message()

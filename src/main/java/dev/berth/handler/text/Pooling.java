@@ -75,7 +75,7 @@ final class Pooling {
       case MAX -> most;
       case MEAN -> sum / tokens;
       case MEAN_SQRT_LEN_TOKENS -> sum / Math.sqrt(tokens);
-      case WEIGHTEDMEAN -> sum / ((long) tokens * (tokens + 1) / 2);
+      case WEIGHTEDMEAN -> sum / ((long) tokens * (tokens + 1) / 2.0);
     };
   }
 }
