@@ -88,8 +88,8 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
     var type = handler.getClass();
     return new ArtifactHooks(
         handler,
-        description(
-            Map.entry(
+        new LinkedHashMap<>(
+            Map.of(
                 "hooks",
                 "%s of %s".formatted(type.getName(), HookPlace.file(type).orElse("the server")))));
   }
@@ -114,21 +114,20 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
         artifact.servedFiles().stream()
             .map(file -> file(artifact.directory(), file))
             .collect(Collectors.joining(", "));
-    var description =
-        description(
-            Map.entry(
-                "model",
-                "%s, %s, %s, %s for %s%s"
-                    .formatted(
-                        name(artifact),
-                        artifact.task(),
-                        artifact.header().precision(),
-                        artifact.header().torch().isPresent() ? "traced" : "in ONNX",
-                        artifact.target(),
-                        artifact.header().torch().map(" with torch "::concat).orElse(""))),
-            Map.entry("provenance", artifact.header().provenance().toString()),
-            Map.entry("shapes", artifact.shownShapes()),
-            Map.entry("files", files));
+    var description = new LinkedHashMap<String, String>();
+    description.put(
+        "model",
+        "%s, %s, %s, %s for %s%s"
+            .formatted(
+                name(artifact),
+                artifact.task(),
+                artifact.header().precision(),
+                artifact.header().torch().isPresent() ? "traced" : "in ONNX",
+                artifact.target(),
+                artifact.header().torch().map(" with torch "::concat).orElse("")));
+    description.put("provenance", artifact.header().provenance().toString());
+    description.put("shapes", artifact.shownShapes());
+    description.put("files", files);
     artifact
         .header()
         .agreement()
@@ -138,12 +137,11 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
 
   private static ArtifactHooks ofTensors(TensorArtifact artifact) {
     var handler = new TensorHandler(artifact);
-    return new ArtifactHooks(
-        handler,
-        description(
-            Map.entry("hooks", "the tensor handler"),
-            Map.entry("inputs", inputs(artifact, handler)),
-            Map.entry("files", file(artifact.directory(), artifact.file()))));
+    var description = new LinkedHashMap<String, String>();
+    description.put("hooks", "the tensor handler");
+    description.put("inputs", inputs(artifact, handler));
+    description.put("files", file(artifact.directory(), artifact.file()));
+    return new ArtifactHooks(handler, description);
   }
 
   private static String inputs(TensorArtifact artifact, TensorHandler handler) {
@@ -164,15 +162,5 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
 
   private static String file(Path directory, Path file) {
     return "%s %.1f MB".formatted(directory.relativize(file), file.toFile().length() / 1e6);
-  }
-
-  @SafeVarargs
-  @SuppressWarnings("varargs")
-  private static SequencedMap<String, String> description(Map.Entry<String, String>... entries) {
-    var description = new LinkedHashMap<String, String>();
-    for (var entry : entries) {
-      description.put(entry.getKey(), entry.getValue());
-    }
-    return description;
   }
 }

@@ -20,6 +20,7 @@ import java.text.DecimalFormat;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -66,6 +67,9 @@ final class Check {
       Executors.newSingleThreadExecutor(
           Thread.ofPlatform().name("berth-worker-1").daemon().factory());
 
+  /// What it has found, by name.
+  private final Map<String, Object> report = new LinkedHashMap<>();
+
   private Check(ServerConfig config, Deployment deployment) {
     this.directory = config.model().directory();
     this.config = config;
@@ -111,38 +115,35 @@ final class Check {
     }
     double loaded = (System.nanoTime() - start) / 1e9;
 
-    var report = new ArrayList<String>();
-    report.add(line("artifact", directory));
-    deployment.hooks().description().forEach((name, value) -> report.add(line(name, value)));
-    report.add(
-        line(
-            "device",
-            "%s; %s"
-                .formatted(
-                    accelerators.stream().map(Object::toString).collect(Collectors.joining(", ")),
-                    deployment.devices().origin())));
-    report.add(
-        line(
-            "workers",
-            "%d, each on batches of up to %d"
-                .formatted(deployment.workers().size(), deployment.limits().maxBatchSize())));
-    report.add(
-        line(
-            "load",
-            "%.1f s for %d cop%s, warm-up included"
-                .formatted(loaded, models.size(), models.size() == 1 ? "y" : "ies")));
+    report.put("artifact", directory);
+    report.putAll(deployment.hooks().description());
+    report.put(
+        "device",
+        "%s; %s"
+            .formatted(
+                accelerators.stream().map(Object::toString).collect(Collectors.joining(", ")),
+                deployment.devices().origin()));
+    report.put(
+        "workers",
+        "%d, each on batches of up to %d"
+            .formatted(deployment.workers().size(), deployment.limits().maxBatchSize()));
+    report.put(
+        "load",
+        "%.1f s for %d cop%s, warm-up included"
+            .formatted(loaded, models.size(), models.size() == 1 ? "y" : "ies"));
     var sample = SampleRequest.in(directory, models.getFirst().requestTypes());
     if (sample.isPresent()) {
-      report.addAll(tried(sample.get(), models.getFirst()));
+      trySample(sample.get(), models.getFirst());
     } else {
-      report.add(
-          line(
-              "sample", "none: put a request into sample.json, and it is tried and measured here"));
+      report.put(
+          "sample", "none: put a request into sample.json, and it is tried and measured here");
     }
     if (models.getFirst().model() instanceof Graph graph) {
-      report.add(line("names", names(graph)));
+      report.put("names", names(graph));
     }
-    return report;
+    return report.entrySet().stream()
+        .map(line -> "%-12s%s".formatted(line.getKey(), line.getValue()))
+        .toList();
   }
 
   /// For `model.json`. Some outputs have names only once the sample has been tried.
@@ -159,41 +160,38 @@ final class Check {
         .collect(Collectors.joining("; "));
   }
 
-  private <M, I, O> List<String> tried(SampleRequest sample, Rehearsal<M, I, O> model)
+  private <M, I, O> void trySample(SampleRequest sample, Rehearsal<M, I, O> model)
       throws Exception {
-    var report = new ArrayList<String>();
     Rehearsal.Answer<I> answer;
     try (var body = Files.newInputStream(sample.file())) {
       var request = sample.request(body, model, config);
       answer = within(model, sample, () -> model.ask(request));
-      report.add(
-          line(
-              "asked as",
-              "POST /invocations with Content-Type %s and %s, within %s s; answered as %s"
-                  .formatted(
-                      request.contentType(),
-                      request.accept().equals(config.http().defaultAccept())
-                          ? "no Accept"
-                          : "Accept " + request.accept(),
-                      seconds(config.batching().timeout()),
-                      answer.response().contentType())));
+      report.put(
+          "asked as",
+          "POST /invocations with Content-Type %s and %s, within %s s; answered as %s"
+              .formatted(
+                  request.contentType(),
+                  request.accept().equals(config.http().defaultAccept())
+                      ? "no Accept"
+                      : "Accept " + request.accept(),
+                  seconds(config.batching().timeout()),
+                  answer.response().contentType()));
     } catch (ServingException e) {
       throw new ModelArtifactException(directory, List.of(FirstSample.problem(sample, e)), e);
     }
-    report.add(
-        line(
-            "sample",
-            SampleRequest.shown(answer.response())
-                + (isAsExpected(sample, model.handler(), answer.response())
-                    ? " (checked against sample-response.json)"
-                    : "")));
+    report.put(
+        "sample",
+        SampleRequest.shown(answer.response())
+            + (isAsExpected(sample, model.handler(), answer.response())
+                ? " (checked against sample-response.json)"
+                : ""));
     if (model.handler() instanceof TransformHandler<?> || answer.records().isEmpty()) {
       // The record of the former is a whole request, whose body can be read once.
-      return report;
+      return;
     }
     var record = answer.records().getFirst();
     var alone = within(model, sample, () -> measure(model, record, 1));
-    report.add(line("batch of 1", shown(alone)));
+    report.put("batch of 1", shown(alone));
     var best = alone;
     long begin = System.nanoTime();
     for (int batch : batches(deployment.limits(), Math.max(1, model.handler().length(record)))) {
@@ -205,13 +203,10 @@ final class Check {
         best = speed;
       }
     }
-    report.add(
-        line("best batch", best.batch == 1 ? "1" : "%d: %s".formatted(best.batch, shown(best))));
-    report.add(
-        line(
-            "differs",
-            "unlike in serve, hooks ran on one thread, one request at a time; batches were copies of one record"));
-    return report;
+    report.put("best batch", best.batch == 1 ? "1" : "%d: %s".formatted(best.batch, shown(best)));
+    report.put(
+        "differs",
+        "unlike in serve, hooks ran on one thread, one request at a time; batches were copies of one record");
   }
 
   /// Runs hooks for as long as a request may take.
@@ -278,9 +273,5 @@ final class Check {
   private static String shown(Speed speed) {
     return "%.1f ms, %.0f records/s of one worker while the others are idle"
         .formatted(speed.milliseconds, speed.recordsPerSecond());
-  }
-
-  private static String line(String name, Object value) {
-    return "%-12s%s".formatted(name, value);
   }
 }

@@ -16,6 +16,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.DoubleConsumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -93,16 +94,12 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
   }
 
   /// An instrument of the hooks.
-  @FunctionalInterface
-  public interface Instrument {
-    void record(double value);
-  }
-
+  ///
   /// @param users how many versions of the model have it
   private record HookInstrument(
-      Kind kind, Meter meter, Instrument instrument, AtomicInteger users) {
+      Kind kind, Meter meter, DoubleConsumer instrument, AtomicInteger users) {
 
-    private HookInstrument(Kind kind, Meter meter, Instrument instrument) {
+    private HookInstrument(Kind kind, Meter meter, DoubleConsumer instrument) {
       this(kind, meter, instrument, new AtomicInteger());
     }
   }
@@ -220,7 +217,7 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
   ///
   /// @param anotherUser whether the version that asks has not had it before
   /// @throws IllegalArgumentException when there is one of another kind with that name
-  public synchronized Instrument hookInstrument(
+  public synchronized DoubleConsumer hookInstrument(
       Kind kind, String name, String description, boolean anotherUser) {
     var known = ofHooks.computeIfAbsent(name, _ -> hookInstrument(kind, name, description));
     if (known.kind != kind) {

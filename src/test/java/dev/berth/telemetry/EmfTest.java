@@ -132,7 +132,7 @@ class EmfTest {
               i ->
                   model
                       .hookInstrument(ModelMetrics.Kind.COUNTER, "metric" + i, "", true)
-                      .record(1));
+                      .accept(1));
       metrics.ofModel("\u0007");
       var lines = new EmfDocuments(DIMENSIONS).of(metrics.snapshots(), Instant.now());
       assertThat(lines).filteredOn(line -> line.contains("??? aaa")).hasSize(2);

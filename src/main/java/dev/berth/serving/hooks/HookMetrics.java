@@ -4,6 +4,7 @@ import dev.berth.hooks.Metrics;
 import dev.berth.metrics.ModelMetrics;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.DoubleConsumer;
 import java.util.regex.Pattern;
 
 /// The instruments that the hooks of one version of a model have made. When it is unloaded they go,
@@ -18,7 +19,7 @@ public final class HookMetrics implements Metrics, AutoCloseable {
 
   private final ModelMetrics model;
   // Guarded by the monitor of this.
-  private final Map<String, ModelMetrics.Instrument> instruments = new HashMap<>();
+  private final Map<String, DoubleConsumer> instruments = new HashMap<>();
   private boolean closed;
 
   public HookMetrics(ModelMetrics model) {
@@ -33,22 +34,22 @@ public final class HookMetrics implements Metrics, AutoCloseable {
         throw new IllegalArgumentException(
             "counter %s: found %s, expected a number from 0".formatted(name, amount));
       }
-      instrument.record(amount);
+      instrument.accept(amount);
     };
   }
 
   @Override
   public Timer timer(String name, String description) {
     var instrument = instrument(ModelMetrics.Kind.TIMER, name, description);
-    return took -> instrument.record((double) took.toNanos());
+    return took -> instrument.accept((double) took.toNanos());
   }
 
   @Override
   public Gauge gauge(String name, String description) {
-    return instrument(ModelMetrics.Kind.GAUGE, name, description)::record;
+    return instrument(ModelMetrics.Kind.GAUGE, name, description)::accept;
   }
 
-  private synchronized ModelMetrics.Instrument instrument(
+  private synchronized DoubleConsumer instrument(
       ModelMetrics.Kind kind, String name, String description) {
     if (!NAME.matcher(name).matches()) {
       throw new IllegalArgumentException(
