@@ -1,8 +1,5 @@
 """Asks a model as transformers' own pipeline of its task does: for the sample, and to compare a traced file with it."""
 
-import io
-
-import torch
 import transformers
 from torch import nn
 
@@ -59,9 +56,8 @@ def sample(name: str, subject: Subject | Pictures, untraced: nn.Module) -> tuple
     return {"inputs": text}, rounded(asker(name, subject, untraced)(text))
 
 
-def verify(name: str, subject: Subject | Pictures, untraced: nn.Module, content: bytes, precision: str) -> None:
+def verify(name: str, subject: Subject | Pictures, untraced: nn.Module, traced: nn.Module, precision: str) -> None:
     """Refuses a file with which the pipeline answers otherwise than with the untraced model."""
-    traced = torch.jit.load(io.BytesIO(content))
     ours, theirs = (asker(name, subject, file) for file in (traced, untraced.to("cpu")))
     asked = subject.asked() if subject.task is tasks.IMAGE_CLASSIFICATION else texts(name, subject)
     largest = 0.0

@@ -20,6 +20,7 @@ Arguments may also stand in a file, one a line: `python trace/trace.py @trace/mi
 """
 
 import argparse
+import io
 import json
 import sys
 import warnings
@@ -34,6 +35,7 @@ import artifact
 import asking
 import dynamic
 import neuron
+import onnx_format
 import tasks
 import verification
 from agreement import Agreement
@@ -76,6 +78,12 @@ def parse_arguments() -> argparse.Namespace:
         "--precision",
         choices=["fp32", "fp16", "bf16", "int8"],
         help="by default int8 on cpu, fp16 on gpu, either fp32 where that answers otherwise; bf16 on the others",
+    )
+    parser.add_argument(
+        "--format",
+        choices=["torchscript", "onnx"],
+        default="torchscript",
+        help="of the file; onnx runs on cpu only, in fp32 or int8 (default: %(default)s)",
     )
     parser.add_argument(
         "--min-agreement",
@@ -123,12 +131,15 @@ def make_artifact(arguments: argparse.Namespace) -> None:
     steps = Steps(5 + compares + bool(arguments.name))
     steps.next(f"load {arguments.model}")
     task = tasks.choose(arguments.model, arguments.task)
-    subject = load(arguments, task, neuron.ATTENTION if library else None)
+    to_onnx = arguments.format == "onnx"
+    subject = load(arguments, task, neuron.ATTENTION if library else onnx_format.ATTENTION if to_onnx else None)
+    if to_onnx:
+        subject = onnx_format.exporting(subject)
     measured = None
     if compares:
         steps.next(f"compare answers in {precision} and fp32")
         precision, measured = precision_that_agrees(arguments, precision, subject)
-    entries = [{"path": dynamic.FILE}]
+    entries = [{"path": onnx_format.FILE if to_onnx else dynamic.FILE}]
     if library:
         entries = (
             subject.entries(arguments.batch_size)
@@ -148,10 +159,14 @@ def make_artifact(arguments: argparse.Namespace) -> None:
         print(f"sample: {json.dumps(answer, ensure_ascii=False)[:100]}")
     if library:
         files = neuron.trace(library, subject, untraced, target, precision, entries, steps)
+    elif to_onnx:
+        files = onnx_format.trace(subject, untraced, precision, steps)
+        traced = onnx_format.Loaded(files[onnx_format.FILE], subject.inputs)
     else:
         files = dynamic.trace(subject, untraced, target, precision, steps)
-        if task is not tasks.QUESTION_ANSWERING:
-            asking.verify(arguments.model, subject, untraced, files[dynamic.FILE], precision)
+        traced = torch.jit.load(io.BytesIO(files[dynamic.FILE]))
+    if not library and task is not tasks.QUESTION_ANSWERING:
+        asking.verify(arguments.model, subject, untraced, traced, precision)
 
     steps.next(f"write {arguments.output}")
     tokenizer = None
@@ -170,9 +185,9 @@ def make_artifact(arguments: argparse.Namespace) -> None:
 
 
 def load(arguments: argparse.Namespace, task: tasks.Task, attention: str | None) -> Subject | Pictures:
-    """`attention` is the Neuron compilers', and None for the other targets."""
+    """`attention` is that of the Neuron compilers or of exports, and None otherwise."""
     if task is not tasks.IMAGE_CLASSIFICATION:
-        return load_subject(arguments.model, attention, arguments.mecab_dictionary, task, compiled=attention is not None)
+        return load_subject(arguments.model, attention, arguments.mecab_dictionary, task, compiled=bool(TARGETS[arguments.target].library))
     if arguments.sequence_length:
         raise Refused("--sequence-length: a model that takes pictures has no tokens; leave it out")
     if arguments.mecab_dictionary:
@@ -188,6 +203,8 @@ def exact(answer, target: str, precision: str):
 
 def check(arguments: argparse.Namespace, precision: str) -> None:
     """Refuses what can be refused before anything is loaded."""
+    if arguments.format == "onnx":
+        onnx_format.check(precision, arguments.target)
     artifact.check_directory(arguments.output)
     if arguments.name:
         artifact.check_archive_name(arguments.name)

@@ -1,0 +1,53 @@
+"""Exports tiny models of every task to ONNX, and compares the file with transformers' pipeline."""
+
+import json
+
+import pytest
+
+import picture_models
+import task_models
+import tasks
+import tiny_models
+from test_trace import ANY_AGREEMENT
+
+pytest.importorskip("onnxruntime")
+pytest.importorskip("onnx")
+
+PIPELINES = [task for task in tasks.TASKS if task not in ("question-answering", "image-classification")]
+
+
+@pytest.mark.parametrize("family", task_models.FAMILIES)
+@pytest.mark.parametrize("task", PIPELINES)
+def test_the_file_answers_as_the_pipeline(make, tmp_path, capsys, task, family):
+    model = task_models.save(task, family, tmp_path / "model")
+    description = make(model, tmp_path / "out", "--format", "onnx")
+    assert description["files"] == [{"path": "model.onnx"}]
+    assert "pipeline: 4 answers as with the untraced model" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("family", ["bert", "distilbert", "roberta"])
+def test_questions_are_answered_as_untraced(make, tmp_path, family):
+    make(tiny_models.save(family, tmp_path / "model"), tmp_path / "out", "--format", "onnx")
+    assert "answer" in json.loads((tmp_path / "out" / "sample-response.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("family", picture_models.FAMILIES)
+def test_pictures_have_their_labels(make, tmp_path, capsys, family):
+    make(picture_models.save(family, tmp_path / "model"), tmp_path / "out", "--format", "onnx")
+    assert "pipeline: 5 answers as with the untraced model" in capsys.readouterr().out
+
+
+def test_int8_says_how_far_it_agrees(trace, tmp_path):
+    model = tiny_models.save("bert", tmp_path / "model")
+    for precision in ("fp32", "int8"):
+        trace(model, tmp_path / precision, "--format", "onnx", "--precision", precision, *ANY_AGREEMENT)
+    description = json.loads((tmp_path / "int8" / "model.json").read_text(encoding="utf-8"))
+    assert description["agreement"]["questions"] > 100
+    sizes = [(tmp_path / precision / "model.onnx").stat().st_size for precision in ("int8", "fp32")]
+    assert sizes == sorted(sizes)
+
+
+def test_what_onnx_is_not_for_is_refused(refusal, tmp_path):
+    model = tiny_models.save("bert", tmp_path / "model")
+    assert "--format onnx --target gpu" in refusal(model, "--format", "onnx", "--target", "gpu")
+    assert "expected fp32 or int8" in refusal(model, "--format", "onnx", "--precision", "bf16")
