@@ -1,7 +1,9 @@
 package dev.berth.command;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.MissingNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.artifact.Agreement;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.MediaType;
@@ -95,15 +97,19 @@ final class Trial {
           continue;
         }
         if (isOfQuestions()) {
-          texts.add(Map.of("question", question, "context", context));
+          texts.add(object().put("question", question).put("context", context));
         } else if (isOfTexts() && hasOneClass) {
-          texts.add(Map.of("text", question, "text_pair", context));
+          texts.add(object().put("text", question).put("text_pair", context));
         } else {
           texts.add(task.equals("fill-mask") ? masked(context, model) : context);
         }
       }
     }
     return texts.stream().distinct().toList();
+  }
+
+  private static ObjectNode object() {
+    return JsonNodeFactory.instance.objectNode();
   }
 
   /// With its second word to be filled in.

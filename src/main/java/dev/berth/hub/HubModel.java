@@ -162,9 +162,10 @@ public record HubModel(
       if (task.endsWith("classification")) {
         json.set("labels", JsonText.tree(labels(task, json)));
       }
-      json.set(
-          "provenance",
-          JsonText.tree(Map.of("model", model(), "architecture", architecture(), "file", name())));
+      json.putObject("provenance")
+          .put("model", model())
+          .put("architecture", architecture())
+          .put("file", name());
       return new HubModel(directory, file, names.weights(), json, reasons);
     }
 

@@ -98,7 +98,9 @@ final class PictureSteps {
   /// A height and a width, or the number that both are.
   private static JsonNode square(JsonNode size) {
     int both = size.path("shortest_edge").asInt(size.asInt());
-    return JsonText.tree(
-        Map.of("height", size.path("height").asInt(both), "width", size.path("width").asInt(both)));
+    return JsonNodeFactory.instance
+        .objectNode()
+        .put("height", size.path("height").asInt(both))
+        .put("width", size.path("width").asInt(both));
   }
 }
