@@ -2,7 +2,6 @@ package dev.berth.hub;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.artifact.ArtifactFile;
 import dev.berth.artifact.ModelArtifactException;
@@ -10,22 +9,15 @@ import dev.berth.engine.Engine;
 import dev.berth.engine.GraphNames;
 import dev.berth.handler.task.RowModel;
 import dev.berth.json.JsonText;
-import dev.berth.tokenizer.Encoding;
-import dev.berth.tokenizer.Tokenizer;
-import dev.berth.tokenizer.Truncation;
-import dev.berth.tokenizer.Vocabulary;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.stream.IntStream;
-import java.util.stream.LongStream;
 
 /// A model in a directory of Hugging Face, or in a snapshot of its cache: one of its ONNX files,
 /// and what `model.json` says of that. It says the same as `trace.py`.
@@ -52,37 +44,6 @@ public record HubModel(
     TASKS.put("ForMaskedLM", "fill-mask");
     TASKS.put("ForImageClassification", PICTURES);
   }
-
-  /// Their first positions, up to the padding id, belong to the padding.
-  private static final Set<String> POSITIONS_BEHIND_PADDING =
-      Set.of(
-          "roberta",
-          "xlm-roberta",
-          "xlm-roberta-xl",
-          "roberta-prelayernorm",
-          "camembert",
-          "mpnet",
-          "longformer",
-          "data2vec-text",
-          "xmod",
-          "luke");
-
-  /// Of a model that says nothing of it.
-  private static final int USUAL_LONGEST = 512;
-
-  /// No spaces and no punctuation: Japanese, Chinese.
-  private static final List<String> UNSPACED_SENTENCES = List.of("東京は日本の首都です", "北京是中国的首都");
-
-  private static final Set<Character.UnicodeScript> WRITTEN_WITHOUT_SPACES =
-      Set.of(
-          Character.UnicodeScript.HAN,
-          Character.UnicodeScript.HIRAGANA,
-          Character.UnicodeScript.KATAKANA,
-          Character.UnicodeScript.THAI,
-          Character.UnicodeScript.LAO,
-          Character.UnicodeScript.KHMER,
-          Character.UnicodeScript.MYANMAR,
-          Character.UnicodeScript.TIBETAN);
 
   /// @param asked the ONNX file to take, where somebody has named one
   /// @throws ModelArtifactException when it can't be served
@@ -112,20 +73,20 @@ public record HubModel(
   /// Reads one directory, once.
   private static final class Reader {
 
-    private final Path directory;
+    private final HubDirectory directory;
     private final Path file;
     private final GraphNames names;
     private final JsonNode config;
     private final List<String> reasons = new ArrayList<>();
 
-    Reader(Path directory, Path file) {
-      this.directory = directory;
+    Reader(Path path, Path file) {
+      this.directory = new HubDirectory(path);
       this.file = file;
-      this.config = json("config.json");
+      this.config = directory.json("config.json");
       ArtifactFile.problem(file)
           .ifPresent(
               problem -> {
-                throw refused("%s: %s".formatted(name(), problem));
+                throw directory.refused("%s: %s".formatted(name(), problem));
               });
       this.names =
           Engine.ALL.stream()
@@ -134,7 +95,7 @@ public record HubModel(
               .findFirst()
               .orElse(GraphNames.UNKNOWN);
       if (names.inputs().isEmpty()) {
-        throw refused(
+        throw directory.refused(
             "%s: found no ONNX model, or only the beginning of one; download it again%s"
                 .formatted(name(), file.toFile().length() < 1000 ? ", with git lfs pull" : ""));
       }
@@ -166,16 +127,18 @@ public record HubModel(
           .put("model", model())
           .put("architecture", architecture())
           .put("file", name());
-      return new HubModel(directory, file, names.weights(), json, reasons);
+      return new HubModel(directory.path(), file, names.weights(), json, reasons);
     }
 
     private String name() {
-      return file.startsWith(directory) ? directory.relativize(file).toString() : file.toString();
+      return file.startsWith(directory.path())
+          ? directory.path().relativize(file).toString()
+          : file.toString();
     }
 
     /// A snapshot's own name is a hash.
     private String model() {
-      var path = directory.toAbsolutePath().normalize();
+      var path = directory.path().toAbsolutePath().normalize();
       return path.getParent() != null && path.getParent().endsWith("snapshots")
           ? path.getName(path.getNameCount() - 3)
               .toString()
@@ -191,9 +154,9 @@ public record HubModel(
     private String task() {
       var architecture = architecture();
       boolean isHeadless = architecture.endsWith("Model") && !architecture.contains("Head");
-      boolean hasModules = Files.exists(directory.resolve("modules.json"));
+      boolean hasModules = directory.has("modules.json");
       boolean isPooled = hasModules && (isHeadless || architecture.endsWith("ForMaskedLM"));
-      if (isPooled || (isHeadless && hasTokenizer())) {
+      if (isPooled || (isHeadless && directory.has(TokenRows.TOKENIZER))) {
         reasons.add(
             "task: %s, by %s".formatted(EMBEDDINGS, hasModules ? "modules.json" : architecture));
         return EMBEDDINGS;
@@ -201,16 +164,12 @@ public record HubModel(
       var task =
           TASKS.entrySet().stream().filter(end -> architecture.endsWith(end.getKey())).findFirst();
       if (task.isEmpty()) {
-        throw refused(
+        throw directory.refused(
             "config.json: architectures: found %s, expected one that ends with %s or Model; serve it by hooks, docs/hooks.md"
                 .formatted(config.path("architectures"), String.join(", ", TASKS.keySet())));
       }
       reasons.add("task: %s, by %s".formatted(task.get().getValue(), architecture));
       return task.get().getValue();
-    }
-
-    private boolean hasTokenizer() {
-      return Files.exists(directory.resolve("tokenizer.json"));
     }
 
     /// The names that the file has for what the task needs.
@@ -225,7 +184,7 @@ public record HubModel(
         if (all.size() == 2) {
           return all;
         }
-        throw refused(
+        throw directory.refused(
             "%s: found the outputs %s, expected start_logits and end_logits"
                 .formatted(name(), all));
       }
@@ -237,7 +196,8 @@ public record HubModel(
               .or(() -> all.stream().filter(_ -> all.size() == 1).findFirst())
               .orElseThrow(
                   () ->
-                      refused("%s: found the outputs %s, expected logits".formatted(name(), all))));
+                      directory.refused(
+                          "%s: found the outputs %s, expected logits".formatted(name(), all))));
     }
 
     private Optional<String> named(String beginning) {
@@ -251,7 +211,7 @@ public record HubModel(
         reasons.add("pooling: none, as the file has the output sentence_embedding");
         return whole.get();
       }
-      var steps = pooling();
+      var steps = SentenceModules.pooling(directory);
       json.set("pooling", JsonText.tree(steps));
       reasons.add("pooling: " + String.join(", ", steps));
       var all = names.outputs();
@@ -260,53 +220,9 @@ public record HubModel(
           .or(() -> all.stream().filter(_ -> all.size() == 1).findFirst())
           .orElseThrow(
               () ->
-                  refused(
+                  directory.refused(
                       "%s: found the outputs %s, expected last_hidden_state or sentence_embedding"
                           .formatted(name(), all)));
-    }
-
-    /// As sentence-transformers does: without its files the mean of the tokens.
-    private List<String> pooling() {
-      var steps = new ArrayList<String>();
-      boolean normalises = false;
-      for (var module : json("modules.json")) {
-        var type = module.path("type").asText().replaceFirst(".*\\.", "");
-        switch (type) {
-          case "Transformer" -> {}
-          case "Pooling" ->
-              steps.addAll(modes(json(module.path("path").asText() + "/config.json")));
-          case "Normalize" -> normalises = true;
-          default ->
-              throw refused(
-                  "modules.json: found %s, expected Transformer, Pooling or Normalize; export the model with its output sentence_embedding, or use trace.py"
-                      .formatted(type));
-        }
-      }
-      if (steps.isEmpty()) {
-        steps.add("mean");
-      }
-      if (normalises) {
-        steps.add("normalize");
-      }
-      return steps;
-    }
-
-    private static List<String> modes(JsonNode config) {
-      var named = config.path("pooling_mode");
-      if (named.isArray()) {
-        return named.valueStream().map(JsonNode::asText).toList();
-      }
-      if (named.isTextual()) {
-        return List.of(named.asText());
-      }
-      return config.properties().stream()
-          .filter(
-              field -> field.getKey().startsWith("pooling_mode_") && field.getValue().asBoolean())
-          .map(field -> field.getKey().replaceFirst("pooling_mode_", ""))
-          .map(
-              mode ->
-                  mode.equals("mean_sqrt_len_tokens") ? mode : mode.replaceFirst("_tokens?$", ""))
-          .toList();
     }
 
     private List<String> labels(String task, ObjectNode json) {
@@ -335,112 +251,43 @@ public record HubModel(
       return labels;
     }
 
-    /// What it says of a model that takes rows of tokens.
     private void rows(String task, ObjectNode json) {
       if (!RowModel.INPUTS.containsAll(names.inputs())) {
-        throw refused(
+        throw directory.refused(
             "%s: found the inputs %s, expected some of %s; export it for its task, without a cache"
                 .formatted(name(), names.inputs(), RowModel.INPUTS));
       }
-      if (!hasTokenizer()) {
-        throw refused(
-            "tokenizer.json: not found; save it beside the model with AutoTokenizer.from_pretrained(…).save_pretrained(…), or use trace.py, which makes one");
-      }
-      int longest = longest(task);
+      var rows = new TokenRows(directory, config);
+      int longest = rows.longest(task.equals(EMBEDDINGS));
       var shape = names.shapes().getOrDefault(names.inputs().getFirst(), List.of());
       int batch = shape.isEmpty() ? -1 : shape.getFirst();
       int sequence = shape.size() < 2 ? -1 : shape.get(1);
+      json.put("shapes", sequence > 0 ? "compiled" : "dynamic");
+      var entry = file(json);
       if (sequence > 0) {
-        json.put("shapes", "compiled");
-        file(json).put("batch", Math.max(1, batch)).put("sequence", sequence);
-        longest = sequence;
+        entry.put("batch", Math.max(1, batch)).put("sequence", sequence);
+        reasons.add("rows: padded to %d tokens, as the file takes no others".formatted(sequence));
       } else {
-        json.put("shapes", "dynamic");
-        file(json);
+        reasons.add("rows: of up to %d tokens".formatted(longest));
       }
-      json.put("maxSequenceLength", longest);
-      reasons.add(
-          sequence > 0
-              ? "rows: padded to %d tokens, as the file takes no others".formatted(sequence)
-              : "rows: of up to %d tokens".formatted(longest));
-      try (var tokenizer = Tokenizer.load(directory)) {
-        json.set("pair", pair(tokenizer.encode("question", "context", Truncation.NONE)));
-        if (task.equals(QUESTIONS)
-            && isOfUnspacedScripts(Vocabulary.read(directory.resolve("tokenizer.json")))
-            && UNSPACED_SENTENCES.stream().anyMatch(text -> isOneWord(tokenizer, text))) {
-          json.putObject("parameters").put("align_to_words", false);
-        }
-      } catch (IOException e) {
-        throw refused(e.getMessage());
-      }
+      json.put("maxSequenceLength", sequence > 0 ? sequence : longest);
+      rows.describe(json, task.equals(QUESTIONS));
     }
 
     private ObjectNode file(ObjectNode json) {
       return json.putArray("files").addObject().put("path", name());
     }
 
-    private int longest(String task) {
-      int positions = config.path("max_position_embeddings").asInt(USUAL_LONGEST);
-      if (POSITIONS_BEHIND_PADDING.contains(config.path("model_type").asText())) {
-        positions -= config.path("pad_token_id").asInt(1) + 1;
-      }
-      var limits = LongStream.builder().add(positions);
-      limits.add(json("tokenizer_config.json").path("model_max_length").asLong(positions));
-      if (task.equals(EMBEDDINGS)) {
-        limits.add(json("sentence_bert_config.json").path("max_seq_length").asLong(positions));
-      }
-      return (int) limits.build().filter(limit -> limit > 0).min().orElseThrow();
-    }
-
-    /// The special tokens around a question and its context, read off a pair.
-    private ObjectNode pair(Encoding row) {
-      var sequences = Arrays.stream(row.sequences()).boxed().toList();
-      int question = sequences.indexOf(0);
-      int context = sequences.indexOf(1);
-      if (question < 0 || context < question) {
-        throw refused("tokenizer.json: a pair is not encoded as question, then context");
-      }
-      var ids = Arrays.stream(row.ids()).boxed().toList();
-      return JsonNodeFactory.instance
-          .objectNode()
-          .<ObjectNode>set("before", JsonText.tree(ids.subList(0, question)))
-          .<ObjectNode>set(
-              "between", JsonText.tree(ids.subList(sequences.lastIndexOf(0) + 1, context)))
-          .<ObjectNode>set(
-              "after", JsonText.tree(ids.subList(sequences.lastIndexOf(1) + 1, ids.size())))
-          .put("padding", config.path("pad_token_id").asLong(0))
-          .put("questionType", row.typeIds()[question])
-          .put("contextType", row.typeIds()[context]);
-    }
-
-    /// Answers are widened to whole words. Many tokenizers take an unspaced sentence for one.
-    private static boolean isOneWord(Tokenizer tokenizer, String text) {
-      return Arrays.stream(tokenizer.tokens(text).words()).distinct().count() == 1;
-    }
-
-    private static boolean isOfUnspacedScripts(Vocabulary vocabulary) {
-      var letters =
-          IntStream.range(0, vocabulary.size())
-              .mapToObj(vocabulary::token)
-              .flatMapToInt(String::codePoints)
-              .filter(Character::isLetter)
-              .toArray();
-      long unspaced =
-          Arrays.stream(letters)
-              .filter(letter -> WRITTEN_WITHOUT_SPACES.contains(Character.UnicodeScript.of(letter)))
-              .count();
-      return unspaced * 2 > letters.length;
-    }
-
     private void picture(ObjectNode json) {
       if (names.inputs().size() != 1) {
-        throw refused(
+        throw directory.refused(
             "%s: found the inputs %s, expected the pixels alone".formatted(name(), names.inputs()));
       }
-      if (!Files.exists(directory.resolve(PictureSteps.FILE))) {
-        throw refused(PictureSteps.FILE + ": not found, expected what becomes of a picture");
+      if (!directory.has(PictureSteps.FILE)) {
+        throw directory.refused(
+            PictureSteps.FILE + ": not found, expected what becomes of a picture");
       }
-      json.set("image", new PictureSteps(json(PictureSteps.FILE)).described());
+      json.set("image", new PictureSteps(directory.json(PictureSteps.FILE)).described());
       reasons.add("pictures: " + json.path("image"));
       int batch = names.shapes().getOrDefault(names.inputs().getFirst(), List.of(-1)).getFirst();
       json.put("shapes", batch > 0 ? "compiled" : "dynamic");
@@ -448,22 +295,6 @@ public record HubModel(
       if (batch > 0) {
         entry.put("batch", batch);
       }
-    }
-
-    private JsonNode json(String name) {
-      var path = directory.resolve(name);
-      if (!Files.exists(path)) {
-        return MissingNode.getInstance();
-      }
-      try {
-        return JsonText.read(path);
-      } catch (IOException e) {
-        throw refused("%s: %s".formatted(name, e.getMessage()));
-      }
-    }
-
-    private ModelArtifactException refused(String problem) {
-      return new ModelArtifactException(directory, List.of(problem));
     }
   }
 }

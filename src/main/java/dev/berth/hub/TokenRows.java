@@ -1,0 +1,134 @@
+package dev.berth.hub;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.berth.json.JsonText;
+import dev.berth.tokenizer.Encoding;
+import dev.berth.tokenizer.Tokenizer;
+import dev.berth.tokenizer.Truncation;
+import dev.berth.tokenizer.Vocabulary;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+
+/// How texts become rows of tokens for a model of the hub, as its tokenizer and `config.json` say.
+final class TokenRows {
+
+  static final String TOKENIZER = "tokenizer.json";
+
+  /// Types of models whose first positions, up to the padding id, belong to the padding.
+  private static final Set<String> POSITIONS_BEHIND_PADDING =
+      Set.of(
+          "roberta",
+          "xlm-roberta",
+          "xlm-roberta-xl",
+          "roberta-prelayernorm",
+          "camembert",
+          "mpnet",
+          "longformer",
+          "data2vec-text",
+          "xmod",
+          "luke");
+
+  /// Of a model that says nothing of it.
+  private static final int USUAL_LONGEST = 512;
+
+  /// No spaces and no punctuation: Japanese, Chinese.
+  private static final List<String> UNSPACED_SENTENCES = List.of("東京は日本の首都です", "北京是中国的首都");
+
+  private static final Set<Character.UnicodeScript> WRITTEN_WITHOUT_SPACES =
+      Set.of(
+          Character.UnicodeScript.HAN,
+          Character.UnicodeScript.HIRAGANA,
+          Character.UnicodeScript.KATAKANA,
+          Character.UnicodeScript.THAI,
+          Character.UnicodeScript.LAO,
+          Character.UnicodeScript.KHMER,
+          Character.UnicodeScript.MYANMAR,
+          Character.UnicodeScript.TIBETAN);
+
+  private final HubDirectory directory;
+  private final JsonNode config;
+
+  TokenRows(HubDirectory directory, JsonNode config) {
+    this.directory = directory;
+    this.config = config;
+    if (!directory.has(TOKENIZER)) {
+      throw directory.refused(
+          "tokenizer.json: not found; save it beside the model with AutoTokenizer.from_pretrained(…).save_pretrained(…), or use trace.py, which makes one");
+    }
+  }
+
+  /// Says how a pair of texts is laid out, and whether answers end with words.
+  void describe(ObjectNode json, boolean isOfQuestions) {
+    try (var tokenizer = Tokenizer.load(directory.path())) {
+      json.set("pair", pair(tokenizer.encode("question", "context", Truncation.NONE)));
+      if (isOfQuestions
+          && isOfUnspacedScripts(Vocabulary.read(directory.path().resolve(TOKENIZER)))
+          && UNSPACED_SENTENCES.stream().anyMatch(text -> isOneWord(tokenizer, text))) {
+        json.putObject("parameters").put("align_to_words", false);
+      }
+    } catch (IOException e) {
+      throw directory.refused(e.getMessage());
+    }
+  }
+
+  /// The most tokens of a row.
+  int longest(boolean isOfSentences) {
+    int positions = config.path("max_position_embeddings").asInt(USUAL_LONGEST);
+    if (POSITIONS_BEHIND_PADDING.contains(config.path("model_type").asText())) {
+      positions -= config.path("pad_token_id").asInt(1) + 1;
+    }
+    var limits = LongStream.builder().add(positions);
+    limits.add(directory.json("tokenizer_config.json").path("model_max_length").asLong(positions));
+    if (isOfSentences) {
+      limits.add(
+          directory.json("sentence_bert_config.json").path("max_seq_length").asLong(positions));
+    }
+    return (int) limits.build().filter(limit -> limit > 0).min().orElseThrow();
+  }
+
+  /// The special tokens around a question and its context, read off a pair.
+  private ObjectNode pair(Encoding row) {
+    var sequences = Arrays.stream(row.sequences()).boxed().toList();
+    int question = sequences.indexOf(0);
+    int context = sequences.indexOf(1);
+    if (question < 0 || context < question) {
+      throw directory.refused("tokenizer.json: a pair is not encoded as question, then context");
+    }
+    var ids = Arrays.stream(row.ids()).boxed().toList();
+    return JsonNodeFactory.instance
+        .objectNode()
+        .<ObjectNode>set("before", JsonText.tree(ids.subList(0, question)))
+        .<ObjectNode>set(
+            "between", JsonText.tree(ids.subList(sequences.lastIndexOf(0) + 1, context)))
+        .<ObjectNode>set(
+            "after", JsonText.tree(ids.subList(sequences.lastIndexOf(1) + 1, ids.size())))
+        .put("padding", config.path("pad_token_id").asLong(0))
+        .put("questionType", row.typeIds()[question])
+        .put("contextType", row.typeIds()[context]);
+  }
+
+  /// Answers are widened to whole words. Many tokenizers take an unspaced sentence for one.
+  private static boolean isOneWord(Tokenizer tokenizer, String text) {
+    return Arrays.stream(tokenizer.tokens(text).words()).distinct().count() == 1;
+  }
+
+  private static boolean isOfUnspacedScripts(Vocabulary vocabulary) {
+    var letters =
+        IntStream.range(0, vocabulary.size())
+            .mapToObj(vocabulary::token)
+            .flatMapToInt(String::codePoints)
+            .filter(Character::isLetter)
+            .toArray();
+    long unspaced =
+        Arrays.stream(letters)
+            .filter(letter -> WRITTEN_WITHOUT_SPACES.contains(Character.UnicodeScript.of(letter)))
+            .count();
+    return unspaced * 2 > letters.length;
+  }
+}
