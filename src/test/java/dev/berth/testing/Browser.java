@@ -77,11 +77,16 @@ public final class Browser implements AutoCloseable {
             .start());
   }
 
-  /// Opens a page.
+  /// Opens a page and waits until all of it is there. Its address is, before its elements are.
   public void open(String address) throws IOException {
     problems.clear();
     ask("Page.navigate", Map.of("url", address), page);
-    await().until(() -> evaluate("location.href").asText().equals(address));
+    await()
+        .until(
+            () ->
+                evaluate("document.readyState + ' ' + location.href")
+                    .asText()
+                    .equals("complete " + address));
   }
 
   /// Runs a script in the page as its console does, and waits for its promise.
