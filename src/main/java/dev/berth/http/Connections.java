@@ -8,7 +8,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -242,9 +241,16 @@ final class Connections implements SelectorManager.AcceptListener {
 
   private Optional<OpenConnection> longestAwaited(boolean beyond) {
     long now = System.nanoTime();
-    return places.values().stream()
-        .filter(place -> place.reserved == beyond && place.awaitedNanos(now) >= WAITED_NANOS)
-        .max(Comparator.comparingLong(place -> place.awaitedNanos(now)));
+    long longest = WAITED_NANOS;
+    OpenConnection first = null;
+    for (var place : places.values()) {
+      long awaited = place.reserved == beyond ? place.awaitedNanos(now) : -1;
+      if (awaited >= longest) {
+        longest = awaited;
+        first = place;
+      }
+    }
+    return Optional.ofNullable(first);
   }
 
   private void close(OpenConnection place) {

@@ -5,7 +5,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
 /// How much of the processors goes into what callers can have the server do without end. Who has
-/// done some of it sleeps until it is their turn again. Used by many threads.
+/// done some of it sleeps until it is their turn again, or does without. Used by many threads.
 final class Pace {
 
   /// What is done without a pause, of each core's time.
@@ -33,6 +33,17 @@ final class Pace {
     if (pause > 0) {
       LockSupport.parkNanos(pause);
     }
+  }
+
+  /// Whether it may be done at once, which counts.
+  ///
+  /// @param nanos of a core's time that it takes
+  synchronized boolean isTurn(long nanos) {
+    boolean isTurn = next - clock.getAsLong() <= 0;
+    if (isTurn) {
+      pauseNanos(nanos);
+    }
+    return isTurn;
   }
 
   synchronized long pauseNanos(long nanos) {

@@ -58,12 +58,8 @@ public final class Routes {
   /// cores.
   private static final long SCRAPE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-  /// So long that a connection's turn comes before, for as many as the server takes.
   private final Pace scrapes =
-      new Pace(
-          Runtime.getRuntime().availableProcessors(),
-          TimeUnit.SECONDS.toNanos(30),
-          System::nanoTime);
+      new Pace(Runtime.getRuntime().availableProcessors(), SCRAPE_NANOS, System::nanoTime);
 
   // Guarded by the monitor of this.
   private long scrapeBegan;
@@ -267,13 +263,12 @@ public final class Routes {
     }
   }
 
-  /// Those who ask while others are answered share the next answer: it costs as much as a
-  /// prediction, and may wait for long until it is taken.
+  /// It costs as much as a prediction. Who asks too often gets the last answer once more, and those
+  /// who ask while others are answered share the next one, of which many may wait to be taken.
   private void scrape(Context ctx) {
-    scrapes.pause(SCRAPE_NANOS);
     long asked = System.nanoTime();
     synchronized (this) {
-      if (scrape.length == 0 || scrapeBegan - asked < 0) {
+      if (scrape.length == 0 || (scrapeBegan - asked < 0 && scrapes.isTurn(SCRAPE_NANOS))) {
         scrapeBegan = System.nanoTime();
         scrape = metrics.scrape().getBytes(StandardCharsets.UTF_8);
       }

@@ -45,6 +45,18 @@ class PaceTest {
   }
 
   @Test
+  void whatIsNotHeldIsDoneAsOftenAsItMay() {
+    var unheld = new Pace(2, WORK, now::get);
+    now.addAndGet(TimeUnit.SECONDS.toNanos(1));
+    assertThat(LongStream.range(0, 1000).filter(_ -> unheld.isTurn(WORK))).hasSize(22);
+    for (int i = 0; i < 10; i++) {
+      now.addAndGet(WORK / 2);
+      assertThat(unheld.isTurn(WORK)).isTrue();
+      assertThat(unheld.isTurn(WORK)).isFalse();
+    }
+  }
+
+  @Test
   @Tag("INV-13")
   void whoeverComesAgainAtOnceIsAnsweredEachTime() throws Exception {
     var loading = new CountDownLatch(1);
