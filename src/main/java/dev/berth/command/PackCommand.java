@@ -3,6 +3,7 @@ package dev.berth.command;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.artifact.ModelArtifactException;
+import dev.berth.artifact.Target;
 import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
 import dev.berth.http.Routes;
@@ -19,11 +20,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.TypeConversionException;
 
 /// The `serve pack` command: a model artifact of a Hugging Face directory that has an ONNX file.
 ///
@@ -44,7 +48,7 @@ final class PackCommand {
 
   PackCommand(Map<String, String> environment, Path home) {
     this.environment = new HashMap<>(CheckCommand.quiet(environment));
-    // What it makes runs on CPUs.
+    // What it makes is tried there.
     this.environment.put("INSTANCE_TYPE", "cpu");
     this.home = home;
   }
@@ -66,6 +70,15 @@ final class PackCommand {
                 "The ONNX file to take, such as onnx/model_O3.onnx",
                 "  Default: model.onnx, or one in int8 for this CPU that gives the same answers")
             .build());
+    spec.addOption(
+        OptionSpec.builder("--target")
+            .type(Target.class)
+            .converters((ITypeConverter<Target>) PackCommand::target)
+            .defaultValue("cpu")
+            .paramLabel("<device>")
+            .description(
+                "What it is served on: cpu or gpu, which takes no file in int8", "  Default: cpu")
+            .build());
     spec.addPositional(
         PositionalParamSpec.builder()
             .index("0")
@@ -76,15 +89,24 @@ final class PackCommand {
             .description("A directory of a Hugging Face model, or a snapshot of the hub's cache")
             .build());
     spec.usageMessage()
-        .customSynopsis("serve pack SOURCE --output DIR [--file PATH]")
+        .customSynopsis("serve pack SOURCE --output DIR [--file PATH] [--target DEVICE]")
         .description("Makes a model artifact of a Hugging Face model that has an ONNX file.", "");
     return spec;
+  }
+
+  private static Target target(String name) {
+    return Stream.of(Target.CPU, Target.GPU)
+        .filter(target -> target.toString().equals(name))
+        .findFirst()
+        .orElseThrow(
+            () -> new TypeConversionException("found \"%s\", expected cpu or gpu".formatted(name)));
   }
 
   int run(ParseResult parsed) {
     Path source = parsed.<Path>matchedPositionalValue(0, null).toAbsolutePath().normalize();
     Path output = parsed.commandSpec().findOption("--output").getValue();
     Path file = parsed.commandSpec().findOption("--file").getValue();
+    Target target = parsed.commandSpec().findOption("--target").getValue();
     try {
       Logging.configure(
           Configuration.log(environment, Map.of()), new FileOutputStream(FileDescriptor.err));
@@ -92,6 +114,7 @@ final class PackCommand {
           source,
           output.toAbsolutePath(),
           Optional.ofNullable(file).map(source::resolve),
+          target,
           System.out::println);
       System.out.printf("wrote %s%n  serve check %1$s%n  serve --model-dir %1$s%n", output);
       return ExitCode.OK;
@@ -108,8 +131,10 @@ final class PackCommand {
     return ExitCode.SOFTWARE;
   }
 
+  /// @param target what it is served on; it is tried on the CPU
   /// @param say is given what was chosen and why, line by line
-  void pack(Path source, Path output, Optional<Path> file, Consumer<String> say) throws Exception {
+  void pack(Path source, Path output, Optional<Path> file, Target target, Consumer<String> say)
+      throws Exception {
     if (!Files.isDirectory(source)) {
       throw new StartException(
           "%s: found no such directory, expected that of a Hugging Face model".formatted(source));
@@ -127,7 +152,8 @@ final class PackCommand {
       var trial = new Trial(model);
       var chosen = write(model, unfinished.resolve("full"));
       var answers = ask(trial, chosen, model);
-      for (var candidate : file.isPresent() ? List.<Path>of() : model.lighter()) {
+      boolean mayBeLighter = file.isEmpty() && target == Target.CPU;
+      for (var candidate : mayBeLighter ? model.lighter() : List.<Path>of()) {
         var name = source.relativize(candidate);
         try {
           var lighter = HubModel.open(source, Optional.of(candidate));
@@ -138,7 +164,6 @@ final class PackCommand {
           say.accept("%s: %s; %s".formatted(name, agreement, agrees ? "taken" : "not taken"));
           if (agrees) {
             lighter.description().set("agreement", JsonText.tree(agreement));
-            describe(lighter, directory);
             model = lighter;
             chosen = directory;
             answers = own;
@@ -154,6 +179,8 @@ final class PackCommand {
       if (trial.isOfQuestions() || model.description().path("precision").asText().equals("fp32")) {
         Files.write(chosen.resolve("sample-response.json"), JsonText.bytes(answer));
       }
+      model.description().put("target", target.toString());
+      describe(model, chosen);
       var text = answer.toString();
       say.accept("sample: " + text.substring(0, Math.min(LONGEST_SHOWN, text.length())));
       Files.move(chosen, output);

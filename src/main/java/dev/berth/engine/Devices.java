@@ -42,7 +42,7 @@ public record Devices(Target target, List<Accelerator> accelerators, String orig
       throw absent(
           name,
           target,
-          "PyTorch sees no NVIDIA GPU: its driver, a CUDA build of libtorch or --gpus all is missing");
+          "no engine sees an NVIDIA GPU: its driver, a CUDA build of libtorch or ONNX Runtime, or --gpus all is missing");
     }
     if (target.isNeuron() && machine.neuron().isEmpty()) {
       throw absent(
@@ -82,7 +82,7 @@ public record Devices(Target target, List<Accelerator> accelerators, String orig
         neuronCores,
         machine,
         machine.nvidiaDevice()
-            ? "detected: an NVIDIA device, but PyTorch can't use it: its driver or a CUDA build of libtorch is missing"
+            ? "detected: an NVIDIA device, but no engine can use it: its driver or a CUDA build of libtorch or ONNX Runtime is missing"
             : "detected: no NVIDIA or Neuron device");
   }
 

@@ -3,6 +3,7 @@ package dev.berth.command;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.berth.artifact.Target;
 import dev.berth.testing.OnnxModel;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
@@ -68,6 +69,14 @@ class PackCommandTest {
         .first()
         .isEqualTo("[{\"label\":\"most\",\"score\":1.0}]");
     assertThat(parent.toFile().list()).as("nothing else is left").hasSize(2);
+
+    output = parent.resolve("for a GPU");
+    pack(Target.GPU);
+    assertThat(output.resolve("model.json"))
+        .content()
+        .contains("\"target\":\"gpu\",\"precision\":\"fp32\"");
+    assertThatThrownBy(() -> answers(output, "\"a text\""))
+        .hasMessageContaining("is traced for gpu, and this server uses cpu");
   }
 
   @Test
@@ -244,8 +253,12 @@ class PackCommandTest {
   }
 
   private void pack() throws Exception {
+    pack(Target.CPU);
+  }
+
+  private void pack(Target target) throws Exception {
     new PackCommand(Map.of(), Path.of("").toAbsolutePath())
-        .pack(source, output, Optional.empty(), said::add);
+        .pack(source, output, Optional.empty(), target, said::add);
   }
 
   private void config(String architecture, String more) throws IOException {

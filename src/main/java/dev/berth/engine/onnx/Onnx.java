@@ -21,7 +21,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListSet;
 
 /// ONNX Runtime, loaded once per process, and the libraries that bring it more operators. It runs
-/// models on the CPU.
+/// models on the CPU, and on NVIDIA GPUs where `onnxruntime.native.path` names a build for CUDA.
 public final class Onnx implements Engine {
 
   /// The libraries that have operators for ONNX Runtime, which each model is told of.
@@ -70,7 +70,7 @@ public final class Onnx implements Engine {
 
   @Override
   public int gpus() {
-    return 0;
+    return OnnxLibraries.haveCuda() ? CudaDriver.devices() : 0;
   }
 
   @Override
@@ -85,12 +85,20 @@ public final class Onnx implements Engine {
 
   @Override
   public Graph load(Path file, Accelerator accelerator) {
-    if (!(accelerator instanceof Accelerator.Cpu cpu)) {
+    var missing =
+        switch (accelerator) {
+          case Accelerator.Cpu _ -> null;
+          case Accelerator.Gpu _ when OnnxLibraries.haveCuda() -> null;
+          case Accelerator.Gpu _ ->
+              "this ONNX Runtime has no CUDA; name the libraries of onnxruntime_gpu with "
+                  + "JAVA_OPTS=-Donnxruntime.native.path=DIR, or set INSTANCE_TYPE=cpu";
+          default -> "ONNX Runtime does not run there; set INSTANCE_TYPE=cpu";
+        };
+    if (missing != null) {
       throw new EngineException(
-          "%s can't be loaded on %s: ONNX Runtime runs on the CPU here; set INSTANCE_TYPE=cpu"
-              .formatted(file, accelerator));
+          "%s can't be loaded on %s: %s".formatted(file, accelerator, missing));
     }
-    return new OnnxGraph(environment(), file, cpu, List.copyOf(operators));
+    return new OnnxGraph(environment(), file, accelerator, List.copyOf(operators));
   }
 
   private static OrtEnvironment environment() {

@@ -5,6 +5,7 @@ import ai.onnxruntime.OnnxValue;
 import ai.onnxruntime.OrtEnvironment;
 import ai.onnxruntime.OrtException;
 import ai.onnxruntime.OrtSession;
+import ai.onnxruntime.providers.OrtCUDAProviderOptions;
 import dev.berth.engine.EngineException;
 import dev.berth.engine.Graph;
 import dev.berth.engine.InvalidInputException;
@@ -21,7 +22,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 
-/// One ONNX file on the CPU. Every native object that a forward makes is freed before it returns.
+/// One ONNX file on the CPU or a GPU. Every native object that a forward makes is freed before it
+/// returns.
 final class OnnxGraph implements Graph {
 
   private static final Pattern TOO_NEW = Pattern.compile("\\bopset\\b|IR version");
@@ -29,7 +31,7 @@ final class OnnxGraph implements Graph {
       Pattern.compile("not a registered function/op|No Op registered|No opset import for domain");
 
   private final OrtEnvironment environment;
-  private final Accelerator.Cpu cpu;
+  private final Accelerator accelerator;
   private final Cores cores = new Cores();
   private final List<OrtSession.SessionOptions> options = new ArrayList<>();
   private final List<OrtSession> sessions = new ArrayList<>();
@@ -39,12 +41,12 @@ final class OnnxGraph implements Graph {
 
   /// @param operators libraries that have some
   /// @throws EngineException when the file can't be loaded
-  OnnxGraph(OrtEnvironment environment, Path file, Accelerator.Cpu cpu, List<Path> operators) {
+  OnnxGraph(OrtEnvironment environment, Path file, Accelerator accelerator, List<Path> operators) {
     this.environment = environment;
-    this.cpu = cpu;
+    this.accelerator = accelerator;
     OnnxFile.check(file);
     try {
-      for (int threads : threads(cpu)) {
+      for (int threads : threads(accelerator)) {
         sessions.add(
             environment.createSession(
                 file.toAbsolutePath().toString(), options(threads, operators)));
@@ -60,7 +62,7 @@ final class OnnxGraph implements Graph {
       if (OnnxFailure.isShortage(e)) {
         throw new InsufficientMemoryException(
             "there is no memory left for %s on %s: %s"
-                .formatted(file.getFileName(), cpu, OnnxFailure.line(e)),
+                .formatted(file.getFileName(), accelerator, OnnxFailure.line(e)),
             e);
       }
       throw OnnxFile.refused(file, reason(e), e);
@@ -72,7 +74,10 @@ final class OnnxGraph implements Graph {
 
   /// How many threads each session has. A session has its own, and there is no way to give a
   /// forward fewer of them. So there are two where it depends on the load.
-  private static int[] threads(Accelerator.Cpu cpu) {
+  private static int[] threads(Accelerator accelerator) {
+    if (!(accelerator instanceof Accelerator.Cpu cpu)) {
+      return new int[] {1};
+    }
     return switch (cpu.profile()) {
       case LATENCY -> new int[] {cpu.cores()};
       case THROUGHPUT -> new int[] {1};
@@ -90,6 +95,13 @@ final class OnnxGraph implements Graph {
     options.addConfigEntry("session.load_model_format", "ONNX");
     // There would be a pattern for each shape that ever came.
     options.setMemoryPatternOptimization(false);
+    if (accelerator instanceof Accelerator.Gpu(int index)) {
+      try (var cuda = new OrtCUDAProviderOptions(index)) {
+        // All algorithms would be tried for each new shape.
+        cuda.add("cudnn_conv_algo_search", "HEURISTIC");
+        options.addCUDA(cuda);
+      }
+    }
     for (var library : operators) {
       options.registerCustomOpLibrary(library.toString());
     }
@@ -121,11 +133,13 @@ final class OnnxGraph implements Graph {
   @Override
   public List<Tensor> forward(List<Tensor> inputs, List<KeptTensor> kept, int mostCores) {
     var own = KeptTensor.all(kept, OnnxKept.class);
-    return cores.run(
-        cpu,
-        mostCores,
-        inputs.stream().mapToLong(Tensor::size).sum(),
-        threads -> run(threads == 1 ? sessions.getFirst() : sessions.getLast(), inputs, own));
+    return accelerator instanceof Accelerator.Cpu cpu
+        ? cores.run(
+            cpu,
+            mostCores,
+            inputs.stream().mapToLong(Tensor::size).sum(),
+            threads -> run(threads == 1 ? sessions.getFirst() : sessions.getLast(), inputs, own))
+        : run(sessions.getFirst(), inputs, own);
   }
 
   /// It goes to the last of the inputs, which have the type that it has now.

@@ -21,6 +21,13 @@ final class OnnxLibraries implements AutoCloseable {
 
   private OnnxLibraries() {}
 
+  /// Whether somebody has named a directory with a build for CUDA.
+  static boolean haveCuda() {
+    var directory = System.getProperty(PROPERTY);
+    return directory != null
+        && Files.exists(Path.of(directory, System.mapLibraryName("onnxruntime_providers_cuda")));
+  }
+
   /// Does nothing where somebody has named another directory, or where the jar has no libraries for
   /// this machine, as in the image. There they are on the library path.
   static OnnxLibraries unpack() throws IOException {

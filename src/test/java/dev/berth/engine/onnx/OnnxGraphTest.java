@@ -357,13 +357,16 @@ class OnnxGraphTest {
   }
 
   @Test
-  void itRunsOnTheCpuOnly() throws IOException {
+  void onOtherDevicesItSaysWhatIsMissing() throws IOException {
     var file = OnnxModel.linear().write(directory.resolve("model.onnx"));
     assertThatThrownBy(() -> Graph.load(file, new Accelerator.Gpu(0)))
         .isInstanceOf(EngineException.class)
         .hasMessage(
-            "%s can't be loaded on gpu 0: ONNX Runtime runs on the CPU here; set INSTANCE_TYPE=cpu",
+            "%s can't be loaded on gpu 0: this ONNX Runtime has no CUDA; name the libraries of onnxruntime_gpu with JAVA_OPTS=-Donnxruntime.native.path=DIR, or set INSTANCE_TYPE=cpu",
             file);
+    assertThatThrownBy(() -> Graph.load(file, new Accelerator.Inf2(0)))
+        .isInstanceOf(EngineException.class)
+        .hasMessageEndingWith(": ONNX Runtime does not run there; set INSTANCE_TYPE=cpu");
     assertThat(new Onnx().memory(CPU)).isEmpty();
     assertThat(new Onnx().gpus()).isZero();
     assertThat(Engine.of(file)).isInstanceOf(Onnx.class);
