@@ -99,13 +99,16 @@ final class OpenConnection {
     }
   }
 
-  /// How long the server has waited for the client; negative where it has something to do, or has
-  /// not begun to read.
+  /// How long the server has waited for the client, or since when it has answered nothing of one
+  /// that always sends more; negative where it has something to do, or has not begun to read.
   ///
   /// @param now in `System.nanoTime()`
   synchronized long awaitedNanos(long now) {
     boolean isAwaited =
-        endPoint != null && (requests == 0 ? endPoint.isFillInterested() : waiting == requests);
+        endPoint != null
+            && (requests == 0
+                ? endPoint.isFillInterested() || endPoint.isPausing
+                : waiting == requests);
     return isAwaited ? now - since : -1;
   }
 
@@ -124,7 +127,7 @@ final class OpenConnection {
   }
 
   /// Whether its next request has arrived and nobody has read it yet. It is read now: the selector
-  /// may come to it late where others take the cores.
+  /// may come to it late where others take the cores. One that always has more does not count.
   boolean hasUnread() {
     var connection = endPoint.getConnection();
     // A byte in the middle of a head or of a frame is no sign of a request.
@@ -132,7 +135,7 @@ final class OpenConnection {
         connection instanceof HttpConnection http
             ? http.getParser().isStart()
             : connection != null && connection.getBytesIn() == 0;
-    if (!isAtStart || endPoint.lookAhead() <= 0) {
+    if (!isAtStart || endPoint.isPausing || endPoint.lookAhead() <= 0) {
       return false;
     }
     endPoint.readAtOnce();

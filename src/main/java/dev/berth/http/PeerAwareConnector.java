@@ -93,6 +93,9 @@ final class PeerAwareConnector extends ServerConnector {
     final OpenConnection place;
     private final ByteBuffer ahead = ByteBuffer.allocate(1).limit(0);
 
+    /// Whether it is not read for a while, because there is always more.
+    volatile boolean isPausing;
+
     // Used by the thread that reads.
     private boolean inTurn;
     private boolean hasFilled;
@@ -204,7 +207,9 @@ final class PeerAwareConnector extends ServerConnector {
     /// The system itself is fair to platform threads.
     private void endTurn() {
       if (counted > TURN_NANOS && Thread.currentThread().isVirtual()) {
+        isPausing = true;
         pace.pause(SHARE * counted);
+        isPausing = false;
         counted = 0;
         countedUntil = System.nanoTime();
       }
