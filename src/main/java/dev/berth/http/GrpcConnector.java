@@ -1,6 +1,9 @@
 package dev.berth.http;
 
+import org.eclipse.jetty.http2.BufferingFlowControlStrategy;
 import org.eclipse.jetty.http2.ErrorCode;
+import org.eclipse.jetty.http2.HTTP2Session;
+import org.eclipse.jetty.http2.api.Session;
 import org.eclipse.jetty.http2.api.Stream;
 import org.eclipse.jetty.http2.api.server.ServerSessionListener;
 import org.eclipse.jetty.http2.frames.HeadersFrame;
@@ -20,7 +23,7 @@ final class GrpcConnector {
 
   /// What of all bodies of a connection may lie in Jetty's buffers, in which nobody counts it.
   /// [ConnectionLimit] allows a connection for as much heap.
-  private static final int WINDOW = 256 << 10;
+  static final int WINDOW = 256 << 10;
 
   private static final int STREAMS = 128;
 
@@ -32,11 +35,39 @@ final class GrpcConnector {
     http2.setInitialSessionRecvWindow(WINDOW);
     http2.setInitialStreamRecvWindow(WINDOW);
     http2.setMaxConcurrentStreams(STREAMS);
+    http2.setFlowControlStrategyFactory(Unread::new);
     http2.setUseInputDirectByteBuffers(false);
     http2.setUseOutputDirectByteBuffers(false);
     var connector = new PeerAwareConnector(server, http2, connections, pace);
     connector.setName(NAME);
     return connector;
+  }
+
+  /// Has the end point know of data that no request has read yet.
+  private static final class Unread extends BufferingFlowControlStrategy {
+
+    /// As Jetty's own.
+    private static final float UPDATED_AT = 0.5f;
+
+    private Unread() {
+      super(UPDATED_AT);
+    }
+
+    @Override
+    public void onDataReceived(Session session, Stream stream, int length) {
+      super.onDataReceived(session, stream, length);
+      endPoint(session).arrived(length);
+    }
+
+    @Override
+    public void onDataConsumed(Session session, Stream stream, int length) {
+      super.onDataConsumed(session, stream, length);
+      endPoint(session).taken(length);
+    }
+
+    private static PeerAwareConnector.PeerAwareEndPoint endPoint(Session session) {
+      return (PeerAwareConnector.PeerAwareEndPoint) ((HTTP2Session) session).getEndPoint();
+    }
   }
 
   /// Each stream takes a place among the connections from the moment when its head has come. What

@@ -87,6 +87,9 @@ final class PeerAwareConnector extends ServerConnector {
     /// So has a request that may wait, for a model.
     private static final long LONGEST_WAITER_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
+    /// As many as a window has of full length.
+    private static final int MOST_UNREAD_FRAMES = GrpcConnector.WINDOW >> 14;
+
     /// Half of the cores is for those who always have something to be read.
     private static final int SHARE = 2;
 
@@ -104,6 +107,15 @@ final class PeerAwareConnector extends ServerConnector {
     private long counted;
 
     private long countedUntil;
+
+    // Guarded by this.
+    /// HTTP/2's frames of data that no request has read yet, and their bytes.
+    private int unreadFrames;
+
+    private int unreadBytes;
+
+    /// Who wants to read on once there are fewer.
+    private Callback reader;
 
     PeerAwareEndPoint(SocketChannel channel, ManagedSelector selector, SelectionKey key) {
       super(channel, selector, key, PeerAwareConnector.this.getScheduler());
@@ -141,6 +153,12 @@ final class PeerAwareConnector extends ServerConnector {
 
     @Override
     public void fillInterested(Callback callback) {
+      synchronized (this) {
+        if (isFull()) {
+          reader = callback;
+          return;
+        }
+      }
       super.fillInterested(onVirtualThread(callback));
     }
 
@@ -166,6 +184,9 @@ final class PeerAwareConnector extends ServerConnector {
         // As HTTP/2 does where it opens. Few threads accept, and nobody else could come in.
         return 0;
       }
+      if (isFull()) {
+        return 0;
+      }
       if (inTurn) {
         count(LONGEST_NANOS);
         endTurn();
@@ -177,6 +198,33 @@ final class PeerAwareConnector extends ServerConnector {
       inTurn = count > 0;
       hasFilled = true;
       return count;
+    }
+
+    synchronized void arrived(int bytes) {
+      unreadFrames++;
+      unreadBytes += bytes;
+    }
+
+    /// @param bytes of one frame, or of all frames of a stream that ends
+    void taken(int bytes) {
+      Callback waiting = null;
+      synchronized (this) {
+        unreadBytes -= bytes;
+        unreadFrames = unreadBytes == 0 ? 0 : Math.max(1, unreadFrames - 1);
+        if (!isFull()) {
+          waiting = reader;
+          reader = null;
+        }
+      }
+      if (waiting != null) {
+        fillInterested(waiting);
+      }
+    }
+
+    /// Nothing is read while there are many frames: whatever its length, Jetty keeps each in
+    /// objects of 200 bytes, and may keep all that was read together with it.
+    private synchronized boolean isFull() {
+      return unreadFrames > MOST_UNREAD_FRAMES;
     }
 
     /// A request begins. If it came together with that before it, they share a turn: hundreds of

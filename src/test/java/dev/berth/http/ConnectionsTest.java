@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.berth.hooks.InvocationRequest;
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.Gate;
 import dev.berth.testing.GatedHandler;
@@ -19,6 +20,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.ToIntFunction;
@@ -36,11 +38,13 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(600)
 class ConnectionsTest {
 
+  private static final int DATA = 0;
   private static final int HEADERS = 1;
   private static final int RST_STREAM = 3;
   private static final int SETTINGS = 4;
   private static final int WINDOW_UPDATE = 8;
   private static final String HTTP2 = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+  private static final int END_STREAM = 1;
   private static final int END_HEADERS = 4;
 
   /// HPACK (RFC 7541): POST, http, and `:path` as a literal.
@@ -271,6 +275,62 @@ class ConnectionsTest {
         assertThat(request.readResponse()).startsWith("HTTP/1.1 200").endsWith("A");
       }
       assertThatThrownBy(() -> nextFrame(in, RST_STREAM)).isInstanceOf(IOException.class);
+    }
+  }
+
+  /// Each frame of one byte takes some 200 bytes of the heap, and the client sends on without
+  /// asking what the server's window is. It is not read on, and nothing is lost.
+  @Test
+  @Tag("slow")
+  void smallFramesThatNobodyReadsAreLeftToTheirSender() throws Exception {
+    int size = 1_000_000;
+    var blocked = new CountDownLatch(1);
+    var handler =
+        new TextHandler() {
+          @Override
+          public List<String> inputFn(InvocationRequest request) throws IOException {
+            try {
+              blocked.await();
+            } catch (InterruptedException e) {
+              throw new IllegalStateException(e);
+            }
+            return List.of("" + request.body().readAllBytes().length);
+          }
+        };
+    try (var server = TestServer.with(handler).set("BERTH_GRPC_PORT", "0").start();
+        var http2 = new RawConnection(server.server().grpcPort().orElseThrow())) {
+      http2.send(HTTP2).send(frame(SETTINGS, 0, 0)).send(frame(HEADERS, END_HEADERS, 1, CALL));
+      var sent = new AtomicInteger();
+      Thread.ofPlatform()
+          .start(
+              () -> {
+                var frames = times(1000, text(frame(DATA, 0, 1, (byte) 'a')));
+                try {
+                  while (sent.addAndGet(1000) <= size) {
+                    http2.send(frames);
+                  }
+                  http2.send(frame(DATA, END_STREAM, 1));
+                } catch (IOException _) {
+                  // The answer says so.
+                }
+              });
+      // The sender has more to send, and nobody takes it.
+      await()
+          .during(Duration.ofSeconds(1))
+          .until(
+              new Callable<Boolean>() {
+                private int before;
+
+                @Override
+                public Boolean call() {
+                  boolean isSame = before == sent.get();
+                  before = sent.get();
+                  return isSame;
+                }
+              });
+      blocked.countDown();
+      var answer = nextFrame(new DataInputStream(http2.socket().getInputStream()), DATA);
+      assertThat(new String(answer.payload(), StandardCharsets.UTF_8)).isEqualTo("" + size);
     }
   }
 
