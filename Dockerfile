@@ -230,6 +230,21 @@ FROM cpu-base AS cpu
 COPY model-artifact /opt/berth/model-artifact
 COPY --from=trained-server / /opt/berth/
 
+# Without libtorch, for ONNX files. The sample's graph tells where in the file of TorchScript its weights are.
+FROM base AS onnx-base
+COPY --from=jars / /opt/berth/
+COPY model-artifact/*.json src/image/onnx /opt/berth/model-artifact/
+COPY model-artifact/model.pt /opt/berth/model-artifact/model.onnx.data
+ENV INSTANCE_TYPE=cpu
+FROM onnx-base AS onnx-training
+COPY --from=server /berth /opt/berth
+RUN --mount=type=bind,source=src/image,target=/training \
+    cp -r /opt/berth/model-artifact /model && mkdir /model/code && cp /training/Inference.java /model/code \
+    && BERTH_MODEL_DIR=/model java /training/TrainingRun.java /opt/berth/serve /opt/berth/berth.aot
+FROM onnx-base AS onnx
+COPY --from=server /berth /opt/berth/
+COPY --from=onnx-training /opt/berth/berth.aot /opt/berth/
+
 # The same as a user of its own, for clusters that refuse root. SageMaker's documents ask for root.
 FROM cpu AS cpu-nonroot
 USER 65532:65532

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.github.dockerjava.api.command.InspectImageResponse;
+import com.github.dockerjava.api.model.Device;
 import dev.berth.testing.BerthImage;
+import dev.berth.testing.TestServer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -126,6 +128,32 @@ class ImageTest {
     var user =
         DockerClientFactory.instance().client().inspectImageCmd(other).exec().getConfig().getUser();
     assertThat(user).isEqualTo("65532:65532");
+  }
+
+  /// A machine with a GPU is no reason to look for libtorch.
+  @Test
+  void itHasAVariantForOnnxFilesWithoutLibtorch() throws Exception {
+    var other = BerthImage.NAME + "-onnx";
+    BerthImage.run(
+        List.of("docker", "build", "--target", "onnx", "-t", other, "."),
+        Path.of("target", "docker-build-onnx.log"));
+    var size = DockerClientFactory.instance().client().inspectImageCmd(other).exec().getSize();
+    assertThat(size).isLessThan(image.getSize() / 2);
+    try (var sample =
+        new GenericContainer<>(other)
+            // It ends at once if it can't use the cache.
+            .withEnv("JAVA_OPTS", "-XX:AOTMode=on")
+            .withCreateContainerCmdModifier(
+                cmd ->
+                    cmd.getHostConfig()
+                        .withDevices(new Device("rwm", "/dev/nvidia0", "/dev/null")))) {
+      sample.start();
+      BerthImage.assertAnswers(sample);
+      assertThat(BerthImage.out(sample)).contains("in ONNX for cpu");
+    }
+    BerthImage.assertEnds(
+        BerthImage.serving(other, TestServer.SAMPLE_ARTIFACT),
+        "found a TorchScript file, and no libtorch");
   }
 
   /// Those of DJL unpack themselves into a cache when the server starts.

@@ -77,7 +77,11 @@ public final class BerthImage {
   }
 
   public static GenericContainer<?> serving(Path artifact) {
-    return new GenericContainer<>(NAME)
+    return serving(NAME, artifact);
+  }
+
+  public static GenericContainer<?> serving(String image, Path artifact) {
+    return new GenericContainer<>(image)
         .withFileSystemBind(
             artifact.toAbsolutePath().toString(), "/opt/ml/model", BindMode.READ_ONLY)
         .withStartupTimeout(LONGEST)

@@ -61,8 +61,18 @@ final class Libtorch {
         .toList();
   }
 
+  /// Whether there is any. The image for ONNX files has none.
+  static boolean isThere() {
+    return !directories().isEmpty()
+        || Libtorch.class.getResource("/native/lib/pytorch.properties") != null;
+  }
+
   /// @throws EngineException when no libtorch is there, or one that the JNI library does not fit
   static void check(List<Path> directories) {
+    if (!isThere()) {
+      throw new EngineException(
+          "found a TorchScript file, and no libtorch, as in the image for ONNX files; take the image that docker build . makes, or export the model with trace.py --format onnx");
+    }
     if (directories.isEmpty()) {
       return;
     }

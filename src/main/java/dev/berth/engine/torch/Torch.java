@@ -52,6 +52,9 @@ public final class Torch implements Engine {
 
   @Override
   public void loadLibraries(Target target, List<Path> libraries) {
+    if (!Libtorch.isThere()) {
+      return;
+    }
     engine();
     if (target.isNeuron()
         && libraries.stream().noneMatch(library -> library.endsWith(Libtorch.NEURON))) {
@@ -62,7 +65,7 @@ public final class Torch implements Engine {
 
   @Override
   public int gpus() {
-    return engine().getGpuCount();
+    return Libtorch.isThere() ? engine().getGpuCount() : 0;
   }
 
   @Override
