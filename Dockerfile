@@ -1,6 +1,7 @@
 # The image that serves, one target for each kind of device:
 #
 #     docker build -t berth .                       CPU, for the processor of this machine: amd64 or arm64
+#     docker build --target onnx -t berth:onnx .    the same without libtorch, for ONNX files
 #     docker build --target gpu -t berth:gpu .      also inf1, and inf2 for Inf2 and Trn1; these three on amd64
 #     docker buildx bake                            docker-bake.hcl names them all
 #

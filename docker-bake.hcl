@@ -31,7 +31,7 @@ variable "MAVEN" {
 }
 
 group "default" {
-  targets = ["cpu", "cpu-nonroot", "gpu", "inf1", "inf2"]
+  targets = ["cpu", "cpu-nonroot", "onnx", "gpu", "inf1", "inf2"]
 }
 
 target "_common" {
@@ -58,6 +58,13 @@ target "cpu-nonroot" {
   inherits = ["cpu"]
   target   = "cpu-nonroot"
   tags     = ["${IMAGE}:cpu-nonroot"]
+}
+
+# Without libtorch, for ONNX files.
+target "onnx" {
+  inherits = ["cpu"]
+  target   = "onnx"
+  tags     = ["${IMAGE}:onnx"]
 }
 
 target "gpu" {

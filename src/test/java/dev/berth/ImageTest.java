@@ -153,7 +153,7 @@ class ImageTest {
     }
     BerthImage.assertEnds(
         BerthImage.serving(other, TestServer.SAMPLE_ARTIFACT),
-        "found a TorchScript file, and no libtorch");
+        "found a TorchScript file, but this image has no libtorch; use the CPU image");
   }
 
   /// Those of DJL unpack themselves into a cache when the server starts.

@@ -61,7 +61,7 @@ final class Libtorch {
         .toList();
   }
 
-  /// Whether there is any. The image for ONNX files has none.
+  /// Whether there is one. The image for ONNX files has none.
   static boolean isThere() {
     return !directories().isEmpty()
         || Libtorch.class.getResource("/native/lib/pytorch.properties") != null;
@@ -71,7 +71,7 @@ final class Libtorch {
   static void check(List<Path> directories) {
     if (!isThere()) {
       throw new EngineException(
-          "found a TorchScript file, and no libtorch, as in the image for ONNX files; take the image that docker build . makes, or export the model with trace.py --format onnx");
+          "found a TorchScript file, but this image has no libtorch; use the CPU image (docker build .), or export the model with trace.py --format onnx");
     }
     if (directories.isEmpty()) {
       return;
