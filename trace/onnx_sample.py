@@ -1,9 +1,9 @@
-"""Writes the sample in ONNX for the image without libtorch: a graph whose weights are those inside of TorchScript's file.
+"""Writes the sample in ONNX for the image without libtorch: a graph of weights that stay in TorchScript's file.
 
     python trace/onnx_sample.py --artifact model-artifact --output src/image/onnx
 
-A TorchScript file is a ZIP that compresses nothing, so ONNX can name the place of each tensor in it as external data. The
-image has that file as `model.onnx.data`. Needs the package onnx only.
+A TorchScript file is a ZIP that compresses nothing, so ONNX can name the place of each tensor in it as external data.
+The image has that file as `model.onnx.data`. Of requirements-onnx.txt this needs onnx alone.
 """
 
 import argparse
@@ -72,7 +72,9 @@ class Constants(pickle.Unpickler):
             case "_rebuild_tensor_v2":
                 return lambda storage, offset, shape, *_: Weights(*storage, shape)
             case "_rebuild_qtensor":
-                return lambda storage, offset, shape, stride, scheme, *_: Quantised(Weights(*storage, shape), *scheme[1:3])
+                return lambda storage, offset, shape, stride, scheme, *_: Quantised(
+                    Weights(*storage, shape), *scheme[1:3]
+                )
             case "LinearPackedParamsBase" | "EmbeddingPackedParamsBase":
                 return Packed
             case "OrderedDict":
@@ -167,12 +169,10 @@ def sample(file: Path) -> onnx.ModelProto:
     constants = iter(rest)
 
     length = graph.add("Shape", "input_ids", start=1, end=2)
-    hidden = graph.add(
-        "Add",
-        graph.add("Add", graph.embedding(words, "input_ids"), graph.add("Gather", graph.weights(types), "token_type_ids")),
-        graph.add("Slice", graph.weights(positions), graph.value(0), length),
-    )
-    hidden = graph.norm(hidden, next(constants), next(constants))
+    typed = graph.add("Gather", graph.weights(types), "token_type_ids")
+    placed = graph.add("Slice", graph.weights(positions), graph.value(0), length)
+    embedded = graph.add("Add", graph.add("Add", graph.embedding(words, "input_ids"), typed), placed)
+    hidden = graph.norm(embedded, next(constants), next(constants))
     # 0 where a token is, so little where none is that no share is left.
     absent = graph.add("Sub", graph.value(1.0, scalar=True), graph.add("Cast", "attention_mask", to=TensorProto.FLOAT))
     mask = graph.add("Mul", graph.add("Unsqueeze", absent, graph.value(1, 2)), graph.value(-1e9, scalar=True))
@@ -213,7 +213,8 @@ def main() -> None:
     described = json.loads((arguments.artifact / "model.json").read_text(encoding="utf-8"))
     del described["torch"], described["agreement"]
     described["files"] = [{"path": GRAPH}]
-    (arguments.output / "model.json").write_text(json.dumps(described, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    text = json.dumps(described, indent=2, ensure_ascii=False) + "\n"
+    (arguments.output / "model.json").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
