@@ -10,13 +10,13 @@ WARMING = "starting and warming the servers"
 # Seconds of one round on two cores, of --seconds and --warm-seconds. They were counted from the code of the sections:
 # measurements, starts, and the time in which servers come to rest.
 PARTS: dict[str, Callable[[int, int], float]] = {
-    "load": lambda seconds, warm: 69 + 22 * seconds,
-    "curve": lambda seconds, warm: 31 + 16 * seconds,
+    "load": lambda seconds, warm: 81 + 25 * seconds,
+    "curve": lambda seconds, warm: 36 + 19 * seconds,
     "overload": lambda seconds, warm: 104 + 2 * seconds,
     "overhead": lambda seconds, warm: 24 + 8 * seconds,
     "heap": lambda seconds, warm: 4 + seconds + warm,
-    "start": lambda seconds, warm: 18,
-    "memory": lambda seconds, warm: 150,
+    "start": lambda seconds, warm: 21,
+    "memory": lambda seconds, warm: 200,
     "models": lambda seconds, warm: 82 + 12 * seconds,
     "tasks": lambda seconds, warm: 300,
     "batch": lambda seconds, warm: 130 + 5 * seconds + warm,
@@ -24,7 +24,7 @@ PARTS: dict[str, Callable[[int, int], float]] = {
 # `--long`: 200,000 requests for each server of `memory`, and 5 MB in place of 2 in `batch`.
 LONG = {"memory": 2400, "batch": 140}
 # To start the servers that are compared in all rounds, and to warm each.
-COMPARED = 6
+COMPARED = 7
 START_SECONDS = 3
 
 

@@ -29,6 +29,7 @@ def prepare(options: Options) -> None:
     call([str(places.SERVE), "--help"], "./serve could not be built")
     if not places.CACHE.exists() or places.CACHE.stat().st_mtime < places.JAR.stat().st_mtime:
         train()
+    copy_onnx_sample()
     compile_java()
     write_bodies(options.mini_batch_bytes)
     if options.model:
@@ -59,6 +60,14 @@ def make_tasks() -> None:
             (case.directory / "model").mkdir(parents=True)
             what = [case.task, case.size, case.precision, str(places.TOKENIZER), str(case.directory)]
             call([sys.executable, "-m", "whole_server.make_task", *what], f"{case.name} could not be made")
+
+
+def copy_onnx_sample() -> None:
+    """The sample as the image for ONNX files has it: a graph whose weights are in the file of TorchScript."""
+    shutil.rmtree(places.ONNX_ARTIFACT, ignore_errors=True)
+    shutil.copytree(places.ARTIFACT, places.ONNX_ARTIFACT)
+    (places.ONNX_ARTIFACT / places.MODEL.name).rename(places.ONNX_ARTIFACT / "model.onnx.data")
+    shutil.copytree(places.ONNX_SAMPLE, places.ONNX_ARTIFACT, dirs_exist_ok=True)
 
 
 def train() -> None:

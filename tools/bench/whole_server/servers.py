@@ -10,6 +10,7 @@ from whole_server.preparation import java_home
 from whole_server.process import Server
 
 BERTH = "berth"
+BERTH_ONNX = "berth-onnx"
 PUBLISHED = "fastapi-published"
 TUNED = "fastapi-tuned"
 TUNED_PROCESSES = "fastapi-tuned-processes"
@@ -25,6 +26,7 @@ def labels(cores: int) -> dict[str, str]:
     torch, onnx = f"torch {version('torch')}", f"ONNX Runtime {version('onnxruntime')}"
     return {
         BERTH: "Berth",
+        BERTH_ONNX: "Berth, the sample in ONNX",
         PUBLISHED: "FastAPI as published, fp32, padded to 512",
         TUNED: f"FastAPI, {torch}, int8, no padding, 1 process × {cores} threads",
         TUNED_PROCESSES: f"FastAPI, {torch}, int8, no padding, {cores} processes × 1 thread",
@@ -36,13 +38,14 @@ def labels(cores: int) -> dict[str, str]:
     }
 
 
-def berth(**environment: str) -> Server:
-    return Server(BERTH, [str(places.SERVE)], berth_environment() | environment)
+def berth(name: str = BERTH, **environment: str) -> Server:
+    return Server(name, [str(places.SERVE)], berth_environment() | environment)
 
 
 def compared(options: Options) -> list[Server]:
     """Berth and its peers."""
-    servers = [berth(), tuned(TUNED, 1, options.cores), tuned(TUNED_PROCESSES, options.cores, 1)]
+    in_onnx = berth(BERTH_ONNX, BERTH_MODEL_DIR=str(places.ONNX_ARTIFACT))
+    servers = [berth(), in_onnx, tuned(TUNED, 1, options.cores), tuned(TUNED_PROCESSES, options.cores, 1)]
     if options.model:
         servers.append(onnx(ONNX, 1, options.cores))
         servers.append(onnx(ONNX_PROCESSES, options.cores, 1))

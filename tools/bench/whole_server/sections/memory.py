@@ -7,13 +7,13 @@ from whole_server import places
 from whole_server.closed_loop import drive
 from whole_server.options import Options
 from whole_server.process import Running, started
-from whole_server.servers import BERTH, ONNX, TUNED, compared, labels
+from whole_server.servers import BERTH, BERTH_ONNX, ONNX, TUNED, compared, labels
 from whole_server.statistics import Metrics, Round, value_of
 from whole_server.tables import Goal, at_most, number, table
 from whole_server.turn import CLIENTS, Turn
 
 SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
-COMPARED = (BERTH, TUNED, ONNX)
+COMPARED = (BERTH, BERTH_ONNX, TUNED, ONNX)
 # The goal is stated for as many.
 GOAL_REQUESTS = 10_000
 # A peer whose threads spin beside a busy neighbour would never come to the end.
