@@ -10,6 +10,7 @@ WARMING = "starting and warming the servers"
 # Seconds of one round on two cores, of --seconds and --warm-seconds. They were counted from the code of the sections:
 # measurements, starts, and the time in which servers come to rest.
 PARTS: dict[str, Callable[[int, int], float]] = {
+    "peak": lambda seconds, warm: 2,
     "load": lambda seconds, warm: 81 + 25 * seconds,
     "curve": lambda seconds, warm: 36 + 19 * seconds,
     "overload": lambda seconds, warm: 104 + 2 * seconds,

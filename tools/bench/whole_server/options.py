@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SECTIONS = {
+    "peak": "what the cores multiply at most, and what an answer has to multiply",
     "load": "throughput at 16 and 64 clients, latency of a single client, fairness (goals 1 to 3)",
     "curve": "latency against load, open loop; the plot",
     "overload": "three times the capacity, open loop (goal 4)",

@@ -17,6 +17,7 @@ TUNED_PROCESSES = "fastapi-tuned-processes"
 ONNX = "fastapi-onnx"
 ONNX_PROCESSES = "fastapi-onnx-processes"
 BARE = "bare"
+PEAK = "peak"
 NOTHING = "berth-nothing"
 JAVALIN = "javalin-constant"
 
@@ -33,6 +34,7 @@ def labels(cores: int) -> dict[str, str]:
         ONNX: f"FastAPI, {onnx}, int8, no padding, 1 process × {cores} threads",
         ONNX_PROCESSES: f"FastAPI, {onnx}, int8, no padding, {cores} processes × 1 thread",
         BARE: "the bare model in a loop",
+        PEAK: "multiplications at the peak of all cores",
         NOTHING: "Berth, hooks that do nothing",
         JAVALIN: "bare Javalin, a constant",
     }

@@ -5,12 +5,14 @@ from collections.abc import Callable
 from whole_server import bare
 from whole_server.closed_loop import Load
 from whole_server.options import Options
+from whole_server.sections import peak
 from whole_server.servers import (
     BARE,
     BERTH,
     BERTH_ONNX,
     ONNX,
     ONNX_PROCESSES,
+    PEAK,
     PUBLISHED,
     TUNED,
     TUNED_PROCESSES,
@@ -33,6 +35,8 @@ def measure(turn: Turn) -> Round:
         # The loops run beside the loads that they are compared with.
         if clients != MORE:
             found |= bare.loops(turn.options, 1 if clients == SINGLE else turn.options.cores)
+    limits = peak.limits(turn.options)
+    found[PEAK] = {f"p50 {SINGLE}": limits["p50"]} | {f"rate {clients}": limits["rate"] for clients in (MANY, MORE)}
     turn.capacities |= {server.name: found[server.name][f"rate {MANY}"] for server in servers}
     return found
 
@@ -75,11 +79,13 @@ def report(rounds: list[Round], options: Options) -> list[str]:
                 "p99",
                 "16 clients: answers/s",
                 "of bare",
+                "of the peak",
                 "p50",
                 "p99",
                 "p99 / p50",
                 "64 clients: answers/s",
                 "of bare",
+                "of the peak",
             ],
             [[labels(options.cores)[name], *cells(rounds, name)] for name in names],
         ),
@@ -104,7 +110,8 @@ def cells(rounds: list[Round], name: str) -> list[str]:
 
 def rate_cells(rounds: list[Round], name: str, clients: int) -> list[str]:
     metric = f"rate {clients}"
-    return [number(value_of(rounds, name, metric), 3), number(ratio_of(rounds, metric, name, BARE), 3)]
+    ratios = [number(ratio_of(rounds, metric, name, other), 3) for other in (BARE, PEAK)]
+    return [number(value_of(rounds, name, metric), 3), *ratios]
 
 
 def of_best_fastapi(rounds: list[Round], name: str, metric: str, best: Callable[..., float]) -> float:
