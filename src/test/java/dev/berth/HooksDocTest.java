@@ -124,8 +124,8 @@ class HooksDocTest {
     var opened = TensorArtifact.open(artifact, Engine.FORMS);
     assertThat(opened.inputs())
         .containsExactly(
-            new TensorArtifact.Input("left", ElementType.FLOAT32),
-            new TensorArtifact.Input("right", ElementType.FLOAT32));
+            new TensorArtifact.Input("left", ElementType.FLOAT32, List.of()),
+            new TensorArtifact.Input("right", ElementType.FLOAT32, List.of()));
     assertThat(opened.outputs()).containsExactly("sum", "product");
   }
 

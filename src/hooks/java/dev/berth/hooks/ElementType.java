@@ -16,7 +16,9 @@ public enum ElementType {
   /// IEEE 754 binary16.
   FLOAT16(2),
   FLOAT32(4),
-  FLOAT64(8);
+  FLOAT64(8),
+  /// A text, which no bytes of a tensor hold: see [Tensor#texts].
+  STRING(0);
 
   private final int bytes;
 
@@ -24,7 +26,7 @@ public enum ElementType {
     this.bytes = bytes;
   }
 
-  /// The size of one element.
+  /// The size of one element; 0 for a text.
   public int bytes() {
     return bytes;
   }
@@ -43,7 +45,8 @@ public enum ElementType {
       case INT16 -> value == (short) value;
       case INT32 -> value == (int) value;
       case INT64 -> true;
-      case FLOAT16, FLOAT32, FLOAT64 -> throw new IllegalStateException(this + " has fractions");
+      case FLOAT16, FLOAT32, FLOAT64, STRING ->
+          throw new IllegalStateException(this + " has other elements");
     };
   }
 

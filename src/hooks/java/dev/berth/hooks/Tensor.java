@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.Objects;
 import java.util.stream.IntStream;
 
-/// Numbers of one type in a shape, row by row: the last index moves fastest (C order). A shape
-/// without dimensions is a scalar and has one element.
+/// Numbers of one type, or texts, in a shape, row by row: the last index moves fastest (C order). A
+/// shape without dimensions is a scalar and has one element.
 ///
-/// The elements are little-endian bytes, as in NumPy's files and libtorch's memory, so neither has
-/// to be converted.
+/// Numbers are little-endian bytes, as in NumPy's files and libtorch's memory, so neither has to be
+/// converted.
 public final class Tensor {
 
   private final ElementType type;
@@ -19,15 +19,27 @@ public final class Tensor {
   private final int size;
   private final ByteBuffer data;
 
+  /// The elements where they are texts; else empty.
+  private final List<String> texts;
+
   private Tensor(ElementType type, ByteBuffer data, int[] shape) {
+    this(type, data, List.of(), shape);
+  }
+
+  private Tensor(ElementType type, ByteBuffer data, List<String> texts, int[] shape) {
     this.type = Objects.requireNonNull(type, "type");
     this.shape = shape;
     this.size = size(shape);
     this.data = data;
+    this.texts = texts;
     if (data.limit() != Math.multiplyExact(size, type.bytes())) {
       throw new IllegalArgumentException(
           "data: found %d bytes, expected %d for %s"
               .formatted(data.limit(), (long) size * type.bytes(), this));
+    }
+    if (texts.size() != (type == ElementType.STRING ? size : 0)) {
+      throw new IllegalArgumentException(
+          "texts: found %d, expected %d for %s".formatted(texts.size(), size, this));
     }
   }
 
@@ -62,6 +74,14 @@ public final class Tensor {
     return new Tensor(ElementType.INT64, data, shape.clone());
   }
 
+  public static Tensor of(String[] texts, int... shape) {
+    return ofTexts(List.of(texts), shape.clone());
+  }
+
+  private static Tensor ofTexts(List<String> texts, int[] shape) {
+    return new Tensor(ElementType.STRING, allocate(0, ElementType.STRING), texts, shape);
+  }
+
   /// Bytes from 0 to 255, such as pixels.
   public static Tensor ofUnsigned(byte[] values, int... shape) {
     return new Tensor(
@@ -87,7 +107,7 @@ public final class Tensor {
     return size;
   }
 
-  /// The elements as little-endian bytes, read-only.
+  /// The elements as little-endian bytes, read-only; none of texts.
   public ByteBuffer data() {
     return littleEndian(data.asReadOnlyBuffer());
   }
@@ -121,11 +141,26 @@ public final class Tensor {
     return IntStream.range(0, size).mapToLong(this::integer).toArray();
   }
 
+  /// The elements of a tensor of texts.
+  ///
+  /// @throws IllegalStateException where they are numbers
+  public List<String> texts() {
+    if (type != ElementType.STRING) {
+      throw new IllegalStateException("found elements of type %s, expected texts".formatted(type));
+    }
+    return texts;
+  }
+
   /// The same numbers in another type: rounded towards zero where that has no fractions, and as
   /// Java's casts do where they do not fit. As booleans, all but 0 are true.
+  ///
+  /// @throws IllegalStateException from texts to numbers or back
   public Tensor as(ElementType other) {
     if (other == type) {
       return this;
+    }
+    if (type == ElementType.STRING || other == ElementType.STRING) {
+      throw new IllegalStateException("found %s, expected %s".formatted(this, other));
     }
     var converted = allocate(size, other);
     for (int i = 0; i < size; i++) {
@@ -139,6 +174,7 @@ public final class Tensor {
         case INT16 -> converted.putShort(at, (short) integer(i));
         case INT8, UINT8 -> converted.put(at, (byte) integer(i));
         case BOOL -> converted.put(at, (byte) (number(i) == 0 ? 0 : 1));
+        case STRING -> throw new IllegalStateException("no number is a text");
       }
     }
     return new Tensor(other, converted, shape);
@@ -146,7 +182,7 @@ public final class Tensor {
 
   /// The same elements in another shape of as many; nothing is copied.
   public Tensor reshape(int... other) {
-    return new Tensor(type, data, other.clone());
+    return new Tensor(type, data, texts, other.clone());
   }
 
   /// Puts tensors of one type and shape behind each other along a new first dimension.
@@ -169,7 +205,8 @@ public final class Tensor {
     var shape = new int[first.shape.length + 1];
     shape[0] = tensors.size();
     System.arraycopy(first.shape, 0, shape, 1, first.shape.length);
-    return new Tensor(first.type, data.flip(), shape);
+    var texts = tensors.stream().flatMap(tensor -> tensor.texts.stream()).toList();
+    return new Tensor(first.type, data.flip(), texts, shape);
   }
 
   /// The parts along the first dimension, each with one dimension less; nothing is copied.
@@ -180,24 +217,30 @@ public final class Tensor {
       throw new IllegalStateException("found a scalar, expected a dimension to take apart");
     }
     var rest = Arrays.copyOfRange(shape, 1, shape.length);
-    int bytes = size(rest) * type.bytes();
+    int count = size(rest);
+    int bytes = count * type.bytes();
     return IntStream.range(0, shape[0])
-        .mapToObj(i -> new Tensor(type, littleEndian(data.slice(i * bytes, bytes)), rest))
+        .mapToObj(
+            i ->
+                type == ElementType.STRING
+                    ? ofTexts(texts.subList(i * count, (i + 1) * count), rest)
+                    : new Tensor(type, littleEndian(data.slice(i * bytes, bytes)), rest))
         .toList();
   }
 
-  /// Whether `other` is a tensor of the same type and shape with the same bytes.
+  /// Whether `other` is a tensor of the same type and shape with the same bytes or texts.
   @Override
   public boolean equals(Object other) {
     return other instanceof Tensor tensor
         && tensor.type == type
         && Arrays.equals(tensor.shape, shape)
-        && tensor.data.equals(data);
+        && tensor.data.equals(data)
+        && tensor.texts.equals(texts);
   }
 
   @Override
   public int hashCode() {
-    return Objects.hash(type, Arrays.hashCode(shape), data);
+    return Objects.hash(type, Arrays.hashCode(shape), data, texts);
   }
 
   /// The type and the shape, such as `float32[1, 28, 28]`.
@@ -224,7 +267,9 @@ public final class Tensor {
       case INT16 -> data.getShort(at);
       case INT8 -> data.get(at);
       case UINT8, BOOL -> data.get(at) & 0xff;
-      default -> (long) number(index);
+      case FLOAT16, FLOAT32, FLOAT64 -> (long) number(index);
+      case STRING ->
+          throw new IllegalStateException("found elements of type string, expected numbers");
     };
   }
 

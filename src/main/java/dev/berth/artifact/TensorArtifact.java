@@ -1,5 +1,6 @@
 package dev.berth.artifact;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.hooks.ElementType;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -19,7 +20,7 @@ import java.util.function.Predicate;
 /// {
 ///   "format": 1,
 ///   "files": [{"path": "model.pt"}],
-///   "inputs": [{"name": "pixels", "type": "float32"}],
+///   "inputs": [{"name": "flat", "type": "float32", "columns": ["size", "rooms"]}],
 ///   "outputs": ["probabilities"]
 /// }
 /// ```
@@ -40,7 +41,13 @@ public record TensorArtifact(
   /// A parameter of the model's `forward`.
   ///
   /// @param type what it takes; numbers of JSON and CSV are read as that
-  public record Input(String name, ElementType type) {}
+  /// @param columns the names of its columns in a table; empty: they have none
+  public record Input(String name, ElementType type, List<String> columns) {
+
+    public Input {
+      columns = List.copyOf(columns);
+    }
+  }
 
   public TensorArtifact {
     inputs = List.copyOf(inputs);
@@ -105,12 +112,17 @@ public record TensorArtifact(
                             "%s.type: found \"%s\", expected one of %s"
                                 .formatted(name, type, Arrays.toString(ElementType.values())));
                         return ElementType.FLOAT32;
-                      })));
+                      }),
+              columns(json, input, name)));
     }
     if (json.json().has("inputs") && (listed.isEmpty() || !listed.isArray())) {
       json.problem(
           "model.json: inputs: found %s, expected a list of names"
               .formatted(ModelJson.kind(listed)));
+    }
+    var columns = inputs.stream().flatMap(input -> input.columns().stream()).toList();
+    if (columns.stream().distinct().count() < columns.size()) {
+      json.problem("model.json: inputs: found columns %s, expected each once".formatted(columns));
     }
     if (inputs.stream().map(Input::name).distinct().count() < inputs.size()) {
       json.problem(
@@ -118,6 +130,17 @@ public record TensorArtifact(
               .formatted(inputs.stream().map(Input::name).toList()));
     }
     return inputs;
+  }
+
+  private static List<String> columns(ModelJson json, JsonNode input, String name) {
+    var columns = input.path("columns");
+    if (!columns.isMissingNode()
+        && (columns.isEmpty() || !columns.valueStream().allMatch(JsonNode::isTextual))) {
+      json.problem(
+          "%s.columns: found %s, expected a list of names"
+              .formatted(name, ModelJson.kind(columns)));
+    }
+    return columns.valueStream().map(JsonNode::asText).toList();
   }
 
   private static Path onlyFile(Path directory, List<Predicate<Path>> forms) {

@@ -61,13 +61,17 @@ public class ContentType {
         throws IOException;
   }
 
-  /// Records can be read and written as tensors: one output of the model alone, several by their
-  /// names.
-  public interface OfTensors {
+  /// Records can be read as tensors.
+  public interface ToTensors {
 
     /// @throws BadInputException when the payload is empty or broken
     /// @throws UnsupportedMediaTypeException when the type can't hold so many inputs
     TensorRecords readTensors(InvocationRequest request, TensorInputs inputs) throws IOException;
+  }
+
+  /// Records can be read and written as tensors: one output of the model alone, several by their
+  /// names.
+  public interface OfTensors extends ToTensors {
 
     /// @param accept the name under which the type was asked for
     /// @throws NotAcceptableException when the type can't hold these

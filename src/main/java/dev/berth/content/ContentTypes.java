@@ -16,6 +16,7 @@ public final class ContentTypes {
           new Json(),
           new JsonLines(),
           new Csv(),
+          new Libsvm(),
           new ContentType(List.of(MediaType.TEXT), List.of("txt"), Framing.NONE),
           new Npy(),
           new Npz(),

@@ -114,10 +114,13 @@ public final class Csv extends ContentType
   @Override
   public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs)
       throws IOException {
-    inputs.checkOne(request);
-    var rows = CsvTensors.read(request);
-    return new TensorRecords(
-        rows.size(), i -> List.of(rows.get(i).tensor(inputs.type(0))), Instances.Form.LIST);
+    if (!inputs.table().isKnown()) {
+      inputs.checkOne(request);
+      var rows = CsvTensors.read(request);
+      return new TensorRecords(
+          rows.size(), i -> List.of(rows.get(i).tensor(inputs.type(0))), Instances.Form.LIST);
+    }
+    return CsvTensors.records(request, inputs);
   }
 
   @Override

@@ -7,11 +7,13 @@ import dev.berth.hooks.Tensor;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
-/// Tensors as CSV: each row a record of numbers.
+/// Tensors as CSV: each row a record of numbers, or of texts.
 public final class CsvTensors {
 
   /// As JSON and Python write numbers, and no others that Java reads. It never goes back, which
@@ -35,26 +37,53 @@ public final class CsvTensors {
     /// @throws BadInputException naming the column that holds no such number, or the number of
     ///   columns
     public Tensor tensor(ElementType type) {
+      checkCount(" as in row 1");
+      return tensor(type, inOrder(columns))
+          .reshape(columns == 1 ? new int[0] : new int[] {columns});
+    }
+
+    /// @param places where the columns of the table stand in the row
+    /// @throws BadInputException as [#tensor]
+    List<Tensor> record(TensorInputs inputs, int[] places) {
+      checkCount(
+          inputs.table().names().isEmpty() ? "" : ": " + Excerpt.list(inputs.table().names()));
+      return inputs
+          .table()
+          .record(
+              (input, from, to) ->
+                  tensor(inputs.type(input), Arrays.copyOfRange(places, from, to)));
+    }
+
+    private void checkCount(String because) {
       if (cells.length != columns) {
         throw new BadInputException(
-            "%s: found %d column%s, expected %d as in row 1"
-                .formatted(name, cells.length, cells.length == 1 ? "" : "s", columns));
+            "%s: found %d column%s, expected %d%s"
+                .formatted(name, cells.length, cells.length == 1 ? "" : "s", columns, because));
       }
-      var shape = columns == 1 ? new int[0] : new int[] {columns};
+    }
+
+    /// An empty cell is a missing value.
+    private Tensor tensor(ElementType type, int[] places) {
+      var chosen = Arrays.stream(places);
+      if (type == ElementType.STRING) {
+        return Tensor.of(
+            chosen.mapToObj(column -> cells[column]).toArray(String[]::new), places.length);
+      }
       return type.isFloating()
-          ? Tensor.of(IntStream.range(0, columns).mapToDouble(this::fraction).toArray(), shape)
-              .as(type)
-          : Tensor.of(
-                  IntStream.range(0, columns).mapToLong(column -> whole(column, type)).toArray(),
-                  shape)
+          ? Tensor.of(chosen.mapToDouble(this::fraction).toArray(), places.length).as(type)
+          : Tensor.of(chosen.mapToLong(column -> whole(column, type)).toArray(), places.length)
               .as(type);
     }
 
     private double fraction(int column) {
-      return Double.parseDouble(number(column));
+      return cells[column].isBlank() ? Double.NaN : Double.parseDouble(number(column));
     }
 
     private long whole(int column, ElementType type) {
+      var flag = type == ElementType.BOOL ? cells[column].strip().toLowerCase(Locale.ROOT) : "";
+      if (flag.equals("true") || flag.equals("false")) {
+        return flag.equals("true") ? 1 : 0;
+      }
       try {
         long value = new BigDecimal(number(column)).longValueExact();
         if (type.holds(value)) {
@@ -101,15 +130,63 @@ public final class CsvTensors {
   ///
   /// @throws BadInputException when there are none, or the body is not CSV
   public static List<Row> read(InvocationRequest request) throws IOException {
+    var rows = rows(request);
+    return rows(rows, isPresent(request) ? 1 : 0, rows.getFirst().length);
+  }
+
+  /// The records of rows whose columns are known. A header says where each of them stands. The
+  /// parameter `header` of the content type, `present` or `absent`, settles whether the first row
+  /// is one. Else it is one when its cells are the names of the columns, in any order.
+  ///
+  /// @throws BadInputException when there are no rows, the body is not CSV, or its header has other
+  ///   names
+  static TensorRecords records(InvocationRequest request, TensorInputs inputs) throws IOException {
+    var all = rows(request);
+    var names = inputs.table().names();
+    var first = Arrays.stream(all.getFirst()).map(String::strip).toList();
+    boolean hasHeader =
+        isPresent(request)
+            || (!"absent".equals(header(request))
+                && !names.isEmpty()
+                && first.size() == names.size()
+                && new HashSet<>(first).equals(new HashSet<>(names)));
+    if (hasHeader && !names.isEmpty()) {
+      TableColumns.checkNames(first, names, "row 1");
+    }
+    int count = inputs.table().count();
+    var places =
+        hasHeader && !names.isEmpty()
+            ? names.stream().mapToInt(first::indexOf).toArray()
+            : inOrder(count);
+    var rows = rows(all, hasHeader ? 1 : 0, count);
+    return new TensorRecords(
+        rows.size(), i -> rows.get(i).record(inputs, places), Instances.Form.LIST);
+  }
+
+  static int[] inOrder(int count) {
+    return IntStream.range(0, count).toArray();
+  }
+
+  private static List<String[]> rows(InvocationRequest request) throws IOException {
     var text = request.text();
     if (text.isBlank()) {
       throw new BadInputException("body: found nothing, expected rows of numbers");
     }
-    var rows = Csv.rows(text);
-    int header = "present".equals(request.contentType().parameters().get("header")) ? 1 : 0;
-    return IntStream.range(header, rows.size())
-        .mapToObj(r -> new Row("row " + (r + 1), rows.get(r), rows.getFirst().length))
+    return Csv.rows(text);
+  }
+
+  private static List<Row> rows(List<String[]> rows, int first, int columns) {
+    return IntStream.range(first, rows.size())
+        .mapToObj(r -> new Row("row " + (r + 1), rows.get(r), columns))
         .toList();
+  }
+
+  private static boolean isPresent(InvocationRequest request) {
+    return "present".equals(header(request));
+  }
+
+  private static String header(InvocationRequest request) {
+    return request.contentType().parameters().get("header");
   }
 
   /// The elements of a tensor as the cells of a row.
@@ -124,6 +201,7 @@ public final class CsvTensors {
         Arrays.setAll(cells, i -> values[i]);
         yield cells;
       }
+      case STRING -> tensor.texts().toArray();
     };
   }
 }

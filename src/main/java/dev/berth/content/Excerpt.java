@@ -1,11 +1,16 @@
 package dev.berth.content;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.util.List;
+import java.util.stream.Collectors;
 
 /// Says what was found where something else was expected, short enough for an error message.
 public final class Excerpt {
 
   private static final int MAX_LENGTH = 60;
+
+  /// Names in a list.
+  private static final int MOST_NAMES = 20;
 
   private Excerpt() {}
 
@@ -24,6 +29,18 @@ public final class Excerpt {
   /// A text in quotes, cut where it is long.
   public static String quoted(String text) {
     return '"' + cut(text) + '"';
+  }
+
+  /// Names in brackets, the first ones where they are many.
+  static String list(List<String> names) {
+    return names.stream()
+        .limit(MOST_NAMES)
+        .map(Excerpt::cut)
+        .collect(
+            Collectors.joining(
+                ", ",
+                "[",
+                names.size() > MOST_NAMES ? ", … %d in all]".formatted(names.size()) : "]"));
   }
 
   /// Cut between code points, so that no half of a surrogate pair is left.

@@ -1,12 +1,15 @@
 package dev.berth.content;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.json.JsonText;
 import dev.berth.json.NotJsonException;
+import dev.berth.memory.HeapSize;
+import dev.berth.memory.RequestMemory;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
@@ -78,12 +81,35 @@ public final class Json extends ContentType
           "inputs",
           Instances.Form.COLUMNS);
     }
+    if (body.isNull()) {
+      throw new BadInputException("body: found null, expected a JSON value");
+    }
     var instances = Instances.read(body);
-    var values = instances.values();
+    List<JsonNode> values = instances.values();
+    var columns = body.path("dataframe_split").path("columns");
+    if (inputs.names().size() > 1 && !columns.isEmpty()) {
+      values = values.stream().map(row -> named(row, columns)).toList();
+    }
+    var records = values;
     return new TensorRecords(
         values.size(),
-        i -> JsonTensors.record(values.get(i), inputs, instances.name(i)),
+        i -> JsonTensors.record(records.get(i), inputs, instances.name(i)),
         instances.form());
+  }
+
+  /// A row of a data frame with the names of its columns.
+  private static JsonNode named(JsonNode row, JsonNode columns) {
+    if (row.size() != columns.size()) {
+      throw new BadInputException(
+          "dataframe_split.data: found %s of %d, expected a list of %d, as there are columns"
+              .formatted(Excerpt.of(row), row.size(), columns.size()));
+    }
+    RequestMemory.charge(HeapSize.OBJECT + HeapSize.FIELD * columns.size());
+    var object = JsonNodeFactory.instance.objectNode();
+    for (int i = 0; i < columns.size(); i++) {
+      object.set(columns.path(i).asText(), row.path(i));
+    }
+    return object;
   }
 
   @Override

@@ -11,16 +11,21 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /// Tensors as JSON: a number, a list of numbers, a list of lists, and so on.
 public final class JsonTensors {
 
+  /// The numbers that JSON has no form for.
+  private static final Set<String> NO_JSON = Set.of("NaN", "Infinity", "-Infinity");
+
   private JsonTensors() {}
 
   /// Reads numbers into a tensor of the shape that their lists have. `{"b64": "…"}` is bytes: a
-  /// `uint8` tensor of one dimension. true and false are 1 and 0.
+  /// `uint8` tensor of one dimension. true and false are 1 and 0, and null is NaN or an empty text.
   ///
   /// @param type what the elements become; a fraction is refused where that has none, and so is a
   ///   number out of range
@@ -50,13 +55,53 @@ public final class JsonTensors {
     return list;
   }
 
-  /// A record: a tensor for each input.
+  /// A record: a tensor for each input. Where the columns of a table are known, it may be a row: a
+  /// list of the values of several inputs, or an object with the names of the columns.
   static List<Tensor> record(JsonNode value, TensorInputs inputs, String name) {
     var names = inputs.names();
+    var table = inputs.table();
+    if (value.isArray() && names.size() > 1 && table.isKnown()) {
+      if (value.size() != table.count()) {
+        throw new BadInputException(
+            "%s: found a list of %d, expected one of %d, or an object with %s"
+                .formatted(name, value.size(), table.count(), Excerpt.list(names)));
+      }
+      return row(value::path, inputs, column -> "%s[%d]".formatted(name, column));
+    }
+    if (table.count() > 1 && isRow(value, table.names(), names)) {
+      var columns = table.names();
+      TableColumns.checkNames(
+          value.propertyStream().map(Map.Entry::getKey).toList(), columns, name);
+      return row(
+          column -> value.path(columns.get(column)),
+          inputs,
+          column -> "%s.%s".formatted(name, columns.get(column)));
+    }
     return names.size() > 1
             || (value.isObject() && names.size() == 1 && value.has(names.getFirst()))
         ? fields(value, inputs, name)
         : List.of(only(value, inputs, name));
+  }
+
+  /// Whether an object has values by the names of columns, and no lists by the names of inputs.
+  private static boolean isRow(JsonNode value, List<String> columns, List<String> inputs) {
+    return value.isObject()
+        && !columns.isEmpty()
+        && !columns.equals(inputs)
+        && !value.has("b64")
+        && value.valueStream().noneMatch(JsonNode::isContainerNode);
+  }
+
+  private static List<Tensor> row(
+      IntFunction<JsonNode> values, TensorInputs inputs, IntFunction<String> names) {
+    return inputs
+        .table()
+        .record(
+            (input, from, to) ->
+                Tensor.stack(
+                    IntStream.range(from, to)
+                        .mapToObj(i -> read(values.apply(i), inputs.type(input), names.apply(i)))
+                        .toList()));
   }
 
   /// The batches of several records: a tensor for each input.
@@ -121,6 +166,7 @@ public final class JsonTensors {
           list.add(Float.isFinite(value) ? (Float) value : null);
         }
       }
+      case STRING -> tensor.texts().forEach(list::add);
     }
     return list;
   }
@@ -148,6 +194,7 @@ public final class JsonTensors {
     /// it is wrong.
     private final int[] place;
 
+    private String[] texts = new String[0];
     private double[] fractions = new double[0];
     private long[] wholes = new long[0];
     private int count;
@@ -171,6 +218,9 @@ public final class JsonTensors {
           place[depth] = i;
           add(value.path(i), depth + 1);
         }
+      } else if (type == ElementType.STRING) {
+        texts = count < texts.length ? texts : Arrays.copyOf(texts, more());
+        texts[count++] = text(value);
       } else if (type.isFloating()) {
         fractions = count < fractions.length ? fractions : Arrays.copyOf(fractions, more());
         fractions[count++] = fraction(value);
@@ -182,20 +232,38 @@ public final class JsonTensors {
 
     /// The old and the new one, the tensor's own, and a copy of it.
     private int more() {
-      int more = Math.max(FIRST, 2 * count);
+      int more = shape.length == 0 ? 1 : Math.max(FIRST, 2 * count);
       RequestMemory.charge(3L * Long.BYTES * more);
       return more;
     }
 
     Tensor tensor() {
+      if (type == ElementType.STRING) {
+        return Tensor.of(Arrays.copyOf(texts, count), shape);
+      }
       return type.isFloating()
           ? Tensor.of(Arrays.copyOf(fractions, count), shape).as(type)
           : Tensor.of(Arrays.copyOf(wholes, count), shape).as(type);
     }
 
+    /// A value that is missing has no characters.
+    private String text(JsonNode value) {
+      if (!value.isTextual() && !value.isNull()) {
+        throw bad(shape.length, Excerpt.of(value), "a text");
+      }
+      return value.asText("");
+    }
+
+    /// A value that is missing is NaN. Jobs over tables write NaN and infinities as texts.
     private double fraction(JsonNode value) {
       if (value.isBoolean()) {
         return value.booleanValue() ? 1 : 0;
+      }
+      if (value.isNull()) {
+        return Double.NaN;
+      }
+      if (value.isTextual() && NO_JSON.contains(value.textValue())) {
+        return Double.parseDouble(value.textValue());
       }
       if (!value.isNumber()) {
         throw bad(shape.length, Excerpt.of(value), "a number");

@@ -79,12 +79,15 @@ public final class Npy extends ContentType implements ContentType.OfTensors {
 
   /// Writes version 1.0, byte for byte as `numpy.save` does.
   ///
-  /// @throws IllegalArgumentException for a tensor of more than 64 dimensions, which NumPy could
-  ///   not read
+  /// @throws IllegalArgumentException for texts, and for a tensor of more than 64 dimensions, which
+  ///   NumPy could not read
   public static byte[] write(Tensor tensor) {
     if (tensor.rank() > NpyHeader.MAX_RANK) {
       throw new IllegalArgumentException(
           "found %d dimensions, expected at most %d".formatted(tensor.rank(), NpyHeader.MAX_RANK));
+    }
+    if (tensor.type() == ElementType.STRING) {
+      throw new IllegalArgumentException("found texts, expected numbers");
     }
     var header = headerText(tensor);
     int prefix = LENGTH_OFFSET + Short.BYTES;
@@ -115,7 +118,7 @@ public final class Npy extends ContentType implements ContentType.OfTensors {
   @Override
   public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) {
     predictions.chargeElements(TensorPredictions.NUMBER_AS_BYTES);
-    var outputs = predictions.stacked(accept);
+    var outputs = predictions.numbers(accept);
     if (outputs.size() != 1) {
       throw new NotAcceptableException(
           "Accept: found %s, expected a type for the %d outputs of this model, such as application/x-npz or application/json"

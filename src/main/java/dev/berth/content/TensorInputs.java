@@ -12,11 +12,16 @@ import java.util.List;
 ///
 /// @param names in the order of the tensors; empty: there is one input, of any name
 /// @param types what the elements of each become, whatever brings them; empty: unknown
-public record TensorInputs(List<String> names, List<ElementType> types) {
+/// @param table how the rows of a table are records
+public record TensorInputs(List<String> names, List<ElementType> types, TableColumns table) {
 
   public TensorInputs {
     names = List.copyOf(names);
     types = List.copyOf(types);
+  }
+
+  public TensorInputs(List<String> names, List<ElementType> types) {
+    this(names, types, TableColumns.UNKNOWN);
   }
 
   /// Whether the only input can have any name and type.
@@ -45,12 +50,16 @@ public record TensorInputs(List<String> names, List<ElementType> types) {
   ///
   /// @param name what messages call the tensor
   /// @return the tensor itself where the model's type is not known
-  /// @throws BadInputException naming the element that the type does not hold
+  /// @throws BadInputException naming the element that the type does not hold, or when they are no
+  ///   numbers
   public Tensor converted(Tensor tensor, int input, String name) {
     if (input >= types.size() || types.get(input) == tensor.type()) {
       return tensor;
     }
     var type = types.get(input);
+    if (type == ElementType.STRING || tensor.type() == ElementType.STRING) {
+      throw new BadInputException("%s: found %s, expected %s".formatted(name, tensor, type));
+    }
     RequestMemory.charge((type.bytes() + 3L * Long.BYTES) * tensor.size());
     if (!type.isFloating()) {
       requireWhole(tensor, type, name);
@@ -88,11 +97,11 @@ public record TensorInputs(List<String> names, List<ElementType> types) {
 
   /// @throws BadInputException when these are not the names of the inputs, in any order
   void checkNames(List<String> found, String name) {
-    if (isAny() || found.size() != names.size() || !found.containsAll(names)) {
+    if (isAny()) {
       throw new BadInputException(
-          "%s: found the names %s, expected %s"
-              .formatted(name, Excerpt.quoted(String.join(", ", found)), isAny() ? "one" : names));
+          "%s: found the names %s, expected one".formatted(name, Excerpt.list(found)));
     }
+    TableColumns.checkNames(found, names, name);
   }
 
   /// @throws UnsupportedMediaTypeException when there are several inputs, and the request's type

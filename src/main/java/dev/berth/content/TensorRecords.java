@@ -1,6 +1,7 @@
 package dev.berth.content;
 
 import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Tensor;
 import dev.berth.memory.HeapSize;
 import dev.berth.memory.RequestMemory;
@@ -20,9 +21,17 @@ public record TensorRecords(int count, IntFunction<List<Tensor>> record, Instanc
   /// Reads the record at a place, and counts it.
   public List<Tensor> at(int place) {
     var tensors = record.apply(place);
-    long bytes = tensors.stream().mapToLong(tensor -> tensor.data().remaining()).sum();
+    long bytes = tensors.stream().mapToLong(TensorRecords::bytes).sum();
     RequestMemory.charge(HeapSize.RECORD + HeapSize.TENSOR * tensors.size() + COPIES * bytes);
     return tensors;
+  }
+
+  private static long bytes(Tensor tensor) {
+    return tensor.type() == ElementType.STRING
+        ? tensor.texts().stream()
+            .mapToLong(text -> HeapSize.TEXT + HeapSize.CHARACTER * text.length())
+            .sum()
+        : tensor.data().remaining();
   }
 
   /// Takes batches apart into records.

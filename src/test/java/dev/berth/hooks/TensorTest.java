@@ -24,7 +24,7 @@ class TensorTest {
   }
 
   @ParameterizedTest
-  @EnumSource(ElementType.class)
+  @EnumSource(value = ElementType.class, mode = EnumSource.Mode.EXCLUDE, names = "STRING")
   void everyTypeHoldsSmallNumbersAndComesBack(ElementType type) {
     var tensor = Tensor.of(new double[] {0, 1}, 2).as(type);
     assertThat(tensor.type()).isEqualTo(type);
@@ -48,6 +48,27 @@ class TensorTest {
     assertThatThrownBy(() -> Tensor.of(new float[] {1}, 1).longs())
         .isInstanceOf(IllegalStateException.class)
         .hasMessage("found elements of type float32, expected whole numbers");
+  }
+
+  @Test
+  void textsAreElementsToo() {
+    var tensor = Tensor.of(new String[] {"a", "", "Łódź"}, 3, 1);
+    assertThat(tensor.type()).isEqualTo(ElementType.STRING);
+    assertThat(tensor.texts()).containsExactly("a", "", "Łódź");
+    assertThat(tensor).hasToString("string[3, 1]").isNotEqualTo(tensor.reshape(3));
+    assertThat(tensor.data().remaining()).isZero();
+    assertThat(Tensor.stack(tensor.unstack())).isEqualTo(tensor).hasSameHashCodeAs(tensor);
+    assertThat(tensor.unstack().getLast()).isEqualTo(Tensor.of(new String[] {"Łódź"}, 1));
+    assertThat(ElementType.named("string")).contains(ElementType.STRING);
+    assertThatThrownBy(() -> Tensor.of(new String[] {"a"}, 2))
+        .hasMessage("texts: found 1, expected 2 for string[2]");
+    assertThatThrownBy(() -> tensor.as(ElementType.FLOAT32))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage("found string[3, 1], expected float32");
+    assertThatThrownBy(tensor::floats).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(tensor::longs).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(Tensor.of(new int[] {1}).as(ElementType.BOOL)::texts)
+        .hasMessage("found elements of type bool, expected texts");
   }
 
   @Test

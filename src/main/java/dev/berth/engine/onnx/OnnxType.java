@@ -24,7 +24,11 @@ enum OnnxType {
       6, OnnxTensorType.ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32, OnnxJavaType.INT32, ElementType.INT32),
   INT64(
       7, OnnxTensorType.ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64, OnnxJavaType.INT64, ElementType.INT64),
-  STRING(8, OnnxTensorType.ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING, null, null),
+  STRING(
+      8,
+      OnnxTensorType.ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING,
+      OnnxJavaType.STRING,
+      ElementType.STRING),
   BOOL(9, OnnxTensorType.ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL, OnnxJavaType.BOOL, ElementType.BOOL),
   FLOAT16(
       10,
@@ -56,7 +60,7 @@ enum OnnxType {
   /// As what a tensor of it is made; null: ONNX Runtime's Java can't.
   private final OnnxJavaType made;
 
-  /// Holds every number of this type as it is; null: there is none.
+  /// Holds every element of this type as it is; null: there is none.
   private final ElementType holder;
 
   OnnxType(int number, OnnxTensorType runtimes, OnnxJavaType made, ElementType holder) {

@@ -8,10 +8,12 @@ import ai.onnxruntime.OnnxTensor;
 import ai.onnxruntime.OnnxValue;
 import ai.onnxruntime.OrtEnvironment;
 import ai.onnxruntime.OrtException;
+import ai.onnxruntime.OrtUtil;
 import ai.onnxruntime.SequenceInfo;
 import ai.onnxruntime.TensorInfo;
 import dev.berth.engine.EngineException;
 import dev.berth.engine.InvalidInputException;
+import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Tensor;
 import dev.berth.memory.HeapRoom;
 import java.nio.ByteBuffer;
@@ -39,28 +41,33 @@ final class OnnxValues {
               : OnnxType.OTHER;
       if (type.takes().isEmpty()) {
         throw new EngineException(
-            "its input %s takes %s, expected numbers of a type up to float64 or int64; convert them before the model, and export it without"
+            "its input %s takes %s, expected texts, or numbers of a type up to float64 or int64; convert them before the model, and export it without"
                 .formatted(node.getName(), type == OnnxType.OTHER ? described(node) : "a " + type));
       }
       return new Input(node.getName(), type);
     }
 
-    /// The same numbers in the input's type, where that holds them.
+    /// The same elements in the input's type, where that holds them.
     ///
     /// @throws InvalidInputException when they are of another kind
     private Tensor fitting(Tensor tensor) {
       var expected = type.takes().orElseThrow();
       boolean fits =
-          expected.isFloating()
-              ? tensor.type().isFloating()
-              : !tensor.type().isFloating()
-                  && (tensor.type() == expected
-                      || Arrays.stream(tensor.longs()).allMatch(expected::holds));
+          tensor.type() == expected
+              || (expected.isFloating()
+                  ? tensor.type().isFloating()
+                  : isWhole(tensor.type())
+                      && isWhole(expected)
+                      && Arrays.stream(tensor.longs()).allMatch(expected::holds));
       if (!fits) {
         throw new InvalidInputException(
             "the model's input %s takes %s, found %s".formatted(name, expected, tensor), null);
       }
       return tensor.as(expected);
+    }
+
+    private static boolean isWhole(ElementType type) {
+      return !type.isFloating() && type != ElementType.STRING;
     }
   }
 
@@ -76,7 +83,7 @@ final class OnnxValues {
         };
     if (!isReadable) {
       throw new EngineException(
-          "its output %s is %s, expected a tensor of numbers; export it without that output, or with numbers in it"
+          "its output %s is %s, expected a tensor of numbers or texts; export it without that output, or with those in it"
               .formatted(node.getName(), described(node)));
     }
   }
@@ -112,15 +119,31 @@ final class OnnxValues {
 
   private static OnnxTensor in(Tensor tensor, OnnxType type, OrtEnvironment environment)
       throws OrtException {
+    var shape = Arrays.stream(tensor.shape()).asLongStream().toArray();
+    if (type == OnnxType.STRING) {
+      return OnnxTensor.createTensor(environment, texts(tensor), shape);
+    }
     var data = type == OnnxType.BFLOAT16 ? bfloats(tensor) : tensor.data();
     // What is direct is not copied once more by the engine.
     var direct =
         data.isDirect() ? data : ByteBuffer.allocateDirect(data.remaining()).put(data).flip();
     return OnnxTensor.createTensor(
-        environment,
-        direct.order(ByteOrder.nativeOrder()),
-        Arrays.stream(tensor.shape()).asLongStream().toArray(),
-        type.made());
+        environment, direct.order(ByteOrder.nativeOrder()), shape, type.made());
+  }
+
+  /// ONNX Runtime's Java hands texts over in the JVM's own UTF-8, which has other bytes for U+0000
+  /// and for what is beyond U+FFFF. A model would not find those in its vocabulary.
+  ///
+  /// @throws InvalidInputException when the model would be given another text
+  private static String[] texts(Tensor tensor) {
+    for (var text : tensor.texts()) {
+      if (text.chars().anyMatch(c -> c == 0 || Character.isSurrogate((char) c))) {
+        throw new InvalidInputException(
+            "found a text with U+0000 or a character beyond U+FFFF, such as an emoji, which ONNX Runtime's Java changes; leave it out",
+            null);
+      }
+    }
+    return tensor.texts().toArray(String[]::new);
   }
 
   /// The upper halves of floats, rounded to even.
@@ -143,11 +166,12 @@ final class OnnxValues {
       case OnnxSequence sequence when isOfScores(sequence.getInfo()) -> scores(sequence);
       default ->
           throw new EngineException(
-              "the model returned %s, expected a tensor of numbers".formatted(value.getType()));
+              "the model returned %s, expected a tensor of numbers or texts"
+                  .formatted(value.getType()));
     };
   }
 
-  private static Tensor copy(OnnxTensor tensor) {
+  private static Tensor copy(OnnxTensor tensor) throws OrtException {
     var info = tensor.getInfo();
     var type = OnnxType.of(info.onnxType);
     var holder =
@@ -155,9 +179,13 @@ final class OnnxValues {
             .orElseThrow(
                 () ->
                     new EngineException(
-                        "the model returned a tensor of %s, expected numbers".formatted(type)));
+                        "the model returned a tensor of %s, expected numbers or texts"
+                            .formatted(type)));
     var shape = Arrays.stream(info.getShape()).mapToInt(Math::toIntExact).toArray();
     HeapRoom.require(info.getNumElements() * (info.type.size + holder.bytes()));
+    if (type == OnnxType.STRING) {
+      return Tensor.of(OrtUtil.flattenString(new Object[] {tensor.getValue()}), shape);
+    }
     var bytes =
         info.getNumElements() == 0
             ? ByteBuffer.allocate(0)

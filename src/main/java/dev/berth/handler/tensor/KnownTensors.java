@@ -44,7 +44,9 @@ final class KnownTensors {
     if (inputs.types().isEmpty()) {
       inputs =
           new TensorInputs(
-              inputs.names(), taken.stream().map(Column::type).flatMap(Optional::stream).toList());
+              inputs.names(),
+              taken.stream().map(Column::type).flatMap(Optional::stream).toList(),
+              inputs.table());
     }
   }
 
@@ -57,7 +59,7 @@ final class KnownTensors {
                 i ->
                     new Column(
                         names.get(i),
-                        Optional.of(inputs.type(i)),
+                        type(inputs.type(i)),
                         i < seen.size() ? seen.get(i).shape() : List.of()))
             .toList(),
         returned);
@@ -127,10 +129,11 @@ final class KnownTensors {
         .map(
             column -> {
               var lengths = column.shape().stream().mapToInt(length -> Math.max(length, 0));
-              return Tensor.of(
-                  column.type().orElseThrow(),
-                  ByteBuffer.allocate(0),
-                  IntStream.concat(IntStream.of(0), lengths).toArray());
+              var shape = IntStream.concat(IntStream.of(0), lengths).toArray();
+              return column
+                  .type()
+                  .map(type -> Tensor.of(type, ByteBuffer.allocate(0), shape))
+                  .orElseGet(() -> Tensor.of(new String[0], shape));
             })
         .toList();
   }
@@ -146,9 +149,14 @@ final class KnownTensors {
               var now = Arrays.stream(batches.get(i).shape()).skip(1).boxed().toList();
               return i < before.size()
                   ? new Column(names.get(i), before.get(i).type(), both(before.get(i).shape(), now))
-                  : new Column(names.get(i), Optional.of(batches.get(i).type()), now);
+                  : new Column(names.get(i), type(batches.get(i).type()), now);
             })
         .toList();
+  }
+
+  /// That of a column, which has none for texts.
+  private static Optional<ElementType> type(ElementType type) {
+    return Optional.of(type).filter(each -> each != ElementType.STRING);
   }
 
   private static List<Integer> both(List<Integer> before, List<Integer> now) {

@@ -21,6 +21,7 @@ final class ModelNames {
   static void check(TensorArtifact artifact, GraphNames names) {
     var problems = new ArrayList<String>();
     problemOfInputs(artifact, names).ifPresent(problems::add);
+    problems.addAll(ModelColumns.problems(artifact, names));
     problemOfOutputs(artifact, names.outputs()).ifPresent(problems::add);
     if (!problems.isEmpty()) {
       throw new ModelArtifactException(artifact.directory(), problems);

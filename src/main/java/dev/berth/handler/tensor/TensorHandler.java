@@ -2,6 +2,7 @@ package dev.berth.handler.tensor;
 
 import dev.berth.artifact.TensorArtifact;
 import dev.berth.content.ContentType.OfTensors;
+import dev.berth.content.ContentType.ToTensors;
 import dev.berth.content.ContentTypes;
 import dev.berth.content.Instances;
 import dev.berth.content.TensorInputs;
@@ -57,7 +58,7 @@ import java.util.stream.IntStream;
 public class TensorHandler
     implements InferenceHandler<Graph, List<Tensor>, List<Tensor>>, AutoCloseable {
 
-  private static final List<MediaType> REQUEST_TYPES = ContentTypes.mediaTypes(OfTensors.class);
+  private static final List<MediaType> REQUEST_TYPES = ContentTypes.mediaTypes(ToTensors.class);
   private static final List<MediaType> RESPONSE_TYPES = ContentTypes.mediaTypes(OfTensors.class);
 
   /// How the records of a request were written, and what is wrong with the bad ones by their
@@ -103,13 +104,15 @@ public class TensorHandler
     if (artifact.inputs().isEmpty()) {
       return new TensorInputs(
           names.required() > 1 ? names.inputs().subList(0, names.required()) : List.of(),
-          names.types());
+          names.types(),
+          ModelColumns.table(artifact, names));
     }
     return new TensorInputs(
         artifact.inputs().stream().map(TensorArtifact.Input::name).toList(),
         names.types().isEmpty()
             ? artifact.inputs().stream().map(TensorArtifact.Input::type).toList()
-            : names.types());
+            : names.types(),
+        ModelColumns.table(artifact, names));
   }
 
   /// Inputs have the names of `model.json`, else the model's own. Shapes and outputs are those of
@@ -148,12 +151,13 @@ public class TensorHandler
 
   @Override
   public List<List<Tensor>> inputFn(InvocationRequest request) throws IOException {
-    var read = ContentTypes.reading(request, OfTensors.class).readTensors(request, known.inputs());
+    var inputs = known.inputs();
+    var read = ContentTypes.reading(request, ToTensors.class).readTensors(request, inputs);
     var records = new ArrayList<List<Tensor>>(read.count());
     var rejected = new TreeMap<Integer, String>();
     for (int i = 0; i < read.count(); i++) {
       try {
-        records.add(read.at(i));
+        records.add(inputs.table().shaped(read.at(i)));
       } catch (BadInputException e) {
         if (!ContentTypes.keepsBadRecords(request)) {
           throw e;

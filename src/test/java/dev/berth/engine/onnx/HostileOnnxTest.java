@@ -191,24 +191,6 @@ class HostileOnnxTest {
     assertRefused("found no ONNX model");
   }
 
-  @ParameterizedTest
-  @CsvSource({
-    "true, 'its input x takes a string, expected numbers of a type up to float64 or int64; convert them before the model, and export it without'",
-    "false, 'its output y is a tensor of string, expected a tensor of numbers; export it without that output, or with numbers in it'"
-  })
-  void textsAreRefused(boolean isInput, String message) throws IOException {
-    new OnnxModel()
-        .input("x", isInput ? OnnxModel.STRING : OnnxModel.FLOAT, "n")
-        .node(
-            "Cast",
-            List.of("x"),
-            List.of("y"),
-            attribute("to", isInput ? OnnxModel.FLOAT : OnnxModel.STRING))
-        .output("y", isInput ? OnnxModel.FLOAT : OnnxModel.STRING, "n")
-        .write(file);
-    assertRefused(message);
-  }
-
   /// In a process of its own, which would not outlive it.
   @Test
   void damagedFilesDoNotEndTheProcess() throws Exception {

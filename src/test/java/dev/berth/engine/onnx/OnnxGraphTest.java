@@ -108,8 +108,8 @@ class OnnxGraphTest {
   }
 
   @ParameterizedTest
-  @EnumSource(ElementType.class)
-  void everyTypeOfTensorsGoesInAndComesOut(ElementType type) throws IOException {
+  @EnumSource(value = ElementType.class, mode = EnumSource.Mode.EXCLUDE, names = "STRING")
+  void everyTypeOfNumbersGoesInAndComesOut(ElementType type) throws IOException {
     int number =
         switch (type) {
           case BOOL -> OnnxModel.BOOL;
@@ -121,6 +121,7 @@ class OnnxGraphTest {
           case FLOAT16 -> OnnxModel.FLOAT16;
           case FLOAT32 -> OnnxModel.FLOAT;
           case FLOAT64 -> OnnxModel.DOUBLE;
+          case STRING -> OnnxModel.STRING;
         };
     var input = Tensor.of(new float[] {1, 0, 1}, 3).as(type);
     try (var model = load(identity(number))) {

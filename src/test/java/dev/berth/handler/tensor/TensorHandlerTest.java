@@ -17,6 +17,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,6 +37,9 @@ class TensorHandlerTest {
       """
       {"format": 1, "files": [{"path": "sum-and-product.pt"}], "outputs": ["product", "sum"],
        "inputs": ["left", {"name": "right", "type": "int64"}]}""";
+
+  private static final List<ElementType> NUMBERS =
+      Arrays.stream(ElementType.values()).filter(type -> type != ElementType.STRING).toList();
 
   @TempDir private static Path directory;
 
@@ -225,7 +229,7 @@ class TensorHandlerTest {
                   send(server, Npz.write(npz), "application/x-npz", "application/x-npz").body()))
           .containsEntry("sum", Tensor.of(new long[] {4, 6}, 2));
       assertThat(server.invoke("{\"left\": 2}").body())
-          .contains("body: found the names \\\"left\\\", expected [left, right]");
+          .contains("body: missing [right], expected [left, right]");
     }
   }
 
@@ -269,7 +273,7 @@ class TensorHandlerTest {
         "application/json      | [[1, [2]]]                  | [0][1]: found a list, expected a number",
         "application/json      | [[[1, 2], [3]]]             | [0][1]: found a list of 1, expected a list of 2 as before it",
         "application/json      | [[[1], 2]]                  | [0][1]: found 2, expected a list of 1 as before it",
-        "application/json      | null                        | body: found null, expected a number",
+        "application/json      | null                        | body: found null, expected a JSON value",
         "application/json      | {\"instances\": 7}          | instances: found 7, expected a list",
         "application/json      | {}                          | body: found an object, expected a number, a list of numbers, or {\"b64\": \"…\"}",
         "application/json      | {\"a\": 1, \"b\": 2}        | body: found an object, expected a number, a list of numbers, or {\"b64\": \"…\"}",
@@ -299,8 +303,7 @@ class TensorHandlerTest {
     var response =
         send(doubled, Npz.write(new LinkedHashMap<>()), "application/x-npz", "application/json");
     assertThat(response.statusCode()).isEqualTo(400);
-    assertThat(new String(response.body()))
-        .contains("body: found the names \\\"\\\", expected one");
+    assertThat(new String(response.body())).contains("body: found the names [], expected one");
   }
 
   @Test
@@ -320,7 +323,7 @@ class TensorHandlerTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "application/json | {\"left\": 1}                              | body: found the names \\\"left\\\", expected [left, right]",
+        "application/json | {\"left\": 1}                              | body: missing [right], expected [left, right]",
         "application/json | [1, 2]                                     | body: found a list, expected an object with [left, right]",
         "application/json | {\"dataframe_split\": {\"data\": [[1, 2]]}} | dataframe_split.data[0]: found a list, expected an object with [left, right]",
         "application/json | {\"left\": 1, \"right\": 2.5}              | body.right: found 2.5, expected a whole number that is int64",
@@ -379,7 +382,7 @@ class TensorHandlerTest {
             artifact("float-declared", "two-columns.pt", declared),
             sampled)) {
       try (var server = TestServer.artifact(artifact).start()) {
-        for (var type : ElementType.values()) {
+        for (var type : NUMBERS) {
           assertThat(npy(server, Tensor.of(new float[] {1, 0}, 1, 2).as(type)))
               .as("%s of %s", type, artifact)
               .isEqualTo(Tensor.of(new float[] {1}, 1, 1));
@@ -564,7 +567,7 @@ class TensorHandlerTest {
               ElementType.INT64);
       assertThat(outputs.values())
           .allSatisfy(output -> assertThat(output.floats()).containsExactly(1));
-      for (var type : ElementType.values()) {
+      for (var type : NUMBERS) {
         assertThat(
                 send(
                         server,

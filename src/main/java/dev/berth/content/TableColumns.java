@@ -1,0 +1,112 @@
+package dev.berth.content;
+
+import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.Tensor;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.IntStream;
+
+/// The columns of a table whose rows are records: those of the first input, then those of the
+/// second one, and so on.
+///
+/// @param parts for each input its columns; empty: unknown
+public record TableColumns(List<Part> parts) {
+
+  public static final TableColumns UNKNOWN = new TableColumns(List.of());
+
+  /// The columns of an input.
+  ///
+  /// @param names empty: they have none
+  /// @param shape of the input in a record
+  public record Part(List<String> names, List<Integer> shape) {
+
+    public Part {
+      names = List.copyOf(names);
+      shape = List.copyOf(shape);
+    }
+
+    /// How many columns there are.
+    int width() {
+      return shape.stream().reduce(1, Math::multiplyExact);
+    }
+
+    private Tensor shaped(Tensor tensor) {
+      return tensor.reshape(shape.stream().mapToInt(Integer::intValue).toArray());
+    }
+  }
+
+  /// Reads cells of a row.
+  @FunctionalInterface
+  interface Cells {
+
+    /// @param input whose type they get
+    /// @param from the first of them
+    /// @param to the one behind them
+    Tensor read(int input, int from, int to);
+  }
+
+  public TableColumns {
+    parts = List.copyOf(parts);
+  }
+
+  boolean isKnown() {
+    return !parts.isEmpty();
+  }
+
+  int count() {
+    return parts.stream().mapToInt(Part::width).sum();
+  }
+
+  /// The names of all columns in their order; empty: some have none.
+  List<String> names() {
+    return parts.stream().anyMatch(part -> part.names.isEmpty())
+        ? List.of()
+        : parts.stream().flatMap(part -> part.names.stream()).toList();
+  }
+
+  /// Makes a record of a row.
+  List<Tensor> record(Cells cells) {
+    var tensors = new ArrayList<Tensor>(parts.size());
+    int from = 0;
+    for (var part : parts) {
+      tensors.add(part.shaped(cells.read(tensors.size(), from, from + part.width())));
+      from += part.width();
+    }
+    return tensors;
+  }
+
+  /// Gives a single element the shape that its input has: `3` becomes `[3]`.
+  public List<Tensor> shaped(List<Tensor> record) {
+    return IntStream.range(0, record.size())
+        .mapToObj(
+            i ->
+                isKnown() && record.get(i).size() == 1 && parts.get(i).width() == 1
+                    ? parts.get(i).shaped(record.get(i))
+                    : record.get(i))
+        .toList();
+  }
+
+  /// @param expected each once
+  /// @throws BadInputException when these are not the names, in any order
+  static void checkNames(List<String> found, List<String> expected, String name) {
+    var problems = new ArrayList<String>();
+    problem("missing", expected, new HashSet<>(found)).ifPresent(problems::add);
+    problem("unknown", found, new HashSet<>(expected)).ifPresent(problems::add);
+    var seen = new HashSet<String>();
+    problem("more than once", found.stream().filter(each -> !seen.add(each)).toList(), Set.of())
+        .ifPresent(problems::add);
+    if (!problems.isEmpty()) {
+      throw new BadInputException(
+          "%s: %s, expected %s"
+              .formatted(name, String.join(", ", problems), Excerpt.list(expected)));
+    }
+  }
+
+  private static Optional<String> problem(String what, List<String> names, Set<String> others) {
+    var wrong = names.stream().filter(each -> !others.contains(each)).toList();
+    return wrong.isEmpty() ? Optional.empty() : Optional.of(what + " " + Excerpt.list(wrong));
+  }
+}
