@@ -80,6 +80,9 @@ public final class CsvTensors {
     }
 
     private long whole(int column, ElementType type) {
+      if (cells[column].isBlank()) {
+        throw bad(column, "a whole number that is " + type);
+      }
       var flag = type == ElementType.BOOL ? cells[column].strip().toLowerCase(Locale.ROOT) : "";
       if (flag.equals("true") || flag.equals("false")) {
         return flag.equals("true") ? 1 : 0;

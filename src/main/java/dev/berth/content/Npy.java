@@ -118,7 +118,7 @@ public final class Npy extends ContentType implements ContentType.OfTensors {
   @Override
   public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) {
     predictions.chargeElements(TensorPredictions.NUMBER_AS_BYTES);
-    var outputs = predictions.numbers(accept);
+    var outputs = predictions.stacked(accept);
     if (outputs.size() != 1) {
       throw new NotAcceptableException(
           "Accept: found %s, expected a type for the %d outputs of this model, such as application/x-npz or application/json"

@@ -142,7 +142,7 @@ public final class Npz extends ContentType implements ContentType.OfTensors {
   @Override
   public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) {
     predictions.chargeElements(TensorPredictions.NUMBER_AS_BYTES);
-    return InvocationResponse.of(write(predictions.named(predictions.numbers(accept))), accept);
+    return InvocationResponse.of(write(predictions.named(predictions.stacked(accept))), accept);
   }
 
   /// The number of entries that the archive's end names. Reading from the front alone would take an

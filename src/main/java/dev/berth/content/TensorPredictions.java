@@ -1,6 +1,5 @@
 package dev.berth.content;
 
-import dev.berth.hooks.ElementType;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.NotAcceptableException;
 import dev.berth.hooks.Tensor;
@@ -78,21 +77,6 @@ public record TensorPredictions(
               .formatted(e.getMessage(), accept),
           e);
     }
-  }
-
-  /// The same, for a type of numbers.
-  ///
-  /// @throws NotAcceptableException also when an output is texts
-  List<Tensor> numbers(MediaType accept) {
-    var outputs = stacked(accept);
-    for (int i = 0; i < outputs.size(); i++) {
-      if (outputs.get(i).type() == ElementType.STRING) {
-        throw new NotAcceptableException(
-            "Accept: found %s, which holds numbers, but the output %s is texts; expected a type such as application/json"
-                .formatted(accept, name(names, i)));
-      }
-    }
-    return outputs;
   }
 
   SequencedMap<String, Tensor> named(List<Tensor> outputs) {

@@ -4,6 +4,7 @@ import dev.berth.hooks.ElementType;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /// What a model file says of its `forward` before it is loaded.
 ///
@@ -12,6 +13,7 @@ import java.util.Optional;
 /// @param required how many of them, from the first on, have no default
 /// @param outputs the names of what `forward` returns, in the order of [Graph#forward]; empty: it
 ///   returns no dict, or one that is made elsewhere
+/// @param texts the outputs that are texts, as far as the file tells
 /// @param shapes the lengths of the dimensions of inputs and outputs by their names, -1 for any
 ///   length; without those of which the file does not tell
 /// @param weights the files that hold its weights, relative to it; empty: it does itself
@@ -21,17 +23,20 @@ public record GraphNames(
     List<ElementType> types,
     int required,
     List<String> outputs,
+    Set<String> texts,
     Map<String, List<Integer>> shapes,
     List<String> weights,
     Optional<String> misfit) {
 
   public static final GraphNames UNKNOWN =
-      new GraphNames(List.of(), List.of(), 0, List.of(), Map.of(), List.of(), Optional.empty());
+      new GraphNames(
+          List.of(), List.of(), 0, List.of(), Set.of(), Map.of(), List.of(), Optional.empty());
 
   public GraphNames {
     inputs = List.copyOf(inputs);
     types = List.copyOf(types);
     outputs = List.copyOf(outputs);
+    texts = Set.copyOf(texts);
     shapes = Map.copyOf(shapes);
     weights = List.copyOf(weights);
   }

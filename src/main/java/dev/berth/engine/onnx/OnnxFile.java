@@ -47,6 +47,9 @@ final class OnnxFile {
 
   private final List<String> outputs = new ArrayList<>();
 
+  /// The outputs that are texts.
+  private final Set<String> texts = new HashSet<>();
+
   /// Those of inputs and outputs by their names, -1 for any length.
   private final Map<String, List<Integer>> shapes = new HashMap<>();
 
@@ -90,6 +93,7 @@ final class OnnxFile {
               : List.<ElementType>of(),
           read.inputs.size(),
           read.outputs,
+          read.texts,
           read.shapes,
           List.copyOf(read.weights),
           Optional.empty());
@@ -267,6 +271,9 @@ final class OnnxFile {
       inputs.put(name[0], type[0]);
     } else {
       outputs.add(name[0]);
+      if (OnnxType.of(type[0]) == OnnxType.STRING) {
+        texts.add(name[0]);
+      }
     }
     if (!shape.isEmpty()) {
       shapes.put(name[0], List.copyOf(shape));

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
@@ -83,6 +84,7 @@ final class TorchNames {
         returned.startsWith("Dict[str, ")
             ? keys(body(ofClass.substring(forward.end() - 1)))
             : List.of(),
+        Set.of(),
         Map.of(),
         List.of(),
         parameters.isEmpty() ? Optional.of("takes nothing") : misfit(required, returned));

@@ -61,12 +61,11 @@ final class ModelNames {
   /// @param names of the dict that the model returns; empty: unknown
   static Optional<String> problemOfOutputs(TensorArtifact artifact, List<String> names) {
     var found = artifact.outputs();
-    boolean same =
-        found.size() == names.size() && new HashSet<>(found).equals(new HashSet<>(names));
-    return found.isEmpty() || names.isEmpty() || same
+    boolean areKnown = names.containsAll(found) && new HashSet<>(found).size() == found.size();
+    return names.isEmpty() || areKnown
         ? Optional.empty()
         : Optional.of(
-            "model.json: outputs: found %s, expected %s in any order, the keys of what the model's forward returns"
+            "model.json: outputs: found %s, expected some of %s, each once, the keys of what the model's forward returns"
                 .formatted(found, names));
   }
 }

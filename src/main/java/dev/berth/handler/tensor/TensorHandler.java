@@ -75,6 +75,7 @@ public class TensorHandler
   private final TensorArtifact artifact;
   private final KnownTensors known;
   private final SharedGraphs models;
+  private final List<MediaType> responseTypes;
 
   /// The graph of each accelerator, as `models` has it, and in the order of `model.json`.
   private final Map<Graph, Graph> named = new ConcurrentHashMap<>();
@@ -96,6 +97,14 @@ public class TensorHandler
             inputs(artifact, names),
             names.inputs().isEmpty() ? "input_0" : names.inputs().getFirst());
     this.models = new SharedGraphs(artifact.file());
+    boolean areNumbers =
+        names.texts().stream()
+            .noneMatch(text -> artifact.outputs().isEmpty() || artifact.outputs().contains(text));
+    this.responseTypes =
+        RESPONSE_TYPES.stream()
+            .filter(
+                type -> areNumbers || !(type.equals(MediaType.NPY) || type.equals(MediaType.NPZ)))
+            .toList();
   }
 
   /// Those of `model.json`, else the model's own where it needs several. One input may have any
@@ -144,9 +153,10 @@ public class TensorHandler
     return REQUEST_TYPES;
   }
 
+  /// NumPy's files only where the model returns no texts.
   @Override
   public List<MediaType> responseTypes() {
-    return RESPONSE_TYPES;
+    return responseTypes;
   }
 
   @Override

@@ -22,6 +22,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.stream.IntStream;
@@ -92,6 +93,7 @@ class OnnxGraphTest {
                 List.of(ElementType.INT64, ElementType.FLOAT32),
                 2,
                 List.of("scores"),
+                Set.of(),
                 Map.of(
                     "ids",
                     List.of(-1, -1),

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 import org.junit.jupiter.api.Test;
@@ -31,6 +32,7 @@ class TorchNamesTest {
                 List.of(),
                 2,
                 List.of("product", "sum"),
+                Set.of(),
                 Map.of(),
                 List.of(),
                 Optional.empty()));
@@ -52,6 +54,7 @@ class TorchNamesTest {
                 List.of(),
                 3,
                 List.of(),
+                Set.of(),
                 Map.of(),
                 List.of(),
                 Optional.empty()));
@@ -71,6 +74,7 @@ class TorchNamesTest {
                 List.of(),
                 2,
                 List.of(),
+                Set.of(),
                 Map.of(),
                 List.of(),
                 Optional.of("takes pair: Tuple[Tensor, Tensor]")));
