@@ -68,8 +68,13 @@ public final class JsonTensors {
       }
       return row(value::path, inputs, column -> "%s[%d]".formatted(name, column));
     }
-    if (table.count() > 1 && isRow(value, table.names(), names)) {
-      var columns = table.names();
+    var columns = table.names();
+    if (table.count() > 1 && isRow(value) && (columns.isEmpty() || !columns.equals(names))) {
+      if (columns.isEmpty()) {
+        throw new BadInputException(
+            "%s: found an object, expected a list of %d, or columns in model.json with the names of them all"
+                .formatted(name, table.count()));
+      }
       TableColumns.checkNames(
           value.propertyStream().map(Map.Entry::getKey).toList(), columns, name);
       return row(
@@ -84,10 +89,8 @@ public final class JsonTensors {
   }
 
   /// Whether an object has values by the names of columns, and no lists by the names of inputs.
-  private static boolean isRow(JsonNode value, List<String> columns, List<String> inputs) {
+  private static boolean isRow(JsonNode value) {
     return value.isObject()
-        && !columns.isEmpty()
-        && !columns.equals(inputs)
         && !value.has("b64")
         && value.valueStream().noneMatch(JsonNode::isContainerNode);
   }
@@ -100,8 +103,16 @@ public final class JsonTensors {
             (input, from, to) ->
                 Tensor.stack(
                     IntStream.range(from, to)
-                        .mapToObj(i -> read(values.apply(i), inputs.type(input), names.apply(i)))
+                        .mapToObj(i -> cell(values.apply(i), inputs.type(input), names.apply(i)))
                         .toList()));
+  }
+
+  private static Tensor cell(JsonNode value, ElementType type, String name) {
+    if (value.isContainerNode()) {
+      throw new BadInputException(
+          "%s: found %s, expected a value".formatted(name, Excerpt.of(value)));
+    }
+    return read(value, type, name);
   }
 
   /// The batches of several records: a tensor for each input.

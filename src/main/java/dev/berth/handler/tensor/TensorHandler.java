@@ -24,10 +24,12 @@ import dev.berth.hooks.Tensor;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -77,6 +79,9 @@ public class TensorHandler
   private final SharedGraphs models;
   private final List<MediaType> responseTypes;
 
+  /// The outputs that are not rows of a batch.
+  private final Set<String> unbatched;
+
   /// The graph of each accelerator, as `models` has it, and in the order of `model.json`.
   private final Map<Graph, Graph> named = new ConcurrentHashMap<>();
 
@@ -97,6 +102,7 @@ public class TensorHandler
             inputs(artifact, names),
             names.inputs().isEmpty() ? "input_0" : names.inputs().getFirst());
     this.models = new SharedGraphs(artifact.file());
+    this.unbatched = ModelNames.unbatched(names);
     boolean areNumbers =
         names.texts().stream()
             .noneMatch(text -> artifact.outputs().isEmpty() || artifact.outputs().contains(text));
@@ -223,7 +229,12 @@ public class TensorHandler
   }
 
   private List<List<Tensor>> predict(List<List<Tensor>> records, Graph model) {
-    var outputs = known.forward(columns(records), model);
+    var names = outputNames();
+    var returned = known.forward(columns(records), model);
+    var outputs =
+        IntStream.range(0, returned.size())
+            .mapToObj(i -> batch(returned.get(i), TensorPredictions.name(names, i)))
+            .toList();
     for (var output : outputs) {
       if (output.rank() == 0 || output.shape()[0] != records.size()) {
         throw new EngineException(
@@ -231,11 +242,18 @@ public class TensorHandler
                 .formatted(output, records.size(), records.size()));
       }
     }
-    var names = outputNames();
     known.returned(
         IntStream.range(0, outputs.size()).mapToObj(i -> TensorPredictions.name(names, i)).toList(),
         outputs);
     return rows(outputs, records.size());
+  }
+
+  private Tensor batch(Tensor output, String name) {
+    if (!unbatched.contains(name)) {
+      return output;
+    }
+    return output.reshape(
+        IntStream.concat(IntStream.of(1), Arrays.stream(output.shape())).toArray());
   }
 
   /// Those of `model.json`, else those of the dict that the model has returned.
