@@ -34,6 +34,7 @@ class ExampleReadmesTest {
     "image-classification,3",
     "embeddings,2",
     "text-generation,2",
+    "scikit-learn,4",
     "tabular,3",
     "text-to-image,1"
   })
@@ -69,6 +70,7 @@ class ExampleReadmesTest {
               "image-classification",
               "embeddings",
               "text-generation",
+              "scikit-learn",
               "tabular",
               "text-to-image");
     }
