@@ -37,7 +37,9 @@ public final class CsvTensors {
     /// @throws BadInputException naming the column that holds no such number, or the number of
     ///   columns
     public Tensor tensor(ElementType type) {
-      checkCount(" as in row 1");
+      if (cells.length != columns) {
+        throw badCount(" as in row 1");
+      }
       return tensor(type, inOrder(columns))
           .reshape(columns == 1 ? new int[0] : new int[] {columns});
     }
@@ -45,8 +47,10 @@ public final class CsvTensors {
     /// @param places where the columns of the table stand in the row
     /// @throws BadInputException as [#tensor]
     List<Tensor> record(TensorInputs inputs, int[] places) {
-      checkCount(
-          inputs.table().names().isEmpty() ? "" : ": " + Excerpt.list(inputs.table().names()));
+      if (cells.length != columns) {
+        var names = inputs.table().names();
+        throw badCount(names.isEmpty() ? "" : ": " + Excerpt.list(names));
+      }
       return inputs
           .table()
           .record(
@@ -54,12 +58,10 @@ public final class CsvTensors {
                   tensor(inputs.type(input), Arrays.copyOfRange(places, from, to)));
     }
 
-    private void checkCount(String because) {
-      if (cells.length != columns) {
-        throw new BadInputException(
-            "%s: found %d column%s, expected %d%s"
-                .formatted(name, cells.length, cells.length == 1 ? "" : "s", columns, because));
-      }
+    private BadInputException badCount(String because) {
+      return new BadInputException(
+          "%s: found %d column%s, expected %d%s"
+              .formatted(name, cells.length, cells.length == 1 ? "" : "s", columns, because));
     }
 
     /// An empty cell is a missing value.

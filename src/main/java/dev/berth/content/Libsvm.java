@@ -45,7 +45,8 @@ final class Libsvm extends ContentType implements ContentType.ToTensors {
   private static String[] cells(String line, int count, String name) {
     var cells = new String[count];
     Arrays.fill(cells, "");
-    var items = line.strip().split("\\s+");
+    // The last one has what is more than a label and the columns.
+    var items = line.strip().split("\\s+", count + 2);
     for (int i = 0; i < items.length; i++) {
       int colon = items[i].indexOf(':');
       if (colon < 0 && i == 0) {

@@ -80,13 +80,15 @@ public record TableColumns(List<Part> parts) {
 
   /// Gives a single element the shape that its input has: `3` becomes `[3]`.
   public List<Tensor> shaped(List<Tensor> record) {
-    return IntStream.range(0, record.size())
-        .mapToObj(
-            i ->
-                isKnown() && record.get(i).size() == 1 && parts.get(i).width() == 1
-                    ? parts.get(i).shaped(record.get(i))
-                    : record.get(i))
-        .toList();
+    return isKnown()
+        ? IntStream.range(0, record.size())
+            .mapToObj(
+                i ->
+                    record.get(i).size() == 1 && parts.get(i).width() == 1
+                        ? parts.get(i).shaped(record.get(i))
+                        : record.get(i))
+            .toList()
+        : record;
   }
 
   /// @param expected each once

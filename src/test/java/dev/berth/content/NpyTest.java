@@ -113,7 +113,7 @@ class NpyTest {
   }
 
   @ParameterizedTest
-  @EnumSource(ElementType.class)
+  @EnumSource(value = ElementType.class, mode = EnumSource.Mode.EXCLUDE, names = "STRING")
   void everyTypeAndRankComesBack(ElementType type) {
     for (int rank = 0; rank <= 64; rank++) {
       var shape = IntStream.range(0, rank).map(axis -> axis == 1 ? 2 : 1).toArray();

@@ -30,6 +30,9 @@ final class OnnxGraph implements Graph {
   private static final Pattern UNKNOWN_OPERATOR =
       Pattern.compile("not a registered function/op|No Op registered|No opset import for domain");
 
+  private static final Pattern NO_LOCALE =
+      Pattern.compile("Failed to construct locale with name:([^:]*)");
+
   private final OrtEnvironment environment;
   private final Accelerator accelerator;
   private final Cores cores = new Cores();
@@ -117,7 +120,10 @@ final class OnnxGraph implements Graph {
       return message
           + "; name the library that has it with --extra-libraries or BERTH_EXTRA_LIBRARIES";
     }
-    return message;
+    var locale = NO_LOCALE.matcher(message);
+    return locale.find()
+        ? "its locale %s is not here; export it with the locale C.UTF-8".formatted(locale.group(1))
+        : message;
   }
 
   @Override

@@ -184,7 +184,9 @@ final class OnnxValues {
     var shape = Arrays.stream(info.getShape()).mapToInt(Math::toIntExact).toArray();
     HeapRoom.require(info.getNumElements() * (info.type.size + holder.bytes()));
     if (type == OnnxType.STRING) {
-      return Tensor.of(OrtUtil.flattenString(new Object[] {tensor.getValue()}), shape);
+      var value = tensor.getValue();
+      return Tensor.of(
+          value instanceof String text ? new String[] {text} : OrtUtil.flattenString(value), shape);
     }
     var bytes =
         info.getNumElements() == 0

@@ -23,11 +23,15 @@ final class ModelColumns {
   /// it is unknown of an input.
   static TableColumns table(TensorArtifact artifact, GraphNames names) {
     var parts = new ArrayList<Part>();
-    for (int i = 0; i < names.required(); i++) {
-      var input =
-          artifact.inputs().isEmpty()
-              ? new Input(names.inputs().get(i), ElementType.FLOAT32, List.of())
-              : artifact.inputs().get(i);
+    var inputs =
+        artifact.inputs().isEmpty()
+            ? names.inputs().stream()
+                .limit(names.required())
+                .map(name -> new Input(name, ElementType.FLOAT32, List.of()))
+                .toList()
+            : artifact.inputs();
+    for (int i = 0; i < inputs.size(); i++) {
+      var input = inputs.get(i);
       var columns = input.columns();
       var shape =
           shape(names, i)

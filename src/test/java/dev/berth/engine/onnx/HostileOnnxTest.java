@@ -191,6 +191,21 @@ class HostileOnnxTest {
     assertRefused("found no ONNX model");
   }
 
+  @Test
+  void aLocaleThatIsNotThereIsNamed() throws IOException {
+    new OnnxModel()
+        .input("x", OnnxModel.STRING, "n")
+        .node(
+            "StringNormalizer",
+            List.of("x"),
+            List.of("y"),
+            new OnnxModel.Message().text(1, "case_change_action").text(4, "LOWER").number(20, 3),
+            new OnnxModel.Message().text(1, "locale").text(4, "xx_XX").number(20, 3))
+        .output("y", OnnxModel.STRING, "n")
+        .write(file);
+    assertRefused("its locale xx_XX is not here; export it with the locale C.UTF-8");
+  }
+
   /// In a process of its own, which would not outlive it.
   @Test
   void damagedFilesDoNotEndTheProcess() throws Exception {

@@ -134,6 +134,33 @@ class OnnxGraphTest {
   }
 
   @Test
+  void textsGoInAndComeOut() throws IOException {
+    try (var model = load(identity(OnnxModel.STRING))) {
+      for (var texts :
+          List.of(
+              Tensor.of(new String[] {"a", "", "Łódź, 東京"}, 3),
+              Tensor.of(new String[] {"a", "b"}, 2, 1),
+              Tensor.of(new String[] {"alone"}),
+              Tensor.of(new String[0], 0))) {
+        assertThat(model.forward(List.of(texts))).containsExactly(texts);
+      }
+      for (var text : List.of("\0", "😀", "\ud800")) {
+        assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new String[] {text}, 1))))
+            .isInstanceOf(InvalidInputException.class)
+            .hasMessageStartingWith("found a text with U+0000 or a character beyond U+FFFF");
+      }
+      assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new long[] {1}, 1))))
+          .isInstanceOf(InvalidInputException.class)
+          .hasMessage("the model's input x takes string, found int64[1]");
+    }
+    try (var model = load(identity(OnnxModel.INT64))) {
+      assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new String[] {"1"}, 1))))
+          .isInstanceOf(InvalidInputException.class)
+          .hasMessage("the model's input x takes int64, found string[1]");
+    }
+  }
+
+  @Test
   void bfloat16IsFloat32Outside() throws IOException {
     try (var model = load(identity(OnnxModel.BFLOAT16))) {
       var input = Tensor.of(new float[] {1.5f, -0x1.c3p127f, 0x1.01p0f, 0x1.03p0f, Float.NaN}, 5);

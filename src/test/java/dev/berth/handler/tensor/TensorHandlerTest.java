@@ -420,6 +420,25 @@ class TensorHandlerTest {
   }
 
   @Test
+  void aTorchScriptMayHaveColumnsToo() throws Exception {
+    var json =
+        "{\"format\": 1, \"files\": [{\"path\": \"two-columns.pt\"}], \"inputs\": [{\"name\": \"x\", \"type\": \"%s\", \"columns\": [\"a\", \"b\"]}]}";
+    try (var server =
+        TestServer.artifact(artifact("columns", "two-columns.pt", json.formatted("float32")))
+            .start()) {
+      for (var csv : List.of("1,2", "b,a\n2,1")) {
+        assertAnswer(server, "text/csv", "text/csv", csv, "21.0");
+      }
+      assertAnswer(
+          server, "application/json", "application/json", "{\"b\": 2, \"a\": 1}", "[21.0]");
+      assertAnswer(server, "text/libsvm", "application/json", "1 1:2 0:1", "[[21.0]]");
+    }
+    assertStartFails(
+        artifact("texts", "two-columns.pt", json.formatted("string")),
+        "model.json: inputs[0].type: found \"string\", expected a type of numbers: only an ONNX file takes texts");
+  }
+
+  @Test
   void tensorsOfAHookBecomeThoseThatTheModelTakesWhereItRefusesTheirs() throws Exception {
     var handler =
         new TensorHandler(artifact("pixels", "two-columns.pt", null)) {
