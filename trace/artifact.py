@@ -70,7 +70,9 @@ def write(
 
 
 def write_json(path: Path, value: dict, indent: int | None) -> None:
-    path.write_text(json.dumps(value, ensure_ascii=False, indent=indent) + "\n", encoding="utf-8")
+    separators = None if indent else (",", ":")
+    text = json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)
+    path.write_text(text + "\n", encoding="utf-8")
 
 
 def check_directory(directory: Path) -> None:

@@ -47,7 +47,7 @@ def main() -> None:
     tokenizer = train_tokenizer(verses[::4] + [text for talk in talks[:2000] for _, text in talk])
     marks = {name: VOCABULARY - len(MARKS) + i for i, name in enumerate(MARKS)}
     arguments.output.mkdir(parents=True, exist_ok=True)
-    tokenizer.save(str(arguments.output / "tokenizer.json"))
+    tokenizer.save(str(arguments.output / "tokenizer.json"), pretty=False)
     (arguments.output / "text.json").write_text(json.dumps(SHAPE | {"marks": marks}, indent=2) + "\n")
 
     prose = torch.tensor(tokenizer.encode("\n".join(verses)).ids)
