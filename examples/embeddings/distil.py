@@ -67,7 +67,8 @@ def main() -> None:
     train(student, tokenizers.Tokenizer.from_str(json.dumps(small)), sentences, targets - targets.mean(0))
 
     student.save_pretrained(arguments.output)
-    (arguments.output / "tokenizer.json").write_text(json.dumps(small, ensure_ascii=False), encoding="utf-8")
+    text = json.dumps(small, ensure_ascii=False, separators=(",", ":"))
+    (arguments.output / "tokenizer.json").write_text(text, encoding="utf-8")
     print(f"{arguments.output}: {sum(weights.numel() for weights in student.parameters()) / 1e6:.2f} M parameters")
 
 

@@ -95,10 +95,10 @@ public record TableColumns(List<Part> parts) {
   /// @throws BadInputException when these are not the names, in any order
   static void checkNames(List<String> found, List<String> expected, String name) {
     var problems = new ArrayList<String>();
-    problem("missing", expected, new HashSet<>(found)).ifPresent(problems::add);
-    problem("unknown", found, new HashSet<>(expected)).ifPresent(problems::add);
+    problem("missing %s", expected, new HashSet<>(found)).ifPresent(problems::add);
+    problem("unknown %s", found, new HashSet<>(expected)).ifPresent(problems::add);
     var seen = new HashSet<String>();
-    problem("more than once", found.stream().filter(each -> !seen.add(each)).toList(), Set.of())
+    problem("more than once %s", found.stream().filter(each -> !seen.add(each)).toList(), Set.of())
         .ifPresent(problems::add);
     if (!problems.isEmpty()) {
       throw new BadInputException(
@@ -109,6 +109,6 @@ public record TableColumns(List<Part> parts) {
 
   private static Optional<String> problem(String what, List<String> names, Set<String> others) {
     var wrong = names.stream().filter(each -> !others.contains(each)).toList();
-    return wrong.isEmpty() ? Optional.empty() : Optional.of(what + " " + Excerpt.list(wrong));
+    return wrong.isEmpty() ? Optional.empty() : Optional.of(what.formatted(Excerpt.list(wrong)));
   }
 }
