@@ -238,8 +238,12 @@ public class TensorHandler
     for (var output : outputs) {
       if (output.rank() == 0 || output.shape()[0] != records.size()) {
         throw new EngineException(
-            "the model returned %s for a batch of %d, expected a first dimension of %d"
-                .formatted(output, records.size(), records.size()));
+            "the model returned %s for a batch of %d, expected a first dimension of %d%s"
+                .formatted(
+                    output,
+                    records.size(),
+                    records.size(),
+                    outputs.size() > 1 ? "; \"outputs\" in model.json may leave it out" : ""));
       }
     }
     known.returned(
