@@ -18,6 +18,7 @@ public record HttpConfig(
     MediaType defaultAccept,
     String metricsPath,
     boolean page,
+    boolean runtimeApi,
     Duration lameDuck,
     Duration drain,
     OptionalInt maxConnections,
@@ -53,6 +54,12 @@ public record HttpConfig(
             !PlatformConfig.isPresent(reading.environment()),
             "true; false where a platform's variables are set",
             "Whether / has a page to try the model, with /docs and /openapi.json"),
+        reading.derived(
+            "--runtime-api",
+            Syntax.trueOrFalse(),
+            !PlatformConfig.isPresent(reading.environment()),
+            "true; false where a platform's variables are set",
+            "Whether /endpoints/NAME/invocations answers boto3 as SageMaker's endpoints do"),
         reading.fixed(
             "--lame-duck-seconds",
             Syntax.seconds(0),

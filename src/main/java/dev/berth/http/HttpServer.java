@@ -13,7 +13,6 @@ import io.javalin.util.JavalinException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.OptionalInt;
-import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BiFunction;
@@ -76,7 +75,7 @@ public final class HttpServer implements AutoCloseable {
     var javalin =
         Javalin.create(
                 settings -> {
-                  configure(settings, routes, connections);
+                  configure(settings, config, routes, connections);
                   listen(
                       settings,
                       config,
@@ -149,7 +148,8 @@ public final class HttpServer implements AutoCloseable {
         });
   }
 
-  private static void configure(JavalinConfig javalin, Routes routes, Connections connections) {
+  private static void configure(
+      JavalinConfig javalin, ServerConfig config, Routes routes, Connections connections) {
     javalin.startup.showJavalinBanner = false;
     javalin.startup.showOldJavalinVersionWarning = false;
     javalin.startup.startupWatcherEnabled = false;
@@ -158,7 +158,11 @@ public final class HttpServer implements AutoCloseable {
     javalin.router.ignoreTrailingSlashes = false;
     javalin.router.javaLangErrorHandler(routes::fatal);
     javalin.jetty.threadPool = threads();
-    javalin.jetty.modifyServer(server -> configure(server, connections, routes.healthPaths()));
+    var requests = new OpenRequests(connections, routes.healthPaths());
+    if (config.http().runtimeApi()) {
+      requests.setHandler(new RuntimeApi(routes.hasMany()));
+    }
+    javalin.jetty.modifyServer(server -> configure(server, requests));
     javalin.jetty.modifyHttpConfiguration(HttpServer::configure);
     // Jetty would redirect a request without a path.
     javalin.jetty.modifyServletContextHandler(
@@ -188,8 +192,8 @@ public final class HttpServer implements AutoCloseable {
     return threads;
   }
 
-  private static void configure(Server server, Connections connections, Set<String> healthPaths) {
-    server.setHandler(new GracefulHandler(new OpenRequests(connections, healthPaths)));
+  private static void configure(Server server, OpenRequests requests) {
+    server.setHandler(new GracefulHandler(requests));
     server.setStopTimeout(LAST_RESPONSES.toMillis());
     server.setErrorHandler(new MalformedRequests());
     // Javalin asks for the HTTP session of each handshake. Jetty would keep it for ever.

@@ -132,7 +132,7 @@ public final class Routes {
     new Failures(all, config.platform().predictRoute()).map(routes);
   }
 
-  private boolean hasMany() {
+  boolean hasMany() {
     return served instanceof Served.Many;
   }
 

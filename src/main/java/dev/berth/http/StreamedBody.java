@@ -8,6 +8,7 @@ import dev.berth.serving.Answer;
 import io.javalin.http.Context;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Objects;
 import java.util.function.BooleanSupplier;
 
 /// Sends the parts of an answer as they come, in chunks. Used on the request's thread.
@@ -64,7 +65,8 @@ final class StreamedBody {
   private void fail(ServingException failure) {
     RequestLog.of(ctx).failed(failure);
     if (!is(MediaType.EVENT_STREAM) && !is(MediaType.JSON_LINES)) {
-      connection.close();
+      Runnable breakOff = ctx.attribute(RuntimeApi.BREAK);
+      Objects.requireNonNullElse(breakOff, connection::close).run();
       return;
     }
     try {

@@ -50,6 +50,7 @@ class ConfigurationTest {
                     MediaType.JSON,
                     "/metrics",
                     true,
+                    true,
                     Duration.ZERO,
                     Duration.ofSeconds(20),
                     OptionalInt.empty(),
@@ -136,6 +137,7 @@ class ConfigurationTest {
             "BERTH_MAX_BATCH_DELAY_MS", "5",
             "BERTH_METRICS_PATH", "/server/metrics",
             "BERTH_PAGE", "false",
+            "BERTH_RUNTIME_API", "true",
             "BERTH_DRAIN_SECONDS", "3",
             "BERTH_LAME_DUCK_SECONDS", "4"));
     environment.putAll(
@@ -169,6 +171,7 @@ class ConfigurationTest {
                     new MediaType("text", "csv", Map.of("header", "absent")),
                     "/server/metrics",
                     false,
+                    true,
                     Duration.ofSeconds(4),
                     Duration.ofSeconds(3),
                     OptionalInt.of(500),
