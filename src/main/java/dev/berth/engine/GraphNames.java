@@ -15,7 +15,7 @@ import java.util.Set;
 ///   returns no dict, or one that is made elsewhere
 /// @param texts the outputs that are texts, as far as the file tells
 /// @param shapes the lengths of the dimensions of inputs and outputs by their names, -1 for any
-///   length; without those of which the file does not tell
+///   length, none for a number alone; without those of which the file does not tell
 /// @param weights the files that hold its weights, relative to it; empty: it does itself
 /// @param misfit what it takes or returns that is no tensor, if anything: no forward can succeed
 public record GraphNames(

@@ -289,7 +289,8 @@ public record HubModel(
       }
       json.set("image", new PictureSteps(directory.json(PictureSteps.FILE)).described());
       reasons.add("pictures: " + json.path("image"));
-      int batch = names.shapes().getOrDefault(names.inputs().getFirst(), List.of(-1)).getFirst();
+      var shape = names.shapes().getOrDefault(names.inputs().getFirst(), List.of());
+      int batch = shape.isEmpty() ? -1 : shape.getFirst();
       json.put("shapes", batch > 0 ? "compiled" : "dynamic");
       var entry = file(json);
       if (batch > 0) {

@@ -50,7 +50,8 @@ final class OnnxFile {
   /// The outputs that are texts.
   private final Set<String> texts = new HashSet<>();
 
-  /// Those of inputs and outputs by their names, -1 for any length.
+  /// Those of inputs and outputs by their names, -1 for any length. A number alone has an empty
+  /// one.
   private final Map<String, List<Integer>> shapes = new HashMap<>();
 
   /// The inputs that have a value already.
@@ -255,7 +256,7 @@ final class OnnxFile {
   private boolean value(boolean isInput) throws IOException {
     var name = new String[] {""};
     var type = new int[1];
-    var shape = new ArrayList<Integer>();
+    var found = new ArrayList<List<Integer>>();
     message(
         field ->
             switch (field) {
@@ -264,7 +265,7 @@ final class OnnxFile {
                 yield true;
               }
               case 2 ->
-                  message(kind -> kind == 1 && message(part -> tensorType(part, type, shape)));
+                  message(kind -> kind == 1 && message(part -> tensorType(part, type, found)));
               default -> false;
             });
     if (isInput) {
@@ -275,19 +276,21 @@ final class OnnxFile {
         texts.add(name[0]);
       }
     }
-    if (!shape.isEmpty()) {
-      shapes.put(name[0], List.copyOf(shape));
-    }
+    found.forEach(shape -> shapes.put(name[0], List.copyOf(shape)));
     return true;
   }
 
-  private boolean tensorType(int field, int[] type, List<Integer> shape) throws IOException {
+  private boolean tensorType(int field, int[] type, List<List<Integer>> found) throws IOException {
     return switch (field) {
       case -1 -> {
         type[0] = in.readInt32();
         yield true;
       }
-      case 2 -> message(part -> part == 1 && dimension(shape));
+      case 2 -> {
+        var shape = new ArrayList<Integer>();
+        found.add(shape);
+        yield message(part -> part == 1 && dimension(shape));
+      }
       default -> false;
     };
   }

@@ -2,7 +2,6 @@ package dev.berth.handler.tensor;
 
 import dev.berth.content.TensorInputs;
 import dev.berth.engine.EngineException;
-import dev.berth.engine.Graph;
 import dev.berth.engine.InvalidInputException;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
@@ -14,6 +13,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -73,7 +73,7 @@ final class KnownTensors {
   /// once more in the types that it should take. Where those are unknown, in float32 and in int64.
   ///
   /// @throws BadInputException when the model takes none of them
-  List<Tensor> forward(List<Tensor> batches, Graph model) {
+  List<Tensor> forward(List<Tensor> batches, UnaryOperator<List<Tensor>> model) {
     try {
       return taking(batches, model);
     } catch (InvalidInputException e) {
@@ -93,13 +93,13 @@ final class KnownTensors {
     }
   }
 
-  private List<Tensor> taking(List<Tensor> batches, Graph model) {
-    var outputs = model.forward(batches);
+  private List<Tensor> taking(List<Tensor> batches, UnaryOperator<List<Tensor>> model) {
+    var outputs = model.apply(batches);
     taken = with(taken, names(), batches);
     return outputs;
   }
 
-  private Optional<List<Tensor>> tried(List<Tensor> batches, Graph model) {
+  private Optional<List<Tensor>> tried(List<Tensor> batches, UnaryOperator<List<Tensor>> model) {
     try {
       return Optional.of(taking(batches, model));
     } catch (EngineException _) {

@@ -72,6 +72,7 @@ final class ModelColumns {
       return Optional.empty();
     }
     return Optional.ofNullable(names.shapes().get(names.inputs().get(input)))
+        .filter(_ -> !new Batching(names).isWhole())
         .map(shape -> shape.subList(1, shape.size()))
         .filter(shape -> shape.stream().allMatch(length -> length > 0))
         .filter(shape -> width(shape) <= MOST);

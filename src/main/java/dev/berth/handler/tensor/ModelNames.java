@@ -7,8 +7,6 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
-import java.util.stream.Collectors;
 
 /// Compares the names in `model.json` with those of the model itself.
 ///
@@ -42,22 +40,6 @@ final class ModelNames {
                       "%s: its forward %s, expected tensors only; wrap it in a module that takes and returns tensors, and save that"
                           .formatted(artifact.file().getFileName(), misfit)));
             });
-  }
-
-  /// The outputs of a model for one record that have any number of rows, such as the boxes of what
-  /// a picture shows. Each is the record's as a whole.
-  static Set<String> unbatched(GraphNames names) {
-    boolean isForOne =
-        !names.inputs().isEmpty()
-            && names.inputs().stream()
-                .allMatch(input -> first(names, input).filter(length -> length == 1).isPresent());
-    return names.outputs().stream()
-        .filter(output -> isForOne && first(names, output).filter(length -> length < 0).isPresent())
-        .collect(Collectors.toUnmodifiableSet());
-  }
-
-  private static Optional<Integer> first(GraphNames names, String tensor) {
-    return Optional.ofNullable(names.shapes().get(tensor)).map(List::getFirst);
   }
 
   private static Optional<String> problemOfInputs(TensorArtifact artifact, GraphNames names) {

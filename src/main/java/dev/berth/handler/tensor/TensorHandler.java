@@ -24,12 +24,10 @@ import dev.berth.hooks.Tensor;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -79,8 +77,7 @@ public class TensorHandler
   private final SharedGraphs models;
   private final List<MediaType> responseTypes;
 
-  /// The outputs that are not rows of a batch.
-  private final Set<String> unbatched;
+  private final Batching batching;
 
   /// The graph of each accelerator, as `models` has it, and in the order of `model.json`.
   private final Map<Graph, Graph> named = new ConcurrentHashMap<>();
@@ -102,7 +99,7 @@ public class TensorHandler
             inputs(artifact, names),
             names.inputs().isEmpty() ? "input_0" : names.inputs().getFirst());
     this.models = new SharedGraphs(artifact.file());
-    this.unbatched = ModelNames.unbatched(names);
+    this.batching = new Batching(names);
     boolean areNumbers =
         names.texts().stream()
             .noneMatch(text -> artifact.outputs().isEmpty() || artifact.outputs().contains(text));
@@ -195,7 +192,9 @@ public class TensorHandler
             .boxed()
             .collect(
                 Collectors.groupingBy(
-                    i -> records.get(i).toString(), LinkedHashMap::new, Collectors.toList()));
+                    i -> batching.isWhole() ? "" + i : records.get(i).toString(),
+                    LinkedHashMap::new,
+                    Collectors.toList()));
     var predictions = new ArrayList<List<Tensor>>(records);
     for (var indexes : alike.values()) {
       var rows = predict(indexes.stream().map(records::get).toList(), model);
@@ -230,10 +229,11 @@ public class TensorHandler
 
   private List<List<Tensor>> predict(List<List<Tensor>> records, Graph model) {
     var names = outputNames();
-    var returned = known.forward(columns(records), model);
+    var returned =
+        known.forward(columns(records), batches -> model.forward(batching.given(batches)));
     var outputs =
         IntStream.range(0, returned.size())
-            .mapToObj(i -> batch(returned.get(i), TensorPredictions.name(names, i)))
+            .mapToObj(i -> batching.batch(returned.get(i), TensorPredictions.name(names, i)))
             .toList();
     for (var output : outputs) {
       if (output.rank() == 0 || output.shape()[0] != records.size()) {
@@ -250,14 +250,6 @@ public class TensorHandler
         IntStream.range(0, outputs.size()).mapToObj(i -> TensorPredictions.name(names, i)).toList(),
         outputs);
     return rows(outputs, records.size());
-  }
-
-  private Tensor batch(Tensor output, String name) {
-    if (!unbatched.contains(name)) {
-      return output;
-    }
-    return output.reshape(
-        IntStream.concat(IntStream.of(1), Arrays.stream(output.shape())).toArray());
   }
 
   /// Those of `model.json`, else those of the dict that the model has returned.

@@ -3,15 +3,20 @@ package dev.berth.handler.tensor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.berth.content.Npz;
+import dev.berth.hooks.Tensor;
 import dev.berth.testing.OnnxModel;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -69,6 +74,88 @@ class OnnxServingTest {
               "application/json");
       assertThat(refused.statusCode()).isEqualTo(400);
       assertThat(refused.body()).contains("found 2.5, expected a whole number that is int32");
+    }
+  }
+
+  /// A voice detector's inputs: the sound, a state whose second dimension is the batch, and a rate.
+  @Test
+  void aModelWithoutADimensionForRecordsTakesTensorsAsTheyAre() throws Exception {
+    new OnnxModel()
+        .input("sound", OnnxModel.FLOAT, "batch", "samples")
+        .input("state", OnnxModel.FLOAT, 2, "batch", 1)
+        .input("rate", OnnxModel.INT64)
+        .node("Cast", List.of("rate"), List.of("times"), OnnxModel.attribute("to", OnnxModel.FLOAT))
+        .node("Mul", List.of("sound", "times"), List.of("loud"))
+        .node("Add", List.of("state", "times"), List.of("next"))
+        .output("loud", OnnxModel.FLOAT, "batch", "samples")
+        .output("next", OnnxModel.FLOAT, 2, "batch", 1)
+        .output("times", OnnxModel.FLOAT)
+        .write(artifact.resolve("model.onnx"));
+    var record = "{\"sound\": [[1, 2]], \"state\": [[[3]], [[4]]], \"rate\": %d}";
+    var expected =
+        "{\"loud\":[[%d.0,%d.0]],\"next\":[[[%d.0]],[[%d.0]]],\"times\":%d.0}"
+            .formatted(2, 4, 5, 6, 2);
+    try (var server = TestServer.artifact(artifact).start()) {
+      assertThat(answer(server, record.formatted(2))).isEqualTo(expected);
+      assertThat(
+              answer(
+                  server,
+                  "{\"instances\": [%s, %s]}".formatted(record.formatted(2), record.formatted(1))))
+          .isEqualTo(
+              "{\"predictions\":[%s,%s]}"
+                  .formatted(
+                      expected, "{\"loud\":[[1.0,2.0]],\"next\":[[[4.0]],[[5.0]]],\"times\":1.0}"));
+      var arrays =
+          Npz.write(
+              new TreeMap<>(
+                  Map.of(
+                      "sound", Tensor.of(new float[] {1, 2}, 1, 1, 2),
+                      "state", Tensor.of(new float[] {3, 4}, 1, 2, 1, 1),
+                      "rate", Tensor.of(new long[] {2}, 1))));
+      var response =
+          server.invoke(
+              BodyPublishers.ofByteArray(arrays),
+              "Content-Type",
+              "application/x-npz",
+              "Accept",
+              "application/json");
+      assertThat(response.body()).isEqualTo("[%s]".formatted(expected));
+    }
+  }
+
+  /// One returns the steps of a text line first, as CTC wants them, and one a score alone.
+  @Test
+  void aModelForOneRecordMayReturnItInAnyOrder() throws Exception {
+    new OnnxModel()
+        .input("line", OnnxModel.FLOAT, 1, 2, "width")
+        .node(
+            "Transpose",
+            List.of("line"),
+            List.of("steps"),
+            OnnxModel.attribute("perm", List.of(2L, 0L, 1L)))
+        .node("ReduceSum", List.of("line"), List.of("sum"), OnnxModel.attribute("keepdims", 0))
+        .output("steps", OnnxModel.FLOAT, 1, "steps")
+        .outputOfAnyShape("sum", OnnxModel.FLOAT)
+        .write(artifact.resolve("model.onnx"));
+    try (var server = TestServer.artifact(artifact).start()) {
+      assertThat(answer(server, "{\"instances\": [[[1, 2, 3], [4, 5, 6]], [[1, 2], [3, 4]]]}"))
+          .isEqualTo(
+              "{\"predictions\":[{\"steps\":[[[1.0,4.0]],[[2.0,5.0]],[[3.0,6.0]]],\"sum\":21.0},"
+                  + "{\"steps\":[[[1.0,3.0]],[[2.0,4.0]]],\"sum\":10.0}]}");
+    }
+  }
+
+  /// It is a number for one record, and a list for several.
+  @Test
+  void aScoreWithoutADimensionIsThatOfItsRecord() throws Exception {
+    new OnnxModel()
+        .input("x", OnnxModel.FLOAT, "n", 1)
+        .node("Squeeze", List.of("x"), List.of("score"))
+        .output("score", OnnxModel.FLOAT)
+        .write(artifact.resolve("model.onnx"));
+    try (var server = TestServer.artifact(artifact).start()) {
+      assertThat(answer(server, "[[7]]")).isEqualTo("[7.0]");
+      assertThat(answer(server, "[[7], [8]]")).isEqualTo("[7.0,8.0]");
     }
   }
 
