@@ -24,7 +24,7 @@ final class OnnxFailure {
   private static final Pattern PLACE =
       Pattern.compile(
           "^Error code - \\w+ - message: |Load model from .* failed:|\\[ONNXRuntimeError] : \\d+ : \\w+ : "
-              + "|Exception during \\w+: |/\\S+:\\d+ [^)]*\\)(?: const)? |\\w+\\.(?:cc|h):\\d+ \\w+(?:\\(\\))? ");
+              + "|Exception during \\w+: |/\\S+:\\d+ [^)]*\\)\\S*(?: const)? |\\w+\\.(?:cc|h):\\d+ \\w+(?:\\(\\))? ");
 
   private static final Pattern NODE =
       Pattern.compile(
