@@ -198,6 +198,23 @@ class PackCommandTest {
   }
 
   @Test
+  void theInt8FileForThisProcessorComesFirst() throws Exception {
+    config("BertForSequenceClassification", "\"num_labels\": 2");
+    var agreeing =
+        List.of("model", "model_quantized", "model_qint8_arm64", "model_qint8_avx2", "model_int8");
+    for (var name : agreeing) {
+      leastAndMost("least", "most").write(source.resolve(name + ".onnx"));
+    }
+    pack();
+    assertThat(output.resolve("model.json"))
+        .content()
+        .contains(
+            System.getProperty("os.arch").equals("aarch64")
+                ? "model_qint8_arm64.onnx"
+                : "model_qint8_avx2.onnx");
+  }
+
+  @Test
   void whatCantBePackedIsRefusedWithOneSentence() throws Exception {
     classifier().write(source.resolve("model.onnx"));
     refused("config.json: architectures: found , expected one that ends with ForQuestionAnswering");
