@@ -20,6 +20,7 @@ import dev.berth.handler.text.TextClassificationHandler;
 import dev.berth.handler.text.TokenClassificationHandler;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.json.JsonText;
+import java.io.File;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -28,6 +29,7 @@ import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -160,7 +162,14 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
     return name == null ? artifact.directory().getFileName() : name;
   }
 
+  /// Its size is that of all its weights, also of those in files beside it.
   private static String file(Path directory, Path file) {
-    return "%s %.1f MB".formatted(directory.relativize(file), file.toFile().length() / 1e6);
+    var weights =
+        Engine.ALL.stream()
+            .filter(engine -> engine.reads(file))
+            .flatMap(engine -> engine.names(file).weights().stream())
+            .map(name -> new File(file.toFile().getParentFile(), name));
+    long bytes = Stream.concat(Stream.of(file.toFile()), weights).mapToLong(File::length).sum();
+    return "%s %.1f MB".formatted(directory.relativize(file), bytes / 1e6);
   }
 }

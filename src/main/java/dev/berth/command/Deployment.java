@@ -125,9 +125,14 @@ record Deployment(
     return devices;
   }
 
-  /// The engines that are certain to be used: those of the files of the artifact. What hooks load
-  /// besides is not known.
+  /// The engines that are certain to be used: those of the files of the artifact, where a model of
+  /// the hub has its own in `onnx`. What hooks load besides is not known.
   static List<Engine> engines(Path directory) {
+    var engines = enginesIn(directory);
+    return engines.isEmpty() ? enginesIn(directory.resolve("onnx")) : engines;
+  }
+
+  private static List<Engine> enginesIn(Path directory) {
     try (var listed = Files.list(directory)) {
       return listed.filter(Engine::isModel).map(Engine::of).distinct().toList();
     } catch (IOException | EngineException | ModelArtifactException _) {

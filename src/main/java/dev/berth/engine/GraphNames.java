@@ -17,6 +17,8 @@ import java.util.Set;
 /// @param shapes the lengths of the dimensions of inputs and outputs by their names, -1 for any
 ///   length, none for a number alone; without those of which the file does not tell
 /// @param weights the files that hold its weights, relative to it; empty: it does itself
+/// @param isHalf whether more of its weights are of `float16` than of `float32`, as far as the file
+///   tells
 /// @param misfit what it takes or returns that is no tensor, if anything: no forward can succeed
 public record GraphNames(
     List<String> inputs,
@@ -26,11 +28,20 @@ public record GraphNames(
     Set<String> texts,
     Map<String, List<Integer>> shapes,
     List<String> weights,
+    boolean isHalf,
     Optional<String> misfit) {
 
   public static final GraphNames UNKNOWN =
       new GraphNames(
-          List.of(), List.of(), 0, List.of(), Set.of(), Map.of(), List.of(), Optional.empty());
+          List.of(),
+          List.of(),
+          0,
+          List.of(),
+          Set.of(),
+          Map.of(),
+          List.of(),
+          false,
+          Optional.empty());
 
   public GraphNames {
     inputs = List.copyOf(inputs);

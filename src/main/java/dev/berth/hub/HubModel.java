@@ -103,7 +103,8 @@ public record HubModel(
 
     HubModel read() {
       var task = task();
-      var precision = OnnxFiles.precision(file).orElse("fp32");
+      var named = OnnxFiles.precision(file).orElse("fp32");
+      var precision = named.equals("fp32") && names.isHalf() ? "fp16" : named;
       reasons.add(
           "file: %s, %s%s"
               .formatted(

@@ -215,6 +215,24 @@ class PackCommandTest {
   }
 
   @Test
+  void aFileOfAnyNameMayHaveItsWeightsInFp16() throws Exception {
+    config("BertForTokenClassification", "\"num_labels\": 1");
+    ids(new OnnxModel())
+        .initializer(OnnxModel.tensor("half", OnnxModel.FLOAT16, 1, 1, 1).bytes(9, new byte[2]))
+        .initializer(
+            OnnxModel.tensor("axes", OnnxModel.INT64, 1)
+                .bytes(9, new byte[] {2, 0, 0, 0, 0, 0, 0, 0}))
+        .node("Cast", List.of("half"), List.of("scale"), TO_FLOAT)
+        .node("Unsqueeze", List.of("numbers", "axes"), List.of("columns"))
+        .node("Mul", List.of("columns", "scale"), List.of("logits"))
+        .output("logits", OnnxModel.FLOAT, "rows", "tokens", 1)
+        .write(source.resolve("model.onnx"));
+    pack();
+    assertThat(said).contains("file: model.onnx, fp16");
+    assertThat(output.resolve("model.json")).content().contains("\"precision\":\"fp16\"");
+  }
+
+  @Test
   void whatCantBePackedIsRefusedWithOneSentence() throws Exception {
     classifier().write(source.resolve("model.onnx"));
     refused("config.json: architectures: found , expected one that ends with ForQuestionAnswering");

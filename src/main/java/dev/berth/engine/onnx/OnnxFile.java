@@ -60,6 +60,9 @@ final class OnnxFile {
   /// The files that hold weights, relative to this one.
   private final Set<String> weights = new LinkedHashSet<>();
 
+  /// How many tensors have weights in `float16`, less those in `float32`.
+  private int halves;
+
   private int depth;
 
   private OnnxFile(CodedInputStream in) throws IOException {
@@ -97,6 +100,7 @@ final class OnnxFile {
           read.texts,
           read.shapes,
           List.copyOf(read.weights),
+          read.halves > 0,
           Optional.empty());
     } catch (IOException _) {
       return GraphNames.UNKNOWN;
@@ -234,6 +238,11 @@ final class OnnxFile {
 
   /// Its `external_data` is a list of keys and values.
   private boolean tensor(int field) throws IOException {
+    if (field == -2) {
+      var type = OnnxType.of(in.readInt32());
+      halves += type == OnnxType.FLOAT16 ? 1 : type == OnnxType.FLOAT32 ? -1 : 0;
+      return true;
+    }
     if (field != 13) {
       return false;
     }

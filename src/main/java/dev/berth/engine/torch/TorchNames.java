@@ -87,6 +87,7 @@ final class TorchNames {
         Set.of(),
         Map.of(),
         List.of(),
+        false,
         parameters.isEmpty() ? Optional.of("takes nothing") : misfit(required, returned));
   }
 

@@ -104,7 +104,15 @@ class OnnxGraphTest {
                     "scores",
                     List.of(-1)),
                 List.of(),
+                false,
                 Optional.empty()));
+    model
+        .initializer(OnnxModel.tensor("a", OnnxModel.FLOAT16, 1).bytes(9, new byte[2]))
+        .initializer(OnnxModel.tensor("b", OnnxModel.FLOAT16).bytes(9, new byte[2]))
+        .output("size", OnnxModel.INT64);
+    var more = new Onnx().names(model.write(directory.resolve("more.onnx")));
+    assertThat(more.isHalf()).isTrue();
+    assertThat(more.shapes().get("size")).as("a number alone").isEmpty();
     assertThat(new Onnx().names(Path.of("README.md"))).isEqualTo(GraphNames.UNKNOWN);
     assertThat(new Onnx().names(directory.resolve("none.onnx"))).isEqualTo(GraphNames.UNKNOWN);
   }

@@ -35,6 +35,7 @@ class TorchNamesTest {
                 Set.of(),
                 Map.of(),
                 List.of(),
+                false,
                 Optional.empty()));
     assertThat(
             names(
@@ -57,6 +58,7 @@ class TorchNamesTest {
                 Set.of(),
                 Map.of(),
                 List.of(),
+                false,
                 Optional.empty()));
   }
 
@@ -77,6 +79,7 @@ class TorchNamesTest {
                 Set.of(),
                 Map.of(),
                 List.of(),
+                false,
                 Optional.of("takes pair: Tuple[Tensor, Tensor]")));
   }
 
