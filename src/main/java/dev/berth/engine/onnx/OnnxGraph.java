@@ -122,6 +122,9 @@ final class OnnxGraph implements Graph {
       return message
           + "; name the library that has it with --extra-libraries or BERTH_EXTRA_LIBRARIES";
     }
+    if (message.contains("Could not find an implementation for")) {
+      return message + "; export it with a newer opset_version, or with weights in float32";
+    }
     var locale = NO_LOCALE.matcher(message);
     return locale.find()
         ? "its locale %s is not here; export it with the locale C.UTF-8".formatted(locale.group(1))

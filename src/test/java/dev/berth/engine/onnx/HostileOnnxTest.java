@@ -60,6 +60,12 @@ class HostileOnnxTest {
     assertRefused("opset", "; export it with an older opset_version");
   }
 
+  @Test
+  void anOpsetThatIsTooOldSaysWhatToDo() throws IOException {
+    OnnxModel.linear().opset("", 6).write(file);
+    assertRefused("Add(6)", "; export it with a newer opset_version, or with weights in float32");
+  }
+
   @ParameterizedTest
   @CsvSource({"'', NoSuchOperator", "my.company, Mine", "com.microsoft, NoSuchOperator"})
   void anUnknownOperatorSaysWhatToDo(String domain, String operator) throws IOException {
