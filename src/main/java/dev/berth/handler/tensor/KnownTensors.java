@@ -2,6 +2,7 @@ package dev.berth.handler.tensor;
 
 import dev.berth.content.TensorInputs;
 import dev.berth.engine.EngineException;
+import dev.berth.engine.Graph;
 import dev.berth.engine.InvalidInputException;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
@@ -13,7 +14,6 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -26,12 +26,15 @@ final class KnownTensors {
   /// What the only input is called where it may have any name.
   private final String onlyInput;
 
+  private final Batching batching;
+
   private volatile List<Column> taken = List.of();
   private volatile List<Column> returned = List.of();
 
-  KnownTensors(TensorInputs declared, String onlyInput) {
+  KnownTensors(TensorInputs declared, String onlyInput, Batching batching) {
     this.inputs = declared;
     this.onlyInput = onlyInput;
+    this.batching = batching;
   }
 
   TensorInputs inputs() {
@@ -73,7 +76,7 @@ final class KnownTensors {
   /// once more in the types that it should take. Where those are unknown, in float32 and in int64.
   ///
   /// @throws BadInputException when the model takes none of them
-  List<Tensor> forward(List<Tensor> batches, UnaryOperator<List<Tensor>> model) {
+  List<Tensor> forward(List<Tensor> batches, Graph model) {
     try {
       return taking(batches, model);
     } catch (InvalidInputException e) {
@@ -89,17 +92,19 @@ final class KnownTensors {
           .orElseThrow(
               () ->
                   new BadInputException(
-                      "the model does not take %s: %s".formatted(batches, e.getMessage()), e));
+                      "the model does not take %s: %s"
+                          .formatted(batching.given(batches), e.getMessage()),
+                      e));
     }
   }
 
-  private List<Tensor> taking(List<Tensor> batches, UnaryOperator<List<Tensor>> model) {
-    var outputs = model.apply(batches);
+  private List<Tensor> taking(List<Tensor> batches, Graph model) {
+    var outputs = model.forward(batching.given(batches));
     taken = with(taken, names(), batches);
     return outputs;
   }
 
-  private Optional<List<Tensor>> tried(List<Tensor> batches, UnaryOperator<List<Tensor>> model) {
+  private Optional<List<Tensor>> tried(List<Tensor> batches, Graph model) {
     try {
       return Optional.of(taking(batches, model));
     } catch (EngineException _) {

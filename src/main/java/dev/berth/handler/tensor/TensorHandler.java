@@ -94,12 +94,13 @@ public class TensorHandler
     if (getClass() == TensorHandler.class) {
       ModelNames.checkTypes(artifact, names);
     }
+    this.batching = new Batching(names);
     this.known =
         new KnownTensors(
             inputs(artifact, names),
-            names.inputs().isEmpty() ? "input_0" : names.inputs().getFirst());
+            names.inputs().isEmpty() ? "input_0" : names.inputs().getFirst(),
+            batching);
     this.models = new SharedGraphs(artifact.file());
-    this.batching = new Batching(names);
     boolean areNumbers =
         names.texts().stream()
             .noneMatch(text -> artifact.outputs().isEmpty() || artifact.outputs().contains(text));
@@ -229,8 +230,7 @@ public class TensorHandler
 
   private List<List<Tensor>> predict(List<List<Tensor>> records, Graph model) {
     var names = outputNames();
-    var returned =
-        known.forward(columns(records), batches -> model.forward(batching.given(batches)));
+    var returned = known.forward(columns(records), model);
     var outputs =
         IntStream.range(0, returned.size())
             .mapToObj(i -> batching.batch(returned.get(i), TensorPredictions.name(names, i)))

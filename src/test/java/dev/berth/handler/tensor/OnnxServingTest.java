@@ -120,6 +120,8 @@ class OnnxServingTest {
               "Accept",
               "application/json");
       assertThat(response.body()).isEqualTo("[%s]".formatted(expected));
+      assertThat(server.invoke(record.formatted(2).replace("[[1, 2]]", "[1, 2]")).body())
+          .contains("the model does not take [float32[2], float32[2, 1, 1], int64[]]: ");
     }
   }
 
