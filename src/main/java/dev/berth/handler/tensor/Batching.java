@@ -38,6 +38,11 @@ final class Batching {
     return isWhole;
   }
 
+  /// Whether a forward takes no more than one record.
+  boolean isAlone() {
+    return isWhole || isForOne;
+  }
+
   /// What a forward takes of batches, each with the records as its first dimension.
   List<Tensor> given(List<Tensor> batches) {
     return isWhole ? batches.stream().map(batch -> batch.unstack().getFirst()).toList() : batches;

@@ -183,7 +183,8 @@ public class TensorHandler
     return records;
   }
 
-  /// Runs the model once for each shape among the records.
+  /// Runs the model once for each shape among the records, or for each record where it takes no
+  /// more.
   ///
   /// @throws BadInputException when the model refuses the shape, type or values of these tensors
   @Override
@@ -193,7 +194,7 @@ public class TensorHandler
             .boxed()
             .collect(
                 Collectors.groupingBy(
-                    i -> batching.isWhole() ? "" + i : records.get(i).toString(),
+                    i -> batching.isAlone() ? "" + i : records.get(i).toString(),
                     LinkedHashMap::new,
                     Collectors.toList()));
     var predictions = new ArrayList<List<Tensor>>(records);
