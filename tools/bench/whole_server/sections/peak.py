@@ -79,7 +79,9 @@ def multiplications() -> tuple[int, int, int]:
     for node in graph.node:
         if node.op_type in ("Transpose", "Cast", "Mul", "Sub", "DequantizeLinear") and node.input[0] in sizes:
             sizes[node.output[0]] = sizes[node.input[0]]
-    hidden = next(sizes[node.input[1]] for node in graph.node if node.op_type == "LayerNormalization")
+    # Attention has the width of the least of the matrices.
+    weights = {node.input[0] for node in graph.node if node.op_type == "Transpose"}
+    hidden = min(min(one.dims) for one in graph.initializer if one.name in weights)
     whole = sum(sizes[node.input[1]] for node in graph.node if node.op_type == "MatMulInteger")
     others = [sizes.get(node.input[1]) for node in graph.node if node.op_type == "MatMul"]
     return whole, sum(size for size in others if size), hidden * others.count(None)
