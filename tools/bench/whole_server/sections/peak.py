@@ -1,6 +1,7 @@
 """The arithmetic limit of the sample: what a core multiplies at most, and what an answer has to multiply."""
 
 import json
+import math
 import time
 
 import numpy
@@ -79,12 +80,11 @@ def multiplications() -> tuple[int, int, int]:
     for node in graph.node:
         if node.op_type in ("Transpose", "Cast", "Mul", "Sub", "DequantizeLinear") and node.input[0] in sizes:
             sizes[node.output[0]] = sizes[node.input[0]]
-    # Attention has the width of the least of the matrices.
-    weights = {node.input[0] for node in graph.node if node.op_type == "Transpose"}
-    hidden = min(min(one.dims) for one in graph.initializer if one.name in weights)
-    whole = sum(sizes[node.input[1]] for node in graph.node if node.op_type == "MatMulInteger")
+    layers = [sizes[node.input[1]] for node in graph.node if node.op_type == "MatMulInteger"]
+    # The least of them is a square, from the width of attention to the same.
+    hidden = math.isqrt(min(layers))
     others = [sizes.get(node.input[1]) for node in graph.node if node.op_type == "MatMul"]
-    return whole, sum(size for size in others if size), hidden * others.count(None)
+    return sum(layers), sum(size for size in others if size), hidden * others.count(None)
 
 
 def product(operator: str, left: type, right: type, result: int) -> float:
