@@ -74,7 +74,7 @@ class ModelMemoryTest {
     used(430);
     assertThatThrownBy(() -> store.load("m7", TestServer.SAMPLE_ARTIFACT))
         .hasMessage(
-            "model \"m7\" needs about 64 MB, found 18 MB free of 512 MB (cgroup), unload another first")
+            "model \"m7\" needs about 63 MB, found 18 MB free of 512 MB (cgroup), unload another first")
         .satisfies(ModelMemoryTest::isShort);
     assertThat(store.list()).extracting(ManyModels.Entry::name).containsExactly("m1");
     store.enter("m1").close();
@@ -91,7 +91,7 @@ class ModelMemoryTest {
     assertThatThrownBy(
             () -> store(QuestionAnsweringHandler::new).load("m", TestServer.SAMPLE_ARTIFACT))
         .hasMessage(
-            "model \"m\" needs about 64 MB, found 0 MB free of 60 MB (cgroup), take a machine with more memory");
+            "model \"m\" needs about 63 MB, found 0 MB free of 60 MB (cgroup), take a machine with more memory");
   }
 
   @Test
@@ -114,7 +114,7 @@ class ModelMemoryTest {
     gate.awaitArrival();
     // 108 MB less the 68.6 that the first one may still take.
     assertThatThrownBy(() -> store.load("second", TestServer.SAMPLE_ARTIFACT))
-        .hasMessageContaining("found 44 MB free");
+        .hasMessageContaining("found 45 MB free");
     store.load("small", artifact);
     gate.open();
     first.get();

@@ -73,7 +73,7 @@ class TokenizerTest {
     var changed =
         Files.writeString(
             directory.resolve("changed.json"),
-            Files.readString(sample).replace("\"lowercase\": true", "\"lowercase\": false"));
+            Files.readString(sample).replace("\"lowercase\":true", "\"lowercase\":false"));
     assertThat(Files.size(changed)).isNotEqualTo(Files.size(sample));
     try (var one = Tokenizer.load(sample);
         var other = Tokenizer.load(changed)) {
