@@ -26,8 +26,9 @@ import org.slf4j.LoggerFactory;
 
 /// The open connections of all connectors, and the streams of HTTP/2, each of which takes a place
 /// as well. Beyond the limit, a new one takes the place of the connection whose client the server
-/// has waited for longest, for a request, the rest of one, or to take its answer. A connection
-/// whose request is being answered is never closed.
+/// has waited for longest, for a request, the rest of one, or to take its answer. So does one that
+/// is paused because it always sends more. A connection whose request is being answered is never
+/// closed.
 ///
 /// Jetty's `NetworkConnectionLimit` stops accepting at the limit instead, so that connections that
 /// do nothing keep the health check out.

@@ -71,8 +71,9 @@ final class PeerAwareConnector extends ServerConnector {
     return true;
   }
 
-  /// A connection that can look one byte ahead. Jetty reads on its own threads; a worker may ask at
-  /// the same moment, so the byte is guarded by the monitor.
+  /// A connection that can look one byte ahead, reads in turns, and reads no more while nobody
+  /// takes what came. Jetty reads on its own threads; a worker may ask at the same moment, so what
+  /// they share is guarded by the monitor.
   final class PeerAwareEndPoint extends SocketChannelEndPoint {
 
     private static final int UNREAD_BYTES = 2 << 10;

@@ -25,7 +25,7 @@ import software.amazon.eventstream.Message;
 
 /// SageMaker Runtime's public API in front of the container's own, as the platform has it: boto3
 /// and the other SDKs ask a server at a desk as they ask an endpoint. Endpoints may have any name.
-/// Nothing is signed or checked for who asks.
+/// No signature is checked.
 ///
 /// It passes requests on to the container's paths, and turns what comes back into what the platform
 /// makes of it: any error into a `ModelError`, the parts of a stream into events. Runs on the

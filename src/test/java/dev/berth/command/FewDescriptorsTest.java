@@ -148,6 +148,7 @@ class FewDescriptorsTest {
     try (var client = HttpClient.newHttpClient()) {
       // While the others still come, it may be told to come again.
       await()
+          .atMost(LIMIT)
           .untilAsserted(
               () -> {
                 var answer =
