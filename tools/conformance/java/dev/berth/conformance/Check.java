@@ -36,7 +36,7 @@ interface Check {
   }
 
   /// Ends a check that found another status, with the status and how the body begins.
-  static void expect(Container.Answer answer, int... statuses) throws Missed {
+  static void expect(Answer answer, int... statuses) throws Missed {
     for (int status : statuses) {
       if (answer.status() == status) {
         return;

@@ -1,24 +1,15 @@
 package dev.berth.conformance;
 
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.net.InetSocketAddress;
-import java.net.Socket;
-import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
-import java.net.http.HttpTimeoutException;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
+import java.net.http.WebSocket;
 import java.time.Duration;
-import java.util.Arrays;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import javax.net.ssl.SSLContext;
 
 /// The container that is asked, and what it is asked with. Safe for use by many threads.
 final class Container {
@@ -26,17 +17,14 @@ final class Container {
   /// The longest message of an error that a caller of InvokeEndpoint gets to see, in characters.
   static final int LONGEST_MESSAGE = 2048;
 
-  private static final int SHOWN = 100;
+  private static final int LATER_PINGS = 20;
 
   private final URI base;
   private final Sample sample;
-  private final Duration timeout;
-  private final double patience;
-  private final HttpClient client =
-      HttpClient.newBuilder()
-          .version(HttpClient.Version.HTTP_1_1)
-          .connectTimeout(Duration.ofSeconds(10))
-          .build();
+  private final Settings settings;
+  private final Client client;
+  private Answer plain;
+  private Boolean takesAnyPath;
 
   /// What the container's model understands; a part is null where the caller did not give it.
   ///
@@ -45,116 +33,58 @@ final class Container {
   /// @param modelUrl the directory of an artifact, as the container sees it, for `POST /models`
   record Sample(byte[] body, String type, byte[] lines, String linesType, String modelUrl) {}
 
-  /// A response whose body was read whole.
-  record Answer(int status, HttpResponse<byte[]> response, Duration time) {
-
-    String header(String name) {
-      return response.headers().firstValue(name).orElse("");
-    }
-
-    byte[] body() {
-      return response.body();
-    }
-
-    String text() {
-      return new String(body(), StandardCharsets.UTF_8);
-    }
-
-    boolean isSuccess() {
-      return status >= 200 && status < 300;
-    }
-
-    /// The body as JSON, whatever its type says.
-    Object json() throws Check.Missed {
-      try {
-        return Json.read(
-            StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(body())).toString());
-      } catch (CharacterCodingException e) {
-        throw new Check.Missed("a body that is not UTF-8");
-      } catch (IOException e) {
-        throw new Check.Missed("a body that is not JSON: " + shown());
-      }
-    }
-
-    /// The status and how the body begins, in one line.
-    String shown() {
-      var text = text().replaceAll("\\s+", " ").strip();
-      return (status + " " + (text.length() > SHOWN ? text.substring(0, SHOWN) + "…" : text))
-          .strip();
-    }
-  }
-
+  /// How it is asked.
+  ///
+  /// @param headers of every request: names and values in turn
+  /// @param tls whom to trust, for `https`
   /// @param timeout of one request
   /// @param patience what limits of time are multiplied by, for a machine that is busy with other
   ///   things
-  Container(URI base, Sample sample, Duration timeout, double patience) {
+  record Settings(List<String> headers, SSLContext tls, Duration timeout, double patience) {}
+
+  Container(URI base, Sample sample, Settings settings) {
     this.base = base;
     this.sample = sample;
-    this.timeout = timeout;
-    this.patience = patience;
+    this.settings = settings;
+    this.client =
+        new Client(
+            base,
+            "https".equals(base.getScheme()) ? settings.tls : null,
+            settings.headers,
+            settings.timeout);
   }
 
   URI base() {
     return base;
   }
 
-  HttpClient client() {
+  Client client() {
     return client;
   }
 
   Duration timeout() {
-    return timeout;
+    return settings.timeout;
   }
 
   /// A limit of time of a row, made longer as the caller asked.
   Duration limit(long millis) {
-    return Duration.ofMillis((long) (millis * patience));
+    return Duration.ofMillis((long) (millis * settings.patience));
   }
 
-  /// @param headers names and values in turn
-  HttpRequest.Builder request(String path, String... headers) {
-    var request = HttpRequest.newBuilder(base.resolve(path)).timeout(timeout);
-    if (headers.length > 0) {
-      request.headers(headers);
-    }
-    return request;
+  Answer send(Request request) throws IOException {
+    return client.send(request);
   }
 
-  /// Asks once more where the connection breaks: a server may close it behind an error, while this
-  /// request is on its way.
-  Answer send(HttpRequest.Builder request) throws IOException, InterruptedException {
-    try {
-      return sendOnce(request);
-    } catch (HttpTimeoutException e) {
-      throw e;
-    } catch (IOException e) {
-      return sendOnce(request);
-    }
+  CompletableFuture<Answer> sendAsync(Request request) {
+    return client.sendAsync(request);
   }
 
-  Answer sendOnce(HttpRequest.Builder request) throws IOException, InterruptedException {
-    long start = System.nanoTime();
-    var response = client.send(request.build(), BodyHandlers.ofByteArray());
-    return new Answer(response.statusCode(), response, Duration.ofNanos(System.nanoTime() - start));
+  Answer get(String path) throws IOException {
+    return send(Request.get(path));
   }
 
-  CompletableFuture<Answer> sendAsync(HttpRequest.Builder request) {
-    long start = System.nanoTime();
-    return client
-        .sendAsync(request.build(), BodyHandlers.ofByteArray())
-        .thenApply(
-            response ->
-                new Answer(
-                    response.statusCode(), response, Duration.ofNanos(System.nanoTime() - start)));
-  }
-
-  Answer get(String path) throws IOException, InterruptedException {
-    return send(request(path).GET());
-  }
-
-  Answer post(String path, byte[] body, String... headers)
-      throws IOException, InterruptedException {
-    return send(request(path, headers).POST(BodyPublishers.ofByteArray(body)));
+  Answer post(String path, byte[] body, String... headers) throws IOException {
+    return send(Request.post(path, body, headers));
   }
 
   /// Sends the sample's body with its type, and other headers.
@@ -162,22 +92,48 @@ final class Container {
     return send(invocation(headers));
   }
 
-  HttpRequest.Builder invocation(String... headers) throws Check.NotAsked {
-    var all = Arrays.copyOf(new String[] {"Content-Type", type()}, headers.length + 2);
-    System.arraycopy(headers, 0, all, 2, headers.length);
-    return request("/invocations", all).POST(BodyPublishers.ofByteArray(body()));
+  Request invocation(String... headers) throws Exception {
+    return invocation(body(), headers);
   }
 
-  byte[] body() throws Check.NotAsked {
+  private Request invocation(byte[] body, String... headers) {
+    var all = new ArrayList<>(List.of("Content-Type", type()));
+    all.addAll(List.of(headers));
+    return Request.post("/invocations", body, all.toArray(String[]::new));
+  }
+
+  /// The answer to the sample, which is asked once. It may be an error.
+  synchronized Answer plain() throws Exception {
+    if (plain == null) {
+      plain = send(invocation(givenBody()));
+    }
+    return plain;
+  }
+
+  /// The sample's body. A row that sends it tells nothing where the container refuses it as it is.
+  byte[] body() throws Exception {
+    if (!plain().isSuccess()) {
+      throw new Check.NotAsked("the request of --body is answered with " + plain().shown());
+    }
+    return givenBody();
+  }
+
+  byte[] givenBody() throws Check.NotAsked {
     return given(sample.body, "--body FILE");
+  }
+
+  boolean hasBody() {
+    return sample.body != null;
   }
 
   String type() {
     return sample.type;
   }
 
-  boolean takesJson() {
-    return sample.type.startsWith("application/json");
+  void needsJson() throws Check.NotAsked {
+    if (!sample.type.startsWith("application/json")) {
+      throw new Check.NotAsked("needs a model that takes application/json");
+    }
   }
 
   byte[] lines() throws Check.NotAsked {
@@ -192,6 +148,10 @@ final class Container {
     return given(sample.modelUrl, "--model-url PATH");
   }
 
+  boolean hasModelUrl() {
+    return sample.modelUrl != null;
+  }
+
   private static <T> T given(T part, String option) throws Check.NotAsked {
     if (part == null) {
       throw new Check.NotAsked("needs " + option);
@@ -199,40 +159,66 @@ final class Container {
     return part;
   }
 
+  /// Ends a check of something that a container need not offer, where it answers any path.
+  void needsPaths() throws Exception {
+    if (takesAnyPath()) {
+      throw new Check.NotAsked("it answers any path with 2xx");
+    }
+  }
+
+  private synchronized boolean takesAnyPath() throws IOException {
+    if (takesAnyPath == null) {
+      takesAnyPath = get("/no-such-path").isSuccess();
+    }
+    return takesAnyPath;
+  }
+
   /// Ends a check whose answer is not that to the plain request.
   void expectSame(Answer answer) throws Exception {
-    var plain = invoke();
-    if (!Arrays.equals(plain.body(), invoke().body())) {
+    var likeness = likeness();
+    Check.expect(
+        likeness.alike(Likeness.text(plain()), Likeness.text(answer)),
+        "another answer: " + answer.shown());
+  }
+
+  /// What the model's answers to the sample have in common.
+  Likeness likeness() throws Exception {
+    body();
+    var likeness = new Likeness(Likeness.text(plain()), Likeness.text(invoke()));
+    if (!likeness.isKnown()) {
       throw new Check.NotAsked("its answers to one request differ");
     }
-    Check.expect(Arrays.equals(answer.body(), plain.body()), "another answer: " + answer.shown());
+    return likeness;
   }
 
-  /// Ends a check after which the container is no longer well.
+  /// Ends a check after which the container is no longer well: one ping may reach the one worker of
+  /// many that is.
   void expectHealth() throws Exception {
-    var ping = get("/ping");
-    Check.expect(ping.status() == 200, "then GET /ping is " + ping.shown());
+    for (int i = 0; i < LATER_PINGS; i++) {
+      var ping = get("/ping");
+      Check.expect(ping.status() == 200, "then GET /ping is " + ping.shown());
+    }
+    if (hasBody() && plain().isSuccess()) {
+      var answer = invoke();
+      Check.expect(answer.isSuccess(), "then POST /invocations is " + answer.shown());
+    }
   }
 
-  /// Sends bytes as they are and reads what comes until the container closes the connection or says
-  /// nothing for some time.
+  /// Opens a socket.
   ///
-  /// @param silence how long to wait for more
-  String raw(Duration silence, List<byte[]> parts) throws IOException {
-    int port = base.getPort() < 0 ? 80 : base.getPort();
-    try (var socket = new Socket()) {
-      socket.connect(new InetSocketAddress(base.getHost(), port), 10_000);
-      socket.setSoTimeout((int) silence.toMillis());
-      for (var part : parts) {
-        socket.getOutputStream().write(part);
-      }
-      var all = new ByteArrayOutputStream();
-      try {
-        socket.getInputStream().transferTo(all);
-      } catch (SocketTimeoutException e) {
-        // What has come until now is all.
-      }
-      return all.toString(StandardCharsets.ISO_8859_1);
+  /// @throws ExecutionException with an [IOException] if there is none
+  WebSocket webSocket(String path, WebSocket.Listener listener) throws Exception {
+    var client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1);
+    if (settings.tls != null) {
+      client.sslContext(settings.tls);
     }
+    var socket = client.build().newWebSocketBuilder().connectTimeout(timeout());
+    for (int i = 0; i < settings.headers.size(); i += 2) {
+      if (!settings.headers.get(i).equalsIgnoreCase("Host")) {
+        socket.header(settings.headers.get(i), settings.headers.get(i + 1));
+      }
+    }
+    var address = base.toString().replaceFirst("^http", "ws").replaceFirst("/$", "") + path;
+    return socket.buildAsync(URI.create(address), listener).get();
   }
 }

@@ -45,9 +45,20 @@ final class Json {
     return value;
   }
 
-  /// A string of JSON, without control characters.
+  /// Writes a string.
   static String string(String text) {
-    return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
+    var string = new StringBuilder("\"");
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (c == '"' || c == '\\') {
+        string.append('\\').append(c);
+      } else if (c < ' ') {
+        string.append("\\u%04x".formatted((int) c));
+      } else {
+        string.append(c);
+      }
+    }
+    return string.append('"').toString();
   }
 
   private Object value() throws IOException {

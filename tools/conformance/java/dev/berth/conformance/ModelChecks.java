@@ -1,7 +1,7 @@
 package dev.berth.conformance;
 
+import java.io.IOException;
 import java.net.URLEncoder;
-import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -30,22 +30,10 @@ final class ModelChecks {
         Map.entry("MME-07", ModelChecks::pages),
         Map.entry("MME-08", ModelChecks::limits),
         Map.entry("MME-09", ModelChecks::describe),
-        Map.entry("MME-10", container -> unknown(container, container.get("/models/nope"))),
+        Map.entry("MME-10", ModelChecks::describeUnknown),
         Map.entry("MME-11", ModelChecks::invoke),
-        Map.entry(
-            "MME-12",
-            container ->
-                unknown(
-                    container,
-                    container.post(
-                        "/models/nope/invoke",
-                        container.body(),
-                        "Content-Type",
-                        container.type()))),
-        Map.entry(
-            "MME-14",
-            container ->
-                unknown(container, container.send(container.request("/models/nope").DELETE()))),
+        Map.entry("MME-12", ModelChecks::invokeUnknown),
+        Map.entry("MME-14", ModelChecks::unloadUnknown),
         Map.entry("MME-15", ModelChecks::again),
         Map.entry("MME-16", ModelChecks::together),
         Map.entry("MME-18", ModelChecks::names),
@@ -96,9 +84,17 @@ final class ModelChecks {
   }
 
   private static String noSuchUrl(Container container) throws Exception {
-    container.modelUrl();
-    Check.expect(post(container, "m1", "/no/such/directory"), 404);
-    return "404";
+    return withModels(
+        container,
+        List.of("m1"),
+        () -> {
+          var answer = post(container, "m2", "/no/such/directory");
+          if (answer.isSuccess()) {
+            unload(container, "m2");
+          }
+          Check.expect(answer, 404);
+          return "404";
+        });
   }
 
   private static String list(Container container) throws Exception {
@@ -181,7 +177,7 @@ final class ModelChecks {
           var answer =
               container.post(
                   "/models/m1/invoke",
-                  container.body(),
+                  container.givenBody(),
                   "Content-Type",
                   container.type(),
                   "Accept",
@@ -195,10 +191,41 @@ final class ModelChecks {
         });
   }
 
-  private static String unknown(Container container, Container.Answer answer) throws Exception {
-    container.modelUrl();
-    Check.expect(answer, 404);
-    return "404";
+  // A container that has none of these routes answers 404 too, so each is asked beside a model that
+  // is there.
+
+  private static String describeUnknown(Container container) throws Exception {
+    return withModels(
+        container,
+        List.of("m1"),
+        () -> {
+          Check.expect(container.get("/models/m1"), 200);
+          Check.expect(container.get("/models/nope"), 404);
+          return "404";
+        });
+  }
+
+  private static String invokeUnknown(Container container) throws Exception {
+    return withModels(
+        container,
+        List.of("m1"),
+        () -> {
+          var known = invoke(container, "m1");
+          Check.expect(known.isSuccess(), "/models/m1/invoke is " + known.shown());
+          Check.expect(invoke(container, "nope"), 404);
+          return "404";
+        });
+  }
+
+  private static String unloadUnknown(Container container) throws Exception {
+    return withModels(
+        container,
+        List.of("m1"),
+        () -> {
+          Check.expect(container.send(Request.delete("/models/nope")), 404);
+          Check.expect(container.send(Request.delete("/models/m1")), 200);
+          return "404";
+        });
   }
 
   private static String again(Container container) throws Exception {
@@ -207,10 +234,9 @@ final class ModelChecks {
   }
 
   private static String together(Container container) throws Exception {
-    var request = container.request("/models", "Content-Type", "application/json");
-    var body = named("m1", container.modelUrl());
-    var one = container.sendAsync(request.copy().POST(BodyPublishers.ofString(body)));
-    var other = container.sendAsync(request.copy().POST(BodyPublishers.ofString(body)));
+    var request = loads("m1", container.modelUrl());
+    var one = container.sendAsync(request);
+    var other = container.sendAsync(request);
     var statuses = new int[] {one.get().status(), other.get().status()};
     Arrays.sort(statuses);
     unload(container, "m1");
@@ -233,6 +259,9 @@ final class ModelChecks {
   }
 
   private static String singleModel(Container container) throws Exception {
+    if (container.hasModelUrl()) {
+      throw new Check.NotAsked("it has many models, as --model-url says");
+    }
     var answer = container.get("/models");
     Check.expect(answer.status() < 500, answer.shown());
     return String.valueOf(answer.status());
@@ -242,27 +271,41 @@ final class ModelChecks {
   private static String withModels(Container container, List<String> names, Step then)
       throws Exception {
     var url = container.modelUrl();
-    container.body();
+    container.givenBody();
+    String found;
     try {
       for (var name : names) {
         var answer = post(container, name, url);
         Check.expect(answer.status() == 200, "POST /models: " + answer.shown());
       }
-      return then.run();
-    } finally {
+      found = then.run();
+    } catch (Exception e) {
+      // Why the row is missed says more than what happens to its models then.
       for (var name : names) {
-        unload(container, name);
+        try {
+          unload(container, name);
+        } catch (IOException | Check.Missed also) {
+          e.addSuppressed(also);
+        }
       }
+      throw e;
     }
+    for (var name : names) {
+      unload(container, name);
+    }
+    return found;
   }
 
   private interface Step {
     String run() throws Exception;
   }
 
-  private static Container.Answer post(Container container, String name, String url)
-      throws Exception {
-    return container.post(
+  private static Answer post(Container container, String name, String url) throws Exception {
+    return container.send(loads(name, url));
+  }
+
+  private static Request loads(String name, String url) {
+    return Request.post(
         "/models",
         named(name, url).getBytes(StandardCharsets.UTF_8),
         "Content-Type",
@@ -273,7 +316,7 @@ final class ModelChecks {
     return "{\"model_name\":%s,\"url\":%s}".formatted(Json.string(name), Json.string(url));
   }
 
-  private static List<?> models(Container.Answer answer) throws Check.Missed {
+  private static List<?> models(Answer answer) throws Check.Missed {
     return Json.at(answer.json(), "models") instanceof List<?> models ? models : List.of();
   }
 
@@ -281,13 +324,13 @@ final class ModelChecks {
     return "m1".equals(Json.at(model, "modelName")) && url.equals(Json.at(model, "modelUrl"));
   }
 
-  private static Container.Answer invoke(Container container, String name) throws Exception {
+  private static Answer invoke(Container container, String name) throws Exception {
     return container.post(
-        path(name) + "/invoke", container.body(), "Content-Type", container.type());
+        path(name) + "/invoke", container.givenBody(), "Content-Type", container.type());
   }
 
   private static void unload(Container container, String name) throws Exception {
-    var answer = container.send(container.request(path(name)).DELETE());
+    var answer = container.send(Request.delete(path(name)));
     Check.expect(answer.status() == 200 || answer.status() == 404, "DELETE: " + answer.shown());
   }
 
