@@ -4,6 +4,7 @@
 #     docker build --target onnx -t berth:onnx .    the same without libtorch, for ONNX files
 #     docker build --target gpu -t berth:gpu .      also inf1, and inf2 for Inf2 and Trn1; these three on amd64
 #     docker buildx bake                            docker-bake.hcl names them all
+#     docker build --target conformance -t berth-conformance .    no server: the kit that asks any container
 #
 # Needs BuildKit: Docker 23 or newer, or DOCKER_BUILDKIT=1 before that. An image is, from bottom to top and so from what
 # seldom changes to what often does: Debian, Java, libtorch, other people's jars, Berth's jar, and the cache of its
@@ -71,6 +72,33 @@ FROM ${DEBIAN} AS system
 RUN apt-get update && apt-get install -y --no-install-recommends busybox-static libgomp1
 RUN --mount=type=bind,source=src/image,target=/image \
     /image/system.sh /system base-files busybox-static gcc-12-base libc6 libgcc-s1 libgomp1 libstdc++6 zlib1g
+
+# The conformance kit: a Java runtime of the modules that it needs, and what that needs of Debian.
+FROM --platform=$BUILDPLATFORM ${MAVEN} AS conformance-jar
+WORKDIR /build
+COPY pom.xml ./
+COPY docs/contract.md docs/
+COPY tools/conformance tools/conformance
+RUN --mount=type=cache,target=/root/.m2/repository,sharing=locked \
+    mvn -B -ntp -q -f tools/conformance/pom.xml -DskipTests package
+FROM ${JDK} AS conformance-java
+RUN jlink --output /java --compress zip-9 --strip-java-debug-attributes --no-header-files --no-man-pages \
+      --add-modules java.base,java.net.http
+FROM ${DEBIAN} AS conformance-system
+RUN --mount=type=bind,source=src/image,target=/image \
+    /image/system.sh /system base-files libc6 libgcc-s1 zlib1g && find /system/usr/bin -xtype l -delete && rm -r /system/opt/ml
+FROM scratch AS conformance
+COPY --from=conformance-system /system /
+COPY --from=conformance-java /java /opt/java
+COPY --from=conformance-jar /build/target/conformance/berth-conformance.jar /opt/
+ENV LANG=C.UTF-8
+# For the files that --body and others name: docker run -v "$PWD:/work".
+WORKDIR /work
+ARG VERSION=0.1.0-SNAPSHOT
+LABEL org.opencontainers.image.title="Berth conformance kit" \
+      org.opencontainers.image.licenses=Apache-2.0 \
+      org.opencontainers.image.version=$VERSION
+ENTRYPOINT ["/opt/java/bin/java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-jar", "/opt/berth-conformance.jar"]
 
 # What changes with Berth itself.
 FROM --platform=$BUILDPLATFORM libraries AS server

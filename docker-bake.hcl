@@ -31,7 +31,7 @@ variable "MAVEN" {
 }
 
 group "default" {
-  targets = ["cpu", "cpu-nonroot", "onnx", "gpu", "inf1", "inf2"]
+  targets = ["cpu", "cpu-nonroot", "onnx", "gpu", "inf1", "inf2", "conformance"]
 }
 
 target "_common" {
@@ -86,4 +86,11 @@ target "inf2" {
   target    = "inf2"
   tags      = ["${IMAGE}:inf2"]
   platforms = ["linux/amd64"]
+}
+
+# No server: the kit that asks any container.
+target "conformance" {
+  inherits = ["cpu"]
+  target   = "conformance"
+  tags     = ["${IMAGE}-conformance"]
 }

@@ -48,8 +48,14 @@ final class PingChecks {
         connection.write(container.client().head(Request.get("/ping")));
       }
       for (int i = 0; i < CONNECTIONS; i++) {
-        var found = connections.get(i).read(container.timeout(), "GET");
+        var connection = connections.get(i);
+        var left = container.timeout().minusMillis(millisSince(start));
+        var found = connection.read(left, "GET");
         Check.expect(found.status() == 200, "connection " + (i + 1) + ": " + found.shown());
+        if (!connection.isReusable()) {
+          // Some servers wait for that, and take no other one meanwhile.
+          connection.close();
+        }
       }
       last = millisSince(start);
     } catch (SocketTimeoutException e) {
@@ -60,9 +66,7 @@ final class PingChecks {
     var found =
         "%d connections, the slowest in %d ms; all answered after %d ms"
             .formatted(CONNECTIONS, slowest, last);
-    Check.expect(
-        slowest < container.limit(250).toMillis() && last < container.limit(2000).toMillis(),
-        found);
+    Check.expect(slowest < container.limit(250).toMillis(), found);
     return found;
   }
 
