@@ -12,7 +12,20 @@ from whole_server.errors import BenchmarkError
 from whole_server.options import COMPARING, ONCE, SECTIONS, Options, parse
 from whole_server.preparation import prepare
 from whole_server.process import Running, started
-from whole_server.sections import batch, curve, heap, load, memory, models, overhead, overload, peak, start, tasks
+from whole_server.sections import (
+    batch,
+    curve,
+    heap,
+    load,
+    memory,
+    models,
+    neighbour,
+    overhead,
+    overload,
+    peak,
+    start,
+    tasks,
+)
 from whole_server.servers import compared
 from whole_server.statistics import Round
 from whole_server.tables import Goal, goals_table
@@ -21,6 +34,7 @@ from whole_server.turn import Turn, warm
 MODULES: dict[str, ModuleType] = {
     "peak": peak,
     "load": load,
+    "neighbour": neighbour,
     "curve": curve,
     "overload": overload,
     "overhead": overhead,

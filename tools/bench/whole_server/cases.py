@@ -24,6 +24,10 @@ class Case:
         return self.directory / "artifact"
 
     @property
+    def onnx_artifact(self) -> Path:
+        return self.directory / "onnx"
+
+    @property
     def bodies(self) -> Path:
         return places.BODIES if self.task == "question-answering" else self.directory / "bodies.jsonl"
 

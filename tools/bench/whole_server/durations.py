@@ -12,6 +12,7 @@ WARMING = "starting and warming the servers"
 PARTS: dict[str, Callable[[int, int], float]] = {
     "peak": lambda seconds, warm: 2,
     "load": lambda seconds, warm: 81 + 25 * seconds,
+    "neighbour": lambda seconds, warm: 14 + 21 * seconds,
     "curve": lambda seconds, warm: 36 + 19 * seconds,
     "overload": lambda seconds, warm: 104 + 2 * seconds,
     "overhead": lambda seconds, warm: 24 + 8 * seconds,
@@ -19,7 +20,7 @@ PARTS: dict[str, Callable[[int, int], float]] = {
     "start": lambda seconds, warm: 21,
     "memory": lambda seconds, warm: 200,
     "models": lambda seconds, warm: 82 + 12 * seconds,
-    "tasks": lambda seconds, warm: 300,
+    "tasks": lambda seconds, warm: 560,
     "batch": lambda seconds, warm: 130 + 5 * seconds + warm,
 }
 # `--long`: 200,000 requests for each server of `memory`, and 5 MB in place of 2 in `batch`.

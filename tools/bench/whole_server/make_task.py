@@ -1,8 +1,8 @@
-"""Makes the artifact of a task in the layout that trace/trace.py reads, of random weights, and traces it.
+"""Makes the model of a task in the layout that trace/trace.py reads, of random weights, and artifacts of it.
 
 python -m whole_server.make_task TASK SIZE PRECISION TOKENIZER DIRECTORY
 
-DIRECTORY/model is the model of Hugging Face and DIRECTORY/artifact what Berth serves. Random weights are as fast as
+DIRECTORY/model is the model of Hugging Face. DIRECTORY/artifact and DIRECTORY/onnx are what Berth serves. Random weights are as fast as
 any. The answers mean nothing, so the tracer is not to compare precisions.
 """
 
@@ -15,7 +15,10 @@ import torch
 import transformers
 from tokenizers import Tokenizer
 
-TRACE = Path(__file__).resolve().parent.parent.parent / "trace" / "trace.py"
+from whole_server import places
+
+TRACE = places.HOME / "trace" / "trace.py"
+FORMATS = {"artifact": "torchscript", "onnx": "onnx"}
 SIZES = {
     "minilm": {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12, "intermediate_size": 1536},
     "base": {},
@@ -72,12 +75,15 @@ def write(file: Path, value: object) -> None:
 
 def main(task: str, size: str, precision: str, tokenizer: str, directory: str) -> None:
     save(task, size, tokenizer, Path(directory) / "model")
-    trace = [sys.executable, str(TRACE), "--model", f"{directory}/model", "--output", f"{directory}/artifact"]
-    traced = subprocess.run([*trace, "--task", task, "--precision", precision, "--min-agreement", "0"])
-    for sample in Path(directory, "artifact").glob("sample*.json"):
-        # Of random weights the best answers are nearly equal. Another engine may exchange them, and Berth would not start.
-        sample.unlink()
-    sys.exit(traced.returncode)
+    options = ["--model", f"{directory}/model", "--task", task, "--precision", precision, "--min-agreement", "0"]
+    for name, format in FORMATS.items():
+        artifact = Path(directory, name)
+        traced = subprocess.run([sys.executable, str(TRACE), *options, "--format", format, "--output", str(artifact)])
+        if traced.returncode:
+            sys.exit(traced.returncode)
+        for sample in artifact.glob("sample*.json"):
+            # Of random weights the best answers are nearly equal. Another engine may exchange them, and Berth would not start.
+            sample.unlink()
 
 
 if __name__ == "__main__":

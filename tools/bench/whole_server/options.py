@@ -8,6 +8,7 @@ from pathlib import Path
 SECTIONS = {
     "peak": "what the cores multiply at most, and what an answer has to multiply",
     "load": "throughput at 16 and 64 clients, latency of a single client, fairness (goals 1 to 3)",
+    "neighbour": "a single client beside a process that takes half a core, and with the limit of a container",
     "curve": "latency against load, open loop; the plot",
     "overload": "three times the capacity, open loop (goal 4)",
     "overhead": "hooks that do nothing against a bare Javalin handler (goal 5)",
@@ -21,7 +22,7 @@ SECTIONS = {
 # Measured in the first round only.
 ONCE = {"heap", "memory", "models", "tasks", "batch"}
 # Measured on servers that stay up in all rounds.
-COMPARING = {"load", "curve"}
+COMPARING = {"load", "neighbour", "curve"}
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def parse(arguments: list[str]) -> Options:
         busy=given.busy,
         long=given.long,
         sections=[name for name in SECTIONS if name in chosen],
-        model=given.model,
+        model=given.model and given.model.resolve(),
         memory_requests=1000 if given.quick else 200_000 if given.long else 10_000,
         mini_batch_bytes=250_000 if given.quick else 5_000_000 if given.long else 2_000_000,
         cores=len(os.sched_getaffinity(0)),

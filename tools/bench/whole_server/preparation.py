@@ -55,7 +55,7 @@ def export_onnx(model: Path) -> None:
 def make_tasks() -> None:
     """The models of the section tasks, unless they are there from an earlier run."""
     for case in CASES:
-        if not (case.artifact / "model.json").exists():
+        if not (case.onnx_artifact / "model.json").exists():
             shutil.rmtree(case.directory, ignore_errors=True)
             (case.directory / "model").mkdir(parents=True)
             what = [case.task, case.size, case.precision, str(places.TOKENIZER), str(case.directory)]

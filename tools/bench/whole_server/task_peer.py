@@ -1,7 +1,7 @@
 """FastAPI with a model of a task, in the way that its users write it: PEER_TASK, PEER_MODEL, PEER_TOKENIZER, PEER_THREADS.
 
-The file is the TorchScript that Berth serves. For embeddings PEER_ENGINE may be sentence-transformers, with the
-directory of the model in PEER_MODEL. Requests and answers are Berth's: {"inputs": text}.
+The file is the TorchScript that Berth serves, or with onnx in PEER_ENGINE the ONNX file. For embeddings PEER_ENGINE may
+be sentence-transformers, with the directory of the model in PEER_MODEL. Requests and answers are Berth's: {"inputs": text}.
 """
 
 import json
@@ -23,10 +23,10 @@ class Text(BaseModel):
 
 
 class Model:
-    """A traced file with its tokenizer; what it returns for a text, and how its tokens stand in it."""
+    """A model file with its tokenizer; what it returns for a text, and how its tokens stand in it."""
 
     def __init__(self, file: Path, tokenizer: Path) -> None:
-        self.graph = torch.jit.load(str(file)).eval()
+        self.graph = onnx_graph(file) if file.suffix == ".onnx" else torch.jit.load(str(file)).eval()
         self.tokenizer = Tokenizer.from_file(str(tokenizer))
         described = json.loads((file.parent / "model.json").read_text(encoding="utf-8"))
         self.labels = described.get("labels", [])
@@ -37,6 +37,22 @@ class Model:
         rows = {"input_ids": encoding.ids, "attention_mask": encoding.attention_mask, "token_type_ids": encoding.type_ids}
         with torch.inference_mode():
             return encoding, self.graph(*(torch.tensor([rows[name]]) for name in self.inputs))
+
+
+def onnx_graph(file: Path) -> Callable[..., torch.Tensor]:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = int(os.environ["PEER_THREADS"])
+    options.inter_op_num_threads = 1
+    session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+    names = [one.name for one in session.get_inputs()]
+
+    def forward(*rows: torch.Tensor) -> torch.Tensor:
+        [answer] = session.run(None, {name: row.numpy() for name, row in zip(names, rows, strict=True)})
+        return torch.from_numpy(answer)
+
+    return forward
 
 
 def text_classification(model: Model, text: str) -> list[dict[str, Any]]:

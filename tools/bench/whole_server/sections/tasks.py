@@ -1,4 +1,4 @@
-"""Tasks other than the sample's, and a model of 110 million parameters, each with FastAPI on the same file.
+"""Tasks other than the sample's, and a model of 110 million parameters, in both formats, with FastAPI on the same files.
 
 Weights are random, as they make no difference to the speed. The sizes are those of MiniLM with 6 layers and of
 BERT-base. Embeddings are fp32, because SentenceTransformer.encode is; the others are int8.
@@ -8,6 +8,7 @@ import http.client
 import json
 from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 from statistics import median
 
 from whole_server import places
@@ -16,7 +17,7 @@ from whole_server.closed_loop import ask
 from whole_server.errors import BenchmarkError
 from whole_server.options import Options
 from whole_server.process import Running, Server, started
-from whole_server.servers import BERTH, berth, fastapi
+from whole_server.servers import BERTH, BERTH_ONNX, berth, fastapi
 from whole_server.statistics import Metrics, Round, value_of
 from whole_server.tables import Goal, number, table
 from whole_server.turn import CLIENTS, Turn, warm
@@ -30,13 +31,17 @@ SECONDS_MANY, SECONDS_SINGLE = 3, 2
 CLOSE = 0.02
 COMPARED_BODIES = 10
 THREADS, PROCESSES, ENCODE = "fastapi-threads", "fastapi-processes", "fastapi-encode"
+ONNX_THREADS, ONNX_PROCESSES = "fastapi-onnx-threads", "fastapi-onnx-processes"
 
 
 def label(name: str, cores: int) -> str:
     return {
         BERTH: "Berth",
-        THREADS: f"FastAPI, the same file, 1 process × {cores} threads",
-        PROCESSES: f"FastAPI, the same file, {cores} processes × 1 thread",
+        BERTH_ONNX: "Berth, ONNX",
+        THREADS: f"FastAPI, the same TorchScript file, 1 process × {cores} threads",
+        PROCESSES: f"FastAPI, the same TorchScript file, {cores} processes × 1 thread",
+        ONNX_THREADS: f"FastAPI, the same ONNX file, 1 process × {cores} threads",
+        ONNX_PROCESSES: f"FastAPI, the same ONNX file, {cores} processes × 1 thread",
         ENCODE: f"FastAPI, SentenceTransformer.encode, 1 process × {cores} threads",
     }[name]
 
@@ -66,16 +71,25 @@ def masked(text: str) -> str:
 
 
 def servers(case: Case, cores: int) -> list[Server]:
-    compared = [berth(BERTH_MODEL_DIR=str(case.artifact)), peer(case, THREADS, 1, cores), peer(case, PROCESSES, cores, 1)]
+    traced, graph = case.artifact / "model.pt", case.onnx_artifact / "model.onnx"
+    compared = [
+        berth(BERTH_MODEL_DIR=str(case.artifact)),
+        berth(BERTH_ONNX, BERTH_MODEL_DIR=str(case.onnx_artifact)),
+        peer(case, THREADS, traced, 1, cores),
+        peer(case, PROCESSES, traced, cores, 1),
+        peer(case, ONNX_THREADS, graph, 1, cores),
+        peer(case, ONNX_PROCESSES, graph, cores, 1),
+    ]
     if case.task == "sentence-embeddings":
-        encode = peer(case, ENCODE, 1, cores)
+        encode = peer(case, ENCODE, traced, 1, cores)
         more = {"PEER_ENGINE": "sentence-transformers", "PEER_MODEL": str(case.directory / "model")}
         compared.append(replace(encode, environment=encode.environment | more))
     return compared
 
 
-def peer(case: Case, name: str, processes: int, threads: int) -> Server:
-    server = fastapi(name, processes, case.artifact / "model.pt", threads, padded=False)
+def peer(case: Case, name: str, model: Path, processes: int, threads: int) -> Server:
+    engine = "onnx" if model.suffix == ".onnx" else "torch"
+    server = fastapi(name, processes, model, threads, padded=False, engine=engine)
     own = {"PEER_TOKENIZER": str(case.artifact / "tokenizer.json")}
     if case.task != "question-answering":
         own |= {"PEER_APP": "whole_server.task_peer:app", "PEER_TASK": case.task}
@@ -145,11 +159,12 @@ def close(found: object, expected: object) -> bool:
 def report(rounds: list[Round], options: Options) -> list[str]:
     rows = []
     for case in CASES:
-        for name in (BERTH, THREADS, PROCESSES, ENCODE):
+        of_case = [value_of(rounds, f"{case.name}: {name}", "rate") for name in (BERTH, BERTH_ONNX)]
+        for name in (BERTH, BERTH_ONNX, THREADS, PROCESSES, ONNX_THREADS, ONNX_PROCESSES, ENCODE):
             key = f"{case.name}: {name}"
             if key in rounds[0]:
                 cells = [number(value_of(rounds, key, metric), 3) for metric in ("rate", "p99", "p50")]
-                of = value_of(rounds, f"{case.name}: {BERTH}", "rate") / value_of(rounds, key, "rate")
+                of = max(of_case) / value_of(rounds, key, "rate")
                 equal = f"{value_of(rounds, key, 'equal'):.0%}"
                 rows.append([case.name, label(name, options.cores), *cells, number(of, 3), equal])
     return [
@@ -162,7 +177,7 @@ def report(rounds: list[Round], options: Options) -> list[str]:
                 f"{CLIENTS} clients: answers/s",
                 "p99, ms",
                 "1 client: p50, ms",
-                "Berth's answers/s, of this",
+                "the better Berth's answers/s, of this",
                 "equal answers",
             ],
             rows,
