@@ -42,14 +42,10 @@ record Envelopes(
 
   static Envelopes read(Envelope envelope, JobReader options) {
     for (var option : OF_RECORDS) {
-      options
-          .text(option)
-          .ifPresent(
-              given ->
-                  options.problem(
-                      ("%s: found %s, expected none with %s %s, whose records are lines of JSON,"
-                              + " each a request")
-                          .formatted(option, given, JobOption.FORMAT.flag(), envelope)));
+      options.refuse(
+          option,
+          "none with %s %s, whose records are lines of JSON, each a request"
+              .formatted(JobOption.FORMAT.flag(), envelope));
     }
     Tables.requireNone(options);
     return new Envelopes(
@@ -62,13 +58,9 @@ record Envelopes(
   /// Tells of options that only these have.
   static void requireNone(String format, JobReader options) {
     for (var option : List.of(JobOption.EXTRACT, JobOption.PREVIEW)) {
-      options
-          .text(option)
-          .ifPresent(
-              _ ->
-                  options.problem(
-                      "%s: found %s, expected bedrock or openai with %s"
-                          .formatted(JobOption.FORMAT, format, option.flag())));
+      if (options.text(option).isPresent()) {
+        options.wrong(JobOption.FORMAT, format, "bedrock or openai with " + option.flag());
+      }
     }
     Quotas.read(false, options);
   }
@@ -79,9 +71,7 @@ record Envelopes(
         text.flatMap(MediaType::parse)
             .filter(parsed -> ImageText.TYPES.stream().anyMatch(parsed::includes));
     if (text.isPresent() && type.filter(found -> found.type().equals("image")).isEmpty()) {
-      options.problem(
-          "%s: found %s, expected image/* or one of %s"
-              .formatted(JobOption.EXTRACT, text.get(), ImageText.TYPES));
+      options.wrong(JobOption.EXTRACT, text.get(), "image/* or one of " + ImageText.TYPES);
     }
     return type;
   }
@@ -93,9 +83,7 @@ record Envelopes(
       return Optional.empty();
     }
     if (!text.get().endsWith(".png")) {
-      options.problem(
-          "%s: found %s, expected a name that ends in .png"
-              .formatted(JobOption.PREVIEW, text.get()));
+      options.wrong(JobOption.PREVIEW, text.get(), "a name that ends in .png");
       return Optional.empty();
     }
     var part = options.part();

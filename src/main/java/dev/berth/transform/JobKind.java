@@ -1,7 +1,6 @@
 package dev.berth.transform;
 
 import dev.berth.hooks.MediaType;
-import java.util.Arrays;
 import java.util.Optional;
 
 /// What the objects of a job are, and what becomes of them. Each kind reads its own options.
@@ -11,17 +10,12 @@ sealed interface JobKind permits Records, Tables, Envelopes {
   /// to the reader.
   static JobKind read(JobReader options) {
     var format = options.text(JobOption.FORMAT).orElse("sagemaker");
-    var envelope =
-        Arrays.stream(Envelope.values())
-            .filter(known -> format.equals(known.toString()))
-            .findFirst();
+    var envelope = ApiWords.parse(Envelope.class, format);
     if (envelope.isPresent()) {
       return Envelopes.read(envelope.get(), options);
     }
     if (!format.equals("sagemaker")) {
-      options.problem(
-          "%s: found %s, expected sagemaker, bedrock or openai"
-              .formatted(JobOption.FORMAT, format));
+      options.wrong(JobOption.FORMAT, format, "sagemaker, bedrock or openai");
     }
     Envelopes.requireNone(format, options);
     return Tables.type(options)

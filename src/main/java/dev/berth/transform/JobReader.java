@@ -106,9 +106,7 @@ public final class JobReader {
   }
 
   void cannotSplit(JobOption option, String found, String expected) {
-    problem(
-        "%s: found %s with %s, expected %s"
-            .formatted(option, found, JobSwitch.SPLIT_OBJECTS.flag(), expected));
+    wrong(option, "%s with %s".formatted(found, JobSwitch.SPLIT_OBJECTS.flag()), expected);
   }
 
   private TransformJob.Part readPart() {
@@ -151,6 +149,16 @@ public final class JobReader {
     problems.add(problem);
   }
 
+  /// Tells that an option has another value than it should.
+  void wrong(JobOption option, Object found, String expected) {
+    problem("%s: found %s, expected %s".formatted(option, found, expected));
+  }
+
+  /// Tells of an option that is given and must not be.
+  void refuse(JobOption option, String expected) {
+    text(option).ifPresent(given -> wrong(option, given, expected));
+  }
+
   boolean has(JobSwitch jobSwitch) {
     return switches.contains(jobSwitch);
   }
@@ -162,7 +170,7 @@ public final class JobReader {
   private Optional<Location> location(JobOption option) {
     var text = text(option);
     if (text.isEmpty()) {
-      problem("%s: found nothing, expected %s".formatted(option, option.label()));
+      wrong(option, "nothing", option.label());
     }
     try {
       return text.map(Location::of);
@@ -176,9 +184,7 @@ public final class JobReader {
     var text = text(option);
     var word = text.flatMap(given -> ApiWords.parse(type, given));
     if (text.isPresent() && word.isEmpty()) {
-      problem(
-          "%s: found %s, expected %s"
-              .formatted(option, text.get(), ApiWords.expected(List.of(type.getEnumConstants()))));
+      wrong(option, text.get(), ApiWords.expected(List.of(type.getEnumConstants())));
     }
     return word;
   }
@@ -187,7 +193,7 @@ public final class JobReader {
   boolean isSecond(JobOption option, String first, String second) {
     var text = text(option).orElse(first);
     if (!text.equals(first) && !text.equals(second)) {
-      problem("%s: found %s, expected %s or %s".formatted(option, text, first, second));
+      wrong(option, text, first + " or " + second);
     }
     return text.equals(second);
   }
@@ -209,9 +215,8 @@ public final class JobReader {
     } catch (NumberFormatException _) {
       // It is named below.
     }
-    problem(
-        "%s: found %s, expected a whole number from %d%s"
-            .formatted(option, text.get(), least, most == Integer.MAX_VALUE ? "" : " to " + most));
+    var end = most == Integer.MAX_VALUE ? "" : " to " + most;
+    wrong(option, text.get(), "a whole number from " + least + end);
     return OptionalInt.empty();
   }
 }

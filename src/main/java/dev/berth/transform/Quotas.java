@@ -35,8 +35,7 @@ record Quotas(
             options.quota(JobOption.MAX_OBJECT_SIZE_IN_MB, 1, MEBIBYTE),
             options.quota(JobOption.MAX_JOB_SIZE_IN_MB, 1, MEBIBYTE));
     if (!isBedrock && !quotas.equals(NONE)) {
-      options.problem(
-          "%s: found nothing, expected bedrock with a quota".formatted(JobOption.FORMAT));
+      options.wrong(JobOption.FORMAT, "nothing", "bedrock with a quota");
     }
     return quotas;
   }

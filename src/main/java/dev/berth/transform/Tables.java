@@ -37,17 +37,10 @@ record Tables(TableFormat format, boolean answersAreTable, boolean areJoined, Re
   }
 
   static void requireNone(JobReader options) {
-    options
-        .text(JobOption.REQUEST_CONTENT_TYPE)
-        .ifPresent(
-            request ->
-                options.problem(
-                    "%s: found %s, expected it with one of %s as the %s"
-                        .formatted(
-                            JobOption.REQUEST_CONTENT_TYPE,
-                            request,
-                            String.join(", ", TableFormats.TYPES),
-                            JobOption.CONTENT_TYPE.flag())));
+    options.refuse(
+        JobOption.REQUEST_CONTENT_TYPE,
+        "it with one of %s as the %s"
+            .formatted(String.join(", ", TableFormats.TYPES), JobOption.CONTENT_TYPE.flag()));
   }
 
   /// @return the records of objects that are sent whole where there is a problem
@@ -77,14 +70,9 @@ record Tables(TableFormat format, boolean answersAreTable, boolean areJoined, Re
   }
 
   private static void require(JobOption option, List<String> allowed, JobReader options) {
-    options
-        .text(option)
-        .filter(given -> !allowed.contains(given))
-        .ifPresent(
-            given ->
-                options.problem(
-                    "%s: found %s, expected %s where the objects are tables"
-                        .formatted(option, given, String.join(" or ", allowed))));
+    if (options.text(option).filter(given -> !allowed.contains(given)).isPresent()) {
+      options.refuse(option, String.join(" or ", allowed) + " where the objects are tables");
+    }
   }
 
   @Override
