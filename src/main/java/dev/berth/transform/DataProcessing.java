@@ -33,13 +33,9 @@ record DataProcessing(
   /// What is done to the records of a job with these formats; nothing where they are left as they
   /// are.
   ///
+  /// @param formats with which there are no [#problems]
   /// @param keepsBadRecords see [RecordProcessing]
-  /// @throws IllegalArgumentException where there are [#problems]
   Optional<RecordProcessing> processing(TransformFormats formats, boolean keepsBadRecords) {
-    var problems = problems(formats);
-    if (!problems.isEmpty()) {
-      throw new IllegalArgumentException(String.join(System.lineSeparator(), problems));
-    }
     if (isNone()) {
       return Optional.empty();
     }

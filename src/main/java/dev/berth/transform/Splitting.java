@@ -4,7 +4,6 @@ import dev.berth.content.BatchStrategy;
 import dev.berth.content.Framing.Frames;
 import dev.berth.content.RecordReader;
 import java.io.InputStream;
-import java.util.Objects;
 
 /// How an object becomes requests.
 ///
@@ -19,15 +18,6 @@ record Splitting(SplitType splitType, BatchStrategy batchStrategy, long maxPaylo
 
   /// The longest array that a JVM surely makes.
   private static final int LONGEST_ARRAY = Integer.MAX_VALUE - 8;
-
-  Splitting {
-    Objects.requireNonNull(splitType, "splitType");
-    Objects.requireNonNull(batchStrategy, "batchStrategy");
-    if (maxPayload < 0) {
-      throw new IllegalArgumentException(
-          "maxPayload: found %d, expected at least 0".formatted(maxPayload));
-    }
-  }
 
   /// @param maxPayloadInMb `MaxPayloadInMB` of the API, which means MiB; 0 is unlimited
   static Splitting ofMebibytes(

@@ -1,7 +1,6 @@
 package dev.berth.transform;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.transform.RecordProcessing.Unit;
 import dev.berth.transform.filter.SliceEnd;
@@ -152,9 +151,6 @@ class DataProcessingTest {
     assertThat(processing.problems(formats).get(1))
         .isEqualTo(
             "--join-source (DataProcessing.JoinSource): found \"Output\", expected None or Input");
-    assertThatThrownBy(() -> processing.processing(formats, false))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage(String.join(System.lineSeparator(), processing.problems(formats)));
   }
 
   /// As the platform's documents have it, whichever of the three is set.
