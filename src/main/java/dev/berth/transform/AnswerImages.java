@@ -109,10 +109,7 @@ final class AnswerImages {
       try {
         writing.remove().get();
       } catch (ExecutionException e) {
-        if (e.getCause() instanceof StorageException known) {
-          throw known;
-        }
-        throw new TransformException(e.getCause().toString(), e.getCause());
+        throw TransformException.thrown(e.getCause());
       }
     }
   }

@@ -2,11 +2,12 @@ package dev.berth.transform;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.hooks.MediaType;
-import java.util.Arrays;
+import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /// An image in base64 among the values of an answer. How it begins tells what it is, whatever the
@@ -19,16 +20,13 @@ record ImageText(MediaType type, String end, byte[] bytes) {
   static final List<MediaType> TYPES =
       Stream.of("png", "jpeg", "gif", "webp").map(format -> MediaType.of("image", format)).toList();
 
-  /// How formats begin.
-  private static final Map<String, byte[]> FORMATS =
+  /// How formats begin, each byte a character. RIFF holds sounds too.
+  private static final Map<String, Pattern> FORMATS =
       Map.of(
-          "png", new byte[] {(byte) 0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'},
-          "jpeg", new byte[] {(byte) 0xff, (byte) 0xd8, (byte) 0xff},
-          "gif", new byte[] {'G', 'I', 'F', '8'},
-          "webp", new byte[] {'R', 'I', 'F', 'F'});
-
-  /// RIFF holds sounds too.
-  private static final byte[] WEBP = {'W', 'E', 'B', 'P'};
+          "png", Pattern.compile("\u0089PNG\r\n\u001a\n"),
+          "jpeg", Pattern.compile("\u00ff\u00d8\u00ff"),
+          "gif", Pattern.compile("GIF8"),
+          "webp", Pattern.compile("RIFF....WEBP", Pattern.DOTALL));
 
   /// Base64 of what no shorter image has.
   private static final int LEAST = 32;
@@ -48,17 +46,15 @@ record ImageText(MediaType type, String end, byte[] bytes) {
     var text = value.textValue().replaceFirst("^data:image/[a-z]+;base64,", "");
     try {
       var beginning =
-          Base64.getDecoder().decode(text.substring(0, Math.min(text.length(), LEAST / 4 * 4)));
-      for (var format : FORMATS.entrySet()) {
-        var magic = format.getValue();
-        if (beginning.length >= magic.length
-            && Arrays.equals(beginning, 0, magic.length, magic, 0, magic.length)
-            && (!format.getKey().equals("webp") || Arrays.equals(beginning, 8, 12, WEBP, 0, 4))) {
-          var end = format.getKey().equals("jpeg") ? "jpg" : format.getKey();
+          new String(
+              Base64.getDecoder().decode(text.substring(0, Math.min(text.length(), LEAST / 4 * 4))),
+              StandardCharsets.ISO_8859_1);
+      for (var format : FORMATS.keySet()) {
+        if (FORMATS.get(format).matcher(beginning).lookingAt()) {
           return Optional.of(
               new ImageText(
-                  MediaType.of("image", format.getKey()),
-                  end,
+                  MediaType.of("image", format),
+                  format.equals("jpeg") ? "jpg" : format,
                   Base64.getMimeDecoder().decode(text)));
         }
       }

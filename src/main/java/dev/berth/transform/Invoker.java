@@ -17,7 +17,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -268,7 +267,7 @@ final class Invoker implements AutoCloseable {
         if (first.status == OK) {
           room.received(bytes);
         }
-        return new Response(first.status, first.headers, joined(parts, (int) bytes), in);
+        return new Response(first.status, first.headers, MiniBatches.concatenated(parts), in);
       }
     } catch (TimeoutException e) {
       throw InvocationException.unanswered(
@@ -308,15 +307,6 @@ final class Invoker implements AutoCloseable {
     } finally {
       answer.cancel(true);
     }
-  }
-
-  private static byte[] joined(List<byte[]> parts, int bytes) {
-    if (parts.size() == 1) {
-      return parts.getFirst();
-    }
-    var body = ByteBuffer.allocate(bytes);
-    parts.forEach(body::put);
-    return body.array();
   }
 
   /// The client's own exceptions often say nothing but their name.

@@ -27,7 +27,6 @@ final class MiniBatches {
   private final Splitting splitting;
   private final Optional<RecordProcessing> processing;
   private final RecordReader reader;
-  private final int maxPayload;
   private final boolean isStreamed;
   private boolean isStarted;
   private long records;
@@ -52,7 +51,6 @@ final class MiniBatches {
     this.reader = splitting.open(this.object);
     this.splitting = splitting;
     this.processing = processing;
-    this.maxPayload = splitting.maxRecord();
     this.isStreamed =
         splitting.isUnlimited()
             && processing.isEmpty()
@@ -73,7 +71,6 @@ final class MiniBatches {
     this.records = recordsBefore;
     this.splitting = splitting;
     this.processing = processing;
-    this.maxPayload = splitting.maxRecord();
     this.isStreamed = false;
   }
 
@@ -81,7 +78,7 @@ final class MiniBatches {
   ///
   /// @param left what the object has at most
   long mostBytes(long left) {
-    return isStreamed ? 0 : Math.min(left, maxPayload);
+    return isStreamed ? 0 : Math.min(left, splitting.maxRecord());
   }
 
   /// The next payload; nothing at the end of the object.
@@ -115,6 +112,7 @@ final class MiniBatches {
     if (next.get().rejection.isPresent()) {
       return Optional.of(new Payload.Rejected(next.get().input, next.get().rejection.get()));
     }
+    int maxPayload = splitting.maxRecord();
     var batch = new ArrayList<Sent>();
     long inputBytes = 0;
     long bodyBytes = 0;
@@ -180,12 +178,13 @@ final class MiniBatches {
     return processing.map(RecordProcessing::joinsUnfilteredInput).orElse(false);
   }
 
-  private static byte[] concatenated(List<byte[]> records) {
-    if (records.size() == 1) {
-      return records.getFirst();
+  /// Not copied where it is one.
+  static byte[] concatenated(List<byte[]> parts) {
+    if (parts.size() == 1) {
+      return parts.getFirst();
     }
-    var bytes = ByteBuffer.allocate(records.stream().mapToInt(record -> record.length).sum());
-    records.forEach(bytes::put);
+    var bytes = ByteBuffer.allocate(parts.stream().mapToInt(part -> part.length).sum());
+    parts.forEach(bytes::put);
     return bytes.array();
   }
 }

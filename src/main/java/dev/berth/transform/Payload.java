@@ -13,7 +13,9 @@ sealed interface Payload {
   long bytes();
 
   /// How many records it has; an object that is not split is one.
-  int records();
+  default int records() {
+    return 1;
+  }
 
   /// Whole records.
   ///
@@ -89,11 +91,6 @@ sealed interface Payload {
     public long bytes() {
       return input.length;
     }
-
-    @Override
-    public int records() {
-      return 1;
-    }
   }
 
   /// Everything that an object holds, of any length, to be sent chunk by chunk. It is read from the
@@ -103,11 +100,6 @@ sealed interface Payload {
     @Override
     public long bytes() {
       return 0;
-    }
-
-    @Override
-    public int records() {
-      return 1;
     }
   }
 }

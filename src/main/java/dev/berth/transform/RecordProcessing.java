@@ -121,7 +121,10 @@ record RecordProcessing(
   byte[] error(Payload.Rejected record) {
     var error = format.error(record.reason());
     return format
-        .write(joinSource == JoinSource.NONE ? error : joinedError(raw(record.input()), error))
+        .write(
+            joinSource == JoinSource.NONE
+                ? error
+                : joinedError(new String(record.input(), StandardCharsets.UTF_8), error))
         .getBytes(StandardCharsets.UTF_8);
   }
 
@@ -132,11 +135,6 @@ record RecordProcessing(
     } catch (BadInputException _) {
       return error;
     }
-  }
-
-  /// A record to look at, whatever its bytes are.
-  private static String raw(byte[] record) {
-    return new String(record, StandardCharsets.UTF_8);
   }
 
   private JsonNode read(String record, String name) {

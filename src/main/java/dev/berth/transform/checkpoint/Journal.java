@@ -60,7 +60,7 @@ final class Journal implements Checkpoint {
         journal.find();
       }
     } catch (IOException e) {
-      journal.close();
+      journal.keep();
       throw StorageException.permanent(
           journal.path, "it can't be read; --overwrite begins anew: " + e, e);
     }
@@ -134,16 +134,11 @@ final class Journal implements Checkpoint {
     }
   }
 
-  @Override
-  public void keep() {
-    close();
-  }
-
   /// The output is there, so the object does not fail where the journal stays: the next run removes
   /// it.
   @Override
   public void end() {
-    close();
+    keep();
     if (file == null) {
       return;
     }
@@ -155,7 +150,8 @@ final class Journal implements Checkpoint {
     }
   }
 
-  private synchronized void close() {
+  @Override
+  public synchronized void keep() {
     try {
       isBroken = true;
       if (file != null) {

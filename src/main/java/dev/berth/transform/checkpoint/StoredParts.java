@@ -9,10 +9,10 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -58,15 +58,12 @@ final class StoredParts implements Checkpoint {
 
   /// @param left what earlier runs have left; what is of no use is removed
   static StoredParts open(Storage storage, Location directory, String job, List<Part> left) {
-    var useful =
+    var parts =
         left.stream()
-            .filter(part -> part.job.equals(job))
             .sorted(Comparator.comparingLong(Part::first))
-            .toList();
-    var others = new HashSet<>(left);
-    useful.forEach(others::remove);
-    others.forEach(part -> storage.delete(part.location));
-    return new StoredParts(storage, directory, job, useful);
+            .collect(Collectors.partitioningBy(part -> part.job.equals(job)));
+    parts.get(false).forEach(part -> storage.delete(part.location));
+    return new StoredParts(storage, directory, job, parts.get(true));
   }
 
   @Override
