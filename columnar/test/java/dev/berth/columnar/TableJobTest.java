@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.berth.storage.Location;
+import dev.berth.storage.RetryPolicy;
 import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
 import dev.berth.transform.JobException;
@@ -257,10 +258,12 @@ class TableJobTest {
             .build();
     s3.start();
     var endpoint =
-        S3Options.DEFAULT
-            .withEndpoint(URI.create("http://127.0.0.1:" + s3.getPort()))
-            .withPathStyle(true)
-            .withAnonymous(true);
+        new S3Options(
+            Optional.of(URI.create("http://127.0.0.1:" + s3.getPort())),
+            true,
+            Optional.empty(),
+            true,
+            RetryPolicy.DEFAULT);
     try (var storage = new Storage(endpoint)) {
       buckets.createContainer("bucket");
       try (var object = storage.create(Location.of("s3://bucket/in/a"), Optional.of(PARQUET))) {

@@ -16,20 +16,4 @@ public record RetryPolicy(
   /// A request is given up after half a minute of delays, more or less.
   public static final RetryPolicy DEFAULT =
       new RetryPolicy(10, Duration.ofMillis(200), Duration.ofSeconds(20), Duration.ofSeconds(30));
-
-  public RetryPolicy {
-    if (attempts < 1) {
-      throw new IllegalArgumentException(
-          "attempts: found %d, expected at least 1".formatted(attempts));
-    }
-    if (!firstDelay.isPositive() || firstDelay.compareTo(longestDelay) > 0) {
-      throw new IllegalArgumentException(
-          "firstDelay: found %s, expected more than 0, up to the longestDelay of %s"
-              .formatted(firstDelay, longestDelay));
-    }
-    if (!silence.isPositive()) {
-      throw new IllegalArgumentException(
-          "silence: found %s, expected more than 0".formatted(silence));
-    }
-  }
 }

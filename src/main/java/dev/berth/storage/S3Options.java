@@ -6,7 +6,8 @@ import java.util.Optional;
 /// Which S3 to talk to, and how. Credentials come from the AWS SDK's default chain: system
 /// properties, environment, web identity, profile, container, instance.
 ///
-/// @param endpoint the server, where it is not AWS itself; its buckets are addressed by path
+/// @param endpoint the URL of the server, where it is not AWS itself; its buckets are addressed by
+///   path
 /// @param pathStyle whether buckets are addressed by path on AWS too
 /// @param region where it is not to come from `AWS_REGION`, the profile or the instance. An
 ///   endpoint without one, and AWS where nothing names one, get `us-east-1`; a bucket elsewhere is
@@ -22,35 +23,4 @@ public record S3Options(
 
   public static final S3Options DEFAULT =
       new S3Options(Optional.empty(), false, Optional.empty(), false, RetryPolicy.DEFAULT);
-
-  public S3Options {
-    endpoint.ifPresent(
-        url -> {
-          if (!("http".equals(url.getScheme()) || "https".equals(url.getScheme()))
-              || url.getHost() == null) {
-            throw new IllegalArgumentException(
-                "endpoint: found %s, expected a URL such as http://localhost:9000".formatted(url));
-          }
-        });
-  }
-
-  public S3Options withEndpoint(URI url) {
-    return new S3Options(Optional.of(url), pathStyle, region, anonymous, retries);
-  }
-
-  public S3Options withPathStyle(boolean byPath) {
-    return new S3Options(endpoint, byPath, region, anonymous, retries);
-  }
-
-  public S3Options withRegion(String name) {
-    return new S3Options(endpoint, pathStyle, Optional.of(name), anonymous, retries);
-  }
-
-  public S3Options withAnonymous(boolean unsigned) {
-    return new S3Options(endpoint, pathStyle, region, unsigned, retries);
-  }
-
-  public S3Options withRetries(RetryPolicy policy) {
-    return new S3Options(endpoint, pathStyle, region, anonymous, policy);
-  }
 }

@@ -3,9 +3,7 @@ package dev.berth.storage;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.net.URI;
 import java.nio.file.Path;
-import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -121,23 +119,5 @@ class LocationTest {
   })
   void keysAreRelativeToThePrefixThatIsListed(String prefix, String key, String relative) {
     assertThat(S3Store.key(prefix, key)).isEqualTo(relative);
-  }
-
-  @Test
-  void optionsAndPoliciesThatCannotBeAreRefused() {
-    assertThatThrownBy(() -> S3Options.DEFAULT.withEndpoint(URI.create("localhost:9000")))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("endpoint: found localhost:9000, expected a URL such as http://localhost:9000");
-    var some = Duration.ofSeconds(1);
-    var none = Duration.ZERO;
-    var less = Duration.ofMillis(1);
-    assertThatThrownBy(() -> new RetryPolicy(0, less, some, some))
-        .hasMessage("attempts: found 0, expected at least 1");
-    assertThatThrownBy(() -> new RetryPolicy(1, some, less, some))
-        .hasMessageStartingWith("firstDelay: found PT1S");
-    assertThatThrownBy(() -> new RetryPolicy(1, none, some, some))
-        .hasMessageStartingWith("firstDelay: found PT0S");
-    assertThatThrownBy(() -> new RetryPolicy(1, less, some, none))
-        .hasMessage("silence: found PT0S, expected more than 0");
   }
 }

@@ -7,14 +7,16 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.berth.testing.SystemProperties;
 import java.net.URI;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.regions.Region;
 
 class S3ClientsTest {
 
+  private static final Optional<URI> ELSEWHERE = Optional.of(URI.create("http://localhost:9"));
   private static final S3Options OPTIONS =
-      S3Options.DEFAULT.withEndpoint(URI.create("http://localhost:9"));
+      new S3Options(ELSEWHERE, false, Optional.empty(), false, RetryPolicy.DEFAULT);
 
   @Test
   void missingCredentialsAreSaid() {
@@ -57,14 +59,17 @@ class S3ClientsTest {
                 "aws.configFile", "/no/such/file", "aws.sharedCredentialsFile", "/no/such/file"))) {
       assumeTrue(System.getenv("AWS_REGION") == null);
       assertThat(region(OPTIONS)).isEqualTo(Region.US_EAST_1);
-      assertThat(region(OPTIONS.withRegion("eu-west-1"))).isEqualTo(Region.EU_WEST_1);
+      assertThat(region(in("eu-west-1", ELSEWHERE, false))).isEqualTo(Region.EU_WEST_1);
       try (var _ = new SystemProperties(Map.of("aws.region", "ap-south-1"))) {
         assertThat(region(OPTIONS)).isEqualTo(Region.AP_SOUTH_1);
         assertThat(region(S3Options.DEFAULT)).isEqualTo(Region.AP_SOUTH_1);
-        assertThat(region(S3Options.DEFAULT.withPathStyle(true).withRegion("eu-west-1")))
-            .isEqualTo(Region.EU_WEST_1);
+        assertThat(region(in("eu-west-1", Optional.empty(), true))).isEqualTo(Region.EU_WEST_1);
       }
     }
+  }
+
+  private static S3Options in(String region, Optional<URI> endpoint, boolean pathStyle) {
+    return new S3Options(endpoint, pathStyle, Optional.of(region), false, RetryPolicy.DEFAULT);
   }
 
   private static Region region(S3Options options) {

@@ -72,7 +72,7 @@ class S3ErrorsTest {
 
   @Test
   void whoMayNotIsToldSo() {
-    try (var storage = new Storage(server.options().withAnonymous(true))) {
+    try (var storage = new Storage(server.anonymous())) {
       for (ThrowingCallable call :
           List.<ThrowingCallable>of(
               () -> storage.list(OBJECT),
@@ -104,7 +104,7 @@ class S3ErrorsTest {
                 new Fault.Answer(503, "SlowDown"), false)
             .entrySet()) {
       try (var proxy = new FaultyProxy(server.endpoint(), _ -> answer.getKey());
-          var storage = new Storage(server.options().withEndpoint(proxy.endpoint()))) {
+          var storage = new Storage(server.options(proxy.endpoint()))) {
         assertThatThrownBy(() -> storage.open(OBJECT))
             .isInstanceOfSatisfying(
                 StorageException.class,
@@ -146,14 +146,12 @@ class S3ErrorsTest {
     try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       closed = socket.getLocalPort();
     }
-    try (var storage =
-        new Storage(server.options().withEndpoint(URI.create("http://127.0.0.1:" + closed)))) {
+    try (var storage = new Storage(server.options(URI.create("http://127.0.0.1:" + closed)))) {
       assertRetryable(() -> storage.list(OBJECT))
           .hasMessageStartingWith("s3://bucket/object: the connection failed: ")
           .hasMessageContaining("refused");
     }
-    try (var storage =
-        new Storage(server.options().withEndpoint(URI.create("http://no-such-host.invalid")))) {
+    try (var storage = new Storage(server.options(URI.create("http://no-such-host.invalid")))) {
       assertRetryable(() -> storage.list(OBJECT))
           .hasMessageStartingWith(
               "s3://bucket/object: can't be reached: unknown host no-such-host.invalid");
@@ -164,10 +162,7 @@ class S3ErrorsTest {
   void aServerThatSpeaksNoTlsIsSaid() {
     try (var storage =
         new Storage(
-            server
-                .options()
-                .withEndpoint(
-                    URI.create(server.endpoint().toString().replace("http:", "https:"))))) {
+            server.options(URI.create(server.endpoint().toString().replace("http:", "https:"))))) {
       assertPermanent(() -> storage.list(OBJECT))
           .hasMessageStartingWith("s3://bucket/object: can't be reached: ");
     }
@@ -205,7 +200,7 @@ class S3ErrorsTest {
   private static void assertAnswered(int status, String code, String message, boolean retryable)
       throws IOException {
     try (var proxy = new FaultyProxy(server.endpoint(), _ -> new Fault.Answer(status, code));
-        var storage = new Storage(server.options().withEndpoint(proxy.endpoint()))) {
+        var storage = new Storage(server.options(proxy.endpoint()))) {
       assertThatThrownBy(() -> storage.open(OBJECT))
           .isInstanceOfSatisfying(
               StorageException.class, e -> assertThat(e.isRetryable()).isEqualTo(retryable))
@@ -250,9 +245,7 @@ class S3ErrorsTest {
       http.start();
       storage =
           new Storage(
-              server
-                  .options()
-                  .withEndpoint(URI.create("http://127.0.0.1:" + http.getAddress().getPort())));
+              server.options(URI.create("http://127.0.0.1:" + http.getAddress().getPort())));
     }
 
     @Override

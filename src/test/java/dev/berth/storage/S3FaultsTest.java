@@ -10,6 +10,7 @@ import dev.berth.testing.S3Server;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.Executors;
 import java.util.function.Function;
@@ -143,7 +144,9 @@ class S3FaultsTest {
     try (var proxy =
             proxy(request -> request.attempt() == 1 ? new Fault.Stall(10_000) : new Fault.Pass());
         var storage =
-            new Storage(server.options().withEndpoint(proxy.endpoint()).withRetries(patience));
+            new Storage(
+                new S3Options(
+                    Optional.of(proxy.endpoint()), false, Optional.empty(), false, patience));
         var in = storage.open(LARGE)) {
       assertThat(in.readAllBytes()).isEqualTo(BYTES);
     }
@@ -217,7 +220,7 @@ class S3FaultsTest {
   }
 
   private static Storage storage(FaultyProxy proxy) {
-    return new Storage(server.options().withEndpoint(proxy.endpoint()));
+    return new Storage(server.options(proxy.endpoint()));
   }
 
   private static void write(Storage storage, Location location, int size) throws IOException {

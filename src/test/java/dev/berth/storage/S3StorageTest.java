@@ -147,7 +147,7 @@ class S3StorageTest {
                     request.method().equals("PUT") && request.target().contains("partNumber")
                         ? new Fault.Answer(501, "NotImplemented")
                         : new Fault.Pass());
-        var slow = new Storage(server.options().withEndpoint(proxy.endpoint()))) {
+        var slow = new Storage(server.options(proxy.endpoint()))) {
       slow.join(listed("s3://read/in/"), Location.of("s3://read/whole"), Optional.empty());
     }
     assertThat(server.bytes("read", "whole")).hasSize((6 << 20) + 3).endsWith("end".getBytes());
@@ -200,7 +200,7 @@ class S3StorageTest {
     var keys = IntStream.range(0, 12_000).mapToObj("in/%05d"::formatted).toList();
     keys.forEach(key -> server.put("pages", key, "x"));
     try (var proxy = new FaultyProxy(server.endpoint(), _ -> new Fault.Pass());
-        var pages = new Storage(server.options().withEndpoint(proxy.endpoint()))) {
+        var pages = new Storage(server.options(proxy.endpoint()))) {
       try (var objects = pages.list(Location.of("s3://pages/in/"))) {
         assertThat(objects.limit(1500)).hasSize(1500);
       }
@@ -273,7 +273,7 @@ class S3StorageTest {
   @Test
   void aPublicServerIsAskedWithoutASignature() throws Exception {
     try (var open = S3Server.startPublic();
-        var anonymous = new Storage(open.options().withAnonymous(true))) {
+        var anonymous = new Storage(open.anonymous())) {
       open.createBucket("open").put("open", "a", "text");
       assertThat(anonymous.open(Location.of("s3://open/a"))).hasContent("text");
     }

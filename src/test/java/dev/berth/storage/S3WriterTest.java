@@ -284,7 +284,7 @@ class S3WriterTest {
   }
 
   private Storage storage(FaultyProxy proxy) {
-    return new Storage(server.options().withEndpoint(proxy.endpoint()));
+    return new Storage(server.options(proxy.endpoint()));
   }
 
   private static void write(Storage storage, int mebibytes) throws IOException {

@@ -3,6 +3,7 @@ package dev.berth.storage;
 import dev.berth.testing.S3Server;
 import java.net.URI;
 import java.util.Arrays;
+import java.util.Optional;
 import java.util.Random;
 
 /// Writes an object and reads it again, in a process whose heap can't hold it.
@@ -17,7 +18,8 @@ final class SmallHeap {
     var bytes = new byte[1 << 16];
     new Random(1).nextBytes(bytes);
     var options =
-        S3Options.DEFAULT.withEndpoint(URI.create(args[0])).withRetries(S3Server.IMPATIENT);
+        new S3Options(
+            Optional.of(URI.create(args[0])), false, Optional.empty(), false, S3Server.IMPATIENT);
     try (var storage = new Storage(options)) {
       var object = Location.of(args[1]);
       try (var writer = storage.create(object)) {

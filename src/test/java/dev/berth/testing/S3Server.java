@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.gaul.s3proxy.S3Proxy;
 import org.gaul.s3proxy.auth.AuthenticationType;
@@ -82,7 +83,17 @@ public final class S3Server implements AutoCloseable {
 
   /// Options for a client of this server.
   public S3Options options() {
-    return S3Options.DEFAULT.withEndpoint(endpoint()).withRetries(IMPATIENT);
+    return options(endpoint());
+  }
+
+  /// The same for what stands in front of it.
+  public S3Options options(URI address) {
+    return new S3Options(Optional.of(address), false, Optional.empty(), false, IMPATIENT);
+  }
+
+  /// For a client that signs nothing.
+  public S3Options anonymous() {
+    return new S3Options(Optional.of(endpoint()), false, Optional.empty(), true, IMPATIENT);
   }
 
   public S3Server createBucket(String bucket) {

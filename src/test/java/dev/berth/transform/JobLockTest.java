@@ -201,7 +201,7 @@ class JobLockTest {
                   }
                   return new Fault.Pass();
                 });
-        var simple = new Storage(s3.options().withEndpoint(proxy.endpoint()))) {
+        var simple = new Storage(s3.options(proxy.endpoint()))) {
       var location = Location.of("s3://locks/simple");
       assertThat(simple.mark(location, "one")).isTrue();
       assertThat(simple.mark(location, "two")).isFalse();

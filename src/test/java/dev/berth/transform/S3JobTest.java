@@ -516,7 +516,7 @@ class S3JobTest {
   private JobReport run(String output, URI endpoint, URI container) throws Exception {
     options.put(JobOption.OUTPUT, "s3://jobs/" + output);
     var job = JobReader.read(options, Map.of(), Set.of());
-    try (var storage = new Storage(s3.options().withEndpoint(endpoint))) {
+    try (var storage = new Storage(s3.options(endpoint))) {
       return new JobRunner(job, storage, new Unwatched()).run(container);
     }
   }

@@ -25,7 +25,7 @@ final class S3Latency {
     try (var container = TestServer.with(new TextHandler()).set("SAGEMAKER_BATCH", "true").start();
         var s3 = S3Server.start().createBucket("jobs");
         var proxy = new FaultyProxy(s3.endpoint(), _ -> late(latency));
-        var storage = new Storage(s3.options().withEndpoint(proxy.endpoint()))) {
+        var storage = new Storage(s3.options(proxy.endpoint()))) {
       for (int i = 0; i < objects; i++) {
         s3.put("jobs", "in/%05d.txt".formatted(i), "some words\n");
       }
