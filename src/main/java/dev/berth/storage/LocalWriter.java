@@ -17,13 +17,12 @@ final class LocalWriter extends ObjectWriter {
   private static final int BUFFER_BYTES = 1 << 16;
   private static final int MOST_TRIES = 10;
 
-  private final LocalLocation location;
   private final Path temporary;
   private final FileChannel file;
   private final OutputStream out;
 
   private LocalWriter(LocalLocation location, Path temporary, FileChannel file) {
-    this.location = location;
+    super(location);
     this.temporary = temporary;
     this.file = file;
     this.out = new BufferedOutputStream(Channels.newOutputStream(file), BUFFER_BYTES);
@@ -77,7 +76,7 @@ final class LocalWriter extends ObjectWriter {
       out.flush();
       file.force(true);
       file.close();
-      Files.move(temporary, location.path(), StandardCopyOption.ATOMIC_MOVE);
+      Files.move(temporary, location.file().orElseThrow(), StandardCopyOption.ATOMIC_MOVE);
     } catch (NoSuchFileException e) {
       throw StorageException.permanent(
           location, "can't be written: another writer of it has begun meanwhile", e);
@@ -105,10 +104,5 @@ final class LocalWriter extends ObjectWriter {
     } catch (IOException e) {
       // As said above.
     }
-  }
-
-  @Override
-  public String toString() {
-    return location.toString();
   }
 }

@@ -15,9 +15,12 @@ public abstract class ObjectWriter extends OutputStream {
     CLOSED
   }
 
+  final Location location;
   private State state = State.OPEN;
 
-  ObjectWriter() {}
+  ObjectWriter(Location location) {
+    this.location = location;
+  }
 
   @Override
   public final void write(int value) {
@@ -78,7 +81,7 @@ public abstract class ObjectWriter extends OutputStream {
             case CLOSED -> "been closed";
           };
       throw new IllegalStateException(
-          "%s: found a writer that has %s, expected an open one".formatted(this, past));
+          "%s: found a writer that has %s, expected an open one".formatted(location, past));
     }
     state = State.FAILED;
     action.run();

@@ -1,6 +1,7 @@
 package dev.berth.storage;
 
 import java.io.IOException;
+import java.net.HttpURLConnection;
 import java.net.UnknownHostException;
 import java.util.Objects;
 import java.util.Optional;
@@ -14,14 +15,6 @@ import software.amazon.awssdk.core.exception.SdkException;
 
 /// Turns what the AWS SDK throws, after its retries, into a [StorageException].
 final class S3Errors {
-
-  private static final int BAD_REQUEST = 400;
-  private static final int UNAUTHORIZED = 401;
-  private static final int FORBIDDEN = 403;
-  private static final int THROTTLED = 429;
-  private static final int SERVER_ERROR = 500;
-  private static final int NOT_IMPLEMENTED = 501;
-  private static final int PRECONDITION_FAILED = 412;
 
   /// No other key makes such a request better. An answer to HEAD has no code.
   private static final Pattern OF_ALL_KEYS =
@@ -64,22 +57,18 @@ final class S3Errors {
           "found no AWS credentials in the environment, a profile, the container or the instance",
           e);
     }
-    var unknown = cause(e, UnknownHostException.class);
-    if (unknown.isPresent()) {
-      return StorageException.retryable(
-          location, "can't be reached: unknown host " + unknown.get().getMessage(), e);
-    }
-    var insecure = cause(e, SSLException.class);
-    if (insecure.isPresent()) {
-      return StorageException.permanent(
-          location, "can't be reached: " + Shortened.explanation(insecure.get()), e);
-    }
-    var lost = cause(e, IOException.class);
-    if (lost.isPresent()) {
-      return StorageException.retryable(
-          location, "the connection failed: " + Shortened.explanation(lost.get()), e);
-    }
-    return StorageException.permanent(location, Shortened.explanation(e), e);
+    return switch (cause(e, IOException.class).orElse(null)) {
+      case null -> StorageException.permanent(location, Shortened.explanation(e), e);
+      case UnknownHostException unknown ->
+          StorageException.retryable(
+              location, "can't be reached: unknown host " + unknown.getMessage(), e);
+      case SSLException insecure ->
+          StorageException.permanent(
+              location, "can't be reached: " + Shortened.explanation(insecure), e);
+      case IOException lost ->
+          StorageException.retryable(
+              location, "the connection failed: " + Shortened.explanation(lost), e);
+    };
   }
 
   static boolean isNoSuchUpload(AwsServiceException e) {
@@ -97,13 +86,14 @@ final class S3Errors {
     if (code(e).equals("NoSuchKey")) {
       return StorageException.permanent(location, "no such object", e);
     }
-    if (e.statusCode() == PRECONDITION_FAILED) {
+    if (e.statusCode() == HttpURLConnection.HTTP_PRECON_FAILED) {
       return StorageException.permanent(location, "changed while it was read", e);
     }
     if (isPassing(e)) {
       return StorageException.retryable(location, refusal(e), e);
     }
-    boolean isOfKeys = e.statusCode() == BAD_REQUEST || isDenied(e.statusCode());
+    boolean isOfKeys =
+        e.statusCode() == HttpURLConnection.HTTP_BAD_REQUEST || isDenied(e.statusCode());
     return isOfKeys && OF_ALL_KEYS.matcher(code(e)).matches()
         ? StorageException.ofStore(location, refusal(e), e)
         : StorageException.permanent(location, refusal(e), e);
@@ -123,13 +113,13 @@ final class S3Errors {
   }
 
   private static boolean isDenied(int status) {
-    return status == UNAUTHORIZED || status == FORBIDDEN;
+    return status == HttpURLConnection.HTTP_UNAUTHORIZED
+        || status == HttpURLConnection.HTTP_FORBIDDEN;
   }
 
   private static boolean isPassing(AwsServiceException e) {
     int status = e.statusCode();
-    return (status >= SERVER_ERROR && status != NOT_IMPLEMENTED)
-        || status == THROTTLED
+    return (status >= 500 && status != HttpURLConnection.HTTP_NOT_IMPLEMENTED)
         || e.isThrottlingException()
         // The server waited for the body; its status is 400.
         || code(e).equals("RequestTimeout");

@@ -11,22 +11,12 @@ import software.amazon.awssdk.services.s3.model.S3Exception;
 ///
 /// Another process may be at the same. Neither ends the upload of the other before its own is
 /// complete, so one of them succeeds always. For one thread.
-final class S3Join {
+record S3Join(S3Client client, S3Upload upload, RetryPolicy retries) {
 
   private static final int LEAST_PART = 5 << 20;
   private static final long MOST_COPIED_AT_ONCE = 256L << 20;
 
   private static final int NOT_IMPLEMENTED = 501;
-
-  private final S3Client client;
-  private final S3Upload upload;
-  private final RetryPolicy retries;
-
-  S3Join(S3Client client, S3Upload upload, RetryPolicy retries) {
-    this.client = client;
-    this.upload = upload;
-    this.retries = retries;
-  }
 
   /// @return false where the objects are too short for an upload in parts, or the server can't copy
   boolean join(List<StoredObject> objects) {

@@ -86,7 +86,7 @@ final class S3Store implements ObjectStore<S3Location> {
   @Override
   public ObjectWriter create(S3Location object, Optional<String> contentType) {
     requireKey(object, "written");
-    return new S3Writer(upload(object, contentType));
+    return new S3Writer(object, upload(object, contentType));
   }
 
   @Override

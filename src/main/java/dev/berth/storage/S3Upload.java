@@ -156,11 +156,7 @@ final class S3Upload {
                           .partNumber(number)
                           .checksumAlgorithm(checksum()),
                   body(part));
-          return CompletedPart.builder()
-              .partNumber(number)
-              .eTag(arrived.eTag())
-              .checksumCRC32(arrived.checksumCRC32())
-              .build();
+          return completed(number, arrived.eTag(), arrived.checksumCRC32());
         });
   }
 
@@ -181,12 +177,12 @@ final class S3Upload {
                               .uploadId(id)
                               .partNumber(number))
                   .copyPartResult();
-          return CompletedPart.builder()
-              .partNumber(number)
-              .eTag(copied.eTag())
-              .checksumCRC32(copied.checksumCRC32())
-              .build();
+          return completed(number, copied.eTag(), copied.checksumCRC32());
         });
+  }
+
+  private static CompletedPart completed(int number, String tag, String checksum) {
+    return CompletedPart.builder().partNumber(number).eTag(tag).checksumCRC32(checksum).build();
   }
 
   /// Makes the object of its parts.
@@ -319,10 +315,5 @@ final class S3Upload {
 
   private String type() {
     return contentType.orElse(ANY_TYPE);
-  }
-
-  @Override
-  public String toString() {
-    return location.toString();
   }
 }

@@ -18,7 +18,8 @@ final class S3Writer extends ObjectWriter {
   /// From 1.
   private int number = 1;
 
-  S3Writer(S3Upload upload) {
+  S3Writer(Location location, S3Upload upload) {
+    super(location);
     this.upload = upload;
   }
 
@@ -62,7 +63,7 @@ final class S3Writer extends ObjectWriter {
   private void sendPart() {
     if (number == MOST_PARTS) {
       throw StorageException.permanent(
-          this, "found more than %d parts, the last of 1 GiB".formatted(MOST_PARTS));
+          location, "found more than %d parts, the last of 1 GiB".formatted(MOST_PARTS));
     }
     if (!upload.hasBegun()) {
       upload.begin();
@@ -71,10 +72,5 @@ final class S3Writer extends ObjectWriter {
     upload.send(part);
     part = new PartBuffer();
     number++;
-  }
-
-  @Override
-  public String toString() {
-    return upload.toString();
   }
 }
