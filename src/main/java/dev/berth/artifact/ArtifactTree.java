@@ -101,9 +101,8 @@ public final class ArtifactTree {
     if (files.size() + directories.size() + entered.size() > most) {
       throw new ModelArtifactException(
           root,
-          List.of(
-              "%s: found more than %d files, expected an artifact; do its links lead elsewhere?"
-                  .formatted(name.getName(0), most)));
+          "%s: found more than %d files, expected an artifact; do its links lead elsewhere?"
+              .formatted(name.getName(0), most));
     }
   }
 

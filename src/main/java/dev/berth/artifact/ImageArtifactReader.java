@@ -28,9 +28,7 @@ final class ImageArtifactReader {
         new ImageArtifact(
             json.header(), dynamic, files(dynamic), preparation(json.json().path("image")));
     if (dynamic && artifact.target().isNeuron()) {
-      json.problem(
-          "model.json: shapes: found \"dynamic\", expected \"compiled\" for %s"
-              .formatted(artifact.target()));
+      json.wrong("shapes", "\"compiled\" for " + artifact.target());
     }
     json.stopIfWrong();
     return artifact;
@@ -45,7 +43,7 @@ final class ImageArtifactReader {
     }
     var files = new ArrayList<ImageArtifact.File>();
     for (int i = 0; i < listed.size(); i++) {
-      var name = "model.json: files[%d]".formatted(i);
+      var name = "files[%d]".formatted(i);
       files.add(
           new ImageArtifact.File(
               json.modelFile(listed.path(i), name),
@@ -58,9 +56,7 @@ final class ImageArtifactReader {
 
   private ImagePreparation preparation(JsonNode image) {
     if (!image.isObject()) {
-      json.problem(
-          "model.json: image: found %s, expected an object; trace the model again with this version's trace.py"
-              .formatted(ModelJson.kind(image)));
+      json.wrong("image", "an object; trace the model again with this version's trace.py");
     }
     var preparation =
         new ImagePreparation(
@@ -94,21 +90,19 @@ final class ImageArtifactReader {
     return Optional.of(
         resize.has("shorterSide")
             ? new ImagePreparation.ShorterSide(
-                json.integer(resize, "shorterSide", "model.json: image.resize.shorterSide"))
+                json.integer(resize, "shorterSide", "image.resize.shorterSide"))
             : size(resize, "image.resize"));
   }
 
   private ImagePreparation.Size size(JsonNode size, String name) {
     return new ImagePreparation.Size(
-        json.integer(size, "height", "model.json: %s.height".formatted(name)),
-        json.integer(size, "width", "model.json: %s.width".formatted(name)));
+        json.integer(size, "height", name + ".height"),
+        json.integer(size, "width", name + ".width"));
   }
 
   private String choice(JsonNode value, String name, List<String> choices) {
     if (!value.isTextual() || !choices.contains(value.textValue())) {
-      json.problem(
-          "model.json: %s: found %s, expected one of %s"
-              .formatted(name, ModelJson.kind(value), String.join(", ", choices)));
+      json.wrong(name, value, "one of " + String.join(", ", choices));
     }
     return value.asText();
   }
@@ -120,12 +114,7 @@ final class ImageArtifactReader {
         values.stream()
             .allMatch(number -> number.isNumber() && Double.isFinite(number.doubleValue()));
     if (values.size() != count || !areNumbers) {
-      json.problem(
-          "model.json: %s: found %s, expected %s"
-              .formatted(
-                  name,
-                  ModelJson.kind(value),
-                  count == 1 ? "a number" : "a list of %d numbers".formatted(count)));
+      json.wrong(name, value, count == 1 ? "a number" : "a list of %d numbers".formatted(count));
       return Collections.nCopies(count, 1.0);
     }
     return values.stream().map(JsonNode::doubleValue).toList();

@@ -19,7 +19,7 @@ final class ModelArtifactReader {
         new ModelArtifact(
             json.header(),
             shapes(),
-            json.integer(json.json(), "maxSequenceLength", "model.json: maxSequenceLength"),
+            json.integer(json.json(), "maxSequenceLength", "maxSequenceLength"),
             pair(json.json().path("pair")),
             json.json().has("pooling") ? json.texts("pooling") : List.of());
     checkShapes(artifact);
@@ -47,12 +47,12 @@ final class ModelArtifactReader {
               "model.json: files: found %d, expected one that takes every shape"
                   .formatted(files.size()));
         }
-        yield new Shapes.Dynamic(json.modelFile(files.path(0), "model.json: files[0]"));
+        yield new Shapes.Dynamic(json.modelFile(files.path(0), "files[0]"));
       }
       case "compiled" -> {
         var shapes = new ArrayList<Shapes.Shape>();
         for (int i = 0; i < files.size(); i++) {
-          var name = "model.json: files[%d]".formatted(i);
+          var name = "files[%d]".formatted(i);
           shapes.add(
               new Shapes.Shape(
                   json.modelFile(files.path(i), name),
@@ -62,9 +62,7 @@ final class ModelArtifactReader {
         yield new Shapes.Compiled(shapes);
       }
       default -> {
-        json.problem(
-            "model.json: shapes: found \"%s\", expected \"dynamic\" or \"compiled\""
-                .formatted(kind));
+        json.wrong("shapes", "\"dynamic\" or \"compiled\"");
         yield new Shapes.Compiled(List.of());
       }
     };
@@ -73,9 +71,7 @@ final class ModelArtifactReader {
   private void checkShapes(ModelArtifact artifact) {
     switch (artifact.shapes()) {
       case Shapes.Dynamic _ when artifact.target().isNeuron() ->
-          json.problem(
-              "model.json: shapes: found \"dynamic\", expected \"compiled\" for %s"
-                  .formatted(artifact.target()));
+          json.wrong("shapes", "\"compiled\" for " + artifact.target());
       case Shapes.Dynamic _ -> {}
       case Shapes.Compiled(var shapes) ->
           shapes.stream()
@@ -101,18 +97,14 @@ final class ModelArtifactReader {
   private List<Long> tokens(JsonNode pair, String name) {
     var tokens = pair.path(name);
     if (!tokens.isArray()) {
-      json.problem(
-          "model.json: pair.%s: found %s, expected a list of token ids"
-              .formatted(name, ModelJson.kind(tokens)));
+      json.wrong("pair." + name, tokens, "a list of token ids");
     }
     return tokens.valueStream().map(token -> token(token, name)).toList();
   }
 
   private long token(JsonNode token, String name) {
     if (!token.isIntegralNumber() || token.longValue() < 0) {
-      json.problem(
-          "model.json: pair.%s: found %s, expected a token id"
-              .formatted(name, ModelJson.kind(token)));
+      json.wrong("pair." + name, token, "a token id");
     }
     return token.asLong();
   }

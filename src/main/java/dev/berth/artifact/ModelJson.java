@@ -1,5 +1,6 @@
 package dev.berth.artifact;
 
+import java.util.stream.Collectors;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
@@ -9,12 +10,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
-import java.util.stream.Collectors;
 
 /// The `model.json` of one directory, read field by field; collects what is wrong with it and with
 /// the files that it names, so that all of it is said at once. Used by one thread, once.
@@ -47,7 +46,7 @@ final class ModelJson {
   }
 
   ModelJson checkFormat() {
-    var format = integer(json, "format", "model.json: format");
+    int format = integer(json, "format", "format");
     if (problems.isEmpty() && format != FORMAT) {
       problem(
           "model.json: format: found %d, expected %d; trace the model again with this version's trace.py"
@@ -82,6 +81,18 @@ final class ModelJson {
     problems.add(message);
   }
 
+  /// Tells that a field of the object itself is not as expected.
+  void wrong(String field, String expected) {
+    wrong(field, json.path(field), expected);
+  }
+
+  /// Tells that a value is not as expected.
+  ///
+  /// @param name its path in the file
+  void wrong(String name, JsonNode found, String expected) {
+    problem("model.json: %s: found %s, expected %s".formatted(name, kind(found), expected));
+  }
+
   private JsonNode readJson() {
     var file = directory.resolve("model.json");
     if (!Files.isDirectory(directory)) {
@@ -113,21 +124,13 @@ final class ModelJson {
 
   Target target() {
     var name = text("target");
-    return Arrays.stream(Target.values())
-        .filter(t -> t.toString().equals(name))
-        .findFirst()
-        .orElseGet(
-            () -> {
-              if (!name.isEmpty()) {
-                var known =
-                    Arrays.stream(Target.values())
-                        .map(Target::toString)
-                        .collect(Collectors.joining(", "));
-                problem(
-                    "model.json: target: found \"%s\", expected one of %s".formatted(name, known));
-              }
-              return Target.CPU;
-            });
+    var known = List.of(Target.values());
+    var target = known.stream().filter(each -> each.toString().equals(name)).findFirst();
+    if (!name.isEmpty() && target.isEmpty()) {
+      var names = known.stream().map(Target::toString).collect(Collectors.joining(", "));
+      wrong("target", "one of " + names);
+    }
+    return target.orElse(Target.CPU);
   }
 
   /// What every traced model says.
@@ -149,9 +152,7 @@ final class ModelJson {
   private String precision() {
     var precision = text("precision");
     if (json.path("precision").isTextual() && !PRECISIONS.contains(precision)) {
-      problem(
-          "model.json: precision: found \"%s\", expected one of %s"
-              .formatted(precision, String.join(", ", PRECISIONS)));
+      wrong("precision", "one of " + String.join(", ", PRECISIONS));
     }
     return precision;
   }
@@ -163,21 +164,17 @@ final class ModelJson {
       return Optional.empty();
     }
     if (!agreement.isObject()) {
-      problem("model.json: agreement: found %s, expected an object".formatted(kind(agreement)));
+      wrong("agreement", "an object");
       return Optional.empty();
     }
-    int questions = integer(agreement, "questions", "model.json: agreement.questions");
+    int questions = integer(agreement, "questions", "agreement.questions");
     var same = agreement.path("sameAnswers");
     if (!same.isInt() || same.intValue() < 0 || same.intValue() > questions) {
-      problem(
-          "model.json: agreement.sameAnswers: found %s, expected a whole number from 0 to %d"
-              .formatted(kind(same), questions));
+      wrong("agreement.sameAnswers", same, "a whole number from 0 to " + questions);
     }
     var difference = agreement.path("largestScoreDifference");
     if (!difference.isNumber() || difference.doubleValue() < 0 || difference.doubleValue() > 1) {
-      problem(
-          "model.json: agreement.largestScoreDifference: found %s, expected a number from 0 to 1"
-              .formatted(kind(difference)));
+      wrong("agreement.largestScoreDifference", difference, "a number from 0 to 1");
     }
     return Optional.of(new Agreement(questions, same.asInt(), difference.asDouble()));
   }
@@ -186,8 +183,7 @@ final class ModelJson {
   JsonNode files() {
     var files = json.path("files");
     if (!files.isArray() || files.isEmpty()) {
-      problem(
-          "model.json: files: found %s, expected a list of {\"path\": …}".formatted(kind(files)));
+      wrong("files", "a list of {\"path\": …}");
       return MissingNode.getInstance();
     }
     return files;
@@ -199,7 +195,9 @@ final class ModelJson {
     boolean inside =
         file.toAbsolutePath().normalize().startsWith(directory.toAbsolutePath().normalize());
     if (path.isEmpty() || !inside || !ArtifactFile.isThere(file)) {
-      problem("%s.path: found \"%s\", which is no file of the artifact".formatted(name, path));
+      problem(
+          "model.json: %s.path: found \"%s\", which is no file of the artifact"
+              .formatted(name, path));
     } else {
       check(path, file);
     }
@@ -218,7 +216,7 @@ final class ModelJson {
   String text(String name) {
     var value = json.path(name);
     if (!value.isTextual() || value.textValue().isBlank()) {
-      problem("model.json: %s: found %s, expected a text".formatted(name, kind(value)));
+      wrong(name, "a text");
     }
     return value.asText("");
   }
@@ -228,7 +226,7 @@ final class ModelJson {
     if (!values.isArray()
         || values.isEmpty()
         || !values.valueStream().allMatch(JsonNode::isTextual)) {
-      problem("model.json: %s: found %s, expected a list of names".formatted(name, kind(values)));
+      wrong(name, "a list of names");
     }
     return values.valueStream().map(JsonNode::asText).toList();
   }
@@ -240,20 +238,21 @@ final class ModelJson {
       return JsonText.as(value, new TypeReference<Map<String, Object>>() {});
     }
     if (!value.isMissingNode()) {
-      problem("model.json: %s: found %s, expected an object".formatted(name, kind(value)));
+      wrong(name, "an object");
     }
     return Map.of();
   }
 
+  /// @param name the field's path in the file
   int integer(JsonNode json, String field, String name) {
     var value = json.path(field);
     if (!value.isInt() || value.intValue() < 1) {
-      problem("%s: found %s, expected a whole number of at least 1".formatted(name, kind(value)));
+      wrong(name, value, "a whole number of at least 1");
     }
     return value.asInt(1);
   }
 
-  static String kind(JsonNode value) {
+  private static String kind(JsonNode value) {
     return switch (value.getNodeType()) {
       case MISSING -> "nothing";
       case OBJECT -> "an object";

@@ -74,7 +74,7 @@ public record TensorArtifact(
     var artifact =
         new TensorArtifact(
             directory,
-            files.isEmpty() ? directory : json.modelFile(files.path(0), "model.json: files[0]"),
+            files.isEmpty() ? directory : json.modelFile(files.path(0), "files[0]"),
             json.find("target").map(_ -> json.target()),
             inputs(json),
             json.json().has("outputs") ? json.texts("outputs") : List.of());
@@ -95,30 +95,23 @@ public record TensorArtifact(
     var listed = json.json().path("inputs");
     for (int i = 0; i < listed.size(); i++) {
       var input = listed.path(i);
-      var name = "model.json: inputs[%d]".formatted(i);
-      var type = input.path("type").asText(ElementType.FLOAT32.toString());
+      var name = "inputs[%d]".formatted(i);
+      var type = ElementType.named(input.path("type").asText(ElementType.FLOAT32.toString()));
       if (!input.isTextual() && !input.path("name").isTextual()) {
-        json.problem(
-            "%s: found %s, expected a name or {\"name\": …, \"type\": …}"
-                .formatted(name, ModelJson.kind(input)));
+        json.wrong(name, input, "a name or {\"name\": …, \"type\": …}");
+      }
+      if (type.isEmpty()) {
+        var known = Arrays.toString(ElementType.values());
+        json.wrong(name + ".type", input.path("type"), "one of " + known);
       }
       inputs.add(
           new Input(
               input.isTextual() ? input.textValue() : input.path("name").asText(),
-              ElementType.named(type)
-                  .orElseGet(
-                      () -> {
-                        json.problem(
-                            "%s.type: found \"%s\", expected one of %s"
-                                .formatted(name, type, Arrays.toString(ElementType.values())));
-                        return ElementType.FLOAT32;
-                      }),
+              type.orElse(ElementType.FLOAT32),
               columns(json, input, name)));
     }
     if (json.json().has("inputs") && (listed.isEmpty() || !listed.isArray())) {
-      json.problem(
-          "model.json: inputs: found %s, expected a list of names"
-              .formatted(ModelJson.kind(listed)));
+      json.wrong("inputs", "a list of names");
     }
     var columns = inputs.stream().flatMap(input -> input.columns().stream()).toList();
     if (columns.stream().distinct().count() < columns.size()) {
@@ -136,9 +129,7 @@ public record TensorArtifact(
     var columns = input.path("columns");
     if (!columns.isMissingNode()
         && (columns.isEmpty() || !columns.valueStream().allMatch(JsonNode::isTextual))) {
-      json.problem(
-          "%s.columns: found %s, expected a list of names"
-              .formatted(name, ModelJson.kind(columns)));
+      json.wrong(name + ".columns", columns, "a list of names");
     }
     return columns.valueStream().map(JsonNode::asText).toList();
   }
@@ -157,20 +148,18 @@ public record TensorArtifact(
     if (found.size() != 1 && model.isEmpty()) {
       throw new ModelArtifactException(
           directory,
-          List.of(
-              found.isEmpty()
-                  ? "model.json: not found, nor hooks in code/, nor a model file such as model.pt or model.onnx%s"
-                      .formatted(
-                          only(directory, file -> forms.stream().anyMatch(f -> f.test(file))))
-                  : "found %s and no model.json that says which one is served; expected one, or model.pt"
-                      .formatted(found.stream().map(Path::getFileName).toList())));
+          found.isEmpty()
+              ? "model.json: not found, nor hooks in code/, nor a model file such as model.pt or model.onnx%s"
+                  .formatted(only(directory, file -> forms.stream().anyMatch(f -> f.test(file))))
+              : "found %s and no model.json that says which one is served; expected one, or model.pt"
+                  .formatted(found.stream().map(Path::getFileName).toList()));
     }
     var file = model.orElseGet(found::getFirst);
     ArtifactFile.problem(file)
         .ifPresent(
             what -> {
               throw new ModelArtifactException(
-                  directory, List.of("%s: %s".formatted(file.getFileName(), what)));
+                  directory, "%s: %s".formatted(file.getFileName(), what));
             });
     return file;
   }
@@ -218,7 +207,7 @@ public record TensorArtifact(
   /// What lies in a directory itself, in the order of the names.
   private static List<Path> entries(Path directory, Predicate<Path> counts) {
     if (!Files.isDirectory(directory)) {
-      throw new ModelArtifactException(directory, List.of("not a directory"));
+      throw new ModelArtifactException(directory, "not a directory");
     }
     try (var entries = Files.list(directory)) {
       return entries

@@ -23,7 +23,6 @@ import dev.berth.json.JsonText;
 import java.io.File;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
@@ -103,9 +102,8 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
       var artifact = ModelArtifact.open(directory);
       throw new ModelArtifactException(
           directory,
-          List.of(
-              "model.json: task: found \"%s\", expected one of %s"
-                  .formatted(artifact.task(), String.join(", ", TASKS.keySet()))));
+          "model.json: task: found \"%s\", expected one of %s"
+              .formatted(artifact.task(), String.join(", ", TASKS.keySet())));
     }
     var handler = make.apply(directory);
     return new ArtifactHooks(handler, described(handler.artifact()));

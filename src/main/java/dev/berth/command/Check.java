@@ -177,7 +177,7 @@ final class Check {
                   seconds(config.batching().timeout()),
                   answer.response().contentType()));
     } catch (ServingException e) {
-      throw new ModelArtifactException(directory, List.of(FirstSample.problem(sample, e)), e);
+      throw new ModelArtifactException(directory, FirstSample.problem(sample, e), e);
     }
     report.put(
         "sample",

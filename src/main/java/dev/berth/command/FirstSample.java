@@ -14,7 +14,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.IdentityHashMap;
-import java.util.List;
 import java.util.Set;
 
 /// Asks each model the artifact's `sample.json` before it serves, where there is one. Workers that
@@ -55,10 +54,10 @@ final class FirstSample implements FirstRequest {
       if (e.getCause() instanceof InsufficientMemoryException memory) {
         throw memory;
       }
-      throw new ModelArtifactException(directory, List.of(problem(sample, e)), e);
+      throw new ModelArtifactException(directory, problem(sample, e), e);
     } catch (IOException e) {
       throw new ModelArtifactException(
-          directory, List.of("%s: it can't be asked: %s".formatted(sample.name(), e)), e);
+          directory, "%s: it can't be asked: %s".formatted(sample.name(), e), e);
     }
   }
 

@@ -7,7 +7,6 @@ import dev.berth.json.JsonText;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 
 /// The directory of a model on the hub, and its files of JSON.
 record HubDirectory(Path path) {
@@ -29,6 +28,6 @@ record HubDirectory(Path path) {
   }
 
   ModelArtifactException refused(String problem) {
-    return new ModelArtifactException(path, List.of(problem));
+    return new ModelArtifactException(path, problem);
   }
 }

@@ -70,11 +70,10 @@ final class OnnxFiles {
             () ->
                 new ModelArtifactException(
                     directory,
-                    List.of(
-                        all.isEmpty()
-                            ? "found no .onnx file in it or in onnx/; make an artifact with trace.py, or export the model to ONNX"
-                            : "found %s, and none is model.onnx or made for this CPU; serve pack --file names the one to take"
-                                .formatted(all.stream().map(directory::relativize).toList()))));
+                    all.isEmpty()
+                        ? "found no .onnx file in it or in onnx/; make an artifact with trace.py, or export the model to ONNX"
+                        : "found %s, and none is model.onnx or made for this CPU; serve pack --file names the one to take"
+                            .formatted(all.stream().map(directory::relativize).toList())));
   }
 
   /// Those in int8 for this CPU, the best first.

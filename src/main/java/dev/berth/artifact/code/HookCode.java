@@ -178,7 +178,7 @@ public final class HookCode {
   }
 
   private ModelArtifactException problem(String message) {
-    return new ModelArtifactException(modelDirectory, List.of(message));
+    return new ModelArtifactException(modelDirectory, message);
   }
 
   private static List<Path> files(Path directory, int depth, String ending) {

@@ -37,9 +37,7 @@ final class HookJars implements Closeable {
         close();
         throw new ModelArtifactException(
             modelDirectory,
-            List.of(
-                "%s: it can't be read: %s"
-                    .formatted(modelDirectory.relativize(file), e.getMessage())),
+            "%s: it can't be read: %s".formatted(modelDirectory.relativize(file), e.getMessage()),
             e);
       }
     }

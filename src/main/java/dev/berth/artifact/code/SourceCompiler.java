@@ -73,9 +73,8 @@ final class SourceCompiler {
     if (compiler == null) {
       throw new ModelArtifactException(
           modelDirectory,
-          List.of(
-              "code/: this Java runtime has no compiler (the module jdk.compiler); run the server with a JDK, or put a jar "
-                  + "there"));
+          "code/: this Java runtime has no compiler (the module jdk.compiler); run the server with a JDK, or put a jar "
+              + "there");
     }
     var diagnostics = new DiagnosticCollector<JavaFileObject>();
     var standard =

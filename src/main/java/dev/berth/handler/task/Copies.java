@@ -92,8 +92,7 @@ public final class Copies<M> implements AutoCloseable {
     } catch (EngineException e) {
       throw new ModelArtifactException(
           artifact.directory(),
-          List.of(
-              "the model does not take what %s it does: %s".formatted(described, e.getMessage())),
+          "the model does not take what %s it does: %s".formatted(described, e.getMessage()),
           e);
     }
   }

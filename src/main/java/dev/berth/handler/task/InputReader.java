@@ -38,7 +38,7 @@ public class InputReader<P> {
       var json = JsonText.tree(artifact.header().parameters());
       defaults = read.apply(usual, Fields.of(json, "model.json: parameters", known));
     } catch (BadInputException e) {
-      throw new ModelArtifactException(artifact.directory(), List.of(e.getMessage()), e);
+      throw new ModelArtifactException(artifact.directory(), e.getMessage(), e);
     }
     this(known, read, defaults);
   }

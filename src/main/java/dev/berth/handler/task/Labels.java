@@ -20,7 +20,7 @@ public final class Labels {
     if (artifact.header().labels().isEmpty()) {
       throw new ModelArtifactException(
           artifact.directory(),
-          List.of("model.json: labels: found none, expected a name for each class of the model"));
+          "model.json: labels: found none, expected a name for each class of the model");
     }
     return artifact.header().labels();
   }

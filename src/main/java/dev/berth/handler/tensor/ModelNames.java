@@ -36,9 +36,8 @@ final class ModelNames {
             misfit -> {
               throw new ModelArtifactException(
                   artifact.directory(),
-                  List.of(
-                      "%s: its forward %s, expected tensors only; wrap it in a module that takes and returns tensors, and save that"
-                          .formatted(artifact.file().getFileName(), misfit)));
+                  "%s: its forward %s, expected tensors only; wrap it in a module that takes and returns tensors, and save that"
+                      .formatted(artifact.file().getFileName(), misfit));
             });
   }
 

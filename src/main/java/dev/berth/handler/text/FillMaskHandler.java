@@ -80,8 +80,7 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
                 () ->
                     new ModelArtifactException(
                         artifact.directory(),
-                        List.of(
-                            "tokenizer_config.json: mask_token: found nothing, expected the token to fill in")));
+                        "tokenizer_config.json: mask_token: found nothing, expected the token to fill in"));
     this.mask =
         vocabulary
             .id(maskToken)
@@ -89,9 +88,8 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
                 () ->
                     new ModelArtifactException(
                         artifact.directory(),
-                        List.of(
-                            "tokenizer.json: found no token %s, expected the mask_token of tokenizer_config.json"
-                                .formatted(maskToken))));
+                        "tokenizer.json: found no token %s, expected the mask_token of tokenizer_config.json"
+                            .formatted(maskToken)));
   }
 
   /// A text has several tokens.

@@ -37,9 +37,8 @@ final class Pooling {
     } catch (IllegalArgumentException e) {
       throw new ModelArtifactException(
           artifact.directory(),
-          List.of(
-              "model.json: pooling: found %s, expected some of cls, max, mean, mean_sqrt_len_tokens, weightedmean, lasttoken, and normalize at the end"
-                  .formatted(names)),
+          "model.json: pooling: found %s, expected some of cls, max, mean, mean_sqrt_len_tokens, weightedmean, lasttoken, and normalize at the end"
+              .formatted(names),
           e);
     }
   }

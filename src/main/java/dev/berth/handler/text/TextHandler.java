@@ -89,7 +89,7 @@ public abstract class TextHandler<P> extends TaskHandler<TextModel, TextHandler.
     try {
       this.tokenizer = Tokenizer.load(artifact.tokenizer());
     } catch (IOException e) {
-      throw new ModelArtifactException(artifact.directory(), List.of(e.getMessage()), e);
+      throw new ModelArtifactException(artifact.directory(), e.getMessage(), e);
     }
   }
 

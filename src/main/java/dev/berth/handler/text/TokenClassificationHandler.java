@@ -75,7 +75,7 @@ public class TokenClassificationHandler extends TextHandler<TokenClassificationH
       return Vocabulary.read(artifact.tokenizer());
     } catch (IOException e) {
       throw new ModelArtifactException(
-          artifact.directory(), List.of("tokenizer.json: " + e.getMessage()), e);
+          artifact.directory(), "tokenizer.json: " + e.getMessage(), e);
     }
   }
 
