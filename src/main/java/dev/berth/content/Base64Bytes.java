@@ -28,8 +28,7 @@ public final class Base64Bytes {
             : value;
     var text = object.path(FIELD);
     if (!object.isObject() || object.size() != 1 || !text.isTextual()) {
-      throw new BadInputException(
-          "%s: found %s, expected %s{\"b64\": \"…\"}".formatted(name, Excerpt.of(value), expected));
+      throw Excerpt.bad(name, value, expected + "{\"b64\": \"…\"}");
     }
     return decode(text.textValue(), name + ".b64");
   }
@@ -44,9 +43,7 @@ public final class Base64Bytes {
       return read(value, name);
     }
     if (!value.isTextual()) {
-      throw new BadInputException(
-          "%s: found %s, expected base64, as a text or as {\"b64\": \"…\"}"
-              .formatted(name, Excerpt.of(value)));
+      throw Excerpt.bad(name, value, "base64, as a text or as {\"b64\": \"…\"}");
     }
     var text = value.textValue();
     if (text.startsWith("http://") || text.startsWith("https://")) {

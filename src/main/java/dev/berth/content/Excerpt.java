@@ -1,6 +1,7 @@
 package dev.berth.content;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.berth.hooks.BadInputException;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -24,6 +25,13 @@ public final class Excerpt {
       case STRING -> "the text " + quoted(value.textValue());
       case NUMBER, BOOLEAN, BINARY, POJO -> cut(value.asText());
     };
+  }
+
+  /// What to throw where a value is not as expected.
+  ///
+  /// @param name what messages call the value
+  public static BadInputException bad(String name, JsonNode value, String expected) {
+    return new BadInputException("%s: found %s, expected %s".formatted(name, of(value), expected));
   }
 
   /// A text in quotes, cut where it is long.

@@ -59,8 +59,7 @@ public final class Fields {
             json.isMissingNode() || json.isNull() ? NONE : json,
             name.endsWith("body") ? name.substring(0, name.length() - 4) : name + ".");
     if (!fields.json.isObject()) {
-      throw new BadInputException(
-          "%s: found %s, expected an object".formatted(name, Excerpt.of(json)));
+      throw Excerpt.bad(name, json, "an object");
     }
     for (var field : fields.json.properties()) {
       var values = idle.path(field.getKey());
@@ -215,7 +214,6 @@ public final class Fields {
 
   /// What to throw where a field is not as expected.
   public BadInputException bad(String field, String expected) {
-    return new BadInputException(
-        "%s: found %s, expected %s".formatted(name(field), Excerpt.of(json.path(field)), expected));
+    return Excerpt.bad(name(field), json.path(field), expected);
   }
 }

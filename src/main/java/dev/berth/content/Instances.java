@@ -52,8 +52,7 @@ public record Instances(List<JsonNode> values, Form form) {
 
   private static Instances read(JsonNode list, String name, Form form) {
     if (!list.isArray()) {
-      throw new BadInputException(
-          "%s: found %s, expected a list".formatted(name, Excerpt.of(list)));
+      throw Excerpt.bad(name, list, "a list");
     }
     return new Instances(list.valueStream().toList(), form);
   }

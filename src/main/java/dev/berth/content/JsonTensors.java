@@ -109,8 +109,7 @@ public final class JsonTensors {
 
   private static Tensor cell(JsonNode value, ElementType type, String name) {
     if (value.isContainerNode()) {
-      throw new BadInputException(
-          "%s: found %s, expected a value".formatted(name, Excerpt.of(value)));
+      throw Excerpt.bad(name, value, "a value");
     }
     return read(value, type, name);
   }
@@ -135,8 +134,7 @@ public final class JsonTensors {
   private static List<Tensor> fields(JsonNode object, TensorInputs inputs, String name) {
     var names = inputs.names();
     if (!object.isObject()) {
-      throw new BadInputException(
-          "%s: found %s, expected an object with %s".formatted(name, Excerpt.of(object), names));
+      throw Excerpt.bad(name, object, "an object with " + names);
     }
     inputs.checkNames(object.propertyStream().map(Map.Entry::getKey).toList(), name);
     return IntStream.range(0, names.size())

@@ -16,8 +16,7 @@ public record Input(String name, JsonNode json) implements Documents.Document {
   /// @throws BadInputException when it is neither
   public Input {
     if (!json.isTextual() && !isIds(json)) {
-      throw new BadInputException(
-          "%s: found %s, expected a text".formatted(name, Excerpt.of(json)));
+      throw Excerpt.bad(name, json, "a text");
     }
   }
 

@@ -2,7 +2,6 @@ package dev.berth.handler.text;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.content.Excerpt;
-import dev.berth.hooks.BadInputException;
 import java.util.Optional;
 
 /// One input: a text, or a pair of texts.
@@ -19,20 +18,14 @@ public record Text(String text, Optional<String> pair, boolean isObject) {
       return new Text(json.textValue(), Optional.empty(), false);
     }
     if (!json.isObject()) {
-      throw new BadInputException(
-          "%s: found %s, expected %s"
-              .formatted(
-                  name,
-                  Excerpt.of(json),
-                  takesPairs
-                      ? "a text or {\"text\": …, \"text_pair\": …}"
-                      : "a text or {\"text\": …}"));
+      throw Excerpt.bad(
+          name,
+          json,
+          "a text or {\"text\": …%s}".formatted(takesPairs ? ", \"text_pair\": …" : ""));
     }
     var pair = json.path("text_pair");
     if (!takesPairs && json.has("text_pair")) {
-      throw new BadInputException(
-          "%s.text_pair: found %s, expected one text: this task takes no pairs"
-              .formatted(name, Excerpt.of(pair)));
+      throw Excerpt.bad(name + ".text_pair", pair, "one text: this task takes no pairs");
     }
     return new Text(
         text(json.path("text"), name + ".text"),
@@ -45,8 +38,7 @@ public record Text(String text, Optional<String> pair, boolean isObject) {
 
   private static String text(JsonNode json, String name) {
     if (!json.isTextual()) {
-      throw new BadInputException(
-          "%s: found %s, expected a text".formatted(name, Excerpt.of(json)));
+      throw Excerpt.bad(name, json, "a text");
     }
     return json.textValue();
   }

@@ -245,8 +245,7 @@ public final class JsonMessages implements Messages {
 
   private static void require(boolean isSo, JsonNode value, String place, String expected) {
     if (!isSo) {
-      throw new BadInputException(
-          "%s: found %s, expected %s".formatted(place, Excerpt.of(value), expected));
+      throw Excerpt.bad(place, value, expected);
     }
   }
 
