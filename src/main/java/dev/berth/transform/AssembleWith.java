@@ -1,20 +1,16 @@
 package dev.berth.transform;
 
+import org.apache.commons.text.CaseUtils;
+
 /// `TransformOutput.AssembleWith`: what is written after each answer.
 enum AssembleWith {
-  NONE("None"),
+  NONE,
   /// A newline.
-  LINE("Line");
-
-  private final String word;
-
-  AssembleWith(String word) {
-    this.word = word;
-  }
+  LINE;
 
   /// As the API spells it.
   @Override
   public String toString() {
-    return word;
+    return CaseUtils.toCamelCase(name(), true, '_');
   }
 }

@@ -1,20 +1,16 @@
 package dev.berth.transform;
 
+import org.apache.commons.text.CaseUtils;
+
 /// `DataProcessing.JoinSource`: what the answers are joined with.
 enum JoinSource {
-  NONE("None"),
+  NONE,
   /// The records as they were before `InputFilter`.
-  INPUT("Input");
-
-  private final String word;
-
-  JoinSource(String word) {
-    this.word = word;
-  }
+  INPUT;
 
   /// As the API spells it.
   @Override
   public String toString() {
-    return word;
+    return CaseUtils.toCamelCase(name(), true, '_');
   }
 }
