@@ -43,10 +43,10 @@ public final class JobReader {
     var kind = JobKind.read(this);
     var output = location(JobOption.OUTPUT);
     if (output.filter(place -> isInput(place.resolve(".out"))).isPresent()) {
-      problem(
-          ("%s: found %s within the input %s, expected another place: outputs would be the next"
-                  + " run's inputs")
-              .formatted(JobOption.OUTPUT, output.get(), input.orElseThrow()));
+      wrong(
+          JobOption.OUTPUT,
+          "%s within the input %s".formatted(output.get(), input.orElseThrow()),
+          "another place: outputs would be the next run's inputs");
     }
     var job =
         new TransformJob(

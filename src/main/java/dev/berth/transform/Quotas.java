@@ -4,7 +4,6 @@ import dev.berth.hooks.BadInputException;
 import dev.berth.storage.StoredObject;
 import java.io.BufferedInputStream;
 import java.io.IOException;
-import java.util.OptionalLong;
 import java.util.stream.Stream;
 
 /// What a job in Bedrock's format may have at most, and at least, so that a job that passes here is
@@ -14,15 +13,9 @@ import java.util.stream.Stream;
 /// @param maxRecords likewise
 /// @param maxObjectBytes of each object
 /// @param maxJobBytes of all objects together
-record Quotas(
-    OptionalLong minRecords,
-    OptionalLong maxRecords,
-    OptionalLong maxObjectBytes,
-    OptionalLong maxJobBytes) {
+record Quotas(long minRecords, long maxRecords, long maxObjectBytes, long maxJobBytes) {
 
-  static final Quotas NONE =
-      new Quotas(
-          OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty());
+  static final Quotas NONE = new Quotas(0, Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE);
 
   private static final long MEBIBYTE = 1 << 20;
 
@@ -30,14 +23,18 @@ record Quotas(
   static Quotas read(boolean isBedrock, JobReader options) {
     var quotas =
         new Quotas(
-            options.quota(JobOption.MIN_RECORDS, 1, 1),
-            options.quota(JobOption.MAX_RECORDS, 1, 1),
-            options.quota(JobOption.MAX_OBJECT_SIZE_IN_MB, 1, MEBIBYTE),
-            options.quota(JobOption.MAX_JOB_SIZE_IN_MB, 1, MEBIBYTE));
+            options.quota(JobOption.MIN_RECORDS, 1, 1).orElse(0),
+            most(JobOption.MAX_RECORDS, 1, options),
+            most(JobOption.MAX_OBJECT_SIZE_IN_MB, MEBIBYTE, options),
+            most(JobOption.MAX_JOB_SIZE_IN_MB, MEBIBYTE, options));
     if (!isBedrock && !quotas.equals(NONE)) {
       options.wrong(JobOption.FORMAT, "nothing", "bedrock with a quota");
     }
     return quotas;
+  }
+
+  private static long most(JobOption option, long unit, JobReader options) {
+    return options.quota(option, 1, unit).orElse(Long.MAX_VALUE);
   }
 
   /// Reads all objects, up to the first that is too much.
@@ -75,19 +72,17 @@ record Quotas(
       }
       bytes += objectBytes;
     }
-    if (records < minRecords.orElse(0)) {
+    if (records < minRecords) {
       throw new TransformException(
           "%s: found %d records in the job, expected at least %d"
-              .formatted(JobOption.MIN_RECORDS, records, minRecords.getAsLong()));
+              .formatted(JobOption.MIN_RECORDS, records, minRecords));
     }
   }
 
-  private static void atMost(
-      OptionalLong quota, long found, JobOption option, String what, long unit) {
-    if (quota.isPresent() && found > quota.getAsLong()) {
+  private static void atMost(long quota, long found, JobOption option, String what, long unit) {
+    if (found > quota) {
       throw new TransformException(
-          "%s: found more than %d %s, expected no more"
-              .formatted(option, quota.getAsLong() / unit, what));
+          "%s: found more than %d %s, expected no more".formatted(option, quota / unit, what));
     }
   }
 }
