@@ -145,48 +145,29 @@ record Route(
           at(GRPC, POST, Grpc.SERVICE + "ModelInfer", _ -> null, s -> s.v2::inferByGrpc),
 
           // The page.
-          at(
-              PAGE,
-              GET,
-              "/",
-              o -> o.page("The page to try the model", "text/html"),
-              s -> s.page::home),
-          at(
-              PAGE,
-              GET,
-              "/docs",
-              o -> o.page("This document in Swagger UI", "text/html"),
-              s -> s.page::docs),
-          at(
-              PAGE,
-              GET,
-              "/openapi.json",
-              o -> o.page("This document").answers("{}"),
-              Routes::document),
-          at(
-              PAGE,
-              GET,
+          page("/", o -> o.page("The page to try the model", "text/html"), s -> s.page::home),
+          page("/docs", o -> o.page("This document in Swagger UI", "text/html"), s -> s.page::docs),
+          page("/openapi.json", o -> o.page("This document").answers("{}"), Routes::document),
+          page(
               "/page/models",
               o ->
                   o.page("What the page shows of the models")
                       .answers(
                           "{many: true, metrics: '', models: [{name: '', path: '', state: ''}]}"),
               s -> s.page::models),
-          at(
-              PAGE,
-              GET,
+          page(
               "/page/sample",
               o ->
                   o.page("The sample of an artifact", "*/*")
                       .query("model", "string", "the name of one of many models")
                       .fails(ErrorType.NOT_FOUND, ErrorType.PAYLOAD_TOO_LARGE),
               s -> s.page::sample),
-          at(
-              PAGE,
-              GET,
-              "/page/{file}",
-              o -> o.page("A file of the page", "*/*"),
-              s -> s.page::file));
+          page("/page/{file}", o -> o.page("A file of the page", "*/*"), s -> s.page::file));
+
+  private static Route page(
+      String path, Function<Operations, Operation> says, Function<Routes, Handler> handler) {
+    return at(PAGE, GET, path, says, handler);
+  }
 
   boolean isAt(Route other) {
     return method.equals(other.method) && path.equals(other.path);
