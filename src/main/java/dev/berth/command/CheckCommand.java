@@ -23,19 +23,11 @@ import picocli.CommandLine.ParseResult;
 ///
 /// The report goes to stdout; problems and the log go to stderr, and problems end the process with
 /// 1.
-final class CheckCommand {
+record CheckCommand(Map<String, String> environment, Path home) {
 
   static final String NAME = "check";
 
   private static final Logger log = LoggerFactory.getLogger(CheckCommand.class);
-
-  private final Map<String, String> environment;
-  private final Path home;
-
-  CheckCommand(Map<String, String> environment, Path home) {
-    this.environment = Map.copyOf(environment);
-    this.home = home;
-  }
 
   static CommandSpec spec() {
     var spec = ServeOptions.with(Settings.OF_A_CHECK);

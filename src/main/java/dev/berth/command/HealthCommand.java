@@ -14,19 +14,11 @@ import picocli.CommandLine.Model.CommandSpec;
 
 /// The `serve health` command: asks the `/ping` of the server that has the same settings. For a
 /// `HEALTHCHECK`, so it is small, quick, and says nothing as long as all is well.
-final class HealthCommand {
+record HealthCommand(Map<String, String> environment, PrintStream err) {
 
   static final String NAME = "health";
 
   private static final int TIMEOUT_MILLIS = 5_000;
-
-  private final Map<String, String> environment;
-  private final PrintStream err;
-
-  HealthCommand(Map<String, String> environment, PrintStream err) {
-    this.environment = Map.copyOf(environment);
-    this.err = err;
-  }
 
   static CommandSpec spec() {
     var spec = ServeOptions.with(Settings.OF_THE_LISTENER);

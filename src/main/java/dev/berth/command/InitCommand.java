@@ -11,15 +11,9 @@ import picocli.CommandLine.ParseResult;
 
 /// The `serve init` command: writes a model artifact with hooks to begin with, or adds them to one
 /// that is there.
-final class InitCommand {
+record InitCommand(Path home) {
 
   static final String NAME = "init";
-
-  private final Path home;
-
-  InitCommand(Path home) {
-    this.home = home;
-  }
 
   static CommandSpec spec() {
     var spec = CommandSpec.create().mixinStandardHelpOptions(true);

@@ -50,7 +50,7 @@ import picocli.CommandLine.ParseResult;
 /// Progress and the summary go to stdout, problems and the log to stderr. Ends with 0 when every
 /// object has its output, with 1 when one has not, with 2 when the job is not written as it should
 /// be.
-final class TransformCommand {
+record TransformCommand(Map<String, String> environment, Path home) {
 
   static final String NAME = "transform";
 
@@ -59,14 +59,6 @@ final class TransformCommand {
   private static final int MOST_SPLIT_SHOWN = 20;
   private static final String DRY_RUN = "--dry-run";
   private static final String BAD_RECORDS = "BERTH_BAD_RECORDS";
-
-  private final Map<String, String> environment;
-  private final Path home;
-
-  TransformCommand(Map<String, String> environment, Path home) {
-    this.environment = Map.copyOf(environment);
-    this.home = home;
-  }
 
   static CommandSpec spec() {
     var spec = ServeOptions.with(List.of());

@@ -16,7 +16,9 @@ import org.slf4j.LoggerFactory;
 
 /// The one error mapper: whatever a route throws becomes a short JSON body. The stack stays in the
 /// log.
-final class Failures {
+///
+/// @param predictRoute Vertex AI's path. Google's own errors stand inside an `error` too
+record Failures(Paths paths, Optional<String> predictRoute) {
 
   private static final Logger log = LoggerFactory.getLogger(Failures.class);
 
@@ -25,16 +27,6 @@ final class Failures {
 
   /// The attribute of a request that was refused because there is no room for it.
   static final String REFUSED = "berth.refused";
-
-  private final Paths paths;
-
-  /// Vertex AI's path. Google's own errors stand inside an `error` too.
-  private final Optional<String> predictRoute;
-
-  Failures(Paths paths, Optional<String> predictRoute) {
-    this.paths = paths;
-    this.predictRoute = predictRoute;
-  }
 
   void map(RoutesConfig routes) {
     routes.exception(ServingException.class, (e, ctx) -> respond(ctx, e));

@@ -22,7 +22,9 @@ import java.util.regex.Pattern;
 /// SageMaker's way.
 ///
 /// Runs on the request's virtual thread, which waits while a model is loaded or unloaded.
-final class Models {
+///
+/// @param invocations reads the body of a load
+record Models(ManyModels models, Invocations invocations) {
 
   private static final int MAX_BODY_BYTES = 64 << 10;
   private static final int MAX_NAME_LENGTH = 256;
@@ -36,15 +38,6 @@ final class Models {
 
   private static final Pattern NUMBER = Pattern.compile("0*([1-9]\\d*)");
   private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
-
-  private final ManyModels models;
-  private final Invocations invocations;
-
-  /// @param invocations reads the body of a load
-  Models(ManyModels models, Invocations invocations) {
-    this.models = models;
-    this.invocations = invocations;
-  }
 
   void load(Context ctx) throws Exception {
     invocations.take(

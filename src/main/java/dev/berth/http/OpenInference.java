@@ -27,7 +27,9 @@ import java.util.function.Function;
 /// The Open Inference Protocol: `/v2` of HTTP, and `inference.GRPCInferenceService` where there is
 /// a port for gRPC. And its version 1, KServe's, which is Vertex AI's form under the model's name.
 /// Requests go the way of `POST /invocations`. Runs on the request's virtual thread.
-final class OpenInference {
+///
+/// @param invocations whose way requests go
+record OpenInference(NamedModels models, Health health, Invocations invocations) {
 
   static final String ROOT = "/v2";
 
@@ -45,17 +47,6 @@ final class OpenInference {
   private record Server(String name, String version, List<String> extensions) {}
 
   private record Ready(String name, boolean ready) {}
-
-  private final NamedModels models;
-  private final Health health;
-  private final Invocations invocations;
-
-  /// @param invocations whose way requests go
-  OpenInference(NamedModels models, Health health, Invocations invocations) {
-    this.models = models;
-    this.health = health;
-    this.invocations = invocations;
-  }
 
   static boolean has(String path) {
     return path.equals(ROOT) || path.startsWith(ROOT + "/");

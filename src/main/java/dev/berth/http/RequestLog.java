@@ -24,7 +24,11 @@ import org.slf4j.event.Level;
 ///
 /// Runs on the request's thread. Routes and the error mapper say what happened; [#end] writes the
 /// line.
-final class RequestLog {
+///
+/// @param paths what there is; everything else counts as one route, so that callers can't make up
+///   new ones
+/// @param untraced paths that a platform asks all the time
+record RequestLog(ServingMetrics metrics, Paths paths, Tracing tracing, Set<String> untraced) {
 
   /// SageMaker's own spelling.
   static final String REQUEST_ID_HEADER = "x-amzn-RequestId";
@@ -49,11 +53,6 @@ final class RequestLog {
   private static final String ENTRY = "berth.entry";
 
   private static final Logger log = LoggerFactory.getLogger(RequestLog.class);
-
-  private final ServingMetrics metrics;
-  private final Paths paths;
-  private final Tracing tracing;
-  private final Set<String> untraced;
 
   /// What is said of a request, or of a message of a socket, until it has its answer. Used by its
   /// thread.
@@ -94,16 +93,6 @@ final class RequestLog {
     void failed(ServingException why) {
       failure = why;
     }
-  }
-
-  /// @param paths what there is; everything else counts as one route, so that callers can't make up
-  ///   new ones
-  /// @param untraced paths that a platform asks all the time
-  RequestLog(ServingMetrics metrics, Paths paths, Tracing tracing, Set<String> untraced) {
-    this.metrics = metrics;
-    this.paths = paths;
-    this.tracing = tracing;
-    this.untraced = untraced;
   }
 
   /// Runs before a route. The request's id is the caller's `x-amzn-RequestId`, else its inference

@@ -32,7 +32,18 @@ import org.eclipse.jetty.ee10.websocket.server.JettyWebSocketServletFactory;
 ///
 /// SageMaker's callers may ask for another path. So any path without a route of its own is taken
 /// where the hooks answer part by part or have sessions.
-final class Sockets {
+///
+/// @param models finds out which model a handshake is for. What it returns has that model take a
+///   message in
+/// @param paths the routes
+record Sockets(
+    Function<Context, Supplier<ServedModel.Visit>> models,
+    boolean hasOneModel,
+    ServerConfig config,
+    Paths paths,
+    RequestLog log,
+    ServingMetrics metrics,
+    LongSupplier clock) {
 
   static final String PATH = "/invocations-bidirectional-stream";
 
@@ -47,34 +58,6 @@ final class Sockets {
   private static final String SOCKET = "berth.socket";
 
   private static final Pattern KEY = Pattern.compile("[A-Za-z0-9+/]{22}==");
-
-  private final Function<Context, Supplier<ServedModel.Visit>> models;
-  private final boolean hasOneModel;
-  private final ServerConfig config;
-  private final Paths paths;
-  private final RequestLog log;
-  private final ServingMetrics metrics;
-  private final LongSupplier clock;
-
-  /// @param models finds out which model a handshake is for. What it returns has that model take a
-  ///   message in
-  /// @param paths the routes
-  Sockets(
-      Function<Context, Supplier<ServedModel.Visit>> models,
-      boolean hasOneModel,
-      ServerConfig config,
-      Paths paths,
-      RequestLog log,
-      ServingMetrics metrics,
-      LongSupplier clock) {
-    this.models = models;
-    this.hasOneModel = hasOneModel;
-    this.config = config;
-    this.paths = paths;
-    this.log = log;
-    this.metrics = metrics;
-    this.clock = clock;
-  }
 
   /// @param path where Javalin has handshakes come here; `*` is anywhere
   void register(RoutesConfig routes, List<String> path) {

@@ -9,7 +9,7 @@ import java.util.Map;
 
 /// What an image processor does to a picture, from `preprocessor_config.json`, in the words of
 /// `model.json`.
-final class PictureSteps {
+record PictureSteps(JsonNode processor) {
 
   static final String FILE = "preprocessor_config.json";
 
@@ -21,12 +21,6 @@ final class PictureSteps {
 
   /// Larger pictures are not cut, and not kept in shape either.
   private static final int LARGEST_CUT = 384;
-
-  private final JsonNode processor;
-
-  PictureSteps(JsonNode processor) {
-    this.processor = processor;
-  }
 
   ObjectNode described() {
     var described = JsonNodeFactory.instance.objectNode();

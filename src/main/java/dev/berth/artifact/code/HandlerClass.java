@@ -9,25 +9,14 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 
 /// The class that is an artifact's handler: checks it, and makes the handler.
-final class HandlerClass {
+record HandlerClass(Path modelDirectory, String name, HookClassLoader loader) {
 
   private static final Set<String> EXCLUDED_BY_TRANSFORM =
       Set.of("inputFn", "predictFn", "outputFn");
-
-  private final Path modelDirectory;
-  private final String name;
-  private final HookClassLoader loader;
-
-  HandlerClass(Path modelDirectory, String name, HookClassLoader loader) {
-    this.modelDirectory = modelDirectory;
-    this.name = name;
-    this.loader = loader;
-  }
 
   /// The name that the class of a source file has, without its package.
   static String simpleName(Path source) {
@@ -147,7 +136,6 @@ final class HandlerClass {
   private ModelArtifactException problem(String message, Throwable cause) {
     var shown =
         loader.shownFile(name).map(file -> "%s: class %s".formatted(file, name)).orElse(name);
-    return new ModelArtifactException(
-        modelDirectory, List.of("%s: %s".formatted(shown, message)), cause);
+    return new ModelArtifactException(modelDirectory, "%s: %s".formatted(shown, message), cause);
   }
 }

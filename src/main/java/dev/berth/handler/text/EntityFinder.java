@@ -11,7 +11,7 @@ import java.util.stream.IntStream;
 
 /// Makes entities of the labels of tokens, as the token-classification pipeline of `transformers`
 /// 5. Safe for use by many threads.
-final class EntityFinder {
+record EntityFinder(Tokenizer tokenizer, Vocabulary vocabulary, List<String> labels) {
 
   /// @param index the place of the token in its row; that of the first where there are several
   /// @param word as the decoder writes its tokens
@@ -27,16 +27,6 @@ final class EntityFinder {
 
   /// The tokenizer's names for what it does not know.
   private static final List<String> UNKNOWN = List.of("[UNK]", "<unk>");
-
-  private final Tokenizer tokenizer;
-  private final Vocabulary vocabulary;
-  private final List<String> labels;
-
-  EntityFinder(Tokenizer tokenizer, Vocabulary vocabulary, List<String> labels) {
-    this.tokenizer = tokenizer;
-    this.vocabulary = vocabulary;
-    this.labels = labels;
-  }
 
   List<Entity> find(String text, Encoding row, float[] logits, Aggregation aggregation) {
     var tokens = tokens(text, row, logits);

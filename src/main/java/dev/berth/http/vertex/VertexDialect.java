@@ -99,8 +99,7 @@ public final class VertexDialect implements Dialect {
     }
     var parameters = body.path("parameters");
     if (!parameters.isObject() && !parameters.isNull() && !parameters.isMissingNode()) {
-      throw new BadInputException(
-          "parameters: found %s, expected an object".formatted(Excerpt.of(parameters)));
+      throw Excerpt.bad("parameters", parameters, "an object");
     }
     var text =
         instances
