@@ -1,6 +1,5 @@
 package dev.berth.artifact;
 
-import java.util.stream.Collectors;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
@@ -14,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
+import java.util.stream.Collectors;
 
 /// The `model.json` of one directory, read field by field; collects what is wrong with it and with
 /// the files that it names, so that all of it is said at once. Used by one thread, once.
