@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /// A model in a directory of Hugging Face, or in a snapshot of its cache: one of its ONNX files,
 /// and what `model.json` says of that. It says the same as `trace.py`.
@@ -175,30 +176,27 @@ public record HubModel(
 
     /// The names that the file has for what the task needs.
     private List<String> outputs(String task, ObjectNode json) {
-      var all = names.outputs();
       if (task.equals(QUESTIONS)) {
-        var start = named("start");
-        var end = named("end");
-        if (start.isPresent() && end.isPresent()) {
-          return List.of(start.get(), end.get());
+        var all = names.outputs();
+        var ends = Stream.of("start", "end").flatMap(name -> named(name).stream()).toList();
+        if (ends.size() != 2 && all.size() != 2) {
+          throw unknownOutputs("start_logits and end_logits");
         }
-        if (all.size() == 2) {
-          return all;
-        }
-        throw directory.refused(
-            "%s: found the outputs %s, expected start_logits and end_logits"
-                .formatted(name(), all));
-      }
-      if (task.equals(EMBEDDINGS)) {
-        return List.of(vectors(json));
+        return ends.size() == 2 ? ends : all;
       }
       return List.of(
-          named("logits")
-              .or(() -> all.stream().filter(_ -> all.size() == 1).findFirst())
-              .orElseThrow(
-                  () ->
-                      directory.refused(
-                          "%s: found the outputs %s, expected logits".formatted(name(), all))));
+          task.equals(EMBEDDINGS)
+              ? vectors(json)
+              : named("logits").or(this::only).orElseThrow(() -> unknownOutputs("logits")));
+    }
+
+    private Optional<String> only() {
+      return names.outputs().stream().filter(_ -> names.outputs().size() == 1).findFirst();
+    }
+
+    private ModelArtifactException unknownOutputs(String expected) {
+      return directory.refused(
+          "%s: found the outputs %s, expected %s".formatted(name(), names.outputs(), expected));
     }
 
     private Optional<String> named(String beginning) {
@@ -215,15 +213,10 @@ public record HubModel(
       var steps = SentenceModules.pooling(directory);
       json.set("pooling", JsonText.tree(steps));
       reasons.add("pooling: " + String.join(", ", steps));
-      var all = names.outputs();
       return named("last_hidden_state")
           .or(() -> named("token_embeddings"))
-          .or(() -> all.stream().filter(_ -> all.size() == 1).findFirst())
-          .orElseThrow(
-              () ->
-                  directory.refused(
-                      "%s: found the outputs %s, expected last_hidden_state or sentence_embedding"
-                          .formatted(name(), all)));
+          .or(this::only)
+          .orElseThrow(() -> unknownOutputs("last_hidden_state or sentence_embedding"));
     }
 
     private List<String> labels(String task, ObjectNode json) {
@@ -260,9 +253,8 @@ public record HubModel(
       }
       var rows = new TokenRows(directory, config);
       int longest = rows.longest(task.equals(EMBEDDINGS));
-      var shape = names.shapes().getOrDefault(names.inputs().getFirst(), List.of());
-      int batch = shape.isEmpty() ? -1 : shape.getFirst();
-      int sequence = shape.size() < 2 ? -1 : shape.get(1);
+      int batch = dimension(0);
+      int sequence = dimension(1);
       json.put("shapes", sequence > 0 ? "compiled" : "dynamic");
       var entry = file(json);
       if (sequence > 0) {
@@ -273,6 +265,12 @@ public record HubModel(
       }
       json.put("maxSequenceLength", sequence > 0 ? sequence : longest);
       rows.describe(json, task.equals(QUESTIONS));
+    }
+
+    /// Of the first input; -1: any.
+    private int dimension(int index) {
+      var shape = names.shapes().getOrDefault(names.inputs().getFirst(), List.of());
+      return index < shape.size() ? shape.get(index) : -1;
     }
 
     private ObjectNode file(ObjectNode json) {
@@ -290,8 +288,7 @@ public record HubModel(
       }
       json.set("image", new PictureSteps(directory.json(PictureSteps.FILE)).described());
       reasons.add("pictures: " + json.path("image"));
-      var shape = names.shapes().getOrDefault(names.inputs().getFirst(), List.of());
-      int batch = shape.isEmpty() ? -1 : shape.getFirst();
+      int batch = dimension(0);
       json.put("shapes", batch > 0 ? "compiled" : "dynamic");
       var entry = file(json);
       if (batch > 0) {
