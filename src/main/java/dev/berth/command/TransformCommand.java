@@ -118,11 +118,8 @@ record TransformCommand(Map<String, String> environment, Path home) {
       try (var storage = new Storage(s3(parsed))) {
         return run(job, storage, endpoint, report, parsed);
       }
-    } catch (JobException e) {
-      e.problems().forEach(System.err::println);
-      return ExitCode.USAGE;
-    } catch (ConfigurationException e) {
-      e.problems().forEach(System.err::println);
+    } catch (JobException | ConfigurationException e) {
+      e.getMessage().lines().forEach(System.err::println);
       return ExitCode.USAGE;
     } catch (StartException e) {
       e.getMessage().lines().forEach(System.err::println);
