@@ -73,7 +73,7 @@ class JobFaultTest {
       isChunked = chunked;
       try (var job =
           transform(
-              "96m", "--format", "bedrock", "--max-concurrent-transforms", "64", "--overwrite")) {
+              "128m", "--format", "bedrock", "--max-concurrent-transforms", "64", "--overwrite")) {
         assertThat(job.exitCode()).as(job.err()).isZero();
       }
       try (var lines = Files.lines(directory.resolve("out/day.jsonl.out"))) {
