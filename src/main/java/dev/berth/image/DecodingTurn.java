@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 /// Small pictures never wait. As many large ones as there are cores are decoded at once, and half
 /// as many huge ones. So the pictures of one caller may fill neither the threads of hooks nor all
 /// cores, and a photograph does not wait for what takes seconds.
-record DecodingTurn(Semaphore turns) implements AutoCloseable {
+final class DecodingTurn implements AutoCloseable {
 
   private static final int CORES = Runtime.getRuntime().availableProcessors();
 
@@ -23,6 +23,12 @@ record DecodingTurn(Semaphore turns) implements AutoCloseable {
   private static final Semaphore LARGE_ONES = new Semaphore(CORES, true);
   private static final Semaphore HUGE_ONES = new Semaphore(Math.max(1, CORES / 2), true);
   private static final Semaphore SMALL_ONES = new Semaphore(Integer.MAX_VALUE);
+
+  private final Semaphore turns;
+
+  private DecodingTurn(Semaphore turns) {
+    this.turns = turns;
+  }
 
   static DecodingTurn take(long work) throws InterruptedException {
     var turns = work <= SMALL ? SMALL_ONES : work <= LARGE ? LARGE_ONES : HUGE_ONES;

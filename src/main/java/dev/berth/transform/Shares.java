@@ -30,11 +30,7 @@ import java.util.zip.CRC32;
 ///
 /// What has one key has one output, and goes to one instance. With `--split-objects` each range of
 /// a large object counts as an object of its own.
-///
-/// @param all what each instance has to do
-/// @param mine by size only, in order
-/// @param list differs where the list of objects does
-public record Shares(TransformJob job, List<Share> all, long[] mine, String list) {
+public final class Shares {
 
   /// What an object takes that is empty, in bytes: a request.
   private static final long OF_ANY_OBJECT = 4096;
@@ -65,8 +61,19 @@ public record Shares(TransformJob job, List<Share> all, long[] mine, String list
   private static final Pattern NOTE = Pattern.compile("\\d{1,9}\\.\\p{XDigit}{16}");
   private static final long MIXING = 0x9e3779b97f4a7c15L;
 
-  public Shares {
-    all = List.copyOf(all);
+  private final TransformJob job;
+  private final List<Share> all;
+
+  /// By size only, in order.
+  private final long[] mine;
+
+  private final String list;
+
+  private Shares(TransformJob job, List<Share> all, long[] mine, String list) {
+    this.job = job;
+    this.all = List.copyOf(all);
+    this.mine = mine;
+    this.list = list;
   }
 
   /// Lists the objects of a job.
@@ -159,6 +166,11 @@ public record Shares(TransformJob job, List<Share> all, long[] mine, String list
 
   boolean isMine(ObjectRange range) {
     return isBySize(job) ? Arrays.binarySearch(mine, hash(range)) >= 0 : isMineByKey(range, job);
+  }
+
+  /// What each instance has to do.
+  public List<Share> all() {
+    return all;
   }
 
   /// Leaves a note of the objects in the output, `.berth-shares-of-2/0.LIST`, when this instance

@@ -14,9 +14,18 @@ import java.util.function.Function;
 import java.util.stream.IntStream;
 
 /// The model of one accelerator: rows of tokens in, the numbers of its one output for each row out.
-///
-/// @param perToken whether the output has numbers for each token, and not for the row
-public record TextModel(String output, boolean perToken, RowModel rows) {
+public final class TextModel {
+
+  private final String output;
+  private final boolean perToken;
+  private final RowModel rows;
+
+  /// @param perToken whether the output has numbers for each token, and not for the row
+  TextModel(String output, boolean perToken, RowModel rows) {
+    this.output = output;
+    this.perToken = perToken;
+    this.rows = rows;
+  }
 
   /// Runs each shape.
   ///

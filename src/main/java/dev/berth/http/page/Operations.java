@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
 
 /// The words for what OpenAPI's document says of a route, and what it says of those that several
 /// routes share or that depend on the models. One that is null is not shown.
-public record Operations(ServerConfig config, Catalog catalog) {
+public final class Operations {
 
   /// The groups of routes, in the order in which they are shown.
   static final List<String> TAGS = List.of("model", "models", "server", "protocol", "page");
@@ -36,6 +36,14 @@ public record Operations(ServerConfig config, Catalog catalog) {
     ErrorType.INTERNAL, ErrorType.NOT_READY, ErrorType.DEADLINE_EXCEEDED,
     ErrorType.INSUFFICIENT_MEMORY
   };
+
+  private final ServerConfig config;
+  private final Catalog catalog;
+
+  Operations(ServerConfig config, Catalog catalog) {
+    this.config = config;
+    this.catalog = catalog;
+  }
 
   public Operation server(String summary) {
     return new Operation("server", summary, Operation.ERROR);

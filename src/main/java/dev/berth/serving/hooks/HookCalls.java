@@ -14,9 +14,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Calls of a model's hooks that are no part of an invocation. May be used by any thread.
-public record HookCalls(InferenceHandler<?, ?, ?> handler, HookPool pool, HookScope scope) {
+public final class HookCalls {
 
   private static final Logger log = LoggerFactory.getLogger(HookCalls.class);
+
+  private final InferenceHandler<?, ?, ?> handler;
+  private final HookPool pool;
+  private final HookScope scope;
+
+  public HookCalls(InferenceHandler<?, ?, ?> handler, HookPool pool, HookScope scope) {
+    this.handler = handler;
+    this.pool = pool;
+    this.scope = scope;
+  }
 
   /// Has a hook run on one of the pool's threads, and waits for it until the deadline.
   ///
