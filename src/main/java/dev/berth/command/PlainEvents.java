@@ -2,9 +2,9 @@ package dev.berth.command;
 
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.IThrowableProxy;
+import ch.qos.logback.classic.spi.StackTraceElementProxy;
 import ch.qos.logback.classic.spi.ThrowableProxyUtil;
 import ch.qos.logback.core.encoder.EncoderBase;
-import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -58,7 +58,7 @@ final class PlainEvents extends EncoderBase<ILoggingEvent> {
     escape(event.getFormattedMessage(), line);
     line.append('\n');
     if (event.getThrowableProxy() != null) {
-      line.append(ThrowableProxyUtil.asString(escaped(event.getThrowableProxy())));
+      line.append(ThrowableProxyUtil.asString(new Escaped(event.getThrowableProxy())));
     }
     return line.toString().getBytes(StandardCharsets.UTF_8);
   }
@@ -125,28 +125,56 @@ final class PlainEvents extends EncoderBase<ILoggingEvent> {
         || (character >= 0x2066 && character <= 0x2069);
   }
 
-  /// The same exception, with messages that can't be taken for lines of the log.
-  private static IThrowableProxy escaped(IThrowableProxy thrown) {
-    return (IThrowableProxy)
-        Proxy.newProxyInstance(
-            PlainEvents.class.getClassLoader(),
-            new Class<?>[] {IThrowableProxy.class},
-            (_, method, arguments) ->
-                switch (method.invoke(thrown, arguments)) {
-                  case String text when method.getName().endsWith("Message") -> escaped(text);
-                  case IThrowableProxy cause -> escaped(cause);
-                  case IThrowableProxy[] suppressed ->
-                      Arrays.stream(suppressed)
-                          .map(PlainEvents::escaped)
-                          .toArray(IThrowableProxy[]::new);
-                  case Object other -> other;
-                  case null -> null;
-                });
-  }
+  /// An exception whose messages can't be taken for lines of the log.
+  private record Escaped(IThrowableProxy of) implements IThrowableProxy {
 
-  private static String escaped(String text) {
-    var line = new StringBuilder(text.length());
-    escape(text, line);
-    return line.toString();
+    @Override
+    public String getMessage() {
+      return of.getMessage() == null ? null : escaped(of.getMessage());
+    }
+
+    @Override
+    public String getOverridingMessage() {
+      return of.getOverridingMessage() == null ? null : escaped(of.getOverridingMessage());
+    }
+
+    @Override
+    public String getClassName() {
+      return of.getClassName();
+    }
+
+    @Override
+    public StackTraceElementProxy[] getStackTraceElementProxyArray() {
+      return of.getStackTraceElementProxyArray();
+    }
+
+    @Override
+    public int getCommonFrames() {
+      return of.getCommonFrames();
+    }
+
+    @Override
+    public IThrowableProxy getCause() {
+      return of.getCause() == null ? null : new Escaped(of.getCause());
+    }
+
+    @Override
+    public IThrowableProxy[] getSuppressed() {
+      var suppressed = of.getSuppressed();
+      return suppressed == null
+          ? null
+          : Arrays.stream(suppressed).map(Escaped::new).toArray(IThrowableProxy[]::new);
+    }
+
+    @Override
+    public boolean isCyclic() {
+      return of.isCyclic();
+    }
+
+    private static String escaped(String text) {
+      var line = new StringBuilder(text.length());
+      escape(text, line);
+      return line.toString();
+    }
   }
 }
