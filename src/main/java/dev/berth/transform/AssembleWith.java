@@ -1,16 +1,20 @@
 package dev.berth.transform;
 
-import org.apache.commons.text.CaseUtils;
-
 /// `TransformOutput.AssembleWith`: what is written after each answer.
 enum AssembleWith {
-  NONE,
+  NONE("None"),
   /// A newline.
-  LINE;
+  LINE("Line");
+
+  private final String word;
+
+  AssembleWith(String word) {
+    this.word = word;
+  }
 
   /// As the API spells it.
   @Override
   public String toString() {
-    return CaseUtils.toCamelCase(name(), true, '_');
+    return word;
   }
 }

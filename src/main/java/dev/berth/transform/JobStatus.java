@@ -1,27 +1,32 @@
 package dev.berth.transform;
 
 import com.fasterxml.jackson.annotation.JsonValue;
-import org.apache.commons.text.CaseUtils;
 
 /// How far a job is, in the words of `GetModelInvocationJob`. A job in SageMaker's format knows
 /// `InProgress`, `Completed` and `Failed` only.
 public enum JobStatus {
-  SUBMITTED,
+  SUBMITTED("Submitted"),
   /// Its input is held against the quotas.
-  VALIDATING,
-  SCHEDULED,
-  IN_PROGRESS,
-  COMPLETED,
+  VALIDATING("Validating"),
+  SCHEDULED("Scheduled"),
+  IN_PROGRESS("InProgress"),
+  COMPLETED("Completed"),
   /// Some objects of a job in Bedrock's format have no output, others have.
-  PARTIALLY_COMPLETED,
-  FAILED,
+  PARTIALLY_COMPLETED("PartiallyCompleted"),
+  FAILED("Failed"),
   /// By a signal.
-  STOPPED;
+  STOPPED("Stopped");
+
+  private final String word;
+
+  JobStatus(String word) {
+    this.word = word;
+  }
 
   /// As the API spells it.
   @JsonValue
   @Override
   public String toString() {
-    return CaseUtils.toCamelCase(name(), true, '_');
+    return word;
   }
 }

@@ -1,16 +1,20 @@
 package dev.berth.transform;
 
-import org.apache.commons.text.CaseUtils;
-
 /// `DataProcessing.JoinSource`: what the answers are joined with.
 enum JoinSource {
-  NONE,
+  NONE("None"),
   /// The records as they were before `InputFilter`.
-  INPUT;
+  INPUT("Input");
+
+  private final String word;
+
+  JoinSource(String word) {
+    this.word = word;
+  }
 
   /// As the API spells it.
   @Override
   public String toString() {
-    return CaseUtils.toCamelCase(name(), true, '_');
+    return word;
   }
 }
