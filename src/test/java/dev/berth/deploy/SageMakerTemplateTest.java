@@ -34,6 +34,7 @@ class SageMakerTemplateTest {
         "Kind=real-time,MaxInstances=4," + VPC,
         "Kind=real-time,AlarmTopicArn=arn:aws:sns:eu-west-1:1:x," + GPU,
         "Kind=async,MinInstances=0,MaxInstances=4," + VPC + "," + GPU,
+        "Kind=real-time,MaxInstances=4,FallbackInstanceType=ml.m5.large",
         "Kind=multi-model,MaxInstances=2," + VPC,
         "Kind=serverless,Image=berth@sha256:"
             + "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -67,6 +68,21 @@ class SageMakerTemplateTest {
         .containsEntry(
             "VpcConfig",
             Map.of("Subnets", List.of("subnet-1"), "SecurityGroupIds", List.of("sg-1")));
+  }
+
+  @Test
+  void aSecondTypeIsTakenWhereThereIsNoneOfTheFirst() throws Exception {
+    assertThat(variant("Kind=real-time,FallbackInstanceType=ml.m5.large"))
+        .containsEntry(
+            "InstancePools",
+            List.of(
+                Map.of("InstanceType", "ml.c5.large", "Priority", 1),
+                Map.of("InstanceType", "ml.m5.large", "Priority", 2)))
+        .containsEntry("VariantInstanceProvisionTimeoutInSeconds", 900L)
+        .doesNotContainKey("InstanceType");
+    assertThat(variant("Kind=real-time"))
+        .containsEntry("InstanceType", "ml.c5.large")
+        .doesNotContainKeys("InstancePools", "VariantInstanceProvisionTimeoutInSeconds");
   }
 
   @Test
@@ -163,6 +179,8 @@ class SageMakerTemplateTest {
       value = {
         "Kind=serverless,SubnetIds=subnet-1|SubnetIds: a serverless endpoint has no VPC; leave it empty",
         "Kind=serverless,InferenceAmiVersion=x|InferenceAmiVersion: a serverless endpoint has no GPU; leave it empty",
+        "Kind=serverless,FallbackInstanceType=ml.m5.large|FallbackInstanceType: only real-time and async endpoints have one; leave it empty",
+        "Kind=multi-model,FallbackInstanceType=ml.m5.large|FallbackInstanceType: only real-time and async endpoints have one; leave it empty",
         "Kind=real-time,MinInstances=0|MinInstances: 0 is for async only; expected at least 1"
       })
   void whatDoesNotGoTogetherIsRefused(String parameters, String message) throws Exception {
