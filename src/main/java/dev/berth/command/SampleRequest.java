@@ -164,7 +164,8 @@ record SampleRequest(Path file, List<MediaType> types) {
     }
     if (!found.equals(SampleRequest::compare, JsonText.read(expected))) {
       throw new StartException(
-          "%s: found another response to %s: %s".formatted(expected, file.getFileName(), found));
+          "%s: found another response to %s: %s; if it is the right one, put it into this file, or delete the file"
+              .formatted(expected, file.getFileName(), found));
     }
     return true;
   }

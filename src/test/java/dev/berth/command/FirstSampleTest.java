@@ -150,7 +150,9 @@ class FirstSampleTest {
         "sample-response.json: found a response to sample.txt that is not JSON: ONE");
     artifact.file("sample.txt", "1").file("sample-response.json", "2");
     assertStartFails(
-        artifact.server(), "sample-response.json: found another response to sample.txt: 1");
+        artifact.server(),
+        "sample-response.json: found another response to sample.txt: 1; if it is the right one,"
+            + " put it into this file, or delete the file");
     artifact.file("sample-response.json", "1.0001");
     artifact.server().start().close();
   }
