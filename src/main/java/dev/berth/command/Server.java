@@ -1,5 +1,6 @@
 package dev.berth.command;
 
+import dev.berth.async.AsyncInvocations;
 import dev.berth.config.HttpConfig;
 import dev.berth.config.MultiModelConfig;
 import dev.berth.config.ServerConfig;
@@ -51,6 +52,7 @@ public final class Server implements AutoCloseable {
   private final Served served;
   private final Health health;
   private final StuckHooks stuckHooks;
+  private final Optional<AsyncInvocations> async;
   private final HttpServer http;
   private final CompletableFuture<Void> ready = new CompletableFuture<>();
 
@@ -96,6 +98,7 @@ public final class Server implements AutoCloseable {
     this.served = new Served.One(model);
     this.health = new Health(models::problem, hooks, heap);
     this.stuckHooks = new StuckHooks(hooks, models, heap, metrics, config.batching().stuckAfter());
+    this.async = AsyncInvocations.of(config.async());
     this.http =
         listen(() -> load(model, plan, first), () -> model.refuse("the server can't listen"));
   }
@@ -132,6 +135,7 @@ public final class Server implements AutoCloseable {
             : new Served.Many(directory.<ManyModels>map(of -> of).orElse(store));
     this.health = new Health(this::problemOfAll, hooks, heap);
     this.stuckHooks = new StuckHooks(hooks, models, heap, metrics, config.batching().stuckAfter());
+    this.async = AsyncInvocations.of(config.async());
     this.http =
         listen(
             () -> {
@@ -195,7 +199,8 @@ public final class Server implements AutoCloseable {
               served,
               metrics,
               tracing,
-              new Page(config, served, models, SampleRequest::forThePage));
+              new Page(config, served, models, SampleRequest::forThePage),
+              async);
     } catch (RuntimeException e) {
       ifNot.run();
       throw e;
@@ -240,6 +245,7 @@ public final class Server implements AutoCloseable {
     health.stop();
     metrics.keepModels();
     Thread.sleep(config.http().lameDuck());
+    async.ifPresent(AsyncInvocations::stop);
     switch (served) {
       case Served.One _ -> {}
       case Served.Watched(var models) -> models.stop();
@@ -250,6 +256,7 @@ public final class Server implements AutoCloseable {
         var _ = printer.orElse(null);
         hooks;
         stuckHooks;
+        var _ = async.orElse(null);
         http;
         var _ = workers) {
       models.close(config.http().drain());

@@ -55,6 +55,7 @@ class ConfigurationTest {
                     Duration.ofSeconds(20),
                     OptionalInt.empty(),
                     OptionalInt.empty()),
+                new AsyncConfig(Optional.empty(), Optional.empty(), 4, 100, Optional.empty()),
                 new ModelConfig(
                     home.resolve("model-artifact"),
                     Optional.empty(),
@@ -160,6 +161,13 @@ class ConfigurationTest {
             "BERTH_METRICS_INTERVAL_SECONDS", "10",
             "BERTH_METRICS_DIMENSIONS", "EndpointName=demo, VariantName=AllTraffic",
             "BERTH_METRICS_ALIASES", "vllm"));
+    environment.putAll(
+        Map.of(
+            "BERTH_ASYNC_OUTPUT", "s3://bucket/out",
+            "BERTH_ASYNC_FAILURES", "failures",
+            "BERTH_ASYNC_CONCURRENCY", "2",
+            "BERTH_ASYNC_QUEUE", "7",
+            "AWS_ENDPOINT_URL_S3", "http://localhost:9000"));
 
     assertThat(read(environment))
         .isEqualTo(
@@ -176,6 +184,12 @@ class ConfigurationTest {
                     Duration.ofSeconds(3),
                     OptionalInt.of(500),
                     OptionalInt.of(20)),
+                new AsyncConfig(
+                    Optional.of("s3://bucket/out"),
+                    Optional.of("failures"),
+                    2,
+                    7,
+                    Optional.of(URI.create("http://localhost:9000"))),
                 new ModelConfig(
                     model,
                     Optional.of("Answers.java"),
