@@ -64,7 +64,8 @@ public record HttpConfig(
             Syntax.trueOrFalse(),
             !PlatformConfig.isPresent(reading.environment()),
             "true; false where a platform's variables are set",
-            "Whether /endpoints/NAME/invocations answers boto3 as SageMaker's endpoints do"),
+            "Whether /endpoints/NAME/invocations answers boto3 as SageMaker's endpoints do, and"
+                + " /predictions/NAME the clients of TorchServe"),
         reading.fixed(
             "--lame-duck-seconds",
             Syntax.seconds(0),

@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import static dev.berth.http.Route.Of.DESK;
 import static dev.berth.http.Route.Of.GRPC;
 import static dev.berth.http.Route.Of.HEALTH;
 import static dev.berth.http.Route.Of.MANY;
@@ -9,6 +10,7 @@ import static dev.berth.http.Route.Of.SERVER;
 import static io.javalin.http.HandlerType.DELETE;
 import static io.javalin.http.HandlerType.GET;
 import static io.javalin.http.HandlerType.POST;
+import static io.javalin.http.HandlerType.PUT;
 
 import dev.berth.error.ErrorType;
 import dev.berth.http.page.Described;
@@ -41,12 +43,18 @@ record Route(
     /// One with many models.
     MANY,
     GRPC,
+    /// One that answers the clients of others, which no platform has.
+    DESK,
     PAGE
   }
 
   private static final String V2_MODEL = "/v2/models/{name}";
   private static final String V2_VERSION = V2_MODEL + "/versions/{version}";
   private static final String MODEL = "{modelName: '', modelUrl: ''}";
+
+  private static final String TORCHSERVE_VERSION = TorchServe.PREDICTIONS + TorchServe.VERSION;
+  private static final Function<Operations, Operation> TORCHSERVE =
+      o -> o.ask("Ask a model as clients of TorchServe do");
 
   static final List<Route> ALL =
       List.of(
@@ -143,6 +151,12 @@ record Route(
           at(GRPC, POST, Grpc.SERVICE + "ModelReady", _ -> null, s -> s.v2::isModelReady),
           at(GRPC, POST, Grpc.SERVICE + "ModelMetadata", _ -> null, s -> s.v2::describeByGrpc),
           at(GRPC, POST, Grpc.SERVICE + "ModelInfer", _ -> null, s -> s.v2::inferByGrpc),
+
+          // TorchServe's. curl -T sends a PUT.
+          at(DESK, POST, TorchServe.PREDICTIONS, TORCHSERVE, Routes::predictions),
+          at(DESK, PUT, TorchServe.PREDICTIONS, TORCHSERVE, Routes::predictions),
+          at(DESK, POST, TORCHSERVE_VERSION, TORCHSERVE, Routes::predictions),
+          at(DESK, PUT, TORCHSERVE_VERSION, TORCHSERVE, Routes::predictions),
 
           // The page.
           page("/", o -> o.page("The page to try the model", "text/html"), s -> s.page::home),
