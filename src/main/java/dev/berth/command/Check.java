@@ -71,7 +71,7 @@ final class Check {
   private final Map<String, Object> report = new LinkedHashMap<>();
 
   private Check(ServerConfig config, Deployment deployment) {
-    this.directory = config.model().directory();
+    this.directory = deployment.directory();
     this.config = config;
     this.deployment = deployment;
   }
@@ -103,7 +103,7 @@ final class Check {
     for (int worker = 0; worker < accelerators.size(); worker++) {
       var context =
           new ModelContext(
-              directory.toAbsolutePath().normalize(),
+              directory,
               accelerators.get(worker),
               worker,
               accelerators);
@@ -115,7 +115,7 @@ final class Check {
     }
     double loaded = (System.nanoTime() - start) / 1e9;
 
-    report.put("artifact", directory);
+    report.put("artifact", config.model().directory());
     report.putAll(deployment.hooks().description());
     report.put(
         "device",

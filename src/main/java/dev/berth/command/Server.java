@@ -27,11 +27,13 @@ import dev.berth.serving.sessions.SessionRoom;
 import dev.berth.telemetry.Tracing;
 import dev.berth.telemetry.emf.EmfPrinter;
 import dev.berth.telemetry.otlp.OtlpExport;
+import java.nio.file.Path;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
@@ -72,7 +74,7 @@ public final class Server implements AutoCloseable {
         : new Server(
             config,
             () -> Deployment.plan(config, Machine.current()),
-            new FirstSample(config.model().directory(), config));
+            directory -> new FirstSample(directory, config));
   }
 
   /// The same with hooks of one's own, which it closes. Messages name the class; the artifact may
@@ -80,12 +82,15 @@ public final class Server implements AutoCloseable {
   public static Server start(ServerConfig config, InferenceHandler<?, ?, ?> handler) {
     return new Server(
         config,
-        () -> Deployment.plan(config, Machine.current(), () -> ArtifactHooks.own(handler)),
-        FirstRequest.NONE);
+        () -> Deployment.plan(config, Machine.current(), _ -> ArtifactHooks.own(handler)),
+        _ -> FirstRequest.NONE);
   }
 
   /// With one model.
-  private Server(ServerConfig config, Callable<Deployment> plan, FirstRequest first) {
+  ///
+  /// @param first what each model is asked first, by the directory of its artifact
+  private Server(
+      ServerConfig config, Callable<Deployment> plan, Function<Path, FirstRequest> first) {
     this.config = config;
     this.metrics =
         new ServingMetrics(config.telemetry().metricsAliases() == TelemetryConfig.Aliases.VLLM);
@@ -264,7 +269,8 @@ public final class Server implements AutoCloseable {
     log.info("stopped");
   }
 
-  private void load(ServedModel model, Callable<Deployment> plan, FirstRequest first)
+  private void load(
+      ServedModel model, Callable<Deployment> plan, Function<Path, FirstRequest> first)
       throws Exception {
     MDC.put(ModelMetrics.LABEL, model.name());
     try {
@@ -275,7 +281,8 @@ public final class Server implements AutoCloseable {
           deployment.devices().origin());
       deployment.hooks().description().forEach((name, value) -> log.info("{}: {}", name, value));
       workers = Workers.on(deployment.workers(), metrics);
-      deployment.load(model, workers, first, sessions(config));
+      deployment.load(
+          model, workers, first.apply(deployment.directory()), sessions(config));
       log.info("ready: {} workers, {}", deployment.workers().size(), deployment.limits());
     } catch (Throwable e) {
       model.loadFailed(e);
