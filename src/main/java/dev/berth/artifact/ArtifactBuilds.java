@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/// An artifact with a build for each of several devices, as SageMaker's instance pools want one: the
-/// same `model.tar.gz` starts on whatever type of instance has room.
+/// An artifact with a build for each of several devices, as SageMaker's instance pools want one:
+/// the same `model.tar.gz` starts on whatever type of instance has room.
 ///
 /// ```json
 /// {"format": 1, "files": {"cpu": "cpu", "gpu": "gpu", "inf2": "inf2"}}

@@ -28,6 +28,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,7 +61,8 @@ public final class AsyncInvocations implements AutoCloseable {
   /// @param answers a directory or `s3://bucket/prefix`
   private AsyncInvocations(AsyncConfig config, String answers) {
     this.answers = Location.of(answers);
-    this.failures = config.failures().map(Location::of).orElseGet(() -> this.answers.resolve("failures"));
+    this.failures =
+        config.failures().map(Location::of).orElseGet(() -> this.answers.resolve("failures"));
     this.storage =
         new Storage(
             new S3Options(config.s3(), false, Optional.empty(), false, RetryPolicy.DEFAULT));
@@ -88,18 +90,13 @@ public final class AsyncInvocations implements AutoCloseable {
   /// @throws dev.berth.error.ServingException where something asked is wrong, or there is no room
   public Accepted accept(URI container, UnaryOperator<String> header, byte[] body) {
     var asked = AsyncRequest.of(container, header, body);
-    Invocation invocation;
-    try {
-      invocation =
-          new Invocation(
-              asked,
-              asked.input().map(Location::of),
-              answers.resolve(asked.name()),
-              failures.resolve(asked.nameOfFailure()),
-              System.nanoTime());
-    } catch (StorageException e) {
-      throw ErrorType.BAD_INPUT.because(e.getMessage(), e);
-    }
+    var invocation =
+        new Invocation(
+            asked,
+            asked.input().map(input -> location("InputLocation", () -> Location.of(input))),
+            location("S3OutputPathExtension", () -> answers.resolve(asked.name())),
+            location("S3OutputPathExtension", () -> failures.resolve(asked.nameOfFailure())),
+            System.nanoTime());
     try {
       queue.execute(invocation);
     } catch (RejectedExecutionException e) {
@@ -110,8 +107,15 @@ public final class AsyncInvocations implements AutoCloseable {
                   .formatted(queue.getQueue().size()),
               e);
     }
-    return new Accepted(
-        asked.id(), invocation.answer.toString(), invocation.failure.toString());
+    return new Accepted(asked.id(), invocation.answer.toString(), invocation.failure.toString());
+  }
+
+  private static Location location(String field, Supplier<Location> location) {
+    try {
+      return location.get();
+    } catch (StorageException e) {
+      throw ErrorType.BAD_INPUT.because("%s: %s".formatted(field, e.getMessage()), e);
+    }
   }
 
   /// Takes no more, and says of what waits that it has failed. What the container is asked goes on.
@@ -190,9 +194,7 @@ public final class AsyncInvocations implements AutoCloseable {
     private Void ask() throws IOException, InterruptedException {
       long length = input.isPresent() ? length(input.get()) : asked.body().length;
       try (var payload =
-          input.isPresent()
-              ? storage.open(input.get())
-              : new ByteArrayInputStream(asked.body())) {
+          input.isPresent() ? storage.open(input.get()) : new ByteArrayInputStream(asked.body())) {
         var request =
             HttpRequest.newBuilder(asked.container())
                 .POST(

@@ -100,7 +100,8 @@ record AsyncRequest(
         .map(
             value -> {
               if (value < least || value > most) {
-                throw wrong(name, value.toString(), "a whole number from %d to %d".formatted(least, most));
+                throw wrong(
+                    name, value.toString(), "a whole number from %d to %d".formatted(least, most));
               }
               return Duration.ofSeconds(value);
             })

@@ -101,12 +101,7 @@ final class Check {
     var accelerators = deployment.workers().stream().distinct().toList();
     var models = new ArrayList<Rehearsal<M, I, O>>();
     for (int worker = 0; worker < accelerators.size(); worker++) {
-      var context =
-          new ModelContext(
-              directory,
-              accelerators.get(worker),
-              worker,
-              accelerators);
+      var context = new ModelContext(directory, accelerators.get(worker), worker, accelerators);
       // Like the server, it waits for as long as a model takes to load.
       models.add(
           hooks

@@ -68,7 +68,11 @@ record Deployment(
   /// Plans to serve an artifact beside others, on the devices that were [prepared][#prepare].
   static Deployment plan(ServerConfig config, Path directory, Devices devices) throws Exception {
     return plan(
-        config, directory, Optional.of(devices), artifact -> open(config, artifact), new Problems());
+        config,
+        directory,
+        Optional.of(devices),
+        artifact -> open(config, artifact),
+        new Problems());
   }
 
   private static ArtifactHooks open(ServerConfig config, Path directory) throws Exception {
@@ -107,8 +111,7 @@ record Deployment(
             .description()
             .putFirst(
                 "builds",
-                "%s; this is %s"
-                    .formatted(builds.get().devices(), artifact.relativize(directory)));
+                "%s; this is %s".formatted(builds.get().devices(), artifact.relativize(directory)));
       }
       var limits = limits(config, hooks.orElseThrow().handler(), workers.getFirst());
       return new Deployment(

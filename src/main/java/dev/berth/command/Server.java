@@ -281,8 +281,7 @@ public final class Server implements AutoCloseable {
           deployment.devices().origin());
       deployment.hooks().description().forEach((name, value) -> log.info("{}: {}", name, value));
       workers = Workers.on(deployment.workers(), metrics);
-      deployment.load(
-          model, workers, first.apply(deployment.directory()), sessions(config));
+      deployment.load(model, workers, first.apply(deployment.directory()), sessions(config));
       log.info("ready: {} workers, {}", deployment.workers().size(), deployment.limits());
     } catch (Throwable e) {
       model.loadFailed(e);

@@ -113,8 +113,8 @@ final class VariableNames {
         .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, Map.Entry::getValue));
   }
 
-  /// Notes an unknown name that is ours as a problem. One of another server, and any that looks like
-  /// a slip, is a warning.
+  /// Notes an unknown name that is ours as a problem. One of another server, and any that looks
+  /// like a slip, is a warning.
   void check(Map<String, String> environment, List<String> problems, List<String> warnings) {
     var unknown = new TreeMap<>(environment);
     unknown.keySet().removeAll(known);

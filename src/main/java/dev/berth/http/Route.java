@@ -53,9 +53,6 @@ record Route(
   private static final String MODEL = "{modelName: '', modelUrl: ''}";
 
   private static final String TORCHSERVE_VERSION = TorchServe.PREDICTIONS + TorchServe.VERSION;
-  private static final Function<Operations, Operation> TORCHSERVE =
-      o -> o.ask("Ask a model as clients of TorchServe do");
-
   static final List<Route> ALL =
       List.of(
           at(HEALTH, GET, "/ping", Operations::ping, s -> s::ping),
@@ -153,10 +150,10 @@ record Route(
           at(GRPC, POST, Grpc.SERVICE + "ModelInfer", _ -> null, s -> s.v2::inferByGrpc),
 
           // TorchServe's. curl -T sends a PUT.
-          at(DESK, POST, TorchServe.PREDICTIONS, TORCHSERVE, Routes::predictions),
-          at(DESK, PUT, TorchServe.PREDICTIONS, TORCHSERVE, Routes::predictions),
-          at(DESK, POST, TORCHSERVE_VERSION, TORCHSERVE, Routes::predictions),
-          at(DESK, PUT, TORCHSERVE_VERSION, TORCHSERVE, Routes::predictions),
+          at(DESK, POST, TorchServe.PREDICTIONS, Route::torchServe, Routes::predictions),
+          at(DESK, PUT, TorchServe.PREDICTIONS, Route::torchServe, Routes::predictions),
+          at(DESK, POST, TORCHSERVE_VERSION, Route::torchServe, Routes::predictions),
+          at(DESK, PUT, TORCHSERVE_VERSION, Route::torchServe, Routes::predictions),
 
           // The page.
           page("/", o -> o.page("The page to try the model", "text/html"), s -> s.page::home),
@@ -177,6 +174,10 @@ record Route(
                       .fails(ErrorType.NOT_FOUND, ErrorType.PAYLOAD_TOO_LARGE),
               s -> s.page::sample),
           page("/page/{file}", o -> o.page("A file of the page", "*/*"), s -> s.page::file));
+
+  private static Operation torchServe(Operations operations) {
+    return operations.ask("Ask a model as clients of TorchServe do");
+  }
 
   private static Route page(
       String path, Function<Operations, Operation> says, Function<Routes, Handler> handler) {

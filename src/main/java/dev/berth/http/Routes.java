@@ -217,10 +217,7 @@ public final class Routes {
   Handler predictions() {
     return ctx ->
         invocations.ask(
-            ctx,
-            Invocations.ANY_TIME,
-            _ -> TorchServe.target(named, ctx),
-            invocations::answer);
+            ctx, Invocations.ANY_TIME, _ -> TorchServe.target(named, ctx), invocations::answer);
   }
 
   /// In the form of Vertex AI and of KServe's version 1.

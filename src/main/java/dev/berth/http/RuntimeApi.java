@@ -140,8 +140,7 @@ final class RuntimeApi extends Handler.Wrapper {
                   HttpConfig.inUrl(Request.getLocalAddr(request)),
                   Request.getLocalPort(request),
                   container(request, endpoint));
-      var accepted =
-          invocations.accept(URI.create(container), request.getHeaders()::get, body);
+      var accepted = invocations.accept(URI.create(container), request.getHeaders()::get, body);
       response.getHeaders().put(PREFIX + "OutputLocation", accepted.output());
       response.getHeaders().put(PREFIX + "FailureLocation", accepted.failure());
       answer(

@@ -132,8 +132,7 @@ class AsyncInvocationsTest {
     var accepted =
         ask(
             client,
-            request ->
-                request.body(SdkBytes.fromUtf8String("bad")).contentType("text/plain"));
+            request -> request.body(SdkBytes.fromUtf8String("bad")).contentType("text/plain"));
     assertThat(written(accepted.failureLocation()))
         .startsWith("{")
         .contains("line: found bad, expected letters");
@@ -179,7 +178,9 @@ class AsyncInvocationsTest {
         "expected one whose parts can be names of files");
     assertRefused(
         request -> request.inputLocation("/a").inferenceId("x".repeat(65)), "Inference-Id: found");
-    assertRefused(request -> request.inputLocation("https://a/b"), "found the scheme https");
+    assertRefused(
+        request -> request.inputLocation("https://a/b"),
+        "InputLocation: \"https://a/b\": found the scheme https");
     assertRefused(
         request -> request.body(SdkBytes.fromByteArray(new byte[128_001])),
         "found 128001 bytes, expected at most the 128000");
@@ -266,8 +267,7 @@ class AsyncInvocationsTest {
       var accepted =
           ask(
               client,
-              request ->
-                  request.body(SdkBytes.fromUtf8String("a")).invocationTimeoutSeconds(1));
+              request -> request.body(SdkBytes.fromUtf8String("a")).invocationTimeoutSeconds(1));
       assertThat(written(accepted.failureLocation()))
           .contains("InvocationTimeoutSeconds, 1 s, were over");
       gate.open();

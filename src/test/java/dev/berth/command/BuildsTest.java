@@ -23,7 +23,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 /// An artifact with builds for several devices.
 class BuildsTest {
 
-  private static final String QUESTION = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
+  private static final String QUESTION =
+      "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
 
   @TempDir private Path directory;
 

@@ -698,7 +698,7 @@ class ConfigurationTest {
                 + " model.json describes a model, --instance-type, --workers and --max-batch-size"
                 + " how it is run");
     assertThat(configuration.config().model().workers()).hasValue(3);
-    assertThat(configuration.config().batching().timeout()).isEqualTo(Duration.ofSeconds(120));
+    assertThat(configuration.config().batching().timeout()).isEqualTo(Duration.ofMinutes(2));
     assertThat(configuration.config().http().maxPayloadBytes()).isEqualTo(1 << 20);
   }
 

@@ -98,8 +98,7 @@ class TorchServeTest {
           HttpRequest.newBuilder(server.uri("/predictions/qa"))
               .header("Content-Type", "application/json")
               .POST(
-                  BodyPublishers.ofString(
-                      "{\"question\": \"Who?\", \"context\": \"Bob came.\"}"));
+                  BodyPublishers.ofString("{\"question\": \"Who?\", \"context\": \"Bob came.\"}"));
       assertThat(server.send(request.build()).body()).contains("\"answer\":\"Bob\"");
       var none = send(server, "POST", "/predictions/none", "a");
       assertThat(none.statusCode()).isEqualTo(404);
