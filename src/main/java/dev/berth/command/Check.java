@@ -71,7 +71,7 @@ final class Check {
   private final Map<String, Object> report = new LinkedHashMap<>();
 
   private Check(ServerConfig config, Deployment deployment) {
-    this.directory = config.model().directory();
+    this.directory = deployment.directory();
     this.config = config;
     this.deployment = deployment;
   }
@@ -101,12 +101,7 @@ final class Check {
     var accelerators = deployment.workers().stream().distinct().toList();
     var models = new ArrayList<Rehearsal<M, I, O>>();
     for (int worker = 0; worker < accelerators.size(); worker++) {
-      var context =
-          new ModelContext(
-              directory.toAbsolutePath().normalize(),
-              accelerators.get(worker),
-              worker,
-              accelerators);
+      var context = new ModelContext(directory, accelerators.get(worker), worker, accelerators);
       // Like the server, it waits for as long as a model takes to load.
       models.add(
           hooks
@@ -115,7 +110,7 @@ final class Check {
     }
     double loaded = (System.nanoTime() - start) / 1e9;
 
-    report.put("artifact", directory);
+    report.put("artifact", config.model().directory());
     report.putAll(deployment.hooks().description());
     report.put(
         "device",

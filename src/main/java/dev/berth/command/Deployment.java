@@ -1,5 +1,6 @@
 package dev.berth.command;
 
+import dev.berth.artifact.ArtifactBuilds;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.ModelDescription;
 import dev.berth.artifact.code.HookCode;
@@ -30,7 +31,7 @@ import java.util.stream.IntStream;
 /// What is served, and on what. Planning one finds everything that is wrong short of loading the
 /// model, and says all of it at once.
 ///
-/// @param directory the artifact's
+/// @param directory the artifact's; of one with several builds that of the build
 /// @param hooks whoever plans closes their handler
 /// @param workers the accelerator of each worker
 record Deployment(
@@ -43,17 +44,21 @@ record Deployment(
   /// On a GPU, where records of like length share a batch.
   private static final int BATCH_TOKENS = 16_384;
 
+  /// Makes hooks of an artifact.
+  interface Source {
+    ArtifactHooks open(Path directory) throws Exception;
+  }
+
   /// Plans to serve the artifact with the hooks that it asks for.
   ///
   /// @throws StartException with every problem, each on a line
   /// @throws Exception anything that the constructor of the artifact's own handler throws
   static Deployment plan(ServerConfig config, Machine machine) throws Exception {
-    return plan(config, machine, () -> open(config, config.model().directory()));
+    return plan(config, machine, artifact -> open(config, artifact));
   }
 
   /// Plans to serve given hooks.
-  static Deployment plan(ServerConfig config, Machine machine, Callable<ArtifactHooks> source)
-      throws Exception {
+  static Deployment plan(ServerConfig config, Machine machine, Source source) throws Exception {
     var problems = new Problems();
     var directory = config.model().directory();
     var devices = prepare(config, machine, engines(directory), problems);
@@ -63,7 +68,11 @@ record Deployment(
   /// Plans to serve an artifact beside others, on the devices that were [prepared][#prepare].
   static Deployment plan(ServerConfig config, Path directory, Devices devices) throws Exception {
     return plan(
-        config, directory, Optional.of(devices), () -> open(config, directory), new Problems());
+        config,
+        directory,
+        Optional.of(devices),
+        artifact -> open(config, artifact),
+        new Problems());
   }
 
   private static ArtifactHooks open(ServerConfig config, Path directory) throws Exception {
@@ -72,22 +81,38 @@ record Deployment(
 
   private static Deployment plan(
       ServerConfig config,
-      Path directory,
+      Path artifact,
       Optional<Devices> devices,
-      Callable<ArtifactHooks> source,
+      Source source,
       Problems problems)
       throws Exception {
+    var found = problems.get(() -> ArtifactBuilds.read(artifact));
+    if (found.isEmpty() || (found.get().isPresent() && devices.isEmpty())) {
+      // Which of the builds would be served is not known.
+      problems.throwAll();
+    }
+    var builds = found.orElseThrow();
+    var directory =
+        builds.isPresent() ? fitting(builds.get(), devices.orElseThrow(), problems) : artifact;
     if (devices.isPresent()) {
       problems.run(() -> checkTarget(directory, devices.get()));
     }
     // Made before the problems are reported, because it may have some of its own.
-    var hooks = problems.get(source);
+    var hooks = problems.get(() -> source.open(directory));
     if (hooks.isPresent() && !problems.found.isEmpty()) {
       HookCode.close(hooks.get().handler());
     }
     problems.throwAll();
     try {
       var workers = workers(config, devices.orElseThrow());
+      if (builds.isPresent()) {
+        hooks
+            .get()
+            .description()
+            .putFirst(
+                "builds",
+                "%s; this is %s".formatted(builds.get().devices(), artifact.relativize(directory)));
+      }
       var limits = limits(config, hooks.orElseThrow().handler(), workers.getFirst());
       return new Deployment(
           directory.toAbsolutePath().normalize(), devices.get(), hooks.get(), workers, limits);
@@ -148,6 +173,27 @@ record Deployment(
       (engines.isEmpty() ? Engine.ALL : engines)
           .forEach(engine -> engine.loadLibraries(devices.target(), extra));
     }
+  }
+
+  /// @throws StartException where there is no such build
+  private static Path fitting(ArtifactBuilds builds, Devices devices, Problems problems)
+      throws Exception {
+    var build =
+        problems.get(
+            () ->
+                builds
+                    .of(devices.target())
+                    .orElseThrow(
+                        () ->
+                            new DeviceException(
+                                "model artifact %1$s has builds for %2$s, and this server uses %3$s (%4$s); add one for %3$s to files in its model.json, or set INSTANCE_TYPE"
+                                    .formatted(
+                                        builds.directory(),
+                                        builds.devices(),
+                                        devices.target(),
+                                        devices.origin()))));
+    problems.throwAll();
+    return build.orElseThrow();
   }
 
   private static void checkTarget(Path directory, Devices devices) {

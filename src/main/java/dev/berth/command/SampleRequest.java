@@ -1,7 +1,9 @@
 package dev.berth.command;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.berth.artifact.ArtifactBuilds;
 import dev.berth.artifact.ArtifactFile;
+import dev.berth.artifact.ModelArtifactException;
 import dev.berth.config.ServerConfig;
 import dev.berth.content.ContentTypes;
 import dev.berth.error.ErrorType;
@@ -90,9 +92,13 @@ record SampleRequest(Path file, List<MediaType> types) {
     }
   }
 
-  /// The same for those who try the model.
-  static Optional<Sample> forThePage(Path directory, List<MediaType> readable) {
+  /// The same for those who try the model. All builds of an artifact are asked the same.
+  static Optional<Sample> forThePage(Path artifact, List<MediaType> readable) {
     try {
+      var directory =
+          ArtifactBuilds.read(artifact)
+              .flatMap(builds -> builds.directories().values().stream().findFirst())
+              .orElse(artifact);
       return in(directory, readable)
           .map(
               found ->
@@ -100,8 +106,8 @@ record SampleRequest(Path file, List<MediaType> types) {
                       found.file,
                       found.types,
                       found.hasResponse() ? Optional.of(found.response()) : Optional.empty()));
-    } catch (StartException e) {
-      log.debug("{} has no sample that can be read", directory, e);
+    } catch (StartException | ModelArtifactException e) {
+      log.debug("{} has no sample that can be read", artifact, e);
       return Optional.empty();
     }
   }

@@ -1,5 +1,6 @@
 package dev.berth.command;
 
+import dev.berth.async.AsyncInvocations;
 import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
 import dev.berth.config.HttpConfig;
@@ -127,9 +128,17 @@ final class ServeCommand {
         });
     var lastExports =
         config.telemetry().usesOpenTelemetry() ? OtlpExport.LAST_EXPORTS : Duration.ZERO;
+    var lastObjects =
+        config.async().output().isPresent() ? AsyncInvocations.LAST_OBJECTS : Duration.ZERO;
     stop.closes(
         server,
-        config.http().lameDuck().plus(config.http().drain()).plus(LAST_STEPS).plus(lastExports));
+        config
+            .http()
+            .lameDuck()
+            .plus(config.http().drain())
+            .plus(LAST_STEPS)
+            .plus(lastExports)
+            .plus(lastObjects));
     try {
       server.awaitReady();
       announcePage(config, server.port());

@@ -1,5 +1,6 @@
 package dev.berth.command;
 
+import dev.berth.async.AsyncInvocations;
 import dev.berth.config.HttpConfig;
 import dev.berth.config.MultiModelConfig;
 import dev.berth.config.ServerConfig;
@@ -26,11 +27,13 @@ import dev.berth.serving.sessions.SessionRoom;
 import dev.berth.telemetry.Tracing;
 import dev.berth.telemetry.emf.EmfPrinter;
 import dev.berth.telemetry.otlp.OtlpExport;
+import java.nio.file.Path;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
@@ -51,6 +54,7 @@ public final class Server implements AutoCloseable {
   private final Served served;
   private final Health health;
   private final StuckHooks stuckHooks;
+  private final Optional<AsyncInvocations> async;
   private final HttpServer http;
   private final CompletableFuture<Void> ready = new CompletableFuture<>();
 
@@ -70,7 +74,7 @@ public final class Server implements AutoCloseable {
         : new Server(
             config,
             () -> Deployment.plan(config, Machine.current()),
-            new FirstSample(config.model().directory(), config));
+            directory -> new FirstSample(directory, config));
   }
 
   /// The same with hooks of one's own, which it closes. Messages name the class; the artifact may
@@ -78,12 +82,15 @@ public final class Server implements AutoCloseable {
   public static Server start(ServerConfig config, InferenceHandler<?, ?, ?> handler) {
     return new Server(
         config,
-        () -> Deployment.plan(config, Machine.current(), () -> ArtifactHooks.own(handler)),
-        FirstRequest.NONE);
+        () -> Deployment.plan(config, Machine.current(), _ -> ArtifactHooks.own(handler)),
+        _ -> FirstRequest.NONE);
   }
 
   /// With one model.
-  private Server(ServerConfig config, Callable<Deployment> plan, FirstRequest first) {
+  ///
+  /// @param first what each model is asked first, by the directory of its artifact
+  private Server(
+      ServerConfig config, Callable<Deployment> plan, Function<Path, FirstRequest> first) {
     this.config = config;
     this.metrics =
         new ServingMetrics(config.telemetry().metricsAliases() == TelemetryConfig.Aliases.VLLM);
@@ -96,6 +103,7 @@ public final class Server implements AutoCloseable {
     this.served = new Served.One(model);
     this.health = new Health(models::problem, hooks, heap);
     this.stuckHooks = new StuckHooks(hooks, models, heap, metrics, config.batching().stuckAfter());
+    this.async = AsyncInvocations.of(config.async());
     this.http =
         listen(() -> load(model, plan, first), () -> model.refuse("the server can't listen"));
   }
@@ -132,6 +140,7 @@ public final class Server implements AutoCloseable {
             : new Served.Many(directory.<ManyModels>map(of -> of).orElse(store));
     this.health = new Health(this::problemOfAll, hooks, heap);
     this.stuckHooks = new StuckHooks(hooks, models, heap, metrics, config.batching().stuckAfter());
+    this.async = AsyncInvocations.of(config.async());
     this.http =
         listen(
             () -> {
@@ -195,7 +204,8 @@ public final class Server implements AutoCloseable {
               served,
               metrics,
               tracing,
-              new Page(config, served, models, SampleRequest::forThePage));
+              new Page(config, served, models, SampleRequest::forThePage),
+              async);
     } catch (RuntimeException e) {
       ifNot.run();
       throw e;
@@ -240,6 +250,7 @@ public final class Server implements AutoCloseable {
     health.stop();
     metrics.keepModels();
     Thread.sleep(config.http().lameDuck());
+    async.ifPresent(AsyncInvocations::stop);
     switch (served) {
       case Served.One _ -> {}
       case Served.Watched(var models) -> models.stop();
@@ -250,6 +261,7 @@ public final class Server implements AutoCloseable {
         var _ = printer.orElse(null);
         hooks;
         stuckHooks;
+        var _ = async.orElse(null);
         http;
         var _ = workers) {
       models.close(config.http().drain());
@@ -257,7 +269,8 @@ public final class Server implements AutoCloseable {
     log.info("stopped");
   }
 
-  private void load(ServedModel model, Callable<Deployment> plan, FirstRequest first)
+  private void load(
+      ServedModel model, Callable<Deployment> plan, Function<Path, FirstRequest> first)
       throws Exception {
     MDC.put(ModelMetrics.LABEL, model.name());
     try {
@@ -268,7 +281,7 @@ public final class Server implements AutoCloseable {
           deployment.devices().origin());
       deployment.hooks().description().forEach((name, value) -> log.info("{}: {}", name, value));
       workers = Workers.on(deployment.workers(), metrics);
-      deployment.load(model, workers, first, sessions(config));
+      deployment.load(model, workers, first.apply(deployment.directory()), sessions(config));
       log.info("ready: {} workers, {}", deployment.workers().size(), deployment.limits());
     } catch (Throwable e) {
       model.loadFailed(e);

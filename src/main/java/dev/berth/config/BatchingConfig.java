@@ -27,7 +27,11 @@ public record BatchingConfig(
             Syntax.positive(),
             batch ? Integer.MAX_VALUE : 1000,
             "1000; unlimited when SAGEMAKER_BATCH is true",
-            "Records that may wait before callers are refused with 503"),
+            "Records that may wait before callers are refused with 503",
+            "BERTH_QUEUE_CAPACITY",
+            "TS_JOB_QUEUE_SIZE",
+            "MMS_JOB_QUEUE_SIZE",
+            "SERVING_JOB_QUEUE_SIZE"),
         Reading.number(
             reading.detected(
                 "--max-batch-size",
@@ -35,7 +39,8 @@ public record BatchingConfig(
                 "chosen from the device",
                 "Records that may be predicted together",
                 "BERTH_MAX_BATCH_SIZE",
-                "SAGEMAKER_TS_BATCH_SIZE")),
+                "SAGEMAKER_TS_BATCH_SIZE",
+                "SERVING_BATCH_SIZE")),
         Reading.number(
             reading.detected(
                 "--max-batch-tokens",
@@ -48,7 +53,8 @@ public record BatchingConfig(
             Duration.ZERO,
             "How long a free worker waits for its batch to fill",
             "BERTH_MAX_BATCH_DELAY_MS",
-            "SAGEMAKER_TS_MAX_BATCH_DELAY"),
+            "SAGEMAKER_TS_MAX_BATCH_DELAY",
+            "SERVING_MAX_BATCH_DELAY"),
         reading.derived(
             "--target-delay-ms",
             Syntax.milliseconds(0),
@@ -69,7 +75,11 @@ public record BatchingConfig(
             "How long a request may take; SAGEMAKER_MODEL_SERVER_TIMEOUT counts minutes, as in"
                 + " AWS's own containers",
             "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS",
-            "SAGEMAKER_MODEL_SERVER_TIMEOUT"),
+            "SAGEMAKER_MODEL_SERVER_TIMEOUT",
+            "SAGEMAKER_TS_RESPONSE_TIMEOUT",
+            "TS_DEFAULT_RESPONSE_TIMEOUT",
+            "MMS_DEFAULT_RESPONSE_TIMEOUT",
+            "SERVING_PREDICT_TIMEOUT"),
         reading.fixed(
             "--stuck-seconds",
             Syntax.seconds(1),

@@ -37,7 +37,7 @@ public record Configuration(ServerConfig config, List<Setting> effective, List<S
     var config = ServerConfig.read(reading, home);
     var problems = new ArrayList<String>();
     var warnings = new ArrayList<String>();
-    new VariableNames(reading.settings()).check(environment.keySet(), problems, warnings);
+    new VariableNames(reading.settings()).check(environment, problems, warnings);
     problems.addAll(reading.problems());
     warnings.addAll(reading.warnings());
     if (!problems.isEmpty()) {

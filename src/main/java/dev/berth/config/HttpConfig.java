@@ -36,11 +36,16 @@ public record HttpConfig(
             "--max-payload-mb",
             Syntax.mebibytes()
                 .in("SAGEMAKER_MAX_REQUEST_SIZE", Syntax.bytes())
-                .in("SAGEMAKER_MAX_PAYLOAD_IN_MB", Syntax.mebibytes()),
+                .in("TS_MAX_REQUEST_SIZE", Syntax.bytes())
+                .in("MMS_MAX_REQUEST_SIZE", Syntax.bytes())
+                .in("SERVING_MAX_REQUEST_SIZE", Syntax.bytes()),
             100L * 1024 * 1024,
-            "Largest request body, 0 for unlimited; SAGEMAKER_MAX_REQUEST_SIZE counts bytes",
+            "Largest request body, 0 for unlimited; the variables that end in SIZE count bytes",
             "SAGEMAKER_MAX_REQUEST_SIZE",
-            "SAGEMAKER_MAX_PAYLOAD_IN_MB"),
+            "SAGEMAKER_MAX_PAYLOAD_IN_MB",
+            "TS_MAX_REQUEST_SIZE",
+            "MMS_MAX_REQUEST_SIZE",
+            "SERVING_MAX_REQUEST_SIZE"),
         reading.fixed(
             "--default-accept",
             Syntax.mediaType(),
@@ -59,7 +64,8 @@ public record HttpConfig(
             Syntax.trueOrFalse(),
             !PlatformConfig.isPresent(reading.environment()),
             "true; false where a platform's variables are set",
-            "Whether /endpoints/NAME/invocations answers boto3 as SageMaker's endpoints do"),
+            "Whether /endpoints/NAME/invocations answers boto3 as SageMaker's endpoints do, and"
+                + " /predictions/NAME the clients of TorchServe"),
         reading.fixed(
             "--lame-duck-seconds",
             Syntax.seconds(0),

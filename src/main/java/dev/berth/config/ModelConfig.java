@@ -56,7 +56,11 @@ public record ModelConfig(
                 "chosen from the device",
                 "Threads that predict, spread over the devices",
                 "SAGEMAKER_MODEL_SERVER_WORKERS",
-                "SAGEMAKER_NUM_MODEL_WORKERS")),
+                "SAGEMAKER_NUM_MODEL_WORKERS",
+                "SAGEMAKER_TS_MAX_WORKERS",
+                "TS_DEFAULT_WORKERS_PER_MODEL",
+                "MMS_DEFAULT_WORKERS_PER_MODEL",
+                "SERVING_MAX_WORKERS")),
         reading.fixed(
             "--cpu-profile",
             Syntax.oneOf(CpuProfile.class),
@@ -93,12 +97,15 @@ public record ModelConfig(
     var directory =
         reading.derived(
             "--model-dir",
-            Syntax.directory().in("AIP_STORAGE_URI", artifactUri()),
+            Syntax.directory()
+                .in("AIP_STORAGE_URI", artifactUri())
+                .in("HF_MODEL_ID", hubDirectory()),
             unset,
             "model/ in base-dir where that exists, else model-artifact/ beside the serve script",
             "The model artifact: the directory unpacked from model.tar.gz",
             "BERTH_MODEL_DIR",
-            "AIP_STORAGE_URI");
+            "AIP_STORAGE_URI",
+            "HF_MODEL_ID");
     boolean many = MultiModelConfig.isEnabled(reading);
     if (!reading.isSet("model-dir")) {
       if (!many && !Files.isDirectory(unset)) {
@@ -171,6 +178,16 @@ public record ModelConfig(
             + " copy the artifact into the image and leave artifactUri out",
         text ->
             Syntax.directory().read(text.startsWith(FILE) ? text.substring(FILE.length()) : text));
+  }
+
+  /// What Hugging Face's containers download.
+  private static Syntax<Path> hubDirectory() {
+    return new Syntax<>(
+        "<dir>",
+        "the directory of a model of the hub that exists; nothing is downloaded: get it with hf download"
+            + " MODEL --local-dir DIR, mount DIR, and name it in HF_MODEL_ID, or mount it at"
+            + " /opt/ml/model and leave HF_MODEL_ID out",
+        Syntax.directory()::read);
   }
 
   /// How many cores `NEURON_RT_VISIBLE_CORES` names: a number, a range as in `4-7`, or several of

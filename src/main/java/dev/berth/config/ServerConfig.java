@@ -5,6 +5,7 @@ import java.nio.file.Path;
 /// All that the server was told, one record for each part of it.
 public record ServerConfig(
     HttpConfig http,
+    AsyncConfig async,
     ModelConfig model,
     MultiModelConfig multiModel,
     BatchingConfig batching,
@@ -19,6 +20,7 @@ public record ServerConfig(
   static ServerConfig read(Reading reading, Path home) {
     return new ServerConfig(
         HttpConfig.read(reading),
+        AsyncConfig.read(reading),
         ModelConfig.read(reading, home),
         MultiModelConfig.read(reading),
         BatchingConfig.read(reading),

@@ -1,6 +1,7 @@
 package dev.berth.config;
 
 import dev.berth.hooks.MediaType;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -143,6 +144,20 @@ record Syntax<T>(
   static Syntax<Path> directory() {
     return new Syntax<>(
         "<dir>", "a directory that exists", text -> path(text).filter(Files::isDirectory));
+  }
+
+  static Syntax<URI> httpAddress(String example) {
+    return new Syntax<>(
+        "<url>",
+        "an address such as " + example,
+        text -> {
+          try {
+            return Optional.of(URI.create(text))
+                .filter(uri -> uri.getHost() != null && uri.getScheme().matches("https?"));
+          } catch (IllegalArgumentException e) {
+            return Optional.empty();
+          }
+        });
   }
 
   static Syntax<String> word(String label, String expected) {

@@ -50,7 +50,7 @@ public record TelemetryConfig(
         new TelemetryConfig(
             reading.optional(
                 "--otlp-endpoint",
-                httpAddress(),
+                Syntax.httpAddress("http://collector:4318"),
                 "not set: nothing is sent",
                 "OpenTelemetry collector that gets traces, metrics and logs by OTLP over HTTP;"
                     + " other OTEL_ variables are read too",
@@ -136,19 +136,5 @@ public record TelemetryConfig(
                 : pairs.entrySet().stream()
                     .map(Map.Entry::toString)
                     .collect(Collectors.joining(",")));
-  }
-
-  private static Syntax<URI> httpAddress() {
-    return new Syntax<>(
-        "<url>",
-        "an address such as http://collector:4318",
-        text -> {
-          try {
-            return Optional.of(URI.create(text))
-                .filter(uri -> uri.getHost() != null && uri.getScheme().matches("https?"));
-          } catch (IllegalArgumentException e) {
-            return Optional.empty();
-          }
-        });
   }
 }

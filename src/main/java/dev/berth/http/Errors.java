@@ -23,6 +23,11 @@ final class Errors {
     return body(type.name().toLowerCase(Locale.ROOT), type.status(), message);
   }
 
+  /// The same with the word that another server has for the type.
+  static byte[] named(String type, ErrorType error, String message) {
+    return body(type, error.status(), message);
+  }
+
   /// The body inside an `error`, where readers must tell it from an answer: in parts, in frames,
   /// and where OpenAI's clients ask.
   static byte[] wrapped(ErrorType type, String message) {

@@ -78,7 +78,13 @@ record Failures(Paths paths, Optional<String> predictRoute) {
         ctx,
         isWrapped
             ? Errors.wrapped(e.type(), e.getMessage())
-            : isProtocol ? Errors.alone(e.getMessage()) : Errors.body(e.type(), e.getMessage()));
+            : isProtocol ? Errors.alone(e.getMessage()) : plain(ctx.path(), e));
+  }
+
+  private static byte[] plain(String path, ServingException e) {
+    return TorchServe.has(path)
+        ? Errors.named(TorchServe.name(e.type(), path), e.type(), e.getMessage())
+        : Errors.body(e.type(), e.getMessage());
   }
 
   private ServingException routing(HttpResponseException e, Context ctx) {

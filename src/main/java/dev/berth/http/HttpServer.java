@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import dev.berth.async.AsyncInvocations;
 import dev.berth.config.ServerConfig;
 import dev.berth.http.page.Page;
 import dev.berth.metrics.ServingMetrics;
@@ -12,6 +13,7 @@ import io.javalin.config.JavalinConfig;
 import io.javalin.util.JavalinException;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeoutException;
@@ -65,7 +67,8 @@ public final class HttpServer implements AutoCloseable {
       Served served,
       ServingMetrics metrics,
       Tracing tracing,
-      Page page) {
+      Page page,
+      Optional<AsyncInvocations> async) {
     var routes = new Routes(config, health, served, metrics, tracing, page);
     var limit = ConnectionLimit.ofThisJvm(config.http().maxConnections());
     log.debug("at most {} connections, because {}", limit.most(), limit.because());
@@ -75,7 +78,7 @@ public final class HttpServer implements AutoCloseable {
     var javalin =
         Javalin.create(
                 settings -> {
-                  configure(settings, config, routes, connections);
+                  configure(settings, config, routes, connections, async);
                   listen(
                       settings,
                       config,
@@ -149,7 +152,11 @@ public final class HttpServer implements AutoCloseable {
   }
 
   private static void configure(
-      JavalinConfig javalin, ServerConfig config, Routes routes, Connections connections) {
+      JavalinConfig javalin,
+      ServerConfig config,
+      Routes routes,
+      Connections connections,
+      Optional<AsyncInvocations> async) {
     javalin.startup.showJavalinBanner = false;
     javalin.startup.showOldJavalinVersionWarning = false;
     javalin.startup.startupWatcherEnabled = false;
@@ -160,7 +167,7 @@ public final class HttpServer implements AutoCloseable {
     javalin.jetty.threadPool = threads();
     var requests = new OpenRequests(connections, routes.healthPaths());
     if (config.http().runtimeApi()) {
-      requests.setHandler(new RuntimeApi(routes.hasMany()));
+      requests.setHandler(new RuntimeApi(routes.hasMany(), async));
     }
     javalin.jetty.modifyServer(server -> configure(server, requests));
     javalin.jetty.modifyHttpConfiguration(HttpServer::configure);

@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import static dev.berth.http.Route.Of.DESK;
 import static dev.berth.http.Route.Of.GRPC;
 import static dev.berth.http.Route.Of.HEALTH;
 import static dev.berth.http.Route.Of.MANY;
@@ -9,6 +10,7 @@ import static dev.berth.http.Route.Of.SERVER;
 import static io.javalin.http.HandlerType.DELETE;
 import static io.javalin.http.HandlerType.GET;
 import static io.javalin.http.HandlerType.POST;
+import static io.javalin.http.HandlerType.PUT;
 
 import dev.berth.error.ErrorType;
 import dev.berth.http.page.Described;
@@ -41,6 +43,8 @@ record Route(
     /// One with many models.
     MANY,
     GRPC,
+    /// One that answers the clients of others, which no platform has.
+    DESK,
     PAGE
   }
 
@@ -48,6 +52,7 @@ record Route(
   private static final String V2_VERSION = V2_MODEL + "/versions/{version}";
   private static final String MODEL = "{modelName: '', modelUrl: ''}";
 
+  private static final String TORCHSERVE_VERSION = TorchServe.PREDICTIONS + TorchServe.VERSION;
   static final List<Route> ALL =
       List.of(
           at(HEALTH, GET, "/ping", Operations::ping, s -> s::ping),
@@ -144,6 +149,12 @@ record Route(
           at(GRPC, POST, Grpc.SERVICE + "ModelMetadata", _ -> null, s -> s.v2::describeByGrpc),
           at(GRPC, POST, Grpc.SERVICE + "ModelInfer", _ -> null, s -> s.v2::inferByGrpc),
 
+          // TorchServe's. curl -T sends a PUT.
+          at(DESK, POST, TorchServe.PREDICTIONS, Route::torchServe, Routes::predictions),
+          at(DESK, PUT, TorchServe.PREDICTIONS, Route::torchServe, Routes::predictions),
+          at(DESK, POST, TORCHSERVE_VERSION, Route::torchServe, Routes::predictions),
+          at(DESK, PUT, TORCHSERVE_VERSION, Route::torchServe, Routes::predictions),
+
           // The page.
           page("/", o -> o.page("The page to try the model", "text/html"), s -> s.page::home),
           page("/docs", o -> o.page("This document in Swagger UI", "text/html"), s -> s.page::docs),
@@ -163,6 +174,10 @@ record Route(
                       .fails(ErrorType.NOT_FOUND, ErrorType.PAYLOAD_TOO_LARGE),
               s -> s.page::sample),
           page("/page/{file}", o -> o.page("A file of the page", "*/*"), s -> s.page::file));
+
+  private static Operation torchServe(Operations operations) {
+    return operations.ask("Ask a model as clients of TorchServe do");
+  }
 
   private static Route page(
       String path, Function<Operations, Operation> says, Function<Routes, Handler> handler) {

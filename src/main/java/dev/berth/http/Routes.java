@@ -160,6 +160,7 @@ public final class Routes {
                   case SERVER, HEALTH -> true;
                   case ONE -> !hasMany();
                   case MANY -> hasMany();
+                  case DESK -> config.http().runtimeApi();
                   case GRPC -> config.protocol().grpcPort().isPresent();
                   case PAGE -> config.http().page();
                 })
@@ -172,6 +173,10 @@ public final class Routes {
     Route.ALL.stream()
         .filter(route -> route.of() == (hasMany() ? ONE : MANY))
         .forEach(route -> elsewhere.put(route.path(), hasMany() ? HAS_MANY : START_MANY));
+    if (config.http().runtimeApi()) {
+      elsewhere.put(TorchServe.EXPLANATIONS, TorchServe.NO_EXPLANATIONS);
+      elsewhere.put(TorchServe.EXPLANATIONS + TorchServe.VERSION, TorchServe.NO_EXPLANATIONS);
+    }
     if (!hasMany()) {
       elsewhere.put(
           "/v1/responses",
@@ -206,6 +211,13 @@ public final class Routes {
 
   Handler ask() {
     return ctx -> invocations.ask(ctx, invocations::answer);
+  }
+
+  /// As TorchServe's clients ask.
+  Handler predictions() {
+    return ctx ->
+        invocations.ask(
+            ctx, Invocations.ANY_TIME, _ -> TorchServe.target(named, ctx), invocations::answer);
   }
 
   /// In the form of Vertex AI and of KServe's version 1.

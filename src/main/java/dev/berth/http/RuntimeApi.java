@@ -1,7 +1,13 @@
 package dev.berth.http;
 
+import dev.berth.async.AsyncInvocations;
+import dev.berth.config.HttpConfig;
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
 import dev.berth.json.JsonText;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
@@ -40,7 +46,7 @@ final class RuntimeApi extends Handler.Wrapper {
 
   private static final Pattern PATH =
       Pattern.compile(
-          "/endpoints/([^/]+)/(?:(invocations)|(invocations-response-stream)|openai(/v1/.+))");
+          "/endpoints/([^/]+)/(?:(invocations)|(invocations-response-stream)|openai(/v1/.+)|(async-invocations))");
 
   private static final String PREFIX = "X-Amzn-SageMaker-";
   private static final String TARGET_MODEL = PREFIX + "Target-Model";
@@ -51,14 +57,19 @@ final class RuntimeApi extends Handler.Wrapper {
   /// What an endpoint takes and answers at most.
   private static final long MOST_BYTES = 25 << 20;
 
+  /// The same without an object as the input of an asynchronous invocation.
+  private static final int MOST_INLINE_BYTES = 128_000;
+
   /// Errors have no more, but hooks may answer what they like.
   private static final int LONGEST_ERROR = 2048;
 
   private final boolean hasMany;
+  private final Optional<AsyncInvocations> async;
 
   /// @param hasMany whether the server has many models, of which a request names one
-  RuntimeApi(boolean hasMany) {
+  RuntimeApi(boolean hasMany, Optional<AsyncInvocations> async) {
     this.hasMany = hasMany;
+    this.async = async;
   }
 
   @Override
@@ -67,10 +78,18 @@ final class RuntimeApi extends Handler.Wrapper {
     if (!path.matches() || !request.getMethod().equals("POST")) {
       return super.handle(request, response, callback);
     }
-    if (request.getLength() > MOST_BYTES) {
+    long most = path.group(5) == null ? MOST_BYTES : MOST_INLINE_BYTES;
+    if (request.getLength() > most) {
       // A client that still writes would not see the answer.
       Content.Source.consumeAll(
-          request, Callback.from(() -> refuse(request, response, callback), callback::failed));
+          request,
+          Callback.from(
+              () -> refuse(response, tooLong(request.getLength(), most), callback),
+              callback::failed));
+      return true;
+    }
+    if (path.group(5) != null) {
+      accept(request, path.group(1), response, callback);
       return true;
     }
     var target = path.group(4) == null ? container(request, path.group(1)) : path.group(4);
@@ -102,22 +121,70 @@ final class RuntimeApi extends Handler.Wrapper {
                 : model);
   }
 
-  private static void refuse(Request request, Response response, Callback callback) {
-    var message =
+  private void accept(Request request, String endpoint, Response response, Callback callback)
+      throws IOException {
+    try {
+      var invocations =
+          async.orElseThrow(
+              () ->
+                  ErrorType.BAD_INPUT.because(
+                      "found no place for asynchronous answers; name a directory or s3:// prefix with --async-output"));
+      var body = Content.Source.asInputStream(request).readNBytes(MOST_INLINE_BYTES + 1);
+      if (body.length > MOST_INLINE_BYTES) {
+        throw tooLong(body.length, MOST_INLINE_BYTES);
+      }
+      // As the platform does it, by HTTP: all that holds for the container's callers holds here.
+      var container =
+          "http://%s:%d%s"
+              .formatted(
+                  HttpConfig.inUrl(Request.getLocalAddr(request)),
+                  Request.getLocalPort(request),
+                  container(request, endpoint));
+      var accepted = invocations.accept(URI.create(container), request.getHeaders()::get, body);
+      response.getHeaders().put(PREFIX + "OutputLocation", accepted.output());
+      response.getHeaders().put(PREFIX + "FailureLocation", accepted.failure());
+      answer(
+          response,
+          HttpStatus.ACCEPTED_202,
+          Map.of("InferenceId", accepted.inferenceId()),
+          callback);
+    } catch (ServingException e) {
+      refuse(response, e, callback);
+    }
+  }
+
+  private static ServingException tooLong(long found, long most) {
+    return ErrorType.BAD_INPUT.because(
         "body: found %d bytes, expected at most the %d that an endpoint takes"
-            .formatted(request.getLength(), MOST_BYTES);
-    fail(
-        response,
-        HttpStatus.BAD_REQUEST_400,
-        "ValidationError",
-        Map.of("Message", message),
-        callback);
+            .formatted(found, most));
+  }
+
+  /// What the platform itself refuses, before it asks a container.
+  private static void refuse(Response response, ServingException refusal, Callback callback) {
+    var message = Map.of("Message", refusal.getMessage());
+    switch (refusal.type()) {
+      case OVERLOADED ->
+          fail(response, HttpStatus.BAD_REQUEST_400, "ThrottlingException", message, callback);
+      case NOT_READY ->
+          fail(
+              response,
+              HttpStatus.SERVICE_UNAVAILABLE_503,
+              "ServiceUnavailable",
+              message,
+              callback);
+      default -> fail(response, HttpStatus.BAD_REQUEST_400, "ValidationError", message, callback);
+    }
   }
 
   private static void fail(
       Response response, int status, String type, Map<String, ?> members, Callback callback) {
-    response.setStatus(status);
     response.getHeaders().put("x-amzn-ErrorType", type);
+    answer(response, status, members, callback);
+  }
+
+  private static void answer(
+      Response response, int status, Map<String, ?> members, Callback callback) {
+    response.setStatus(status);
     response.getHeaders().put(HttpHeader.CONTENT_TYPE, "application/json");
     response.write(true, ByteBuffer.wrap(JsonText.bytes(members)), callback);
   }

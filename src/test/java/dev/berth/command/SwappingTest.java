@@ -91,7 +91,8 @@ class SwappingTest {
               served,
               metrics,
               Tracing.OFF,
-              new Page(config, served, registry, (_, _) -> Optional.empty()))) {
+              new Page(config, served, registry, (_, _) -> Optional.empty()),
+              Optional.empty())) {
         directory.start();
         var request =
             HttpRequest.newBuilder(

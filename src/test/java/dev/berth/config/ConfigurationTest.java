@@ -55,6 +55,7 @@ class ConfigurationTest {
                     Duration.ofSeconds(20),
                     OptionalInt.empty(),
                     OptionalInt.empty()),
+                new AsyncConfig(Optional.empty(), Optional.empty(), 4, 100, Optional.empty()),
                 new ModelConfig(
                     home.resolve("model-artifact"),
                     Optional.empty(),
@@ -160,6 +161,13 @@ class ConfigurationTest {
             "BERTH_METRICS_INTERVAL_SECONDS", "10",
             "BERTH_METRICS_DIMENSIONS", "EndpointName=demo, VariantName=AllTraffic",
             "BERTH_METRICS_ALIASES", "vllm"));
+    environment.putAll(
+        Map.of(
+            "BERTH_ASYNC_OUTPUT", "s3://bucket/out",
+            "BERTH_ASYNC_FAILURES", "failures",
+            "BERTH_ASYNC_CONCURRENCY", "2",
+            "BERTH_ASYNC_QUEUE", "7",
+            "AWS_ENDPOINT_URL_S3", "http://localhost:9000"));
 
     assertThat(read(environment))
         .isEqualTo(
@@ -176,6 +184,12 @@ class ConfigurationTest {
                     Duration.ofSeconds(3),
                     OptionalInt.of(500),
                     OptionalInt.of(20)),
+                new AsyncConfig(
+                    Optional.of("s3://bucket/out"),
+                    Optional.of("failures"),
+                    2,
+                    7,
+                    Optional.of(URI.create("http://localhost:9000"))),
                 new ModelConfig(
                     model,
                     Optional.of("Answers.java"),
@@ -656,12 +670,47 @@ class ConfigurationTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "SAGEMAKER_PROGRAM", "SAGEMAKER_REGION", "SAGEMAKER_SUBMIT_DIRECTORY",
-        "SAGEMAKER_SAFE_PORT_RANGE", "SAGEMAKER_MODEL_SERVER_VMARGS", "SAGEMAKER_TS_MAX_WORKERS",
-        "SAGEMAKER_TFS_MAX_BATCH_SIZE"
+        "SAGEMAKER_PROGRAM", "SAGEMAKER_REGION", "SAGEMAKER_SAFE_PORT_RANGE",
+        "SAGEMAKER_MODEL_SERVER_VMARGS", "SAGEMAKER_TS_MAX_WORKERS", "TS_NODE_PROJECT"
       })
   void names_of_other_containers_are_no_slip(String name) {
     assertThat(warnings(name)).isEmpty();
+  }
+
+  @Test
+  void variables_of_other_servers_without_effect_are_a_warning_for_each_reason() {
+    var environment =
+        Map.of(
+            "OPTION_ENGINE", "Python",
+            "OPTION_ROLLING_BATCH", "vllm",
+            "OPTION_DTYPE", "",
+            "SAGEMAKER_TS_MIN_WORKERS", "1",
+            "SAGEMAKER_SUBMIT_DIRECTORY", "/opt/ml/model/code",
+            "SAGEMAKER_TS_MAX_WORKERS", "3",
+            "TS_DEFAULT_RESPONSE_TIMEOUT", "120",
+            "TS_MAX_REQUEST_SIZE", "1048576");
+    var configuration = Configuration.read(environment, Map.of(), home);
+    assertThat(configuration.warnings())
+        .containsExactly(
+            "SAGEMAKER_TS_MIN_WORKERS: no effect here; workers do not come and go; --workers is"
+                + " their number",
+            "OPTION_ENGINE, OPTION_ROLLING_BATCH: no effect here; of DJL Serving's models;"
+                + " model.json describes a model, --instance-type, --workers and --max-batch-size"
+                + " how it is run");
+    assertThat(configuration.config().model().workers()).hasValue(3);
+    assertThat(configuration.config().batching().timeout()).isEqualTo(Duration.ofMinutes(2));
+    assertThat(configuration.config().http().maxPayloadBytes()).isEqualTo(1 << 20);
+  }
+
+  @Test
+  void a_model_of_the_hub_is_a_directory() {
+    assertThat(read(Map.of("HF_MODEL_ID", home.toString())).model().directory()).isEqualTo(home);
+    assertThat(problems(Map.of("HF_MODEL_ID", "deepset/roberta-base-squad2")))
+        .singleElement()
+        .asString()
+        .startsWith(
+            "HF_MODEL_ID: found \"deepset/roberta-base-squad2\", expected the directory of a model"
+                + " of the hub that exists; nothing is downloaded: get it with hf download");
   }
 
   @Test

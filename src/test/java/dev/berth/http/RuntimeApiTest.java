@@ -25,11 +25,7 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
-import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.core.SdkBytes;
-import software.amazon.awssdk.http.apache5.Apache5HttpClient;
-import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.sagemakerruntime.SageMakerRuntimeClient;
 import software.amazon.awssdk.services.sagemakerruntime.model.InvokeEndpointRequest;
 import software.amazon.awssdk.services.sagemakerruntime.model.InvokeEndpointResponse;
@@ -63,7 +59,7 @@ class RuntimeApiTest {
           }
         };
     try (var server = TestServer.with(handler).start();
-        var client = client(server)) {
+        var client = server.runtimeClient()) {
       var answer =
           ask(
               client,
@@ -84,7 +80,7 @@ class RuntimeApiTest {
   @Test
   void whatTheContainerRefusesIsAModelError() throws Exception {
     try (var server = TestServer.sample().start();
-        var client = client(server)) {
+        var client = server.runtimeClient()) {
       assertThatThrownBy(() -> ask(client, request -> request.body(SdkBytes.fromUtf8String("{"))))
           .isInstanceOfSatisfying(
               ModelErrorException.class,
@@ -110,7 +106,7 @@ class RuntimeApiTest {
     Files.createSymbolicLink(models.resolve("a b"), TestServer.SAMPLE_ARTIFACT);
     var question = SdkBytes.fromUtf8String("{\"question\": \"Who?\", \"context\": \"Bob came.\"}");
     try (var server = TestServer.ofDirectory(models).start();
-        var client = client(server)) {
+        var client = server.runtimeClient()) {
       for (Consumer<InvokeEndpointRequest.Builder> naming :
           List.<Consumer<InvokeEndpointRequest.Builder>>of(
               request -> request.targetModel("a b.tar.gz"),
@@ -131,7 +127,7 @@ class RuntimeApiTest {
   @Test
   void sessionsAreNamedAsByAnEndpoint() throws Exception {
     try (var server = TestServer.with(new RememberingHandler(Duration.ofMinutes(1))).start();
-        var client = client(server)) {
+        var client = server.runtimeClient()) {
       var opened =
           ask(
               client,
@@ -206,16 +202,6 @@ class RuntimeApiTest {
       assertThat(post(server, "/endpoints/any/other", "a").statusCode()).isEqualTo(404);
       assertThat(server.get("/endpoints/any/invocations").statusCode()).isEqualTo(404);
     }
-  }
-
-  private static SageMakerRuntimeClient client(TestServer server) {
-    return SageMakerRuntimeClient.builder()
-        .endpointOverride(server.uri("/"))
-        .region(Region.US_EAST_1)
-        .credentialsProvider(
-            StaticCredentialsProvider.create(AwsBasicCredentials.create("none", "none")))
-        .httpClientBuilder(Apache5HttpClient.builder())
-        .build();
   }
 
   private static InvokeEndpointResponse ask(

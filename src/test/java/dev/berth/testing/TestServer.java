@@ -25,6 +25,11 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
+import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
+import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+import software.amazon.awssdk.http.apache5.Apache5HttpClient;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.services.sagemakerruntime.SageMakerRuntimeClient;
 
 /// A real server on a free port of the loopback interface, configured by environment variables as
 /// users do it, with a real HTTP client to talk to it.
@@ -186,6 +191,18 @@ public final class TestServer implements AutoCloseable {
   public <T> HttpResponse<T> send(HttpRequest request, BodyHandler<T> handler)
       throws IOException, InterruptedException {
     return client.send(request, handler);
+  }
+
+  /// AWS's SDK for endpoints of SageMaker. It does not try again what is throttled.
+  public SageMakerRuntimeClient runtimeClient() {
+    return SageMakerRuntimeClient.builder()
+        .endpointOverride(uri("/"))
+        .region(Region.US_EAST_1)
+        .credentialsProvider(
+            StaticCredentialsProvider.create(AwsBasicCredentials.create("none", "none")))
+        .overrideConfiguration(how -> how.retryStrategy(retries -> retries.maxAttempts(1)))
+        .httpClientBuilder(Apache5HttpClient.builder())
+        .build();
   }
 
   /// Sends one request after another until so many hooks hang. On a busy machine the time of one

@@ -1,0 +1,255 @@
+package dev.berth.async;
+
+import dev.berth.config.AsyncConfig;
+import dev.berth.error.ErrorType;
+import dev.berth.storage.Location;
+import dev.berth.storage.RetryPolicy;
+import dev.berth.storage.S3Options;
+import dev.berth.storage.Storage;
+import dev.berth.storage.StorageException;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// The queue of an asynchronous endpoint, and what works it off. Whatever is accepted has an object
+/// in the end: the container's answer, or at another place why there is none. As on the platform,
+/// that is the body of the container's error where it has answered with one.
+///
+/// An invocation is sent to the container once. Used by any threads.
+public final class AsyncInvocations implements AutoCloseable {
+
+  private static final Logger log = LoggerFactory.getLogger(AsyncInvocations.class);
+
+  /// For what the container has answered to be written when the server stops.
+  public static final Duration LAST_OBJECTS = Duration.ofSeconds(5);
+
+  private static final Duration IDLE = Duration.ofSeconds(10);
+
+  private final Location answers;
+  private final Location failures;
+  private final Storage storage;
+  private final ThreadPoolExecutor queue;
+  private final ExecutorService calls = Executors.newVirtualThreadPerTaskExecutor();
+  private final HttpClient client =
+      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+
+  /// What a client is told.
+  public record Accepted(String inferenceId, String output, String failure) {}
+
+  /// @param answers a directory or `s3://bucket/prefix`
+  private AsyncInvocations(AsyncConfig config, String answers) {
+    this.answers = Location.of(answers);
+    this.failures =
+        config.failures().map(Location::of).orElseGet(() -> this.answers.resolve("failures"));
+    this.storage =
+        new Storage(
+            new S3Options(config.s3(), false, Optional.empty(), false, RetryPolicy.DEFAULT));
+    this.queue =
+        new ThreadPoolExecutor(
+            config.concurrency(),
+            config.concurrency(),
+            IDLE.toSeconds(),
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(config.queue()),
+            Thread.ofVirtual().name("berth-async-", 0).factory());
+    queue.allowCoreThreadTimeOut(true);
+  }
+
+  /// Empty where no place for answers is set.
+  public static Optional<AsyncInvocations> of(AsyncConfig config) {
+    return config.output().map(answers -> new AsyncInvocations(config, answers));
+  }
+
+  /// Takes an invocation, which waits for its turn then.
+  ///
+  /// @param container where the container answers, such as `http://127.0.0.1:8080/invocations`
+  /// @param header the value of a request's header; null where it has none
+  /// @param body empty: the payload is in an object
+  /// @throws dev.berth.error.ServingException where something asked is wrong, or there is no room
+  public Accepted accept(URI container, UnaryOperator<String> header, byte[] body) {
+    var asked = AsyncRequest.of(container, header, body);
+    var invocation =
+        new Invocation(
+            asked,
+            asked.input().map(input -> location("InputLocation", () -> Location.of(input))),
+            location("S3OutputPathExtension", () -> answers.resolve(asked.name())),
+            location("S3OutputPathExtension", () -> failures.resolve(asked.nameOfFailure())),
+            System.nanoTime());
+    try {
+      queue.execute(invocation);
+    } catch (RejectedExecutionException e) {
+      throw queue.isShutdown()
+          ? ErrorType.NOT_READY.because("the server is stopping", e)
+          : ErrorType.OVERLOADED.because(
+              "Rate exceeded: %d asynchronous invocations wait already (--async-queue)"
+                  .formatted(queue.getQueue().size()),
+              e);
+    }
+    return new Accepted(asked.id(), invocation.answer.toString(), invocation.failure.toString());
+  }
+
+  private static Location location(String field, Supplier<Location> location) {
+    try {
+      return location.get();
+    } catch (StorageException e) {
+      throw ErrorType.BAD_INPUT.because("%s: %s".formatted(field, e.getMessage()), e);
+    }
+  }
+
+  /// Takes no more, and says of what waits that it has failed. What the container is asked goes on.
+  public void stop() {
+    queue.shutdown();
+    var waiting = new ArrayList<Runnable>();
+    queue.getQueue().drainTo(waiting);
+    waiting.forEach(
+        invocation ->
+            calls.execute(
+                () ->
+                    ((Invocation) invocation)
+                        .fail("the server stopped before its turn; send it again")));
+  }
+
+  /// Waits for the objects of what was answered or has failed. The container must have answered
+  /// all, or never will.
+  @Override
+  public void close() throws InterruptedException {
+    stop();
+    if (!queue.awaitTermination(LAST_OBJECTS.toMillis(), TimeUnit.MILLISECONDS)) {
+      // What is interrupted says that it has failed.
+      calls.shutdownNow();
+      queue.awaitTermination(1, TimeUnit.SECONDS);
+    }
+    calls.shutdown();
+    calls.awaitTermination(LAST_OBJECTS.toMillis(), TimeUnit.MILLISECONDS);
+    client.shutdownNow();
+    storage.close();
+  }
+
+  private final class Invocation implements Runnable {
+    private final AsyncRequest asked;
+    private final Optional<Location> input;
+    private final Location answer;
+    private final Location failure;
+
+    /// By the monotonic clock.
+    private final long accepted;
+
+    private Invocation(
+        AsyncRequest asked,
+        Optional<Location> input,
+        Location answer,
+        Location failure,
+        long accepted) {
+      this.asked = asked;
+      this.input = input;
+      this.answer = answer;
+      this.failure = failure;
+      this.accepted = accepted;
+    }
+
+    @Override
+    public void run() {
+      if (System.nanoTime() - accepted > asked.mayWait().toNanos()) {
+        fail("it expired: RequestTTLSeconds were over before its turn");
+        return;
+      }
+      var call = new FutureTask<Void>(this::ask);
+      try {
+        calls.execute(call);
+        call.get(asked.timeout().toMillis(), TimeUnit.MILLISECONDS);
+      } catch (TimeoutException e) {
+        call.cancel(true);
+        fail(
+            "it expired: InvocationTimeoutSeconds, %d s, were over before it was answered"
+                .formatted(asked.timeout().toSeconds()));
+      } catch (ExecutionException e) {
+        fail(reason(e.getCause()));
+      } catch (InterruptedException | RejectedExecutionException e) {
+        fail(reason(e));
+      }
+    }
+
+    private Void ask() throws IOException, InterruptedException {
+      long length = input.isPresent() ? length(input.get()) : asked.body().length;
+      try (var payload =
+          input.isPresent() ? storage.open(input.get()) : new ByteArrayInputStream(asked.body())) {
+        var request =
+            HttpRequest.newBuilder(asked.container())
+                .POST(
+                    length == 0
+                        ? BodyPublishers.noBody()
+                        : BodyPublishers.fromPublisher(
+                            BodyPublishers.ofInputStream(() -> payload), length));
+        asked.headers().forEach(request::header);
+        var response = client.send(request.build(), BodyHandlers.ofInputStream());
+        try (var body = response.body()) {
+          write(
+              response.statusCode() == 200 ? answer : failure,
+              response.headers().firstValue("Content-Type"),
+              body);
+        }
+      }
+      return null;
+    }
+
+    private long length(Location object) {
+      return storage
+          .size(object)
+          .orElseThrow(() -> StorageException.permanent(object, "found no such object", null));
+    }
+
+    /// In the words of the platform where no container has answered.
+    private void fail(String reason) {
+      var text = "Received server error (0) from primary with message \"%s\"".formatted(reason);
+      log.warn("an asynchronous invocation failed, see {}", failure);
+      try {
+        write(
+            failure,
+            Optional.of("text/plain"),
+            new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8)));
+      } catch (IOException | RuntimeException e) {
+        log.error("what became of an asynchronous invocation can't be written", e);
+      }
+    }
+  }
+
+  private void write(Location object, Optional<String> type, InputStream body) throws IOException {
+    try (var out = storage.create(object, type)) {
+      body.transferTo(out);
+      out.commit();
+    }
+  }
+
+  private static String reason(Throwable failure) {
+    return switch (failure) {
+      case InterruptedException _, RejectedExecutionException _ ->
+          "the server stopped before it was answered; send it again";
+      // Of what is read and written. The client of HTTP has it as a cause.
+      case StorageException e -> e.getMessage();
+      case IOException e when e.getCause() instanceof StorageException cause -> cause.getMessage();
+      default -> failure.toString();
+    };
+  }
+}

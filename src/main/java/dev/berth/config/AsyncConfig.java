@@ -1,0 +1,55 @@
+package dev.berth.config;
+
+import java.net.URI;
+import java.util.Optional;
+
+/// What `AsyncInferenceConfig` says of an asynchronous endpoint.
+///
+/// @param output a directory or `s3://bucket/prefix`; empty: there are no asynchronous invocations
+/// @param failures the same for what fails; empty: below the output
+/// @param concurrency how many are asked at once
+/// @param queue how many wait besides
+/// @param s3 empty: AWS itself
+public record AsyncConfig(
+    Optional<String> output,
+    Optional<String> failures,
+    int concurrency,
+    int queue,
+    Optional<URI> s3) {
+
+  static AsyncConfig read(Reading reading) {
+    return new AsyncConfig(
+        reading.optional(
+            "--async-output",
+            place(),
+            "not set: there are none",
+            "Where the answers of asynchronous invocations (/endpoints/NAME/async-invocations) go"),
+        reading.optional(
+            "--async-failures",
+            place(),
+            "failures/ below async-output",
+            "Where the errors of asynchronous invocations go"),
+        reading.fixed(
+            "--async-concurrency",
+            Syntax.wholeNumber(1, 1000),
+            4,
+            "Asynchronous invocations that are answered at the same time"),
+        reading.fixed(
+            "--async-queue",
+            Syntax.wholeNumber(1, 1000),
+            100,
+            "Asynchronous invocations that may wait before callers are throttled"),
+        reading.optional(
+            "s3-endpoint",
+            Syntax.httpAddress("http://localhost:9000"),
+            "AWS itself",
+            "Server of the objects of asynchronous invocations, where it is not AWS",
+            "AWS_ENDPOINT_URL_S3",
+            "AWS_ENDPOINT_URL"));
+  }
+
+  private static Syntax<String> place() {
+    return Syntax.matching(
+        "<place>", "a directory or s3://bucket/prefix", "s3://[^/]+(/.*)?|(?![A-Za-z0-9+.-]+:/).+");
+  }
+}

@@ -1,0 +1,323 @@
+package dev.berth.async;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
+import dev.berth.testing.Gate;
+import dev.berth.testing.GatedHandler;
+import dev.berth.testing.S3Server;
+import dev.berth.testing.TestServer;
+import dev.berth.testing.TextHandler;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import software.amazon.awssdk.core.SdkBytes;
+import software.amazon.awssdk.services.sagemakerruntime.SageMakerRuntimeClient;
+import software.amazon.awssdk.services.sagemakerruntime.model.InvokeEndpointAsyncRequest;
+import software.amazon.awssdk.services.sagemakerruntime.model.InvokeEndpointAsyncResponse;
+import software.amazon.awssdk.services.sagemakerruntime.model.SageMakerRuntimeException;
+import software.amazon.awssdk.services.sagemakerruntime.model.ServiceUnavailableException;
+import software.amazon.awssdk.services.sagemakerruntime.model.ValidationErrorException;
+
+/// AWS's SDK asks a server as it asks an asynchronous endpoint.
+class AsyncInvocationsTest {
+
+  @TempDir static Path shared;
+  private static TestServer server;
+  private static SageMakerRuntimeClient client;
+
+  @TempDir Path directory;
+
+  /// Says what it is told, and refuses a line `bad`.
+  private static final class EchoingHandler extends TextHandler {
+    @Override
+    public List<String> inputFn(InvocationRequest request) throws IOException {
+      var lines = super.inputFn(request);
+      if (lines.contains("bad")) {
+        throw new BadInputException("line: found bad, expected letters");
+      }
+      return lines;
+    }
+
+    @Override
+    public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
+      return InvocationResponse.of(
+          "%s %s %s %s %s"
+              .formatted(
+                  predictions,
+                  request.contentType(),
+                  request.customAttributes().orElse(""),
+                  request.inferenceId(),
+                  request.path()),
+          request.accept());
+    }
+  }
+
+  @BeforeAll
+  static void start() throws Exception {
+    server =
+        TestServer.with(new EchoingHandler())
+            .set("BERTH_ASYNC_OUTPUT", shared.resolve("out").toString())
+            .start();
+    client = server.runtimeClient();
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    client.close();
+    server.close();
+  }
+
+  @Test
+  void theAnswerToAFileIsWrittenToAnother() throws IOException {
+    var input = Files.writeString(directory.resolve("in.txt"), "a\nb");
+    var accepted =
+        ask(
+            client,
+            request ->
+                request
+                    .inputLocation(input.toString())
+                    .contentType("text/plain")
+                    .accept("text/plain")
+                    .customAttributes("k=v")
+                    .inferenceId("id-1")
+                    .requestTTLSeconds(60)
+                    .invocationTimeoutSeconds(60));
+    assertThat(accepted.sdkHttpResponse().statusCode()).isEqualTo(202);
+    assertThat(accepted.inferenceId()).isEqualTo("id-1");
+    assertThat(accepted.outputLocation())
+        .startsWith(shared.resolve("out").toString())
+        .endsWith(".out");
+    assertThat(accepted.failureLocation())
+        .startsWith(shared.resolve("out/failures").toString())
+        .endsWith("-error.out");
+    assertThat(written(accepted.outputLocation()))
+        .isEqualTo("[A, B] text/plain k=v id-1 /invocations");
+    assertThat(Path.of(accepted.failureLocation())).doesNotExist();
+  }
+
+  @Test
+  void aSmallPayloadNeedsNoFileAndAnAnswerMayHaveAName() throws IOException {
+    var accepted =
+        ask(
+            client,
+            request ->
+                request
+                    .body(SdkBytes.fromUtf8String("a"))
+                    .contentType("text/plain")
+                    .accept("text/plain")
+                    .s3OutputPathExtension("today/one")
+                    .filename("a.txt"));
+    assertThat(accepted.outputLocation())
+        .isEqualTo(shared.resolve("out/today/one/a.txt").toString());
+    assertThat(written(accepted.outputLocation()))
+        .isEqualTo("[A] text/plain  %s /invocations".formatted(accepted.inferenceId()));
+  }
+
+  @Test
+  void whatTheContainerRefusesIsTheObjectOfTheFailure() throws IOException {
+    var accepted =
+        ask(
+            client,
+            request -> request.body(SdkBytes.fromUtf8String("bad")).contentType("text/plain"));
+    assertThat(written(accepted.failureLocation()))
+        .startsWith("{")
+        .contains("line: found bad, expected letters");
+    assertThat(Path.of(accepted.outputLocation())).doesNotExist();
+  }
+
+  @Test
+  void anInputThatIsNotThereIsAFailure() throws IOException {
+    var missing = directory.resolve("none").toString();
+    var accepted = ask(client, request -> request.inputLocation(missing));
+    assertThat(written(accepted.failureLocation()))
+        .isEqualTo(
+            "Received server error (0) from primary with message \"%s: found no such object\""
+                .formatted(missing));
+  }
+
+  @Test
+  void anEmptyInputIsAnEmptyPayload() throws IOException {
+    var input = Files.createFile(directory.resolve("empty"));
+    var accepted = ask(client, request -> request.inputLocation(input.toUri().toString()));
+    assertThat(written(accepted.outputLocation())).startsWith("[] application/json");
+  }
+
+  @Test
+  void whatTheApiDoesNotTakeIsAValidationError() {
+    assertRefused(request -> {}, "InputLocation: found neither it nor a body");
+    assertRefused(
+        request -> request.inputLocation("/a").body(SdkBytes.fromUtf8String("a")),
+        "InputLocation: found a body too");
+    assertRefused(
+        request -> request.inputLocation("/a").requestTTLSeconds(59),
+        "RequestTTLSeconds: found \"59\", expected a whole number from 60 to 21600");
+    assertRefused(
+        request -> request.inputLocation("/a").invocationTimeoutSeconds(3601),
+        "InvocationTimeoutSeconds: found \"3601\", expected a whole number from 1 to 3600");
+    assertRefused(
+        request -> request.inputLocation("/a").filename("a/b"), "Filename: found \"a/b\"");
+    assertRefused(
+        request -> request.inputLocation("/a").s3OutputPathExtension("s3://b"),
+        "S3OutputPathExtension: found \"s3://b\"");
+    assertRefused(
+        request -> request.inputLocation("/a").s3OutputPathExtension("a/../../b"),
+        "expected one whose parts can be names of files");
+    assertRefused(
+        request -> request.inputLocation("/a").inferenceId("x".repeat(65)), "Inference-Id: found");
+    assertRefused(
+        request -> request.inputLocation("https://a/b"),
+        "InputLocation: \"https://a/b\": found the scheme https");
+    assertRefused(
+        request -> request.body(SdkBytes.fromByteArray(new byte[128_001])),
+        "found 128001 bytes, expected at most the 128000");
+  }
+
+  @Test
+  void aBodyOfUnknownLengthIsBoundedToo() throws Exception {
+    var bytes = new ByteArrayInputStream(new byte[128_001]);
+    var answer =
+        server.send(
+            HttpRequest.newBuilder(server.uri("/endpoints/any/async-invocations"))
+                .POST(BodyPublishers.ofInputStream(() -> bytes))
+                .build());
+    assertThat(answer.statusCode()).isEqualTo(400);
+    assertThat(answer.headers().firstValue("x-amzn-ErrorType")).hasValue("ValidationError");
+  }
+
+  @Test
+  void objectsMayBeInS3() throws Exception {
+    try (var s3 = S3Server.start().createBucket("bucket");
+        var server =
+            TestServer.with(new EchoingHandler())
+                .set("BERTH_ASYNC_OUTPUT", "s3://bucket/out/")
+                .set("BERTH_ASYNC_FAILURES", "s3://bucket/failed")
+                .set("AWS_ENDPOINT_URL_S3", s3.endpoint().toString())
+                .start();
+        var client = server.runtimeClient()) {
+      s3.put("bucket", "in/a.txt", "a");
+      var accepted =
+          ask(
+              client,
+              request ->
+                  request
+                      .inputLocation("s3://bucket/in/a.txt")
+                      .contentType("text/plain")
+                      .accept("text/plain"));
+      assertThat(accepted.outputLocation()).startsWith("s3://bucket/out/");
+      assertThat(accepted.failureLocation()).startsWith("s3://bucket/failed/");
+      await().until(() -> s3.keys("bucket").size() == 2);
+      var key = accepted.outputLocation().replace("s3://bucket/", "");
+      assertThat(s3.text("bucket", key)).startsWith("[A] text/plain");
+      assertThat(s3.contentType("bucket", key)).isEqualTo("text/plain");
+    }
+  }
+
+  @Test
+  void aFullQueueThrottlesAndAStopFailsWhatWaits() throws Exception {
+    var gate = new Gate(1);
+    var server =
+        TestServer.with(new GatedHandler(gate))
+            .set("BERTH_ASYNC_OUTPUT", directory.toString())
+            .set("BERTH_ASYNC_CONCURRENCY", "1")
+            .set("BERTH_ASYNC_QUEUE", "1")
+            .start();
+    try (var client = server.runtimeClient()) {
+      var runs = ask(client, request -> request.body(SdkBytes.fromUtf8String("a")));
+      gate.awaitArrival();
+      var waits = ask(client, request -> request.body(SdkBytes.fromUtf8String("b")));
+      assertThatThrownBy(() -> ask(client, request -> request.body(SdkBytes.fromUtf8String("c"))))
+          .isInstanceOfSatisfying(
+              SageMakerRuntimeException.class,
+              error -> assertThat(error.isThrottlingException()).isTrue())
+          .hasMessageContaining("1 asynchronous invocations wait already (--async-queue)");
+      var stop = Thread.ofVirtual().start(() -> close(server));
+      assertThat(written(waits.failureLocation()))
+          .contains("the server stopped before its turn; send it again");
+      assertThatThrownBy(() -> ask(client, request -> request.body(SdkBytes.fromUtf8String("d"))))
+          .isInstanceOf(ServiceUnavailableException.class);
+      gate.open();
+      stop.join();
+      assertThat(Path.of(runs.outputLocation())).hasContent("A");
+      assertThat(Path.of(waits.outputLocation())).doesNotExist();
+    }
+  }
+
+  @Test
+  void anAnswerThatTakesTooLongIsAFailure() throws Exception {
+    var gate = new Gate(1);
+    try (var server =
+            TestServer.with(new GatedHandler(gate))
+                .set("BERTH_ASYNC_OUTPUT", directory.toString())
+                .start();
+        var client = server.runtimeClient()) {
+      var accepted =
+          ask(
+              client,
+              request -> request.body(SdkBytes.fromUtf8String("a")).invocationTimeoutSeconds(1));
+      assertThat(written(accepted.failureLocation()))
+          .contains("InvocationTimeoutSeconds, 1 s, were over");
+      gate.open();
+    }
+  }
+
+  @Test
+  void withoutAPlaceForAnswersThereAreNone() throws Exception {
+    try (var server = TestServer.with(new TextHandler()).start();
+        var client = server.runtimeClient()) {
+      assertThatThrownBy(() -> ask(client, request -> request.inputLocation("/a")))
+          .isInstanceOf(ValidationErrorException.class)
+          .hasMessageContaining("name a directory or s3:// prefix with --async-output");
+    }
+    try (var server =
+            TestServer.with(new TextHandler())
+                .set("BERTH_ASYNC_OUTPUT", directory.toString())
+                .set("SAGEMAKER_REGION", "eu-west-1")
+                .start();
+        var client = server.runtimeClient()) {
+      assertThatThrownBy(() -> ask(client, request -> request.inputLocation("/a")))
+          .isInstanceOfSatisfying(
+              SageMakerRuntimeException.class,
+              error -> assertThat(error.statusCode()).isEqualTo(404));
+    }
+  }
+
+  private static void assertRefused(
+      Consumer<InvokeEndpointAsyncRequest.Builder> request, String message) {
+    assertThatThrownBy(() -> ask(client, request))
+        .isInstanceOf(ValidationErrorException.class)
+        .hasMessageContaining(message);
+  }
+
+  private static InvokeEndpointAsyncResponse ask(
+      SageMakerRuntimeClient client, Consumer<InvokeEndpointAsyncRequest.Builder> request) {
+    return client.invokeEndpointAsync(builder -> request.accept(builder.endpointName("any")));
+  }
+
+  private static String written(String location) throws IOException {
+    var file = Path.of(location);
+    await().until(() -> Files.exists(file));
+    return Files.readString(file);
+  }
+
+  private static void close(TestServer server) {
+    try {
+      server.close();
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}
