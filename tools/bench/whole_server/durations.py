@@ -11,9 +11,9 @@ WARMING = "starting and warming the servers"
 # measurements, starts, and the time in which servers come to rest.
 PARTS: dict[str, Callable[[int, int], float]] = {
     "peak": lambda seconds, warm: 2,
-    "load": lambda seconds, warm: 81 + 25 * seconds,
-    "neighbour": lambda seconds, warm: 14 + 21 * seconds,
-    "curve": lambda seconds, warm: 36 + 19 * seconds,
+    "load": lambda seconds, warm: 84 + 28 * seconds,
+    "neighbour": lambda seconds, warm: 16 + 24 * seconds,
+    "curve": lambda seconds, warm: 40 + 23 * seconds,
     "overload": lambda seconds, warm: 104 + 2 * seconds,
     "overhead": lambda seconds, warm: 24 + 8 * seconds,
     "heap": lambda seconds, warm: 4 + seconds + warm,

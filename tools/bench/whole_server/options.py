@@ -52,7 +52,10 @@ def parse(arguments: list[str]) -> Options:
     parser.add_argument("--rounds", type=positive, default=3, help="how often all is measured (3)")
     parser.add_argument("--seconds", type=positive, default=4, help="length of one measurement (4)")
     parser.add_argument(
-        "--warm-seconds", type=positive, default=15, help="how long a server is asked before it is measured (15)"
+        "--warm-seconds",
+        type=positive,
+        default=10,
+        help="a step in which a server is asked before it is measured; there are two to five (10)",
     )
     parser.add_argument("--quick", action="store_true", help="one round of 2 s with small loads, to see that it works")
     parser.add_argument("--busy", action="store_true", help="measure on a busy machine too; the results are marked")
