@@ -22,6 +22,7 @@ from tokenizers import Tokenizer
 
 import agreement
 import artifact
+import onnx_format
 from agreement import Agreement
 from answering import Answering, Model
 from refused import Refused
@@ -95,7 +96,11 @@ def open_model(name: str) -> tuple[Answering, Model]:
         if description["shapes"] == "compiled":
             raise Refused(f"--model {name}: holds compiled shapes, expected an artifact for cpu or gpu")
         tokenizer = Tokenizer.from_file(str(directory / "tokenizer.json"))
-        return Answering(description, tokenizer), torch.jit.load(str(directory / description["files"][0]["path"]))
+        file = directory / description["files"][0]["path"]
+        answering = Answering(description, tokenizer)
+        if file.name == onnx_format.FILE:
+            return answering, onnx_format.Loaded(file.read_bytes(), answering.inputs)
+        return answering, torch.jit.load(str(file))
     subject = load_subject(name, None)
     return Answering(subject.rows(), subject.tokenizer), subject.module("fp32")
 

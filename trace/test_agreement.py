@@ -172,6 +172,16 @@ def test_models_are_evaluated_and_compared(make, monkeypatch, capsys, decided_mo
     ]
 
 
+def test_an_onnx_artifact_is_evaluated(make, monkeypatch, capsys, decided_model, tmp_path):
+    pytest.importorskip("onnxruntime")
+    make(decided_model, tmp_path / "out", "--format", "onnx")
+    best = json.loads((tmp_path / "out" / "sample-response.json").read_text(encoding="utf-8"))["answer"]
+    questions = write_questions(tmp_path / "questions.jsonl", ENGLISH.sample | {"answers": [best]})
+    capsys.readouterr()
+    run_evaluate(monkeypatch, "--questions", questions, "--model", tmp_path / "out")
+    assert capsys.readouterr().out == f"{tmp_path / 'out'}: F1 100.0, exact match 100.0 of 1 questions\n"
+
+
 @pytest.mark.parametrize(
     ("found", "right", "score"),
     [

@@ -145,10 +145,10 @@ def test_a_busy_machine_is_described_by_its_processes():
     assert not busy.Others(0.1, []).busy
 
 
-def test_a_full_run_is_expected_to_take_less_than_50_minutes():
+def test_a_full_run_is_expected_to_take_less_than_55_minutes():
     expected = durations.expected(options.parse([]))
     assert set(options.SECTIONS) < set(expected)
-    assert sum(expected.values()) < 50 * 60
+    assert sum(expected.values()) < 55 * 60
 
 
 def test_a_long_run_keeps_the_goal_of_10_000_requests():

@@ -35,6 +35,7 @@ class Options:
     long: bool
     sections: list[str]
     model: Path | None
+    djl_serving: Path | None
     memory_requests: int
     mini_batch_bytes: int
     cores: int
@@ -51,7 +52,10 @@ def parse(arguments: list[str]) -> Options:
     parser.add_argument("--rounds", type=positive, default=3, help="how often all is measured (3)")
     parser.add_argument("--seconds", type=positive, default=4, help="length of one measurement (4)")
     parser.add_argument(
-        "--warm-seconds", type=positive, default=15, help="how long a server is asked before it is measured (15)"
+        "--warm-seconds",
+        type=positive,
+        default=10,
+        help="a step in which a server is asked before it is measured; there are two to five (10)",
     )
     parser.add_argument("--quick", action="store_true", help="one round of 2 s with small loads, to see that it works")
     parser.add_argument("--busy", action="store_true", help="measure on a busy machine too; the results are marked")
@@ -65,12 +69,17 @@ def parse(arguments: list[str]) -> Options:
         metavar="DIR",
         help="Hugging Face directory of the sample model, for FastAPI as published and with ONNX Runtime",
     )
+    parser.add_argument(
+        "--djl-serving", type=Path, metavar="DIR", help="distribution of DJL Serving, as a peer: its jars are in DIR/lib"
+    )
     given = parser.parse_args(arguments)
     chosen = given.only.split(",") if given.only else list(SECTIONS)
     if unknown := [name for name in chosen if name not in SECTIONS]:
         parser.error(f"--only: found {', '.join(unknown)}, expected some of {', '.join(SECTIONS)}")
     if given.model and not (given.model / "config.json").is_file():
         parser.error(f"--model: found no config.json in {given.model}")
+    if given.djl_serving and not any(given.djl_serving.glob("lib/*.jar")):
+        parser.error(f"--djl-serving: found no lib/*.jar in {given.djl_serving}")
     return Options(
         rounds=1 if given.quick else given.rounds,
         seconds=2 if given.quick else given.seconds,
@@ -80,6 +89,7 @@ def parse(arguments: list[str]) -> Options:
         long=given.long,
         sections=[name for name in SECTIONS if name in chosen],
         model=given.model and given.model.resolve(),
+        djl_serving=given.djl_serving and given.djl_serving.resolve(),
         memory_requests=1000 if given.quick else 200_000 if given.long else 10_000,
         mini_batch_bytes=250_000 if given.quick else 5_000_000 if given.long else 2_000_000,
         cores=len(os.sched_getaffinity(0)),

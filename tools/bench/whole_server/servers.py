@@ -16,6 +16,9 @@ TUNED = "fastapi-tuned"
 TUNED_PROCESSES = "fastapi-tuned-processes"
 ONNX = "fastapi-onnx"
 ONNX_PROCESSES = "fastapi-onnx-processes"
+DJL_SERVING = "djl-serving"
+DJL_SERVING_WORKERS = "djl-serving-workers"
+TORCHSERVE = "torchserve"
 BARE = "bare"
 PEAK = "peak"
 NOTHING = "berth-nothing"
@@ -33,6 +36,9 @@ def labels(cores: int) -> dict[str, str]:
         TUNED_PROCESSES: f"FastAPI, {torch}, int8, no padding, {cores} processes × 1 thread",
         ONNX: f"FastAPI, {onnx}, int8, no padding, 1 process × {cores} threads",
         ONNX_PROCESSES: f"FastAPI, {onnx}, int8, no padding, {cores} processes × 1 thread",
+        DJL_SERVING: f"DJL Serving, one worker of {cores} threads",
+        DJL_SERVING_WORKERS: f"DJL Serving, {cores} workers of one thread",
+        TORCHSERVE: f"TorchServe, {torch}, {cores} workers of one thread",
         BARE: "the bare model in a loop",
         PEAK: "multiplications at the peak of all cores",
         NOTHING: "Berth, hooks that do nothing",
@@ -48,10 +54,14 @@ def compared(options: Options) -> list[Server]:
     """Berth and its peers."""
     in_onnx = berth(BERTH_ONNX, BERTH_MODEL_DIR=str(places.ONNX_ARTIFACT))
     servers = [berth(), in_onnx, tuned(TUNED, 1, options.cores), tuned(TUNED_PROCESSES, options.cores, 1)]
+    servers.append(module(TORCHSERVE, "torchserve", options.cores))
     if options.model:
         servers.append(onnx(ONNX, 1, options.cores))
         servers.append(onnx(ONNX_PROCESSES, options.cores, 1))
         servers.append(fastapi(PUBLISHED, 1, places.PUBLISHED_MODEL, options.cores, padded=True))
+    if options.djl_serving:
+        servers.append(djl_serving(DJL_SERVING, options.djl_serving, 1, options.cores))
+        servers.append(djl_serving(DJL_SERVING_WORKERS, options.djl_serving, options.cores, 1))
     return servers
 
 
@@ -68,6 +78,16 @@ def berth_environment() -> dict[str, str]:
     return {"SAGEMAKER_BIND_TO_PORT": "{port}", "SAGEMAKER_CONTAINER_LOG_LEVEL": "WARN"}
 
 
+def module(name: str, module: str, *arguments: object, **environment: str) -> Server:
+    """A server that a module of this package starts, which takes the port first."""
+    command = [sys.executable, "-m", f"whole_server.{module}", "{port}", *map(str, arguments)]
+    return Server(name, command, environment)
+
+
+def djl_serving(name: str, home: Path, workers: int, threads: int) -> Server:
+    return module(name, "djl_serving", home, workers, threads)
+
+
 def tuned(name: str, processes: int, threads: int) -> Server:
     return fastapi(name, processes, places.MODEL, threads, padded=False)
 
@@ -79,17 +99,15 @@ def onnx(name: str, processes: int, threads: int) -> Server:
 def fastapi(
     name: str, processes: int, model: Path, threads: int, padded: bool, engine: str = "torch"
 ) -> Server:
-    command = [sys.executable, "-m", "whole_server.serve_peer", "{port}", str(processes)]
-    return Server(
+    return module(
         name,
-        command,
-        {
-            "PEER_APP": "whole_server.peer:app",
-            "PEER_ENGINE": engine,
-            "PEER_MODEL": str(model),
-            "PEER_TOKENIZER": str(places.TOKENIZER),
-            "PEER_THREADS": str(threads),
-            "PEER_PADDED": str(padded).lower(),
-            "TOKENIZERS_PARALLELISM": "false",
-        },
+        "serve_peer",
+        processes,
+        PEER_APP="whole_server.peer:app",
+        PEER_ENGINE=engine,
+        PEER_MODEL=str(model),
+        PEER_TOKENIZER=str(places.TOKENIZER),
+        PEER_THREADS=str(threads),
+        PEER_PADDED=str(padded).lower(),
+        TOKENIZERS_PARALLELISM="false",
     )

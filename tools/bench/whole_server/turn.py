@@ -11,6 +11,9 @@ from whole_server.options import Options
 from whole_server.process import Running
 
 CLIENTS = 16
+# What a server is asked before it is measured: by steps, until one is not so much faster than the one before.
+MOST_STEPS = 5
+RISE = 1.03
 T = TypeVar("T")
 
 
@@ -43,5 +46,10 @@ class Turn:
 
 
 def warm(server: Running, options: Options, bodies: Path = places.BODIES) -> None:
-    """A JVM compiles what is hot meanwhile."""
-    drive(server, CLIENTS, options.warm_seconds, bodies)
+    """Asks until its rate no longer rises. A JVM compiles what is hot meanwhile, and so does PyTorch's executor."""
+    before = 0.0
+    for _ in range(MOST_STEPS):
+        rate = drive(server, CLIENTS, options.warm_seconds, bodies).rate
+        if rate < RISE * before or options.quick:
+            return
+        before = rate

@@ -14,6 +14,7 @@ from whole_server.servers import (
     ONNX_PROCESSES,
     PEAK,
     PUBLISHED,
+    TORCHSERVE,
     TUNED,
     TUNED_PROCESSES,
     labels,
@@ -86,6 +87,7 @@ def report(rounds: list[Round], options: Options) -> list[str]:
                 "64 clients: answers/s",
                 "of bare",
                 "of the peak",
+                "p99",
             ],
             [[labels(options.cores)[name], *cells(rounds, name)] for name in names],
         ),
@@ -105,7 +107,8 @@ def report(rounds: list[Round], options: Options) -> list[str]:
 def cells(rounds: list[Round], name: str) -> list[str]:
     single = [number(value_of(rounds, name, f"{share} {SINGLE}"), 3) for share in ("p50", "p90", "p99")]
     many = [number(value_of(rounds, name, f"{metric} {MANY}"), 3) for metric in ("p50", "p99", "spread")]
-    return [*single, *rate_cells(rounds, name, MANY), *many, *rate_cells(rounds, name, MORE)]
+    last = number(value_of(rounds, name, f"p99 {MORE}"), 3)
+    return [*single, *rate_cells(rounds, name, MANY), *many, *rate_cells(rounds, name, MORE), last]
 
 
 def rate_cells(rounds: list[Round], name: str, clients: int) -> list[str]:
@@ -135,6 +138,7 @@ def goals(rounds: list[Round], options: Options) -> list[Goal]:
                 of_best_fastapi(rounds, BERTH_ONNX, metric, max),
                 1,
             ),
+            at_most(f"p99 of {clients} clients: of TorchServe's", ratio_of(rounds, f"p99 {clients}", BERTH, TORCHSERVE), 0.9),
         ]
     return [
         *found,

@@ -10,19 +10,18 @@ from whole_server.process import Running, started
 from whole_server.servers import JAVALIN, NOTHING, labels, without_model
 from whole_server.statistics import Metrics, Round, ratio_of, value_of
 from whole_server.tables import Goal, at_least, at_most, number, table
-from whole_server.turn import CLIENTS, Turn
+from whole_server.turn import CLIENTS, Turn, warm
 
 
 # A machine's speed may change within seconds, so that the servers are measured so often in a round, in turn.
 SLICES = 2
-WARM_SECONDS = 10
 
 
 def measure(turn: Turn) -> Round:
     with ExitStack() as stack:
         running = [stack.enter_context(started(server)) for server in turn.rotated(without_model())]
         for server in running:
-            ask(server, CLIENTS, min(WARM_SECONDS, turn.options.warm_seconds), places.SHORT_BODIES)
+            warm(server, turn.options, places.SHORT_BODIES)
         slices = [{server.name: metrics(server, turn.options.seconds) for server in running} for _ in range(SLICES)]
     return {
         server.name: {metric: median(one[server.name][metric] for one in slices) for metric in slices[0][server.name]}
