@@ -118,10 +118,12 @@ class ArchitectureTest {
                   "telemetry",
                   "http.page",
                   "http.vertex",
+                  "http.clients",
                   "http.openinference")),
           Map.entry(
               "http.page", Set.of("hooks", "serving", "serving.many", "error", "config", "json")),
           Map.entry("http.vertex", Set.of("hooks", "content", "memory", "serving")),
+          Map.entry("http.clients", Set.of("hooks", "content", "memory", "serving")),
           Map.entry("http.openinference", Set.of("hooks", "content", "memory", "serving")),
           Map.entry("table", Set.of()),
           Map.entry("transform.filter", Set.of("hooks", "content")),

@@ -1,6 +1,7 @@
 package dev.berth.hooks;
 
 import java.util.List;
+import java.util.Optional;
 
 /// Turns the bytes of a request into the bytes of an answer, in four hooks that read like a Python
 /// `inference.py`.
@@ -137,6 +138,14 @@ public interface InferenceHandler<M, I, O> {
   /// is loaded.
   default List<String> openAiPaths() {
     return List.of();
+  }
+
+  /// The task that the hooks do, by the name that `model.json` gives it, such as
+  /// `sentence-embeddings`: they take and answer JSON as the built-in handler of the task does.
+  /// Then clients of Text Embeddings Inference, Hugging Face, Cohere and Jina can ask the model.
+  /// Nothing by default. Asked once, when the model is loaded.
+  default Optional<String> task() {
+    return Optional.empty();
   }
 
   /// What clients of the Open Inference Protocol are told about the model. Asked whenever one asks

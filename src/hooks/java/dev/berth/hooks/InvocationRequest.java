@@ -21,6 +21,10 @@ import java.util.concurrent.ConcurrentHashMap;
 /// record by record; [#bytes()] and [#text()] read all of it and keep it.
 public final class InvocationRequest {
 
+  /// The name among the [#attributes()] under which `inputFn` may leave the number of tokens of a
+  /// request, an [Integer]. Protocols whose answers count tokens say it.
+  public static final String TOKENS = "berth.tokens";
+
   private InputStream body;
   private MediaType contentType;
   private MediaType accept;

@@ -19,6 +19,7 @@ public record HttpConfig(
     String metricsPath,
     boolean page,
     boolean runtimeApi,
+    boolean clientPaths,
     Duration lameDuck,
     Duration drain,
     OptionalInt maxConnections,
@@ -66,6 +67,13 @@ public record HttpConfig(
             "true; false where a platform's variables are set",
             "Whether /endpoints/NAME/invocations answers boto3 as SageMaker's endpoints do, and"
                 + " /predictions/NAME the clients of TorchServe"),
+        reading.derived(
+            "--client-paths",
+            Syntax.trueOrFalse(),
+            !PlatformConfig.isPresent(reading.environment()),
+            "true; false where a platform's variables are set",
+            "Whether clients of Text Embeddings Inference, Hugging Face, Cohere and Jina can ask a"
+                + " model of a text task"),
         reading.fixed(
             "--lame-duck-seconds",
             Syntax.seconds(0),

@@ -41,6 +41,18 @@ final class Errors {
     return shortened(message, text -> Map.of("error", text));
   }
 
+  /// The message with a type beside it, as clients of Text Embeddings Inference read it.
+  static byte[] typed(String type, String message) {
+    return shortened(
+        message,
+        text -> {
+          var fields = new LinkedHashMap<String, Object>();
+          fields.put("error", text);
+          fields.put("error_type", type);
+          return fields;
+        });
+  }
+
   /// The body for a status that only the HTTP server knows, such as 431.
   static byte[] body(int status, String message) {
     return body(status < 500 ? "bad_request" : "internal", status, message);

@@ -2,7 +2,6 @@ package dev.berth.http;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
-import dev.berth.hooks.MediaType;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
 import io.javalin.http.HttpResponseException;
@@ -65,26 +64,16 @@ record Failures(Paths paths, Optional<String> predictRoute) {
       Grpc.fail(ctx, e);
       return;
     }
-    boolean isProtocol = OpenInference.has(ctx.path());
-    boolean isWrapped =
-        OpenAi.has(ctx.path()) || predictRoute.filter(ctx.path()::equals).isPresent();
-    // KServe's client shows no error whose type has a parameter.
-    ctx.status(e.type().status())
-        .contentType(isProtocol || isWrapped ? MediaType.JSON.toString() : Errors.CONTENT_TYPE);
+    var form = ErrorForm.of(ctx, predictRoute.filter(ctx.path()::equals).isPresent());
+    ctx.status(form.status(e.type())).contentType(form.contentType);
     if (e.type().isRefusal()) {
       ctx.header("Retry-After", Integer.toString(e.type().retryAfter()));
     }
     Invocations.send(
         ctx,
-        isWrapped
-            ? Errors.wrapped(e.type(), e.getMessage())
-            : isProtocol ? Errors.alone(e.getMessage()) : plain(ctx.path(), e));
-  }
-
-  private static byte[] plain(String path, ServingException e) {
-    return TorchServe.has(path)
-        ? Errors.named(TorchServe.name(e.type(), path), e.type(), e.getMessage())
-        : Errors.body(e.type(), e.getMessage());
+        TorchServe.has(ctx.path())
+            ? Errors.named(TorchServe.name(e.type(), ctx.path()), e.type(), e.getMessage())
+            : form.body(e.type(), e.getMessage()));
   }
 
   private ServingException routing(HttpResponseException e, Context ctx) {

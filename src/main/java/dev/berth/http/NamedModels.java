@@ -5,9 +5,12 @@ import dev.berth.error.ServingException;
 import dev.berth.http.openinference.InferTarget;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.hooks.Deadline;
+import dev.berth.serving.many.ManyModels;
 import dev.berth.serving.many.Served;
 import io.javalin.http.Context;
+import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /// The models of a server by name, whether it has one or many.
 ///
@@ -54,12 +57,23 @@ record NamedModels(Served served, String only) {
     return switch (served) {
       case Served.One(var model) -> model.problem();
       case Served.Watched(var versions) -> versions.problem(Served.NAME);
-      case Served.Many(var models) -> {
-        var entry = models.describe(target.model());
-        yield entry
-            .problem()
-            .or(() -> entry.status().filter("loading"::equals).map(_ -> "the model is loading"));
-      }
+      case Served.Many(var models) -> problem(models.describe(target.model()));
     };
+  }
+
+  private static Optional<String> problem(ManyModels.Entry entry) {
+    return entry
+        .problem()
+        .or(() -> entry.status().filter("loading"::equals).map(_ -> "the model is loading"));
+  }
+
+  /// The names of those that can be asked.
+  List<String> ready() {
+    return served instanceof Served.Many(var models)
+        ? models.list().stream()
+            .filter(entry -> problem(entry).isEmpty())
+            .map(ManyModels.Entry::name)
+            .toList()
+        : Stream.of(only).filter(_ -> problem(target("", "")).isEmpty()).toList();
   }
 }

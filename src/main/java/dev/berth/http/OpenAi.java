@@ -7,16 +7,11 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.MediaType;
 import dev.berth.serving.ServedModel;
 import io.javalin.http.Context;
-import io.javalin.http.Handler;
 import java.lang.management.ManagementFactory;
 import java.util.List;
-import java.util.function.Supplier;
 
 /// OpenAI's paths: which there are, the types that they take and give, and the list of models.
-///
-/// @param name of the only model
-/// @param visits has the model take a request in
-record OpenAi(String name, Supplier<ServedModel.Visit> visits) implements Handler {
+record OpenAi(NamedModels models) {
 
   static final String EMBEDDINGS = "/v1/embeddings";
 
@@ -59,18 +54,10 @@ record OpenAi(String name, Supplier<ServedModel.Visit> visits) implements Handle
         : List.of(MediaType.JSON);
   }
 
-  /// Lists the model.
-  @Override
-  public void handle(Context ctx) {
-    try (var visit = visits.get()) {
-      if (visit.facts().openAiPaths().isEmpty()) {
-        throw ErrorType.NOT_FOUND.because(
-            "%s: this model answers no path of OpenAI's; GET /v2/models/%s describes it"
-                .formatted(MODELS, name));
-      }
-    }
+  /// Lists the models that can be asked.
+  void models(Context ctx) {
     var list = JsonNodeFactory.instance.objectNode().put("object", "list");
-    list.putArray("data").add(model(name));
+    list.putArray("data").addAll(models.ready().stream().map(OpenAi::model).toList());
     ctx.contentType(MediaType.JSON.toString()).result(list.toString());
   }
 

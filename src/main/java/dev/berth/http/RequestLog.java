@@ -166,7 +166,7 @@ record RequestLog(ServingMetrics metrics, Paths paths, Tracing tracing, Set<Stri
   private void end(Entry entry, String route, int answered) {
     var total = Duration.ofNanos(System.nanoTime() - entry.started);
     var failure = Optional.ofNullable(entry.failure);
-    int status = failure.map(e -> e.type().status()).orElse(answered);
+    int status = answered < 400 ? failure.map(e -> e.type().status()).orElse(answered) : answered;
     metrics.requestCompleted(route, status, total);
     if (entry.model != null) {
       entry.model.requestCompleted(status, total);

@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import static dev.berth.http.Route.Of.CLIENT;
 import static dev.berth.http.Route.Of.DESK;
 import static dev.berth.http.Route.Of.GRPC;
 import static dev.berth.http.Route.Of.HEALTH;
@@ -13,6 +14,10 @@ import static io.javalin.http.HandlerType.POST;
 import static io.javalin.http.HandlerType.PUT;
 
 import dev.berth.error.ErrorType;
+import dev.berth.http.clients.ClientPath;
+import dev.berth.http.clients.Cohere;
+import dev.berth.http.clients.HuggingFace;
+import dev.berth.http.clients.TextEmbeddings;
 import dev.berth.http.page.Described;
 import dev.berth.http.page.Operation;
 import dev.berth.http.page.Operations;
@@ -43,6 +48,8 @@ record Route(
     /// One with many models.
     MANY,
     GRPC,
+    /// One with one model, where clients of other servers may ask it.
+    CLIENT,
     /// One that answers the clients of others, which no platform has.
     DESK,
     PAGE
@@ -69,7 +76,7 @@ record Route(
           at(ONE, POST, "/v1/chat/completions", Operations::chat, Routes::ask),
           at(ONE, POST, "/v1/completions", Operations::completions, Routes::ask),
           at(ONE, POST, OpenAi.EMBEDDINGS, Operations::embeddings, Routes::ask),
-          at(ONE, GET, OpenAi.MODELS, Operations::openAiModels, Routes::openAiModels),
+          at(SERVER, GET, OpenAi.MODELS, Operations::openAiModels, s -> s.openAi::models),
           at(ONE, GET, Sockets.PATH, Operations::socket, _ -> Sockets::requireHandshake),
           at(
               ONE,
@@ -149,6 +156,21 @@ record Route(
           at(GRPC, POST, Grpc.SERVICE + "ModelMetadata", _ -> null, s -> s.v2::describeByGrpc),
           at(GRPC, POST, Grpc.SERVICE + "ModelInfer", _ -> null, s -> s.v2::inferByGrpc),
 
+          // Clients of other servers for ready tasks.
+          client(TextEmbeddings.EMBED, ErrorForm.TEXT_EMBEDDINGS),
+          client(TextEmbeddings.EMBED_ALL, ErrorForm.TEXT_EMBEDDINGS),
+          client(TextEmbeddings.EMBED_SPARSE, ErrorForm.TEXT_EMBEDDINGS),
+          client(TextEmbeddings.SIMILARITY, ErrorForm.TEXT_EMBEDDINGS),
+          client(TextEmbeddings.RERANK, ErrorForm.TEXT_EMBEDDINGS),
+          client(TextEmbeddings.PREDICT, ErrorForm.TEXT_EMBEDDINGS),
+          client(GET, TextEmbeddings.INFO, ErrorForm.TEXT_EMBEDDINGS),
+          client(TextEmbeddings.TOKENIZE, ErrorForm.TEXT_EMBEDDINGS),
+          client(TextEmbeddings.DECODE, ErrorForm.TEXT_EMBEDDINGS),
+          client(HuggingFace.ROOT, ErrorForm.TEXT),
+          client(Cohere.RERANK_1, ErrorForm.PLAIN),
+          client(Cohere.RERANK_2, ErrorForm.PLAIN),
+          client(Cohere.EMBED_1, ErrorForm.PLAIN),
+          client(Cohere.EMBED_2, ErrorForm.PLAIN),
           // TorchServe's. curl -T sends a PUT.
           at(DESK, POST, TorchServe.PREDICTIONS, Route::torchServe, Routes::predictions),
           at(DESK, PUT, TorchServe.PREDICTIONS, Route::torchServe, Routes::predictions),
@@ -182,6 +204,19 @@ record Route(
   private static Route page(
       String path, Function<Operations, Operation> says, Function<Routes, Handler> handler) {
     return at(PAGE, GET, path, says, handler);
+  }
+
+  private static Route client(ClientPath path, ErrorForm errors) {
+    return client(POST, path, errors);
+  }
+
+  private static Route client(HandlerType method, ClientPath path, ErrorForm errors) {
+    return at(
+        CLIENT,
+        method,
+        path.path(),
+        o -> o.client(path.says(), path.example(), path.dialects().keySet()),
+        s -> s.client(path, errors));
   }
 
   boolean isAt(Route other) {

@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import static dev.berth.http.Route.Of.CLIENT;
 import static dev.berth.http.Route.Of.HEALTH;
 import static dev.berth.http.Route.Of.MANY;
 import static dev.berth.http.Route.Of.ONE;
@@ -11,6 +12,7 @@ import static io.javalin.http.HandlerType.POST;
 
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
+import dev.berth.http.clients.ClientPath;
 import dev.berth.http.page.Operations;
 import dev.berth.http.page.Page;
 import dev.berth.metrics.ServingMetrics;
@@ -72,7 +74,9 @@ public final class Routes {
   private final Tracing tracing;
   private final Invocations invocations;
   private final NamedModels named;
+  private final Dialects dialects;
   final OpenInference v2;
+  final OpenAi openAi;
   final Page page;
 
   Routes(
@@ -90,12 +94,16 @@ public final class Routes {
     this.page = page;
     this.named = new NamedModels(served, config.protocol().modelName());
     this.invocations = new Invocations(config, named);
+    this.dialects = new Dialects(invocations);
     this.v2 = new OpenInference(named, health, invocations);
+    this.openAi = new OpenAi(named);
   }
 
-  /// Whether a path is one of the server's own, and so can't be the one of a setting.
+  /// Whether a path is one of the server's own, and so can't be the one of a setting. Those of
+  /// clients can, such as `/predict` on Vertex AI.
   public static boolean has(String path) {
-    return Paths.find(Route.ALL.stream().map(Route::path).toList(), path).isPresent();
+    var own = Route.ALL.stream().filter(route -> route.of() != CLIENT).map(Route::path).toList();
+    return Paths.find(own, path).isPresent();
   }
 
   void register(JavalinConfig javalin) {
@@ -114,8 +122,10 @@ public final class Routes {
         route ->
             routes.addEndpoint(
                 new Endpoint(route.method(), route.path(), route.handler().apply(this))));
-    // Sockets may have any path but those of requests. The page's are not among them.
-    var ofRequests = here.stream().filter(route -> route.of() != PAGE).toList();
+    // Sockets may have any path but those of requests. The page's and those of clients, which a
+    // model may not have, are not among them.
+    var ofRequests =
+        here.stream().filter(route -> route.of() != PAGE && route.of() != CLIENT).toList();
     var sockets =
         new Sockets(
             handshake -> () -> named.enter(named.target(handshake), inTime()),
@@ -163,6 +173,7 @@ public final class Routes {
                   case DESK -> config.http().runtimeApi();
                   case GRPC -> config.protocol().grpcPort().isPresent();
                   case PAGE -> config.http().page();
+                  case CLIENT -> !hasMany() && config.http().clientPaths();
                 })
         .toList();
   }
@@ -222,7 +233,14 @@ public final class Routes {
 
   /// In the form of Vertex AI and of KServe's version 1.
   Handler predict() {
-    return ctx -> invocations.ask(ctx, asked -> Vertex.answer(invocations, asked));
+    return ctx -> invocations.ask(ctx, dialects::vertex);
+  }
+
+  Handler client(ClientPath path, ErrorForm errors) {
+    return ctx -> {
+      errors.choose(ctx);
+      invocations.ask(ctx, asked -> dialects.client(path, asked));
+    };
   }
 
   Handler executionParameters() {
@@ -233,10 +251,6 @@ public final class Routes {
             return visit.liveWorkers();
           }
         });
-  }
-
-  Handler openAiModels() {
-    return new OpenAi(config.protocol().modelName(), () -> served.enter(Served.NAME, inTime()));
   }
 
   Handler document() {

@@ -14,16 +14,26 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 
-/// A request of embeddings.
+/// A request of embeddings, also with the fields that Jina's clients add: `embedding_type` is
+/// another name of `encoding_format`, `normalized` asks for length 1, and `task`, which says what
+/// the texts are for, changes nothing.
 ///
 /// @param inputs at least one
 /// @param base64 whether vectors are their little-endian bytes, which OpenAI's clients ask for by
 ///   themselves
 /// @param dimensions how many numbers a vector should have
 /// @param shortens whether the model's vectors can be cut to that, and scaled to length 1
+/// @param normalised whether vectors are scaled to length 1
 /// @param model the name that the caller gave
 public record Embeddings(
-    List<Input> inputs, boolean base64, Optional<Long> dimensions, boolean shortens, String model) {
+    List<Input> inputs,
+    boolean base64,
+    Optional<Long> dimensions,
+    boolean shortens,
+    boolean normalised,
+    String model) {
+
+  private static final List<String> FORMATS = List.of("float", "base64");
 
   public static final String PATH = "/v1/embeddings";
 
@@ -33,18 +43,20 @@ public record Embeddings(
   /// @throws BadInputException naming a field that is wrong or unknown, or that the model can't do
   public static Optional<Embeddings> of(
       InvocationRequest request, JsonNode body, Collection<String> does) {
-    var read = List.of("encoding_format", "dimensions");
+    var read = List.of("encoding_format", "dimensions", "embedding_type", "normalized", "task");
     return Api.fields(request, body, PATH, "input", read, does)
         .map(
             fields ->
                 new Embeddings(
                     Input.all(fields.json("input"), "input"),
                     fields
-                        .word("encoding_format", List.of("float", "base64"))
+                        .word("encoding_format", FORMATS)
+                        .or(() -> fields.word("embedding_type", FORMATS))
                         .filter("base64"::equals)
                         .isPresent(),
                     fields.integer("dimensions", 1, Integer.MAX_VALUE),
                     does.contains("dimensions"),
+                    fields.bool("normalized", false),
                     fields.text("model").orElse("model")));
   }
 
@@ -70,7 +82,7 @@ public record Embeddings(
 
   private float[] cut(float[] vector) {
     if (dimensions.isEmpty() || (!shortens && dimensions.get() == vector.length)) {
-      return vector;
+      return normalised ? normalised(vector) : vector;
     }
     if (!shortens || dimensions.get() > vector.length) {
       throw new BadInputException(

@@ -20,7 +20,8 @@ public record Input(String name, JsonNode json) implements Documents.Document {
     }
   }
 
-  /// A text or a list of texts; or ids, or a list of lists of those.
+  /// A text or a list of texts, which may be `{"text": …}` as Jina has them; or ids, or a list of
+  /// lists of those.
   static List<Input> all(JsonNode json, String name) {
     if (json.isTextual() || isIds(json)) {
       return List.of(new Input(name, json));
@@ -31,8 +32,12 @@ public record Input(String name, JsonNode json) implements Documents.Document {
               .formatted(name, json.isArray() ? "an empty list" : Excerpt.of(json)));
     }
     return IntStream.range(0, json.size())
-        .mapToObj(i -> new Input("%s[%d]".formatted(name, i), json.path(i)))
+        .mapToObj(i -> new Input("%s[%d]".formatted(name, i), text(json.path(i))))
         .toList();
+  }
+
+  private static JsonNode text(JsonNode json) {
+    return json.isObject() && json.path("text").isTextual() ? json.path("text") : json;
   }
 
   private static boolean isIds(JsonNode json) {

@@ -92,6 +92,7 @@ final class LoadedModel<M, I, O> {
               hooks.requestTypes(),
               hooks.responseTypes(),
               hooks.openAiPaths(),
+              hooks.task(),
               handler instanceof StreamingHandler<?, ?, ?, ?>,
               handler instanceof SessionHandler<?>,
               accelerators);

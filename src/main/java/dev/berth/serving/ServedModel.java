@@ -152,6 +152,7 @@ public final class ServedModel {
   /// @param requestTypes the content types that the hooks read; empty: any
   /// @param responseTypes the content types that the hooks write; empty: any
   /// @param openAiPaths the paths of OpenAI's API that the hooks answer
+  /// @param task the task that the hooks do, in the words of `model.json`
   /// @param streams whether the hooks answer part by part
   /// @param sessions whether the hooks have sessions
   /// @param accelerators one for each worker
@@ -159,6 +160,7 @@ public final class ServedModel {
       List<MediaType> requestTypes,
       List<MediaType> responseTypes,
       List<String> openAiPaths,
+      Optional<String> task,
       boolean streams,
       boolean sessions,
       List<Accelerator> accelerators) {

@@ -51,6 +51,7 @@ class ConfigurationTest {
                     "/metrics",
                     true,
                     true,
+                    true,
                     Duration.ZERO,
                     Duration.ofSeconds(20),
                     OptionalInt.empty(),
@@ -139,6 +140,7 @@ class ConfigurationTest {
             "BERTH_METRICS_PATH", "/server/metrics",
             "BERTH_PAGE", "false",
             "BERTH_RUNTIME_API", "true",
+            "BERTH_CLIENT_PATHS", "true",
             "BERTH_DRAIN_SECONDS", "3",
             "BERTH_LAME_DUCK_SECONDS", "4"));
     environment.putAll(
@@ -179,6 +181,7 @@ class ConfigurationTest {
                     new MediaType("text", "csv", Map.of("header", "absent")),
                     "/server/metrics",
                     false,
+                    true,
                     true,
                     Duration.ofSeconds(4),
                     Duration.ofSeconds(3),

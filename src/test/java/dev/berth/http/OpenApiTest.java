@@ -74,14 +74,17 @@ class OpenApiTest {
   @Test
   void itHasEachRouteAndNoOther() throws Exception {
     try (var one =
-            TestServer.with(new OpenAiHandler()).set("BERTH_METRICS_PATH", "/numbers").start();
+            TestServer.with(new OpenAiHandler())
+                .set("BERTH_METRICS_PATH", "/numbers")
+                .set("BERTH_CLIENT_PATHS", "false")
+                .start();
         var many = TestServer.ofDirectory(models).start();
         var metrics = new ServingMetrics();
         var hooks = new HookPool(metrics)) {
       assertThat(described(one))
           .isEqualTo(
               registered(
-                  Map.of("BERTH_METRICS_PATH", "/numbers"),
+                  Map.of("BERTH_METRICS_PATH", "/numbers", "BERTH_CLIENT_PATHS", "false"),
                   new Served.One(new ServedModel("a", hooks, metrics)),
                   hooks,
                   metrics));
@@ -90,6 +93,16 @@ class OpenApiTest {
               new ModelRegistry(), hooks, metrics, (_, _, _) -> {}, Duration.ZERO, Duration.ZERO);
       assertThat(described(many))
           .isEqualTo(registered(Map.of(), new Served.Many(store), hooks, metrics));
+    }
+  }
+
+  @Test
+  void itHasThePathsOfClientsThatTheTaskAnswers() throws Exception {
+    var embeddings = Path.of("src/test/resources/tasks/sentence-embeddings-bert").toAbsolutePath();
+    try (var server = TestServer.artifact(embeddings).start()) {
+      assertThat(described(server))
+          .contains("POST /embed", "POST /similarity", "GET /info", "POST /", "POST /v2/embed")
+          .doesNotContain("POST /rerank", "POST /embed_all", "POST /v2/rerank");
     }
   }
 
@@ -215,7 +228,7 @@ class OpenApiTest {
   void pathsOfOpenAiAreThereOnlyWhereTheModelAnswersThem() throws Exception {
     try (var texts = TestServer.with(new OpenAiHandler()).start()) {
       assertThat(described(questions))
-          .doesNotContain("POST /v1/embeddings", "POST /v1/completions", "GET /v1/models");
+          .doesNotContain("POST /v1/embeddings", "POST /v1/completions");
       var embeddings = document(texts).at("/paths/~1v1~1embeddings/post");
       assertThat(embeddings.at("/requestBody/content").properties()).hasSize(1);
       assertThat(embeddings.at("/requestBody/content/application~1json/schema/required/0").asText())

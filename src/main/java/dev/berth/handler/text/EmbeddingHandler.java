@@ -5,7 +5,6 @@ import dev.berth.content.Documents;
 import dev.berth.content.Fields;
 import dev.berth.content.Npy;
 import dev.berth.handler.task.TaskAnswer;
-import dev.berth.handler.task.TaskRecord;
 import dev.berth.handler.task.TaskRecord.Asked;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
@@ -27,25 +26,27 @@ import java.util.Optional;
 /// traced file, as the files of sentence-transformers say. An ONNX file may have vectors of tokens
 /// only; `pooling` in `model.json` says what becomes of them.
 ///
-/// Vectors are those of `SentenceTransformer.encode`. A text that is too long is cut, as there.
+/// Vectors are those of `SentenceTransformer.encode`. A text that is too long is cut, as there,
+/// unless the request says otherwise.
 public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
 
   private static final List<MediaType> RESPONSE_TYPES =
       List.of(MediaType.JSON, MediaType.JSON_LINES, MediaType.NPY);
 
   private static final String ASKED = Embeddings.class.getName();
-  private static final String TOKENS = ASKED + ".tokens";
 
   /// What is done to a vector, in the words of `encode`.
   ///
   /// @param truncateDim how many numbers are kept; at most all
   /// @param normalise whether it is scaled to length 1 afterwards
-  public record Parameters(int truncateDim, boolean normalise) {
+  /// @param truncation whether a text that is too long is cut; else it is an error
+  public record Parameters(int truncateDim, boolean normalise, boolean truncation) {
 
     private Parameters with(Fields fields) {
       return new Parameters(
           fields.integer("truncate_dim", 1, Integer.MAX_VALUE, truncateDim),
-          fields.bool("normalize_embeddings", normalise));
+          fields.bool("normalize_embeddings", normalise),
+          fields.bool("truncation", truncation));
     }
   }
 
@@ -60,10 +61,10 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
             !artifact.pooling().isEmpty(),
             false,
             List.of(),
-            List.of("truncate_dim", "normalize_embeddings"),
-            new Parameters(Integer.MAX_VALUE, false),
+            List.of("truncate_dim", "normalize_embeddings", "truncation"),
+            new Parameters(Integer.MAX_VALUE, false, true),
             Parameters::with,
-            _ -> true));
+            Parameters::truncation));
     this.pooling = new Pooling(artifact);
   }
 
@@ -100,14 +101,6 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
   }
 
   @Override
-  public List<TaskRecord<EncodedText, Parameters>> inputFn(InvocationRequest request)
-      throws IOException {
-    var records = super.inputFn(request);
-    request.attributes().put(TOKENS, records.stream().mapToInt(this::length).sum());
-    return records;
-  }
-
-  @Override
   protected Object answer(Asked<EncodedText, Parameters> record, float[] output) {
     var parameters = record.parameters();
     var whole = pooling.of(output, record.input().row().size());
@@ -121,7 +114,8 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
   public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request)
       throws IOException {
     if (request.attributes().get(ASKED) instanceof Embeddings asked) {
-      return asked.answer(vectors(answers), (int) request.attributes().get(TOKENS));
+      return asked.answer(
+          vectors(answers), (int) request.attributes().get(InvocationRequest.TOKENS));
     }
     if (!request.accept().equals(MediaType.NPY)) {
       return super.outputFn(answers, request);

@@ -9,15 +9,18 @@ import dev.berth.content.Csv;
 import dev.berth.content.Documents;
 import dev.berth.content.Excerpt;
 import dev.berth.content.Fields;
+import dev.berth.content.Json;
 import dev.berth.handler.task.Input;
 import dev.berth.handler.task.InputReader;
 import dev.berth.handler.task.RowModel;
+import dev.berth.handler.task.TaskAnswer;
 import dev.berth.handler.task.TaskHandler;
 import dev.berth.handler.task.TaskRecord;
 import dev.berth.handler.task.TaskRecord.Asked;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.Signature;
 import dev.berth.hooks.Signature.Column;
@@ -45,6 +48,8 @@ public abstract class TextHandler<P> extends TaskHandler<TextModel, TextHandler.
   private static final List<MediaType> REQUEST_TYPES =
       Stream.concat(ContentTypes.mediaTypes(OfDocuments.class).stream(), Stream.of(MediaType.TEXT))
           .toList();
+
+  private static final String ANSWER = ModelQuestions.class.getName();
 
   /// A text and the row of tokens that the model gets of it.
   public record EncodedText(Text text, Encoding row) {}
@@ -74,6 +79,7 @@ public abstract class TextHandler<P> extends TaskHandler<TextModel, TextHandler.
   /// The artifact's.
   protected final Tokenizer tokenizer;
 
+  private final ModelQuestions questions;
   private final int longestRow;
 
   protected TextHandler(ModelArtifact artifact, Task<P> task) {
@@ -91,6 +97,7 @@ public abstract class TextHandler<P> extends TaskHandler<TextModel, TextHandler.
     } catch (IOException e) {
       throw new ModelArtifactException(artifact.directory(), e.getMessage(), e);
     }
+    this.questions = new ModelQuestions(artifact, tokenizer);
   }
 
   /// Looks at a row before the model gets it.
@@ -187,6 +194,31 @@ public abstract class TextHandler<P> extends TaskHandler<TextModel, TextHandler.
               .formatted(name, Excerpt.quoted(text.text())));
     }
     return row;
+  }
+
+  /// Answers what needs no model at once, and counts the tokens for the protocols whose answers say
+  /// how many there were.
+  @Override
+  public List<TaskRecord<EncodedText, P>> inputFn(InvocationRequest request) throws IOException {
+    var answer = questions.answer(request);
+    if (answer.isPresent()) {
+      request.attributes().put(ANSWER, answer.get());
+      return List.of();
+    }
+    var records = super.inputFn(request);
+    request
+        .attributes()
+        .put(InvocationRequest.TOKENS, records.stream().mapToInt(this::length).sum());
+    return records;
+  }
+
+  @Override
+  public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request)
+      throws IOException {
+    var answer = request.attributes().get(ANSWER);
+    return answer == null
+        ? super.outputFn(answers, request)
+        : InvocationResponse.of(Json.write(answer), MediaType.JSON);
   }
 
   @Override

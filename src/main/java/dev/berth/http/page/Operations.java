@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -226,11 +227,23 @@ public final class Operations {
   }
 
   public Operation openAiModels() {
-    return any(facts -> !facts.openAiPaths().isEmpty())
-        ? model("The model, as OpenAI's clients list it", Operation.NESTED_ERROR)
-            .answers("{object: '', data: [{id: '', object: '', created: 1, owned_by: ''}]}")
-            .fails(ErrorType.NOT_FOUND)
-        : null;
+    return model(
+            "The models that can be asked, as OpenAI's clients list them", Operation.NESTED_ERROR)
+        .answers("{object: '', data: [{id: '', object: '', created: 1, owned_by: ''}]}");
+  }
+
+  /// @param says whose clients they are, and what they want
+  /// @param example what the bodies have at least; empty: there is none
+  /// @param tasks of the models that answer them
+  public Operation client(String says, String example, Set<String> tasks) {
+    if (!any(facts -> facts.task().filter(tasks::contains).isPresent())) {
+      return null;
+    }
+    var operation =
+        model(says, Operation.ERROR)
+            .says("Errors have the form and the status of that protocol.")
+            .answers(MediaType.JSON.toString(), Schemas.any());
+    return example.isEmpty() ? operation : operation.takes(example);
   }
 
   public Operation version1() {

@@ -19,6 +19,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 
@@ -44,6 +45,7 @@ public final class Hooks<M, I, O> {
     REQUEST_TYPES("requestTypes", 0),
     RESPONSE_TYPES("responseTypes", 0),
     OPEN_AI_PATHS("openAiPaths", 0),
+    TASK("task", 0),
     OPEN_SESSION("openSession", 1),
     SESSION_TIME_TO_LIVE("sessionTimeToLive", 0),
     SESSION_BYTES("sessionBytes", 1);
@@ -131,6 +133,15 @@ public final class Hooks<M, I, O> {
 
   public List<String> openAiPaths() throws LoadException {
     return listed(Hook.OPEN_AI_PATHS, handler::openAiPaths, "paths");
+  }
+
+  public Optional<String> task() throws LoadException {
+    var task = LoadException.during(name(Hook.TASK), handler::task);
+    if (task == null) {
+      throw new LoadException(
+          "%s returned null, expected the name of a task or nothing".formatted(name(Hook.TASK)));
+    }
+    return task;
   }
 
   private <T> List<T> listed(Hook hook, Callable<List<T>> call, String expected)
