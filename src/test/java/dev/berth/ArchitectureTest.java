@@ -104,6 +104,7 @@ class ArchitectureTest {
               "http",
               Set.of(
                   "hooks",
+                  "content",
                   "serving",
                   "serving.hooks",
                   "serving.many",
@@ -120,7 +121,8 @@ class ArchitectureTest {
           Map.entry(
               "http.page", Set.of("hooks", "serving", "serving.many", "error", "config", "json")),
           Map.entry("http.vertex", Set.of("hooks", "content", "memory", "serving")),
-          Map.entry("http.openinference", Set.of("hooks", "content", "memory", "serving")),
+          Map.entry(
+              "http.openinference", Set.of("hooks", "content", "memory", "metrics", "serving")),
           Map.entry("table", Set.of()),
           Map.entry("transform.filter", Set.of("hooks", "content")),
           Map.entry("transform.checkpoint", Set.of("content", "storage")),

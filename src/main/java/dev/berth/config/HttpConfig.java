@@ -3,6 +3,7 @@ package dev.berth.config;
 import dev.berth.hooks.MediaType;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 
 /// How the server listens.
@@ -11,6 +12,7 @@ import java.util.OptionalInt;
 /// @param maxConnections lowers the limit that follows from the process's descriptors and heap
 /// @param maxConnectionsPerAddress empty: one address may have all of them, as behind a load
 ///   balancer
+/// @param tls empty: no port speaks TLS
 public record HttpConfig(
     String host,
     int port,
@@ -19,10 +21,12 @@ public record HttpConfig(
     String metricsPath,
     boolean page,
     boolean runtimeApi,
+    boolean compression,
     Duration lameDuck,
     Duration drain,
     OptionalInt maxConnections,
-    OptionalInt maxConnectionsPerAddress) {
+    OptionalInt maxConnectionsPerAddress,
+    Optional<TlsConfig> tls) {
 
   /// Those of a server that listens on all addresses.
   private static final List<String> EVERYWHERE = List.of("0.0.0.0", "::", "[::]");
@@ -60,6 +64,13 @@ public record HttpConfig(
             !PlatformConfig.isPresent(reading.environment()),
             "true; false where a platform's variables are set",
             "Whether /endpoints/NAME/invocations answers boto3 as SageMaker's endpoints do"),
+        reading.derived(
+            "--compression",
+            Syntax.trueOrFalse(),
+            PlatformConfig.ofSageMaker(reading.environment()).findAny().isEmpty(),
+            "true; false where SageMaker's variables are set",
+            "Whether answers of text from 16 KiB to 16 MiB are gzip for clients whose"
+                + " Accept-Encoding asks"),
         reading.fixed(
             "--lame-duck-seconds",
             Syntax.seconds(0),
@@ -84,7 +95,8 @@ public record HttpConfig(
                 Syntax.positive(),
                 "not set",
                 "Connections of one client address; others are refused with 503. Behind a load"
-                    + " balancer all clients have its address")));
+                    + " balancer all clients have its address")),
+        TlsConfig.read(reading));
   }
 
   static int port(Reading reading) {

@@ -85,7 +85,9 @@ record Failures(Paths paths, Optional<String> predictRoute) {
     if (e.getStatus() == 404 && Grpc.isCall(ctx)) {
       // NOT_FOUND would be a model.
       return ErrorType.METHOD_NOT_ALLOWED.because(
-          "%s: no such method".formatted(Text.quoted(ctx.path())));
+          "%s: no such method%s"
+              .formatted(
+                  Text.quoted(ctx.path()), paths.advice(ctx.path()).map("; "::concat).orElse("")));
     }
     return switch (e.getStatus()) {
       case 404 ->

@@ -1,6 +1,7 @@
 package dev.berth.http;
 
 import dev.berth.config.ServerConfig;
+import dev.berth.config.TlsConfig;
 import dev.berth.http.page.Page;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
@@ -10,14 +11,18 @@ import io.javalin.Javalin;
 import io.javalin.compression.CompressionStrategy;
 import io.javalin.config.JavalinConfig;
 import io.javalin.util.JavalinException;
+import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BiFunction;
+import java.util.stream.Stream;
 import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.http.UriCompliance.Violation;
+import org.eclipse.jetty.server.DetectorConnectionFactory;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.eclipse.jetty.server.NetworkConnector;
@@ -72,6 +77,10 @@ public final class HttpServer implements AutoCloseable {
     var connections = new Connections(limit, config.http().maxConnectionsPerAddress(), metrics);
     var pace =
         new Pace(Runtime.getRuntime().availableProcessors(), Long.MAX_VALUE / 2, System::nanoTime);
+    var tls = config.http().tls().map(files -> pem(files, "http/1.1"));
+    var grpcTls =
+        config.http().tls().filter(_ -> config.protocol().grpcPort().isPresent())
+            .map(files -> pem(files, "h2"));
     var javalin =
         Javalin.create(
                 settings -> {
@@ -80,9 +89,7 @@ public final class HttpServer implements AutoCloseable {
                       settings,
                       config,
                       config.http().port(),
-                      (server, http) ->
-                          new PeerAwareConnector(
-                              server, new HttpConnectionFactory(http), connections, pace));
+                      (server, http) -> connector(server, http, tls, connections, pace));
                   config
                       .protocol()
                       .grpcPort()
@@ -93,10 +100,13 @@ public final class HttpServer implements AutoCloseable {
                                   config,
                                   port,
                                   (server, http) ->
-                                      GrpcConnector.of(server, http, connections, pace)));
+                                      GrpcConnector.of(
+                                          server, http, grpcTls, connections, pace)));
                 })
             .start();
-    connections.watch(javalin.jettyServer().server().getScheduler());
+    var scheduler = javalin.jettyServer().server().getScheduler();
+    connections.watch(scheduler);
+    Stream.of(tls, grpcTls).flatMap(Optional::stream).forEach(pem -> pem.watch(scheduler));
     return new HttpServer(javalin);
   }
 
@@ -130,6 +140,34 @@ public final class HttpServer implements AutoCloseable {
     }
   }
 
+  /// Its files were read when the settings were.
+  private static PemContext pem(TlsConfig files, String protocol) {
+    try {
+      return new PemContext(files, protocol);
+    } catch (GeneralSecurityException e) {
+      throw new IllegalArgumentException(e.getMessage(), e);
+    }
+  }
+
+  /// With TLS, connections without it come in for health checks: those of a platform, and the
+  /// server's own.
+  private static PeerAwareConnector connector(
+      Server server,
+      HttpConfiguration http,
+      Optional<PemContext> tls,
+      Connections connections,
+      Pace pace) {
+    var protocol = new HttpConnectionFactory(http);
+    return tls.isEmpty()
+        ? new PeerAwareConnector(server, connections, pace, protocol)
+        : new PeerAwareConnector(
+            server,
+            connections,
+            pace,
+            new DetectorConnectionFactory(tls.get().around(protocol)),
+            protocol);
+  }
+
   private static void listen(
       JavalinConfig javalin,
       ServerConfig config,
@@ -158,7 +196,7 @@ public final class HttpServer implements AutoCloseable {
     javalin.router.ignoreTrailingSlashes = false;
     javalin.router.javaLangErrorHandler(routes::fatal);
     javalin.jetty.threadPool = threads();
-    var requests = new OpenRequests(connections, routes.healthPaths());
+    var requests = new OpenRequests(config.http().tls().isPresent(), connections, routes.healthPaths());
     if (config.http().runtimeApi()) {
       requests.setHandler(new RuntimeApi(routes.hasMany()));
     }

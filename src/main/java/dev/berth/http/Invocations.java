@@ -18,6 +18,7 @@ import dev.berth.serving.sessions.SessionStore;
 import io.javalin.http.Context;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.Collections;
@@ -43,6 +44,12 @@ final class Invocations {
 
   /// No less than the server's timeout.
   static final Duration ANY_TIME = ChronoUnit.FOREVER.getDuration();
+
+  /// More than nanoseconds can count is not a time.
+  private static final Duration LONGEST_CALL = Duration.ofDays(365);
+
+  /// The attribute of a request of HTTP/2 that says whether its client has given up.
+  private static final String GONE = "berth.gone";
 
   private static final Logger log = LoggerFactory.getLogger(Invocations.class);
   private static final Set<String> LET_THROUGH =
@@ -72,17 +79,18 @@ final class Invocations {
   }
 
   void ask(Context ctx, Duration limit, Naming naming, Answering answering) throws Exception {
-    take(
-        ctx,
-        limit,
-        (body, deadline) -> {
-          var target = naming.of(body);
-          try (var visit = models.enter(target, deadline)) {
-            RequestLog.of(ctx).entered(visit.metrics());
-            visit.countMemory(body.memory());
-            answering.answer(new ModelRequest(ctx, target, visit, body, deadline));
-          }
-        });
+    take(ctx, limit, (body, deadline) -> ask(ctx, body, deadline, naming, answering));
+  }
+
+  void ask(
+      Context ctx, RequestBody body, Deadline deadline, Naming naming, Answering answering)
+      throws IOException {
+    var target = naming.of(body);
+    try (var visit = models.enter(target, deadline)) {
+      RequestLog.of(ctx).entered(visit.metrics());
+      visit.countMemory(body.memory());
+      answering.answer(new ModelRequest(ctx, target, visit, body, deadline));
+    }
   }
 
   /// Finds whom a request is for.
@@ -105,10 +113,13 @@ final class Invocations {
   /// @param most bytes of its body
   /// @param limit how long it may take, where that is less than the server's timeout
   void take(Context ctx, long most, Duration limit, Exchange exchange) throws Exception {
-    var timeout = config.batching().timeout();
-    var deadline = Deadline.in(limit.compareTo(timeout) < 0 ? limit : timeout, System::nanoTime);
-    try (var body = new RequestBody(ctx, most, deadline, ProcessMemory.ofThisProcess())) {
+    var deadline = deadline(limit);
+    var upload = new Upload(ServletContextRequest.getServletContextRequest(ctx.req()), deadline);
+    long length = ctx.req().getContentLengthLong();
+    try (var body =
+        new RequestBody(upload, length, most, deadline, ProcessMemory.ofThisProcess())) {
       try {
+        decode(ctx, body);
         exchange.answer(body, deadline);
       } catch (ServingException e) {
         // A caller who asked first whether to send the body has not sent it.
@@ -118,6 +129,42 @@ final class Invocations {
         throw e;
       }
     }
+  }
+
+  private Deadline deadline(Duration limit) {
+    var timeout = config.batching().timeout();
+    return Deadline.in(limit.compareTo(timeout) < 0 ? limit : timeout, System::nanoTime);
+  }
+
+  /// Has the messages of a call answered one after another, until the client sends no more. Each
+  /// has the time of a request.
+  ///
+  /// @param limit how long the call may take
+  void takeEach(Context ctx, Duration limit, Exchange exchange) throws Exception {
+    var end = Deadline.in(limit.compareTo(LONGEST_CALL) < 0 ? limit : LONGEST_CALL, System::nanoTime);
+    var silent = HttpServer.idle(config);
+    var upload =
+        new Upload(
+            ServletContextRequest.getServletContextRequest(ctx.req()),
+            Deadline.in(shorter(silent, end), System::nanoTime));
+    while (upload.hasMore()) {
+      var deadline = deadline(shorter(ANY_TIME, end));
+      try (var body =
+          new RequestBody(
+              upload,
+              -1,
+              config.http().maxPayloadBytes(),
+              deadline,
+              ProcessMemory.ofThisProcess())) {
+        exchange.answer(body, deadline);
+      }
+      upload.expect(Deadline.in(shorter(silent, end), System::nanoTime), () -> false);
+    }
+  }
+
+  private static Duration shorter(Duration duration, Deadline end) {
+    var left = Duration.ofNanos(Math.max(0, end.nanosLeft()));
+    return left.compareTo(duration) < 0 ? left : duration;
   }
 
   void take(Context ctx, Duration limit, Exchange exchange) throws Exception {
@@ -154,7 +201,6 @@ final class Invocations {
       throws IOException {
     var ctx = asked.ctx();
     var body = asked.body();
-    requireNoEncoding(ctx);
     body.type(contentType);
     body.checkDeclared();
     asked.visit().requireRoom(asked.deadline());
@@ -253,15 +299,17 @@ final class Invocations {
     response.customAttributes().ifPresent(value -> ctx.header(CUSTOM_ATTRIBUTES, value));
     ctx.contentType(response.contentType().toString());
     var body = response.body();
-    if (!LINES.contains(response.contentType().withoutParameters())) {
-      send(ctx, body, body.length, false);
-      return;
-    }
     int end = body.length;
-    while (end > 0 && (body[end - 1] == '\n' || body[end - 1] == '\r')) {
+    boolean isLines = LINES.contains(response.contentType().withoutParameters());
+    while (isLines && end > 0 && (body[end - 1] == '\n' || body[end - 1] == '\r')) {
       end--;
     }
-    send(ctx, body, end, config.transform().trailingNewline() && end > 0);
+    boolean newline = isLines && config.transform().trailingNewline() && end > 0;
+    if (config.http().compression() && Compression.pays(ctx, response.contentType(), end)) {
+      sendCompressed(ctx, body, end, newline);
+    } else {
+      send(ctx, body, end, newline);
+    }
   }
 
   static void send(Context ctx, byte[] body) {
@@ -283,27 +331,49 @@ final class Invocations {
 
   /// Javalin's own way copies every body through a stream, piece by piece.
   private static void send(Context ctx, byte[] body, int length, boolean newline) {
+    ctx.res().setContentLengthLong(length + (newline ? 1L : 0));
     try {
-      ctx.res().setContentLengthLong(length + (newline ? 1L : 0));
-      var output = ctx.res().getOutputStream();
-      output.write(body, 0, length);
-      if (newline) {
-        output.write('\n');
-      }
+      write(ctx.res().getOutputStream(), body, length, newline);
     } catch (IOException e) {
       gone(e);
     }
   }
 
-  private static void requireNoEncoding(Context ctx) {
-    header(ctx, "Content-Encoding")
-        .filter(encoding -> !encoding.equalsIgnoreCase("identity"))
-        .ifPresent(
-            encoding -> {
-              throw ErrorType.UNSUPPORTED_MEDIA_TYPE.because(
-                  "Content-Encoding: found %s, expected a body that is not encoded"
-                      .formatted(Text.quoted(encoding)));
-            });
+  private static void sendCompressed(Context ctx, byte[] body, int length, boolean newline) {
+    try (var output = new Compression.Gzip(ctx)) {
+      write(output, body, length, newline);
+    } catch (IOException e) {
+      gone(e);
+    }
+  }
+
+  private static void write(OutputStream output, byte[] body, int length, boolean newline)
+      throws IOException {
+    output.write(body, 0, length);
+    if (newline) {
+      output.write('\n');
+    }
+  }
+
+  /// Has the body read as it was before the client compressed it.
+  private static void decode(Context ctx, RequestBody body) {
+    if (Grpc.isCall(ctx)) {
+      body.decode(in -> new GrpcMessage(in, Grpc.coding(ctx), true, body.memory()));
+      return;
+    }
+    var coding = header(ctx, "Content-Encoding").map(name -> name.toLowerCase(Locale.ROOT));
+    if (coding.isEmpty() || coding.get().equals("identity")) {
+      return;
+    }
+    if (!Inflated.CODINGS.contains(coding.get())) {
+      var taken = String.join(", ", Inflated.CODINGS);
+      ctx.header("Accept-Encoding", taken);
+      throw ErrorType.UNSUPPORTED_MEDIA_TYPE.because(
+          "Content-Encoding: found %s, expected one of %s, identity"
+              .formatted(Text.quoted(coding.get()), taken));
+    }
+    body.checkDeclared();
+    body.decode(in -> new Inflated(in, coding.get(), "Content-Encoding", body.memory()));
   }
 
   /// No content type means JSON, as in AWS's older toolkit.
@@ -344,20 +414,25 @@ final class Invocations {
 
   static BooleanSupplier peerHasGone(Context ctx) {
     if (Grpc.isHttp2(ctx)) {
-      // A client of HTTP/2 says so when it gives up.
-      var gone = new AtomicBoolean();
-      ServletContextRequest.getServletContextRequest(ctx.req())
-          .addFailureListener(_ -> gone.set(true));
-      return gone::get;
+      // A client of HTTP/2 says so when it gives up. The messages of a call have one listener.
+      AtomicBoolean known = ctx.attribute(GONE);
+      if (known == null) {
+        var gone = new AtomicBoolean();
+        ServletContextRequest.getServletContextRequest(ctx.req())
+            .addFailureListener(_ -> gone.set(true));
+        ctx.attribute(GONE, gone);
+        return gone::get;
+      }
+      return known::get;
     }
     return endPoint(ctx)::peerHasClosed;
   }
 
   private static PeerAwareEndPoint endPoint(Context ctx) {
-    return (PeerAwareEndPoint)
+    return PeerAwareConnector.endPoint(
         ServletContextRequest.getServletContextRequest(ctx.req())
             .getConnectionMetaData()
             .getConnection()
-            .getEndPoint();
+            .getEndPoint());
   }
 }

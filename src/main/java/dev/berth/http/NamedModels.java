@@ -5,8 +5,10 @@ import dev.berth.error.ServingException;
 import dev.berth.http.openinference.InferTarget;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.hooks.Deadline;
+import dev.berth.serving.many.ModelDirectory;
 import dev.berth.serving.many.Served;
 import io.javalin.http.Context;
+import java.util.List;
 import java.util.Optional;
 
 /// The models of a server by name, whether it has one or many.
@@ -31,6 +33,66 @@ record NamedModels(Served served, String only) {
               .formatted(Text.quoted(name), only));
     }
     return new InferTarget(many ? name : only, InferTarget.VERSION);
+  }
+
+  /// A model as the server lists it.
+  ///
+  /// @param status a word: [#LOADED], `loading`, `not loaded` or `failed`
+  /// @param problem why it can't serve, or what is wrong besides
+  record Listed(InferTarget target, String status, Optional<String> problem) {}
+
+  static final String LOADED = "loaded";
+
+  /// By their names.
+  List<Listed> list() {
+    if (served instanceof Served.Many(var models)) {
+      return models.list().stream()
+          .map(
+              entry ->
+                  new Listed(
+                      new InferTarget(entry.name(), InferTarget.VERSION),
+                      entry.status().orElse(LOADED),
+                      entry.problem()))
+          .toList();
+    }
+    var target = target("", "");
+    var problem = problem(target);
+    return List.of(new Listed(target, problem.isEmpty() ? LOADED : "failed", problem));
+  }
+
+  /// As [#target(String, String)], of a model that is there.
+  InferTarget existing(String name, String version) {
+    var target = target(name, version);
+    if (served instanceof Served.Many(var models)) {
+      var _ = models.describe(target.model());
+    }
+    return target;
+  }
+
+  /// What metrics call a model.
+  String inMetrics(InferTarget target) {
+    return served instanceof Served.Many ? target.model() : Served.NAME;
+  }
+
+  /// Unloads a model of `--models`, which the next request loads again.
+  ///
+  /// @throws ServingException `BAD_INPUT` where the server has no such models
+  void unload(InferTarget target) {
+    if (!(served instanceof Served.Many(ModelDirectory directory))) {
+      throw ErrorType.BAD_INPUT.because(
+          "model %s can't be unloaded here: %s"
+              .formatted(
+                  target.model(),
+                  served instanceof Served.Many
+                      ? "POST /models and DELETE /models/{name} load and unload models"
+                      : "the server has it as long as it runs; --models serves several"));
+    }
+    try {
+      var _ = directory.unload(target.model());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw ErrorType.NOT_READY.because("the server is stopping", e);
+    }
   }
 
   boolean has(String name) {

@@ -2,6 +2,7 @@ package dev.berth.http;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import com.google.protobuf.MessageLite;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
@@ -16,12 +17,15 @@ import dev.berth.http.openinference.ProtobufMessages;
 import dev.berth.json.JsonText;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
+import dev.berth.serving.hooks.Deadline;
 import io.javalin.http.Context;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
 /// The Open Inference Protocol: `/v2` of HTTP, and `inference.GRPCInferenceService` where there is
@@ -29,20 +33,15 @@ import java.util.function.Function;
 /// Requests go the way of `POST /invocations`. Runs on the request's virtual thread.
 ///
 /// @param invocations whose way requests go
-record OpenInference(NamedModels models, Health health, Invocations invocations) {
+/// @param log has a line for each message of a stream
+record OpenInference(
+    NamedModels models, Health health, Invocations invocations, RequestLog log) {
 
   static final String ROOT = "/v2";
 
-  /// Triton's own, of which the first would be a model of that name.
-  static final List<String> STATISTICS =
-      List.of(
-          ROOT + "/models/stats",
-          ROOT + "/models/{name}/stats",
-          ROOT + "/models/{name}/versions/{version}/stats");
-
   private static final String HEADER_LENGTH = "Inference-Header-Content-Length";
   private static final String NAME = "berth";
-  private static final List<String> EXTENSIONS = List.of("binary_tensor_data");
+  private static final List<String> EXTENSIONS = List.of("binary_tensor_data", "model_configuration", "model_repository", "statistics");
 
   private record Server(String name, String version, List<String> extensions) {}
 
@@ -95,15 +94,6 @@ record OpenInference(NamedModels models, Health health, Invocations invocations)
     }
   }
 
-  void refuseStatistics(Context ctx) {
-    if (ctx.path().equals(ROOT + "/models/stats") && models.has("stats")) {
-      return;
-    }
-    throw ErrorType.NOT_FOUND.because(
-        "%s: this server has no extension statistics; its metrics count the requests of each model"
-            .formatted(ctx.path()));
-  }
-
   void describe(Context ctx) throws Exception {
     invocations.ask(ctx, asked -> json(ctx, metadata(asked)));
   }
@@ -116,21 +106,25 @@ record OpenInference(NamedModels models, Health health, Invocations invocations)
           var messages = new JsonMessages(asked.target(), headerLength);
           var type = headerLength.isPresent() ? InferDialect.BINARY : MediaType.JSON;
           var response = infer(asked, type, messages);
-          ctx.contentType(response.contentType().toString());
           messages
               .answered()
               .ifPresent(length -> ctx.header(HEADER_LENGTH, Integer.toString(length)));
-          Invocations.send(ctx, response.body());
+          invocations.write(ctx, response);
         });
   }
 
   void describeByGrpc(Context ctx) throws Exception {
+    ask(ctx, asked -> GrpcMessages.model(metadata(asked)));
+  }
+
+  /// A call of gRPC whose request is short and names a model.
+  void ask(Context ctx, Function<ModelRequest, MessageLite> answer) throws Exception {
     Grpc.require(ctx);
     invocations.ask(
         ctx,
         Grpc.timeout(ctx),
         body -> target(message(body)),
-        asked -> Grpc.answer(ctx, GrpcMessages.model(metadata(asked))));
+        asked -> Grpc.answer(ctx, GrpcFrame.of(answer.apply(asked))));
   }
 
   void inferByGrpc(Context ctx) throws Exception {
@@ -140,9 +134,62 @@ record OpenInference(NamedModels models, Health health, Invocations invocations)
         Grpc.timeout(ctx),
         body -> target(asked(body)),
         asked -> {
-          var messages = new ProtobufMessages(asked.target());
+          var messages = new ProtobufMessages(asked.target(), false);
           Grpc.answer(ctx, infer(asked, GrpcFrame.TYPE, messages).body());
         });
+  }
+
+  /// Answers the requests of a stream one after another. Each is a request of its own in metrics
+  /// and log; one that fails does not end the stream.
+  void inferInStream(Context ctx) throws Exception {
+    Grpc.require(ctx);
+    Grpc.begin(ctx);
+    var call = RequestLog.of(ctx);
+    var messages = new AtomicLong();
+    invocations.takeEach(
+        ctx,
+        Grpc.timeout(ctx),
+        (body, deadline) -> {
+          var id = "%s-%d".formatted(RequestLog.inferenceId(ctx), messages.incrementAndGet());
+          var entry = log.beginMessage(id, ctx.path(), TraceParents.of(ctx));
+          RequestLog.set(ctx, entry);
+          try {
+            answerInStream(ctx, body, deadline);
+          } finally {
+            log.endMessage(entry, ctx.path());
+            RequestLog.set(ctx, call);
+          }
+        });
+  }
+
+  private void answerInStream(Context ctx, RequestBody body, Deadline deadline)
+      throws IOException {
+    var message = new AtomicReference<GrpcMessage>();
+    body.decode(
+        in -> {
+          message.set(new GrpcMessage(in, Grpc.coding(ctx), false, body.memory()));
+          return message.get();
+        });
+    try {
+      invocations.ask(
+          ctx,
+          body,
+          deadline,
+          first -> target(asked(first)),
+          asked ->
+              Grpc.send(
+                  ctx,
+                  infer(asked, GrpcFrame.TYPE, new ProtobufMessages(asked.target(), true))
+                      .body()));
+    } catch (ServingException e) {
+      RequestLog.of(ctx).failed(e);
+      if (e.type() == ErrorType.CALLER_GONE || health.isStopping()) {
+        throw e;
+      }
+      // Where the rest of the message does not come, the stream ends.
+      message.get().skip();
+      Grpc.send(ctx, GrpcFrame.of(GrpcMessages.failed(e.getMessage())));
+    }
   }
 
   void serverLive(Context ctx) throws Exception {
@@ -161,14 +208,25 @@ record OpenInference(NamedModels models, Health health, Invocations invocations)
     call(ctx, asked -> GrpcMessages.yesOrNo(isReady(asked)));
   }
 
-  /// A call of gRPC whose request names a model at most.
-  private void call(Context ctx, Function<byte[], byte[]> answer) throws Exception {
-    Grpc.require(ctx);
-    invocations.take(
-        ctx, Grpc.timeout(ctx), (body, _) -> Grpc.answer(ctx, answer.apply(message(body))));
+  /// A call of gRPC whose request is short.
+  void call(Context ctx, Function<byte[], MessageLite> answer) throws Exception {
+    var message = message(ctx);
+    try {
+      Grpc.answer(ctx, GrpcFrame.of(answer.apply(message)));
+    } catch (BadInputException e) {
+      throw ErrorType.BAD_INPUT.because(e.getMessage(), e);
+    }
   }
 
-  private static ModelMetadata metadata(ModelRequest asked) {
+  /// The message of a call whose request is short.
+  byte[] message(Context ctx) throws Exception {
+    Grpc.require(ctx);
+    var message = new AtomicReference<byte[]>();
+    invocations.take(ctx, Grpc.timeout(ctx), (body, _) -> message.set(message(body)));
+    return message.get();
+  }
+
+  static ModelMetadata metadata(ModelRequest asked) {
     return ModelMetadata.of(asked.target(), asked.visit().signature(asked.deadline()));
   }
 
@@ -230,7 +288,7 @@ record OpenInference(NamedModels models, Health health, Invocations invocations)
     return OptionalInt.of(Integer.parseInt(header));
   }
 
-  private static void json(Context ctx, Object answer) {
+  static void json(Context ctx, Object answer) {
     ctx.contentType(MediaType.JSON.toString()).result(JsonText.write(answer));
   }
 }

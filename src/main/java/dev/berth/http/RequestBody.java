@@ -8,13 +8,13 @@ import dev.berth.memory.ProcessMemory;
 import dev.berth.memory.RequestMemory;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.hooks.HookPool;
-import io.javalin.http.Context;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
-import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
+import java.util.function.UnaryOperator;
 
 /// A request's body as hooks read it: not longer than the server takes, not in more memory than
 /// there is, and not awaited beyond the request's deadline.
@@ -52,11 +52,23 @@ final class RequestBody extends InputStream {
   private static final int LONGEST_ARRAY = Integer.MAX_VALUE - 8;
 
   private final Upload upload;
-  private final long declared;
+
+  /// What was received before it.
+  private final long before;
+
   private final long limit;
   private final Deadline deadline;
   private final RequestMemory memory;
   private final int ahead;
+
+  /// The body before its sender encoded it.
+  private InputStream in = new Arriving();
+
+  /// How long that is; -1: nobody has said so.
+  private long declared;
+
+  private long received;
+  private boolean ended;
 
   private boolean isText = true;
 
@@ -69,16 +81,19 @@ final class RequestBody extends InputStream {
   /// The request may end while a hook that was left behind still reads.
   private volatile boolean closed;
 
+  /// @param upload of which it is all that is left, or one message
+  /// @param declared how long it is; -1: nobody has said so
   /// @param limit the most bytes that the server takes
-  RequestBody(Context ctx, long limit, Deadline deadline, ProcessMemory process) {
+  RequestBody(
+      Upload upload, long declared, long limit, Deadline deadline, ProcessMemory process) {
     this.memory = new RequestMemory(process, deadline.nanos(), HookPool::mayBlock);
     this.ahead = (int) Math.min(MOST_AHEAD, process.arriving().bytes() / 8);
-    this.upload =
-        new Upload(
-            ServletContextRequest.getServletContextRequest(ctx.req()), deadline, this::isWanted);
-    this.declared = ctx.req().getContentLengthLong();
+    this.upload = upload;
+    this.before = upload.received();
+    this.declared = declared;
     this.limit = limit;
     this.deadline = deadline;
+    upload.expect(deadline, this::isWanted);
   }
 
   private boolean isWanted() {
@@ -95,6 +110,14 @@ final class RequestBody extends InputStream {
     isText =
         !List.of("image", "audio", "video").contains(type.type())
             && !(type.type().equals("application") && BINARY.contains(type.subtype()));
+  }
+
+  /// Says how the body is encoded, before it is read.
+  ///
+  /// @param decoding makes of what arrives what was sent
+  void decode(UnaryOperator<InputStream> decoding) {
+    in = decoding.apply(in);
+    declared = -1;
   }
 
   /// Refuses a body whose length is declared and too large, before it is read.
@@ -117,7 +140,7 @@ final class RequestBody extends InputStream {
   /// Reads more into memory, of the first bytes; false: there is no more, or these are in memory.
   /// Runs on the request's thread.
   boolean readFirst() throws IOException {
-    return end < FIRST_BUFFER && upload.received() != declared && fill(FIRST_BUFFER);
+    return end < FIRST_BUFFER && received != declared && fill(FIRST_BUFFER);
   }
 
   /// A copy of what is in memory. It can still be read.
@@ -126,7 +149,7 @@ final class RequestBody extends InputStream {
   }
 
   boolean isWhole() {
-    return upload.hasEnded() || upload.received() == declared;
+    return ended || received == declared;
   }
 
   /// A copy of the whole body, where it is in memory and not longer than `most`. It can still be
@@ -160,7 +183,7 @@ final class RequestBody extends InputStream {
   @Override
   public byte[] readAllBytes() throws IOException {
     int most = declared < 0 ? LONGEST_ARRAY : (int) Math.min(declared, LONGEST_ARRAY);
-    while (upload.received() != declared && fill(most)) {
+    while (received != declared && fill(most)) {
       // Until the end.
     }
     long length = (long) end - start;
@@ -204,11 +227,31 @@ final class RequestBody extends InputStream {
     if (closed) {
       throw new IOException("the request has ended");
     }
-    int count = upload.take(bytes, offset, length);
-    if (upload.received() > limit) {
+    int count = in.read(bytes, offset, length);
+    received += Math.max(0, count);
+    ended |= count < 0;
+    if (received > limit) {
       throw tooLarge("more than %d bytes".formatted(limit));
     }
     return count;
+  }
+
+  /// What arrives. It has the limit too: a compressed body may be of any length and hold nothing.
+  private final class Arriving extends InputStream {
+    @Override
+    public int read() throws IOException {
+      var one = new byte[1];
+      return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+    }
+
+    @Override
+    public int read(byte[] bytes, int offset, int length) {
+      int count = upload.take(bytes, offset, length);
+      if (upload.received() - before > limit) {
+        throw tooLarge("more than %d bytes".formatted(limit));
+      }
+      return count;
+    }
   }
 
   /// Counts memory of a request, which is refused where there is none.
@@ -248,6 +291,12 @@ final class RequestBody extends InputStream {
   @Override
   public void close() {
     closed = true;
-    memory.close();
+    try {
+      in.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } finally {
+      memory.close();
+    }
   }
 }

@@ -46,6 +46,7 @@ record Route(
 
   private static final String V2_MODEL = "/v2/models/{name}";
   private static final String V2_VERSION = V2_MODEL + "/versions/{version}";
+  private static final String REPOSITORY = "/v2/repository/models/{name}";
   private static final String MODEL = "{modelName: '', modelUrl: ''}";
 
   static final List<Route> ALL =
@@ -129,12 +130,25 @@ record Route(
                   o.protocol("Whether the server can answer", "{ready: true}")
                       .fails(ErrorType.NOT_READY),
               s -> s.v2::ready),
+          at(SERVER, GET, "/v2/models/stats", Operations::statistics, s -> s.triton::allStatistics),
           at(SERVER, GET, V2_MODEL, Operations::signature, s -> s.v2::describe),
           at(SERVER, GET, V2_VERSION, Operations::signature, s -> s.v2::describe),
           at(SERVER, GET, V2_MODEL + "/ready", Operations::modelReady, s -> s.v2::modelReady),
           at(SERVER, GET, V2_VERSION + "/ready", Operations::modelReady, s -> s.v2::modelReady),
           at(SERVER, POST, V2_MODEL + "/infer", Operations::infer, s -> s.v2::infer),
           at(SERVER, POST, V2_VERSION + "/infer", Operations::infer, s -> s.v2::infer),
+          at(SERVER, GET, V2_MODEL + "/config", Operations::modelConfig, s -> s.triton::config),
+          at(SERVER, GET, V2_VERSION + "/config", Operations::modelConfig, s -> s.triton::config),
+          at(SERVER, GET, V2_MODEL + "/stats", Operations::statistics, s -> s.triton::statistics),
+          at(SERVER, GET, V2_VERSION + "/stats", Operations::statistics, s -> s.triton::statistics),
+          at(SERVER, POST, "/v2/repository/index", Operations::index, s -> s.triton::index),
+          at(SERVER, POST, REPOSITORY + "/load", o -> o.change("Load a model"), s -> s.triton::load),
+          at(
+              SERVER,
+              POST,
+              REPOSITORY + "/unload",
+              o -> o.change("Unload a model"),
+              s -> s.triton::unload),
           at(SERVER, GET, OpenAi.MODEL, Operations::version1, s -> s.v2::describeInVersion1),
           at(SERVER, POST, OpenAi.MODEL + ":predict", Operations::predict, Routes::predict),
           at(GRPC, POST, Grpc.SERVICE + "ServerLive", _ -> null, s -> s.v2::serverLive),
@@ -143,6 +157,27 @@ record Route(
           at(GRPC, POST, Grpc.SERVICE + "ModelReady", _ -> null, s -> s.v2::isModelReady),
           at(GRPC, POST, Grpc.SERVICE + "ModelMetadata", _ -> null, s -> s.v2::describeByGrpc),
           at(GRPC, POST, Grpc.SERVICE + "ModelInfer", _ -> null, s -> s.v2::inferByGrpc),
+          at(GRPC, POST, Grpc.SERVICE + "ModelStreamInfer", _ -> null, s -> s.v2::inferInStream),
+          at(GRPC, POST, Grpc.SERVICE + "ModelConfig", _ -> null, s -> s.triton::configByGrpc),
+          at(
+              GRPC,
+              POST,
+              Grpc.SERVICE + "ModelStatistics",
+              _ -> null,
+              s -> s.triton::statisticsByGrpc),
+          at(GRPC, POST, Grpc.SERVICE + "RepositoryIndex", _ -> null, s -> s.triton::indexByGrpc),
+          at(GRPC, POST, Grpc.SERVICE + "RepositoryModelLoad", _ -> null, s -> s.triton::loadByGrpc),
+          at(
+              GRPC,
+              POST,
+              Grpc.SERVICE + "RepositoryModelUnload",
+              _ -> null,
+              s -> s.triton::unloadByGrpc),
+
+          at(GRPC, POST, GrpcHealth.SERVICE + "Check", _ -> null, s -> s.grpcHealth::check),
+          at(GRPC, POST, GrpcHealth.SERVICE + "Watch", _ -> null, s -> s.grpcHealth::watch),
+          at(GRPC, POST, GrpcReflection.PATHS.getFirst(), _ -> null, s -> s.grpcReflection::answerAll),
+          at(GRPC, POST, GrpcReflection.PATHS.getLast(), _ -> null, s -> s.grpcReflection::answerAll),
 
           // The page.
           page("/", o -> o.page("The page to try the model", "text/html"), s -> s.page::home),

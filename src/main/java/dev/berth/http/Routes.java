@@ -69,10 +69,14 @@ public final class Routes {
   private final Health health;
   private final Served served;
   private final ServingMetrics metrics;
-  private final Tracing tracing;
   private final Invocations invocations;
   private final NamedModels named;
+  private final Paths paths;
+  private final RequestLog log;
   final OpenInference v2;
+  final Triton triton;
+  final GrpcHealth grpcHealth;
+  final GrpcReflection grpcReflection;
   final Page page;
 
   Routes(
@@ -86,11 +90,17 @@ public final class Routes {
     this.health = health;
     this.served = served;
     this.metrics = metrics;
-    this.tracing = tracing;
     this.page = page;
     this.named = new NamedModels(served, config.protocol().modelName());
     this.invocations = new Invocations(config, named);
-    this.v2 = new OpenInference(named, health, invocations);
+    this.paths = Paths.of(here(), elsewhere());
+    var untraced = new HashSet<>(healthPaths());
+    untraced.add(config.http().metricsPath());
+    this.log = new RequestLog(metrics, paths, tracing, untraced);
+    this.v2 = new OpenInference(named, health, invocations, log);
+    this.triton = new Triton(config, named, invocations, v2, metrics);
+    this.grpcHealth = new GrpcHealth(named, health, v2);
+    this.grpcReflection = new GrpcReflection(invocations);
   }
 
   /// Whether a path is one of the server's own, and so can't be the one of a setting.
@@ -101,15 +111,8 @@ public final class Routes {
   void register(JavalinConfig javalin) {
     var routes = javalin.routes;
     var here = here();
-    var elsewhere = elsewhere();
-    var all = Paths.of(here, elsewhere);
-    var untraced = new HashSet<>(healthPaths());
-    untraced.add(config.http().metricsPath());
-    var log = new RequestLog(metrics, all, tracing, untraced);
-
     routes.before(log::begin);
     routes.before(this::closeWhenStopping);
-    OpenInference.STATISTICS.forEach(path -> routes.before(path, v2::refuseStatistics));
     here.forEach(
         route ->
             routes.addEndpoint(
@@ -121,7 +124,7 @@ public final class Routes {
             handshake -> () -> named.enter(named.target(handshake), inTime()),
             !hasMany(),
             config,
-            Paths.of(ofRequests, elsewhere),
+            Paths.of(ofRequests, elsewhere()),
             log,
             metrics,
             System::nanoTime);
@@ -129,7 +132,7 @@ public final class Routes {
     sockets.register(routes, List.of(Sockets.PATH_OF_MODEL, "*"));
     routes.after(log::end);
     routes.after(this::holdRefused);
-    new Failures(all, config.platform().predictRoute()).map(routes);
+    new Failures(paths, config.platform().predictRoute()).map(routes);
   }
 
   boolean hasMany() {
@@ -168,7 +171,7 @@ public final class Routes {
 
   /// The paths of a server with another number of models.
   private Map<String, String> elsewhere() {
-    var elsewhere = new HashMap<String, String>();
+    var elsewhere = new HashMap<>(Triton.elsewhere());
     Route.ALL.stream()
         .filter(route -> route.of() == (hasMany() ? ONE : MANY))
         .forEach(route -> elsewhere.put(route.path(), hasMany() ? HAS_MANY : START_MANY));

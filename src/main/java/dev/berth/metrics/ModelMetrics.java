@@ -16,6 +16,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.DoubleConsumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -111,6 +112,13 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
   /// Of the queues of all versions of the model.
   private final List<Supplier<Duration>> expectedWaits = new CopyOnWriteArrayList<>();
 
+  // Of requests that have failed. The others are what is left of their timer.
+  private final LongAdder failed = new LongAdder();
+  private final LongAdder failedNanos = new LongAdder();
+
+  /// When a batch was predicted last, in milliseconds since 1970; 0: none was.
+  private volatile long lastPredicted;
+
   // Guarded by the monitor of this.
   private final Map<String, HookInstrument> ofHooks = new HashMap<>();
   private StreamMetrics streams;
@@ -151,6 +159,49 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
     inFlight.decrementAndGet();
     requests.apply(Integer.toString(status)).increment();
     requestTime.record(took);
+    if (status >= 400) {
+      failed.increment();
+      failedNanos.add(took.toNanos());
+    }
+  }
+
+  /// How often something was done, and how long that took together.
+  public record Spent(long count, long nanos) {
+    private static Spent of(Timer timer) {
+      return new Spent(timer.count(), (long) timer.totalTime(TimeUnit.NANOSECONDS));
+    }
+  }
+
+  /// What the model has done since it was loaded.
+  ///
+  /// @param queued of records
+  /// @param predicted of batches
+  /// @param records that were taken into the queue
+  /// @param lastPredicted in milliseconds since 1970; 0: never
+  public record Totals(
+      Spent succeeded,
+      Spent failed,
+      Spent queued,
+      Spent decoded,
+      Spent predicted,
+      Spent encoded,
+      long records,
+      long lastPredicted) {}
+
+  public Totals totals() {
+    var all = Spent.of(requestTime);
+    var failures = new Spent(failed.sum(), failedNanos.sum());
+    return new Totals(
+        // Those that end meanwhile may be counted in one of the two.
+        new Spent(
+            Math.max(0, all.count - failures.count), Math.max(0, all.nanos - failures.nanos)),
+        failures,
+        Spent.of(queueWait),
+        Spent.of(decode),
+        Spent.of(predict),
+        Spent.of(encode),
+        (long) records.count(),
+        lastPredicted);
   }
 
   /// A request's records were taken into the queue.
@@ -191,6 +242,7 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
     tokens.increment((double) lengths);
     paddingTokens.increment((double) (padded - lengths));
     predict.record(took);
+    lastPredicted = System.currentTimeMillis();
   }
 
   /// Those of a model that answers part by part. Made when they are first asked for, because few

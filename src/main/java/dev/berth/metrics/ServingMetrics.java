@@ -209,6 +209,11 @@ public final class ServingMetrics extends Instruments implements AutoCloseable {
         });
   }
 
+  /// What a model has done; empty: none of that name is loaded.
+  public Optional<ModelMetrics.Totals> totals(String model) {
+    return Optional.ofNullable(models.get(model)).map(ModelMetrics::totals);
+  }
+
   /// From now on the series of a model stay when it goes. The server stops, and what is sent last
   /// has them.
   public void keepModels() {

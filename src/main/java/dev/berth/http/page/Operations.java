@@ -261,6 +261,36 @@ public final class Operations {
         .fails(ErrorType.NOT_READY);
   }
 
+  public Operation modelConfig() {
+    var column = "{name: '', data_type: '', dims: [1]}";
+    return protocol(
+            "The configuration of a model, as Triton has it",
+            "{name: '', platform: '', max_batch_size: 1, input: [%1$s], output: [%1$s], backend: ''}"
+                .formatted(column))
+        .fails(ErrorType.NOT_READY);
+  }
+
+  public Operation statistics() {
+    return protocol(
+        "What models have done, as Triton counts it",
+        "{model_stats: [{name: '', version: '', last_inference: 1, inference_count: 1, execution_count: 1}]}");
+  }
+
+  public Operation index() {
+    return protocol(
+            "The models and their states, as Triton lists them",
+            "[{name: '', version: '', state: '', reason: ''}]")
+        .takes("{ready: true}");
+  }
+
+  /// A load or an unload, as Triton's clients ask for it.
+  public Operation change(String summary) {
+    var operation =
+        new Operation("protocol", summary, Operation.TEXT_ERROR).takes("{parameters: {}}").fails(WORK);
+    operation.response(200, "It is done. The body is empty");
+    return operation;
+  }
+
   public Operation infer() {
     return asking(
         protocol(

@@ -1,4 +1,4 @@
-package dev.berth.transform;
+package dev.berth.content;
 
 import java.io.EOFException;
 import java.io.FilterInputStream;
@@ -11,7 +11,7 @@ import java.util.zip.ZipException;
 /// Unpacks gzip as gzip(1) does: members one behind the other, and zeros at most behind the last
 /// one. The JDK's stream takes for the end what is no member, and with it all that stands behind a
 /// damaged one. So this looks at what was left.
-final class Gunzip extends GZIPInputStream {
+public final class Gunzip extends GZIPInputStream {
 
   /// The checksum and the length behind what is packed.
   private static final int TRAILER = 8;
@@ -57,7 +57,7 @@ final class Gunzip extends GZIPInputStream {
   }
 
   /// @throws ZipException when it does not begin as gzip, as the stream does where it is damaged
-  static InputStream open(InputStream packed, int buffer) throws IOException {
+  public static InputStream open(InputStream packed, int buffer) throws IOException {
     try {
       return new Gunzip(packed, buffer);
     } catch (EOFException e) {

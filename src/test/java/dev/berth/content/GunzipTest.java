@@ -1,4 +1,4 @@
-package dev.berth.transform;
+package dev.berth.content;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
