@@ -16,6 +16,8 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Optional;
@@ -49,6 +51,7 @@ public final class AsyncInvocations implements AutoCloseable {
 
   private final Location answers;
   private final Location failures;
+  private final Optional<Path> inputs;
   private final Storage storage;
   private final ThreadPoolExecutor queue;
   private final ExecutorService calls = Executors.newVirtualThreadPerTaskExecutor();
@@ -63,6 +66,7 @@ public final class AsyncInvocations implements AutoCloseable {
     this.answers = Location.of(answers);
     this.failures =
         config.failures().map(Location::of).orElseGet(() -> this.answers.resolve("failures"));
+    this.inputs = config.input();
     this.storage =
         new Storage(
             new S3Options(config.s3(), false, Optional.empty(), false, RetryPolicy.DEFAULT));
@@ -92,8 +96,9 @@ public final class AsyncInvocations implements AutoCloseable {
     var asked = AsyncRequest.of(container, header, body);
     var invocation =
         new Invocation(
+            this,
             asked,
-            asked.input().map(input -> location("InputLocation", () -> Location.of(input))),
+            asked.input().map(input -> location("InputLocation", () -> input(input))),
             location("S3OutputPathExtension", () -> answers.resolve(asked.name())),
             location("S3OutputPathExtension", () -> failures.resolve(asked.nameOfFailure())),
             System.nanoTime());
@@ -108,6 +113,37 @@ public final class AsyncInvocations implements AutoCloseable {
               e);
     }
     return new Accepted(asked.id(), invocation.answer.toString(), invocation.failure.toString());
+  }
+
+  /// Callers name the files, so all but one directory is closed to them.
+  private Location input(String text) {
+    var location = Location.of(text);
+    if (location
+        .file()
+        .filter(file -> inputs.filter(below -> isIn(file, below)).isEmpty())
+        .isPresent()) {
+      throw StorageException.permanent(
+          location,
+          inputs
+              .map(
+                  "found a file elsewhere, expected s3://bucket/key or a file below %s (--async-input)"
+                      ::formatted)
+              .orElse(
+                  "found a file, expected s3://bucket/key; --async-input names a directory of files"),
+          null);
+    }
+    return location;
+  }
+
+  /// Whatever links lead there. A file that is not there is missed when its turn comes.
+  private static boolean isIn(Path file, Path directory) {
+    try {
+      return Files.exists(file)
+          ? file.toRealPath().startsWith(directory.toRealPath())
+          : file.toAbsolutePath().normalize().startsWith(directory.toAbsolutePath().normalize());
+    } catch (IOException e) {
+      return false;
+    }
   }
 
   private static Location location(String field, Supplier<Location> location) {
@@ -147,27 +183,17 @@ public final class AsyncInvocations implements AutoCloseable {
     storage.close();
   }
 
-  private final class Invocation implements Runnable {
-    private final AsyncRequest asked;
-    private final Optional<Location> input;
-    private final Location answer;
-    private final Location failure;
-
-    /// By the monotonic clock.
-    private final long accepted;
-
-    private Invocation(
-        AsyncRequest asked,
-        Optional<Location> input,
-        Location answer,
-        Location failure,
-        long accepted) {
-      this.asked = asked;
-      this.input = input;
-      this.answer = answer;
-      this.failure = failure;
-      this.accepted = accepted;
-    }
+  /// One that was accepted.
+  ///
+  /// @param accepted when, by the monotonic clock
+  private record Invocation(
+      AsyncInvocations all,
+      AsyncRequest asked,
+      Optional<Location> input,
+      Location answer,
+      Location failure,
+      long accepted)
+      implements Runnable {
 
     @Override
     public void run() {
@@ -177,7 +203,7 @@ public final class AsyncInvocations implements AutoCloseable {
       }
       var call = new FutureTask<Void>(this::ask);
       try {
-        calls.execute(call);
+        all.calls.execute(call);
         call.get(asked.timeout().toMillis(), TimeUnit.MILLISECONDS);
       } catch (TimeoutException e) {
         call.cancel(true);
@@ -194,7 +220,9 @@ public final class AsyncInvocations implements AutoCloseable {
     private Void ask() throws IOException, InterruptedException {
       long length = input.isPresent() ? length(input.get()) : asked.body().length;
       try (var payload =
-          input.isPresent() ? storage.open(input.get()) : new ByteArrayInputStream(asked.body())) {
+          input.isPresent()
+              ? all.storage.open(input.get())
+              : new ByteArrayInputStream(asked.body())) {
         var request =
             HttpRequest.newBuilder(asked.container())
                 .POST(
@@ -203,9 +231,9 @@ public final class AsyncInvocations implements AutoCloseable {
                         : BodyPublishers.fromPublisher(
                             BodyPublishers.ofInputStream(() -> payload), length));
         asked.headers().forEach(request::header);
-        var response = client.send(request.build(), BodyHandlers.ofInputStream());
+        var response = all.client.send(request.build(), BodyHandlers.ofInputStream());
         try (var body = response.body()) {
-          write(
+          all.write(
               response.statusCode() == 200 ? answer : failure,
               response.headers().firstValue("Content-Type"),
               body);
@@ -215,7 +243,7 @@ public final class AsyncInvocations implements AutoCloseable {
     }
 
     private long length(Location object) {
-      return storage
+      return all.storage
           .size(object)
           .orElseThrow(() -> StorageException.permanent(object, "found no such object", null));
     }
@@ -225,7 +253,7 @@ public final class AsyncInvocations implements AutoCloseable {
       var text = "Received server error (0) from primary with message \"%s\"".formatted(reason);
       log.warn("an asynchronous invocation failed, see {}", failure);
       try {
-        write(
+        all.write(
             failure,
             Optional.of("text/plain"),
             new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8)));

@@ -1,18 +1,21 @@
 package dev.berth.config;
 
 import java.net.URI;
+import java.nio.file.Path;
 import java.util.Optional;
 
 /// What `AsyncInferenceConfig` says of an asynchronous endpoint.
 ///
 /// @param output a directory or `s3://bucket/prefix`; empty: there are no asynchronous invocations
 /// @param failures the same for what fails; empty: below the output
+/// @param input the directory of the files that a caller may name; empty: only objects in S3
 /// @param concurrency how many are asked at once
 /// @param queue how many wait besides
 /// @param s3 empty: AWS itself
 public record AsyncConfig(
     Optional<String> output,
     Optional<String> failures,
+    Optional<Path> input,
     int concurrency,
     int queue,
     Optional<URI> s3) {
@@ -29,6 +32,11 @@ public record AsyncConfig(
             place(),
             "failures/ below async-output",
             "Where the errors of asynchronous invocations go"),
+        reading.optional(
+            "--async-input",
+            Syntax.directory(),
+            "not set: inputs are in S3 or in the request",
+            "Directory of the files that asynchronous invocations may name as their input"),
         reading.fixed(
             "--async-concurrency",
             Syntax.wholeNumber(1, 1000),

@@ -79,7 +79,7 @@ public record BatchingConfig(
             "SAGEMAKER_TS_RESPONSE_TIMEOUT",
             "TS_DEFAULT_RESPONSE_TIMEOUT",
             "MMS_DEFAULT_RESPONSE_TIMEOUT",
-            "SERVING_PREDICT_TIMEOUT"),
+            "PREDICT_TIMEOUT"),
         reading.fixed(
             "--stuck-seconds",
             Syntax.seconds(1),

@@ -14,7 +14,9 @@ enum ErrorForm {
   /// no error whose type has a parameter.
   TEXT(MediaType.JSON.toString()),
   /// `{"error": …, "error_type": …}` of Text Embeddings Inference, with its statuses.
-  TEXT_EMBEDDINGS(MediaType.JSON.toString());
+  TEXT_EMBEDDINGS(MediaType.JSON.toString()),
+  /// The same as `PLAIN`, with the names of TorchServe's exceptions as types.
+  TORCHSERVE(Errors.CONTENT_TYPE);
 
   private static final String CHOSEN = ErrorForm.class.getName();
 
@@ -35,7 +37,9 @@ enum ErrorForm {
         ? chosen
         : OpenAi.has(ctx.path()) || isGoogles
             ? NESTED
-            : OpenInference.has(ctx.path()) ? TEXT : PLAIN;
+            : OpenInference.has(ctx.path())
+                ? TEXT
+                : TorchServe.has(ctx.path()) ? TORCHSERVE : PLAIN;
   }
 
   int status(ErrorType type) {
@@ -50,12 +54,14 @@ enum ErrorForm {
     };
   }
 
-  byte[] body(ErrorType type, String message) {
+  /// @param path of the request
+  byte[] body(ErrorType type, String message, String path) {
     return switch (this) {
       case PLAIN -> Errors.body(type, message);
       case NESTED -> Errors.wrapped(type, message);
       case TEXT -> Errors.alone(message);
       case TEXT_EMBEDDINGS -> Errors.typed(typeOfTextEmbeddings(type), message);
+      case TORCHSERVE -> Errors.named(TorchServe.name(type, path), type, message);
     };
   }
 

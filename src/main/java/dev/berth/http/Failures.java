@@ -69,11 +69,7 @@ record Failures(Paths paths, Optional<String> predictRoute) {
     if (e.type().isRefusal()) {
       ctx.header("Retry-After", Integer.toString(e.type().retryAfter()));
     }
-    Invocations.send(
-        ctx,
-        TorchServe.has(ctx.path())
-            ? Errors.named(TorchServe.name(e.type(), ctx.path()), e.type(), e.getMessage())
-            : form.body(e.type(), e.getMessage()));
+    Invocations.send(ctx, form.body(e.type(), e.getMessage(), ctx.path()));
   }
 
   private ServingException routing(HttpResponseException e, Context ctx) {

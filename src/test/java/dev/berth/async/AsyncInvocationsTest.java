@@ -25,6 +25,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import software.amazon.awssdk.core.SdkBytes;
+import software.amazon.awssdk.services.s3.model.NoSuchKeyException;
 import software.amazon.awssdk.services.sagemakerruntime.SageMakerRuntimeClient;
 import software.amazon.awssdk.services.sagemakerruntime.model.InvokeEndpointAsyncRequest;
 import software.amazon.awssdk.services.sagemakerruntime.model.InvokeEndpointAsyncResponse;
@@ -71,6 +72,7 @@ class AsyncInvocationsTest {
     server =
         TestServer.with(new EchoingHandler())
             .set("BERTH_ASYNC_OUTPUT", shared.resolve("out").toString())
+            .set("BERTH_ASYNC_INPUT", shared.toString())
             .start();
     client = server.runtimeClient();
   }
@@ -83,7 +85,7 @@ class AsyncInvocationsTest {
 
   @Test
   void theAnswerToAFileIsWrittenToAnother() throws IOException {
-    var input = Files.writeString(directory.resolve("in.txt"), "a\nb");
+    var input = Files.writeString(shared.resolve("in.txt"), "a\nb");
     var accepted =
         ask(
             client,
@@ -141,7 +143,7 @@ class AsyncInvocationsTest {
 
   @Test
   void anInputThatIsNotThereIsAFailure() throws IOException {
-    var missing = directory.resolve("none").toString();
+    var missing = shared.resolve("none").toString();
     var accepted = ask(client, request -> request.inputLocation(missing));
     assertThat(written(accepted.failureLocation()))
         .isEqualTo(
@@ -150,8 +152,21 @@ class AsyncInvocationsTest {
   }
 
   @Test
+  void filesElsewhereAreRefused() throws IOException {
+    var secret = Files.writeString(directory.resolve("secret"), "a");
+    var link = Files.createSymbolicLink(shared.resolve("link"), secret);
+    for (var input :
+        List.of(secret.toString(), link.toString(), shared + "/../none", "/dev/zero")) {
+      assertRefused(
+          request -> request.inputLocation(input),
+          "InputLocation: %s: found a file elsewhere, expected s3://bucket/key or a file below %s (--async-input)"
+              .formatted(input, shared));
+    }
+  }
+
+  @Test
   void anEmptyInputIsAnEmptyPayload() throws IOException {
-    var input = Files.createFile(directory.resolve("empty"));
+    var input = Files.createFile(shared.resolve("empty"));
     var accepted = ask(client, request -> request.inputLocation(input.toUri().toString()));
     assertThat(written(accepted.outputLocation())).startsWith("[] application/json");
   }
@@ -160,24 +175,25 @@ class AsyncInvocationsTest {
   void whatTheApiDoesNotTakeIsAValidationError() {
     assertRefused(request -> {}, "InputLocation: found neither it nor a body");
     assertRefused(
-        request -> request.inputLocation("/a").body(SdkBytes.fromUtf8String("a")),
+        request -> request.inputLocation("s3://a/b").body(SdkBytes.fromUtf8String("a")),
         "InputLocation: found a body too");
     assertRefused(
-        request -> request.inputLocation("/a").requestTTLSeconds(59),
+        request -> request.inputLocation("s3://a/b").requestTTLSeconds(59),
         "RequestTTLSeconds: found \"59\", expected a whole number from 60 to 21600");
     assertRefused(
-        request -> request.inputLocation("/a").invocationTimeoutSeconds(3601),
+        request -> request.inputLocation("s3://a/b").invocationTimeoutSeconds(3601),
         "InvocationTimeoutSeconds: found \"3601\", expected a whole number from 1 to 3600");
     assertRefused(
-        request -> request.inputLocation("/a").filename("a/b"), "Filename: found \"a/b\"");
+        request -> request.inputLocation("s3://a/b").filename("a/b"), "Filename: found \"a/b\"");
     assertRefused(
-        request -> request.inputLocation("/a").s3OutputPathExtension("s3://b"),
+        request -> request.inputLocation("s3://a/b").s3OutputPathExtension("s3://b"),
         "S3OutputPathExtension: found \"s3://b\"");
     assertRefused(
-        request -> request.inputLocation("/a").s3OutputPathExtension("a/../../b"),
+        request -> request.inputLocation("s3://a/b").s3OutputPathExtension("a/../../b"),
         "expected one whose parts can be names of files");
     assertRefused(
-        request -> request.inputLocation("/a").inferenceId("x".repeat(65)), "Inference-Id: found");
+        request -> request.inputLocation("s3://a/b").inferenceId("x".repeat(65)),
+        "Inference-Id: found");
     assertRefused(
         request -> request.inputLocation("https://a/b"),
         "InputLocation: \"https://a/b\": found the scheme https");
@@ -209,6 +225,10 @@ class AsyncInvocationsTest {
                 .start();
         var client = server.runtimeClient()) {
       s3.put("bucket", "in/a.txt", "a");
+      assertThatThrownBy(() -> ask(client, request -> request.inputLocation("/etc/passwd")))
+          .isInstanceOf(ValidationErrorException.class)
+          .hasMessageContaining(
+              "found a file, expected s3://bucket/key; --async-input names a directory of files");
       var accepted =
           ask(
               client,
@@ -219,8 +239,10 @@ class AsyncInvocationsTest {
                       .accept("text/plain"));
       assertThat(accepted.outputLocation()).startsWith("s3://bucket/out/");
       assertThat(accepted.failureLocation()).startsWith("s3://bucket/failed/");
-      await().until(() -> s3.keys("bucket").size() == 2);
       var key = accepted.outputLocation().replace("s3://bucket/", "");
+      await()
+          .ignoreException(NoSuchKeyException.class)
+          .until(() -> s3.keys("bucket").contains(key));
       assertThat(s3.text("bucket", key)).startsWith("[A] text/plain");
       assertThat(s3.contentType("bucket", key)).isEqualTo("text/plain");
     }
@@ -278,7 +300,7 @@ class AsyncInvocationsTest {
   void withoutAPlaceForAnswersThereAreNone() throws Exception {
     try (var server = TestServer.with(new TextHandler()).start();
         var client = server.runtimeClient()) {
-      assertThatThrownBy(() -> ask(client, request -> request.inputLocation("/a")))
+      assertThatThrownBy(() -> ask(client, request -> request.inputLocation("s3://a/b")))
           .isInstanceOf(ValidationErrorException.class)
           .hasMessageContaining("name a directory or s3:// prefix with --async-output");
     }
@@ -288,7 +310,7 @@ class AsyncInvocationsTest {
                 .set("SAGEMAKER_REGION", "eu-west-1")
                 .start();
         var client = server.runtimeClient()) {
-      assertThatThrownBy(() -> ask(client, request -> request.inputLocation("/a")))
+      assertThatThrownBy(() -> ask(client, request -> request.inputLocation("s3://a/b")))
           .isInstanceOfSatisfying(
               SageMakerRuntimeException.class,
               error -> assertThat(error.statusCode()).isEqualTo(404));

@@ -56,7 +56,8 @@ class ConfigurationTest {
                     Duration.ofSeconds(20),
                     OptionalInt.empty(),
                     OptionalInt.empty()),
-                new AsyncConfig(Optional.empty(), Optional.empty(), 4, 100, Optional.empty()),
+                new AsyncConfig(
+                    Optional.empty(), Optional.empty(), Optional.empty(), 4, 100, Optional.empty()),
                 new ModelConfig(
                     home.resolve("model-artifact"),
                     Optional.empty(),
@@ -167,6 +168,7 @@ class ConfigurationTest {
         Map.of(
             "BERTH_ASYNC_OUTPUT", "s3://bucket/out",
             "BERTH_ASYNC_FAILURES", "failures",
+            "BERTH_ASYNC_INPUT", "src",
             "BERTH_ASYNC_CONCURRENCY", "2",
             "BERTH_ASYNC_QUEUE", "7",
             "AWS_ENDPOINT_URL_S3", "http://localhost:9000"));
@@ -190,6 +192,7 @@ class ConfigurationTest {
                 new AsyncConfig(
                     Optional.of("s3://bucket/out"),
                     Optional.of("failures"),
+                    Optional.of(Path.of("src")),
                     2,
                     7,
                     Optional.of(URI.create("http://localhost:9000"))),

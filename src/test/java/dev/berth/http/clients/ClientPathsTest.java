@@ -213,6 +213,59 @@ class ClientPathsTest {
 
   /// What `InferenceClient` sends to the address of a model.
   @Test
+  void aModelIsDescribedWithoutBeingAsked() throws Exception {
+    var info = JSON.readTree(servers.get("embeddings").get("/info").body());
+    assertThat(info.path("max_input_length").intValue()).isEqualTo(40);
+    assertThat(info.path("model_dtype").textValue()).isEqualTo("float32");
+    assertThat(info.path("model_type").has("embedding")).isTrue();
+    var classes = JSON.readTree(servers.get("classes").get("/info").body());
+    assertThat(classes.at("/model_type/classifier/id2label/0").textValue()).isEqualTo("negative");
+    assertThat(classes.at("/model_type/classifier/label2id/negative").intValue()).isZero();
+    var reranker = JSON.readTree(servers.get("reranker").get("/info").body());
+    assertThat(reranker.at("/model_type/reranker/id2label/0").textValue()).isEqualTo("LABEL_0");
+  }
+
+  @Test
+  void tokensHavePlacesInBytesAndBecomeTextsAgain() throws Exception {
+    var tokens = ask("embeddings", "/tokenize", "{\"inputs\": \"é lamp\"}").path(0);
+    assertThat(tokens.path(0).path("special").booleanValue()).isTrue();
+    assertThat(tokens.path(0).path("start").isNull()).isTrue();
+    var plain =
+        ask("embeddings", "/tokenize", "{\"inputs\": [\"é lamp\"], \"add_special_tokens\": false}")
+            .path(0);
+    assertThat(plain).hasSize(tokens.size() - 2);
+    // é has two bytes.
+    assertThat(plain.path(0).path("stop").intValue()).isEqualTo(2);
+    assertThat(plain.path(1).path("start").intValue()).isEqualTo(3);
+    assertThat(plain.path(plain.size() - 1).path("stop").intValue()).isEqualTo(7);
+    var ids = tokens.findValuesAsText("id").toString();
+    var whole = ask("embeddings", "/decode", "{\"ids\": %s}".formatted(ids));
+    assertThat(ask("embeddings", "/decode", "{\"ids\": [%s]}".formatted(ids))).isEqualTo(whole);
+    assertThat(
+            ask(
+                    "embeddings",
+                    "/decode",
+                    "{\"ids\": %s, \"skip_special_tokens\": false}".formatted(ids))
+                .path(0)
+                .textValue())
+        .contains(whole.path(0).textValue())
+        .startsWith("[CLS]");
+  }
+
+  @Test
+  void jinasFieldsOfEmbeddingsAreRead() throws Exception {
+    var answer =
+        ask(
+            "embeddings",
+            "/v1/embeddings",
+            """
+            {"model": "m", "input": [{"text": "The lamp."}], "task": "retrieval.query", "normalized": true,
+             "embedding_type": "float"}""");
+    assertThat(length(answer.at("/data/0/embedding"))).isCloseTo(1, within(1e-5));
+    assertThat(answer.at("/data/0/embedding").size()).isEqualTo(16);
+  }
+
+  @Test
   void huggingFacesClientAsksAtTheRoot() throws Exception {
     assertThat(
             ask(
@@ -301,6 +354,10 @@ class ClientPathsTest {
         "embeddings|/similarity|{\"inputs\": \"a\"}|inputs: found the text \"a\", expected an object",
         "embeddings|/similarity|{\"inputs\": {\"sentences\": [\"a\"]}}|inputs.source_sentence: found nothing, expected a text",
         "classes|/predict|{\"inputs\": [\"a\", \"b\", \"c\"]}|inputs: found a list, expected a text, or a list of one or two texts",
+        "embeddings|/tokenize|{\"inputs\": []}|inputs: found a list, expected a text or a list of texts, at least one",
+        "embeddings|/tokenize|{\"inputs\": 5}|inputs: found 5, expected a text or a list of texts",
+        "embeddings|/decode|{\"ids\": [1, -2]}|ids: found a list, expected token ids, or a list of lists of them",
+        "embeddings|/decode|{}|ids: found nothing, expected token ids, or a list of lists of them",
         "classes|/predict|{\"inputs\": [[\"a\"], 5]}|inputs[1]: found 5, expected a text, or a list of one or two texts",
         "reranker|/rerank|{\"texts\": [\"a\"]}|query: found nothing, expected a text",
         "reranker|/rerank|{\"query\": \"a\", \"texts\": [\"a\", null]}|texts: found a list, expected a text or a list of texts",

@@ -116,6 +116,7 @@ class VertexTest {
       var body = "{\"instances\": [%s]}".formatted(QUESTION);
       assertThat(predict(many, "/v1/models/mine:predict", body).statusCode()).isEqualTo(200);
       assertThat(many.get("/v1/models/other").statusCode()).isEqualTo(404);
+      assertThat(many.get("/v1/models").body()).contains("\"id\":\"mine\"");
     }
   }
 
