@@ -4,10 +4,12 @@ import json
 
 import pytest
 
+import onnx_format
 import picture_models
 import task_models
 import tasks
 import tiny_models
+from subject import load_subject
 from test_trace import ANY_AGREEMENT
 
 pytest.importorskip("onnxruntime")
@@ -45,6 +47,23 @@ def test_int8_says_how_far_it_agrees(trace, tmp_path):
     assert description["agreement"]["questions"] > 100
     sizes = [(tmp_path / precision / "model.onnx").stat().st_size for precision in ("int8", "fp32")]
     assert sizes == sorted(sizes)
+
+
+def test_the_largest_channels_of_activations_stay_in_fp32(tmp_path, monkeypatch):
+    subject = load_subject(tiny_models.save("bert", tmp_path / "model"), None)
+    for layer in subject.model.bert.encoder.layer:
+        layer.intermediate.dense.bias.data[3] = 100
+        layer.output.dense.weight.data[:, 3] /= 100
+    expected = subject.module("fp32")
+
+    def difference() -> float:
+        file = onnx_format.exporting(subject).module("int8")
+        pairs = [zip(file(*batch), expected(*batch), strict=True) for batch in subject.batches()]
+        return sum((one - other).square().mean().item() for pair in pairs for one, other in pair)
+
+    apart = difference()
+    monkeypatch.setattr(onnx_format, "OUTLIERS", 0)
+    assert apart < difference() / 2
 
 
 def test_what_onnx_is_not_for_is_refused(refusal, tmp_path):

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /// What an ONNX file says of its model before it is loaded: a message of Protocol Buffers, of which
 /// the few fields are read that are needed here. Their numbers stand in `onnx.proto`. Weights are
@@ -32,6 +33,8 @@ final class OnnxFile {
 
   /// A location that stands for an address in memory, which ONNX Runtime would read.
   private static final String ADDRESS = "_ORT_MEM_ADDR_";
+
+  private static final Pattern INTEGERS = Pattern.compile("^Q|Integer|Quantize");
 
   /// Reads a field, if it is one that is needed.
   @FunctionalInterface
@@ -62,6 +65,8 @@ final class OnnxFile {
 
   /// How many tensors have weights in `float16`, less those in `float32`.
   private int halves;
+
+  private boolean hasZeroPoints = true;
 
   private int depth;
 
@@ -126,7 +131,7 @@ final class OnnxFile {
   /// are files of the artifact.
   ///
   /// @throws EngineException when it must not be loaded
-  static void check(Path file) {
+  static OnnxFile checked(Path file) {
     ArtifactFile.problem(file)
         .ifPresent(
             problem -> {
@@ -140,10 +145,16 @@ final class OnnxFile {
       for (var weights : read.weights) {
         checkWeights(file, weights);
       }
+      return read;
     } catch (IOException e) {
       throw refused(
           file, "found no ONNX model, or only the beginning of one; copy or export it again", e);
     }
+  }
+
+  /// Whether all products of integers are of MatMulInteger and name the zero points of both sides.
+  boolean hasZeroPoints() {
+    return hasZeroPoints;
   }
 
   private static void checkWeights(Path file, String weights) throws IOException {
@@ -196,7 +207,7 @@ final class OnnxFile {
   /// The graph of a branch, a loop or a function has inputs of its own.
   private boolean innerGraph(int field) throws IOException {
     return switch (field) {
-      case 1 -> message(this::node);
+      case 1 -> node();
       case 5 -> message(this::tensor);
       case 15 -> message(this::sparseTensor);
       default -> false;
@@ -205,14 +216,33 @@ final class OnnxFile {
 
   private boolean function(int field) throws IOException {
     return switch (field) {
-      case 7 -> message(this::node);
+      case 7 -> node();
       case 11 -> message(this::attribute);
       default -> false;
     };
   }
 
-  private boolean node(int field) throws IOException {
-    return field == 5 && message(this::attribute);
+  private boolean node() throws IOException {
+    var inputs = new ArrayList<String>();
+    var type = new String[] {""};
+    message(
+        field ->
+            switch (field) {
+              case 1 -> inputs.add(in.readString());
+              case 4 -> {
+                type[0] = in.readString();
+                yield true;
+              }
+              case 5 -> message(this::attribute);
+              default -> false;
+            });
+    hasZeroPoints &=
+        switch (type[0]) {
+          case "MatMulInteger" -> inputs.size() == 4 && !inputs.getLast().isEmpty();
+          case "DynamicQuantizeLinear", "DequantizeLinear", "QuantizeLinear" -> true;
+          default -> !INTEGERS.matcher(type[0]).find();
+        };
+    return true;
   }
 
   private boolean attribute(int field) throws IOException {
