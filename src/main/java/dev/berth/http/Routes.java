@@ -46,8 +46,8 @@ public final class Routes {
   private static final String HAS_MANY =
       "this server has many models; POST /models/{name}/invoke asks one, GET /models lists them";
 
-  /// To refuse takes about a thousandth of a second, and may take a tenth of the cores.
-  private static final long REFUSAL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+  /// To refuse takes about 0.2 ms of a core, and may take a tenth of the cores.
+  private static final long REFUSAL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
   /// Not longer than what `Retry-After` says.
   private final Pace refusals =
