@@ -43,11 +43,6 @@ public record Truncation(int maxLength, Strategy strategy, Side side) {
     return new Truncation(Math.min(length, maxLength), strategy, side);
   }
 
-  /// The same for another text of a pair.
-  public Truncation cutting(Strategy which) {
-    return new Truncation(maxLength, which, side);
-  }
-
   /// @param special the tokens of the row that no text has
   /// @throws BadInputException when the text that may be cut is too short
   Kept kept(int first, int second, int special) {
