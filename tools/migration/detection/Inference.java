@@ -20,7 +20,7 @@ public final class Inference extends TensorHandler {
 
   private static final int SIZE = 128;
   private static final List<String> LABELS = List.of("person", "bicycle", "car");
-  private static final float CONFIDENCE = 0.4f;
+  private static final float CONFIDENCE = 0.9f;
   private static final double OVERLAP = 0.5;
 
   record Detection(String label, float score, List<Float> box) {}

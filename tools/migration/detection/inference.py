@@ -11,7 +11,7 @@ from torchvision.ops import batched_nms
 
 SIZE = 128
 LABELS = ["person", "bicycle", "car"]
-CONFIDENCE = 0.4
+CONFIDENCE = 0.9
 OVERLAP = 0.5
 
 
