@@ -18,8 +18,8 @@ def directories() -> tuple[Path, Path]:
 
 def trace(model: Path, output: Path, *more: str) -> None:
     """As `docs/tasks.md` has it, in fp32."""
-    command = [sys.executable, ROOT / "trace/trace.py", "--model", model, "--output", output, "--precision", "fp32", *more]
-    subprocess.run(command, check=True)
+    options = ["--model", model, "--output", output, "--precision", "fp32", *more]
+    subprocess.run([sys.executable, ROOT / "trace/trace.py", *options], check=True)
 
 
 def describe(directory: Path, **more: object) -> None:
