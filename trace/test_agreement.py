@@ -59,7 +59,9 @@ def test_int8_is_the_default_of_a_cpu_where_it_answers_as_fp32(trace, decided_mo
     assert figures["questions"] == 120
     assert figures["sameAnswers"] >= 0.9 * 120
     assert 0 < figures["largestScoreDifference"] < 1
-    assert f"int8 and fp32: the same best answer to {figures['sameAnswers']} of 120" in capsys.readouterr().out
+    captured = capsys.readouterr()
+    assert f"int8 and fp32: the same best answer to {figures['sameAnswers']} of 120" in captured.out
+    assert captured.err.endswith("from those in fp32; --precision fp32 keeps them\n")
 
 
 def test_fp32_is_the_default_of_a_cpu_where_int8_answers_otherwise(trace, random_model, tmp_path, capsys):

@@ -219,6 +219,19 @@ public final class Image {
     return new Image(width, height, cropped);
   }
 
+  /// The whole picture, its shape kept, as large as fits into this size, in the middle of black.
+  public Letterbox letterbox(int width, int height) {
+    checkLengths(width, height);
+    double scale = Math.min((double) width / this.width, (double) height / this.height);
+    var resized =
+        resize(
+            (int) Math.max(1, Math.rint(this.width * scale)),
+            (int) Math.max(1, Math.rint(this.height * scale)));
+    int left = (width - resized.width) / 2;
+    int top = (height - resized.height) / 2;
+    return new Letterbox(resized.crop(-left, -top, width, height), scale, left, top);
+  }
+
   /// uint8 `[height, width, 3]`: red, green and blue from 0 to 255, as NumPy makes it of a Pillow
   /// image.
   public Tensor rgb() {

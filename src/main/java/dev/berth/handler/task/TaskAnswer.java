@@ -4,6 +4,7 @@ import dev.berth.content.ContentType.OfDocuments;
 import dev.berth.content.ContentTypes;
 import dev.berth.content.Instances;
 import dev.berth.content.RecordError;
+import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import java.io.IOException;
@@ -12,12 +13,22 @@ import java.util.List;
 /// What became of one record: its answer, or why it has none.
 public sealed interface TaskAnswer {
 
+  /// The answer as plain Java, as it is written as JSON, such as a `float[]` of an embedding.
+  ///
+  /// @throws BadInputException where there is none, with what was wrong with the record
+  Object document();
+
   /// @param document plain Java, as it is written as JSON
   /// @param alone whether the record came as the only input of a body
   record Answered(Object document, boolean alone) implements TaskAnswer {}
 
   /// @param message what was wrong with the record
-  record Rejected(String message) implements TaskAnswer {}
+  record Rejected(String message) implements TaskAnswer {
+    @Override
+    public Object document() {
+      throw new BadInputException(message);
+    }
+  }
 
   /// Writes answers as the request asks: a list, or the answer of an input alone.
   ///

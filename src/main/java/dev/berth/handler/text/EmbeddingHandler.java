@@ -6,7 +6,6 @@ import dev.berth.content.Fields;
 import dev.berth.content.Npy;
 import dev.berth.handler.task.TaskAnswer;
 import dev.berth.handler.task.TaskRecord.Asked;
-import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
@@ -127,13 +126,6 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
   }
 
   private static List<float[]> vectors(List<TaskAnswer> answers) {
-    return answers.stream()
-        .map(
-            answer ->
-                switch (answer) {
-                  case TaskAnswer.Answered(var document, _) -> (float[]) document;
-                  case TaskAnswer.Rejected(var message) -> throw new BadInputException(message);
-                })
-        .toList();
+    return answers.stream().map(answer -> (float[]) answer.document()).toList();
   }
 }

@@ -134,6 +134,21 @@ class TextFormsTest {
     }
   }
 
+  /// An array has no place for an error.
+  @Test
+  void aBadRecordOfAJobFailsAnArray() throws Exception {
+    try (var server =
+        TestServer.artifact(TaskTest.TASKS.resolve("sentence-embeddings-bert"))
+            .set("BERTH_BAD_RECORDS", "keep")
+            .start()) {
+      var types =
+          new String[] {"Content-Type", "application/jsonlines", "Accept", "application/x-npy"};
+      var response = server.invoke("\"a lamp\"\n7", types);
+      assertThat(response.statusCode()).isEqualTo(400);
+      assertThat(response.body()).contains("line 2: found 7, expected a text");
+    }
+  }
+
   @Test
   void embeddingsMayBeNumPysArrays() throws Exception {
     var response =
