@@ -14,6 +14,7 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.images.builder.Transferable;
 
 /// Containers of the image, restricted as SageMaker does it and as people do.
@@ -136,6 +137,36 @@ class ContainerTest {
       assertAnswers(container);
       assertThat(container.getLogs()).doesNotContain("secret-value");
     }
+  }
+
+  /// What kubelet gives a pod in a namespace with the Services of `deploy/kubernetes` and one for
+  /// gRPC, unless `enableServiceLinks` is off. With these names, one is that of a setting.
+  @Test
+  void itIgnoresKubernetesServices() throws Exception {
+    var container = serving();
+    addService(container, "KUBERNETES", "10.96.0.1", "HTTPS", 443);
+    addService(container, "BERTH", "10.96.10.5", "HTTP", 80);
+    addService(container, "BERTH_GRPC", "10.96.10.7", "GRPC", 9000);
+    try (container) {
+      container.start();
+      assertAnswers(container);
+      assertThat(container.execInContainer("serve", "health").getExitCode()).isZero();
+      assertThat(container.getLogs()).doesNotContain("10.96.").doesNotContain("WARN");
+    }
+  }
+
+  private static void addService(
+      GenericContainer<?> pod, String service, String address, String name, int port) {
+    var link = "%s_PORT_%d_TCP".formatted(service, port);
+    var url = "tcp://%s:%d".formatted(address, port);
+    pod.withEnv(service + "_SERVICE_HOST", address)
+        .withEnv(service + "_SERVICE_PORT", String.valueOf(port))
+        .withEnv(service + "_SERVICE_PORT_" + name, String.valueOf(port))
+        .withEnv(service + "_PORT", url)
+        .withEnv(link, url)
+        .withEnv(link + "_PROTO", "tcp")
+        .withEnv(link + "_PORT", String.valueOf(port))
+        .withEnv(link + "_ADDR", address);
   }
 
   @Test

@@ -17,10 +17,11 @@ import org.apache.commons.text.similarity.LevenshteinDistance;
 final class VariableNames {
 
   /// What kubelet adds for each Service of a pod's namespace. One named `berth` brings
-  /// `BERTH_PORT=tcp://10.96.10.5:80`, and one named `berth-grpc` a setting's own name.
+  /// `BERTH_PORT=tcp://10.96.10.5:80`, one named `berth-grpc` a setting's own name, and one named
+  /// `serving` names of another server.
   private static final Pattern SERVICE_LINK =
       Pattern.compile(
-          "BERTH_(.+_)?(SERVICE_(HOST|PORT(_.+)?)=.*|PORT_\\d+_(TCP|UDP|SCTP)(_.+)?=.*|PORT=(tcp|udp|sctp)://.*)");
+          "(BERTH|MMS|SERVING|TS)_(.+_)?(SERVICE_(HOST|PORT(_.+)?)=.*|PORT_\\d+_(TCP|UDP|SCTP)(_.+)?=.*|PORT=(tcp|udp|sctp)://.*)");
 
   /// Variables of the platform, the SDK and other servers that are no settings here. Those which
   /// mean the same as a setting are variables of it, where it is declared.

@@ -635,7 +635,8 @@ class ConfigurationTest {
         .containsExactly("%s: there is no such setting; did you mean %s?".formatted(name, meant));
   }
 
-  /// In a namespace of Kubernetes with the Services `berth`, `berth-qa` and `berth-grpc`.
+  /// In a namespace of Kubernetes with the Services `berth`, `berth-qa`, `berth-grpc` and
+  /// `serving`.
   @ParameterizedTest
   @CsvSource({
     "BERTH_SERVICE_HOST, 10.96.10.5",
@@ -648,10 +649,13 @@ class ConfigurationTest {
     "BERTH_QA_SERVICE_HOST, 10.96.10.6",
     "BERTH_QA_PORT_80_TCP_ADDR, 10.96.10.6",
     "BERTH_QA_PORT, udp://10.96.10.6:53",
-    "BERTH_GRPC_PORT, tcp://10.96.10.7:9000"
+    "BERTH_GRPC_PORT, tcp://10.96.10.7:9000",
+    "SERVING_SERVICE_PORT, 80",
+    "SERVING_PORT, tcp://10.96.10.8:80"
   })
   void a_link_to_a_service_is_no_setting(String name, String value) {
-    assertThat(read(Map.of(name, value))).isEqualTo(read(Map.of()));
+    assertThat(Configuration.read(Map.of(name, value), Map.of(), home))
+        .isEqualTo(Configuration.read(Map.of(), Map.of(), home));
   }
 
   @Test
