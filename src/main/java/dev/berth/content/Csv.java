@@ -116,7 +116,7 @@ public final class Csv extends ContentType
       throws IOException {
     if (!inputs.table().isKnown()) {
       inputs.checkOne(request);
-      var rows = CsvTensors.read(request);
+      var rows = CsvTensors.read(request, inputs);
       return new TensorRecords(
           rows.size(), i -> List.of(rows.get(i).tensor(inputs.type(0))), Instances.Form.LIST);
     }

@@ -21,6 +21,12 @@ public final class CsvTensors {
   private static final Pattern NUMBER =
       Pattern.compile("[-+]?(\\d++\\.?\\d*+|\\.\\d++)([eE][-+]?\\d++)?|NaN");
 
+  /// What may be the name of a column, and is no value that others write.
+  private static final Pattern NAME =
+      Pattern.compile(
+          "(?!(nan|na|n/a|null|none|inf|infinity|true|false)$)[\\p{L}_].*",
+          Pattern.CASE_INSENSITIVE);
+
   /// As in JSON, because reading more takes the square of the time.
   private static final int MOST_DIGITS = 1000;
 
@@ -135,26 +141,26 @@ public final class CsvTensors {
   ///
   /// @throws BadInputException when there are none, or the body is not CSV
   public static List<Row> read(InvocationRequest request) throws IOException {
-    var rows = rows(request);
-    return rows(rows, isPresent(request) ? 1 : 0, rows.getFirst().length);
+    return read(request, new TensorInputs(List.of(), List.of(ElementType.STRING)));
   }
 
-  /// The records of rows whose columns are known. A header says where each of them stands. The
-  /// parameter `header` of the content type, `present` or `absent`, settles whether the first row
-  /// is one. Else it is one when its cells are the names of the columns, in any order.
+  /// The rows of a body whose columns are not known, without its header.
+  ///
+  /// @throws BadInputException when there are none, or the body is not CSV
+  static List<Row> read(InvocationRequest request, TensorInputs inputs) throws IOException {
+    var rows = rows(request);
+    return rows(rows, hasHeader(rows, request, inputs) ? 1 : 0, rows.getFirst().length);
+  }
+
+  /// The records of rows whose columns are known. A header says where each of them stands.
   ///
   /// @throws BadInputException when there are no rows, the body is not CSV, or its header has other
   ///   names
   static TensorRecords records(InvocationRequest request, TensorInputs inputs) throws IOException {
     var all = rows(request);
     var names = inputs.table().names();
-    var first = Arrays.stream(all.getFirst()).map(String::strip).toList();
-    boolean hasHeader =
-        isPresent(request)
-            || (!"absent".equals(header(request))
-                && !names.isEmpty()
-                && first.size() == names.size()
-                && new HashSet<>(first).equals(new HashSet<>(names)));
+    var first = cells(all.getFirst());
+    boolean hasHeader = hasHeader(all, request, inputs);
     if (hasHeader && !names.isEmpty()) {
       TableColumns.checkNames(first, names, "row 1");
     }
@@ -166,6 +172,33 @@ public final class CsvTensors {
     var rows = rows(all, hasHeader ? 1 : 0, count);
     return new TensorRecords(
         rows.size(), i -> rows.get(i).record(inputs, places), Instances.Form.LIST);
+  }
+
+  /// Whether the first row is a header. The parameter `header` of the content type, `present` or
+  /// `absent`, settles it. Else it is one when its cells are the names of the columns, in any
+  /// order. Where those have none, any names above rows of numbers are a header; but not where a
+  /// bad row has an answer of its own.
+  private static boolean hasHeader(
+      List<String[]> rows, InvocationRequest request, TensorInputs inputs) {
+    var declared = request.contentType().parameters().get("header");
+    if ("present".equals(declared) || "absent".equals(declared)) {
+      return declared.equals("present");
+    }
+    var first = cells(rows.getFirst());
+    var distinct = new HashSet<>(first);
+    var names = inputs.table().names();
+    if (first.size() != distinct.size() || !names.isEmpty()) {
+      return first.size() == names.size() && distinct.equals(new HashSet<>(names));
+    }
+    return rows.size() > 1
+        && inputs.types().stream()
+            .noneMatch(type -> type == ElementType.STRING || type == ElementType.BOOL)
+        && first.stream().allMatch(cell -> NAME.matcher(cell).matches())
+        && !ContentTypes.keepsBadRecords(request);
+  }
+
+  private static List<String> cells(String[] row) {
+    return Arrays.stream(row).map(String::strip).toList();
   }
 
   static int[] inOrder(int count) {
@@ -184,14 +217,6 @@ public final class CsvTensors {
     return IntStream.range(first, rows.size())
         .mapToObj(r -> new Row("row " + (r + 1), rows.get(r), columns))
         .toList();
-  }
-
-  private static boolean isPresent(InvocationRequest request) {
-    return "present".equals(header(request));
-  }
-
-  private static String header(InvocationRequest request) {
-    return request.contentType().parameters().get("header");
   }
 
   /// The elements of a tensor as the cells of a row.

@@ -11,6 +11,7 @@ import java.util.Map;
 /// ```
 /// {"instances": [A, B]}      two records; answered by {"predictions": [a, b]}
 /// {"dataframe_split": {"columns": […], "data": [A, B]}}  the same, where A is a row: a list
+/// {"dataframe_records": [A, B]}  the same, where A is a row: an object
 /// [A, B]                     two records, where A is a list or an object; answered by [a, b]
 /// A                          one record, anything else: an object, a number, a list of numbers; answered by a
 /// ```
@@ -19,12 +20,14 @@ import java.util.Map;
 /// @param form how they were written
 public record Instances(List<JsonNode> values, Form form) {
 
-  private static final String FRAME = "dataframe_split";
+  private static final String SPLIT = "dataframe_split";
+  private static final String RECORDS = "dataframe_records";
 
   /// How the records of a body are written, and so how its predictions are.
   public enum Form {
     INSTANCES,
-    DATAFRAME,
+    SPLIT,
+    RECORDS,
     LIST,
     ONE,
     /// `{"inputs": A}`, answered by `{"outputs": a}`: a batch as one value. Only for tensors,
@@ -41,8 +44,11 @@ public record Instances(List<JsonNode> values, Form form) {
     if (body.has("instances")) {
       return read(body.path("instances"), "instances", Form.INSTANCES);
     }
-    if (body.has(FRAME)) {
-      return read(body.path(FRAME).path("data"), FRAME + ".data", Form.DATAFRAME);
+    if (body.has(SPLIT)) {
+      return read(body.path(SPLIT).path("data"), SPLIT + ".data", Form.SPLIT);
+    }
+    if (body.has(RECORDS)) {
+      return read(body.path(RECORDS), RECORDS, Form.RECORDS);
     }
     if (body.isArray() && (body.isEmpty() || body.path(0).isContainerNode())) {
       return new Instances(body.valueStream().toList(), Form.LIST);
@@ -61,7 +67,8 @@ public record Instances(List<JsonNode> values, Form form) {
   public String name(int index) {
     return switch (form) {
       case INSTANCES -> "instances[%d]".formatted(index);
-      case DATAFRAME -> "%s.data[%d]".formatted(FRAME, index);
+      case SPLIT -> "%s.data[%d]".formatted(SPLIT, index);
+      case RECORDS -> "%s[%d]".formatted(RECORDS, index);
       case LIST -> "[%d]".formatted(index);
       case ONE, COLUMNS -> "body";
     };
@@ -70,7 +77,7 @@ public record Instances(List<JsonNode> values, Form form) {
   /// The predictions of records in a form, as one value for [Json#write].
   public static Object answer(List<?> predictions, Form form) {
     return switch (form) {
-      case INSTANCES, DATAFRAME -> Map.of("predictions", predictions);
+      case INSTANCES, SPLIT, RECORDS -> Map.of("predictions", predictions);
       case LIST -> predictions;
       case COLUMNS -> Map.of("outputs", predictions);
       case ONE ->

@@ -13,10 +13,15 @@ import dev.berth.memory.RequestMemory;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntFunction;
 
 /// JSON (RFC 8259) in and out.
 public final class Json extends ContentType
     implements ContentType.OfDocuments, ContentType.OfTensors {
+
+  private interface Reading {
+    JsonNode read(String text) throws NotJsonException;
+  }
 
   /// For [ContentTypes] alone.
   Json() {
@@ -27,8 +32,12 @@ public final class Json extends ContentType
   ///
   /// @throws BadInputException with the line and column where the body stops to be JSON
   public static JsonNode read(InvocationRequest request) throws IOException {
+    return read(request, JsonText::payload);
+  }
+
+  private static JsonNode read(InvocationRequest request, Reading reading) throws IOException {
     try {
-      return JsonText.payload(request.text());
+      return reading.read(request.text());
     } catch (NotJsonException e) {
       throw new BadInputException(
           "body: %s%s"
@@ -74,7 +83,7 @@ public final class Json extends ContentType
   @Override
   public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs)
       throws IOException {
-    var body = read(request);
+    var body = read(request, JsonText::numbers);
     if (body.has("inputs") && !inputs.names().contains("inputs")) {
       return TensorRecords.rows(
           JsonTensors.columns(body.path("inputs"), inputs, "inputs"),
@@ -85,15 +94,23 @@ public final class Json extends ContentType
       throw new BadInputException("body: found null, expected a JSON value");
     }
     var instances = Instances.read(body);
-    List<JsonNode> values = instances.values();
+    var values = instances.values();
+    boolean hasNames =
+        inputs.names().size() > 1
+            || (inputs.table().count() > 1 && !inputs.table().names().isEmpty());
     var columns = body.path("dataframe_split").path("columns");
-    if (inputs.names().size() > 1 && !columns.isEmpty()) {
-      values = values.stream().map(row -> named(row, columns)).toList();
-    }
-    var records = values;
+    // pandas numbers columns that have no names.
+    boolean isSplit = instances.form() == Instances.Form.SPLIT && columns.path(0).isTextual();
+    boolean isRecords = instances.form() == Instances.Form.RECORDS;
+    IntFunction<JsonNode> row =
+        isSplit && hasNames
+            ? i -> named(values.get(i), columns)
+            : isRecords && !hasNames
+                ? i -> ordered(values.get(i), values.getFirst(), instances.name(i))
+                : values::get;
     return new TensorRecords(
         values.size(),
-        i -> JsonTensors.record(records.get(i), inputs, instances.name(i)),
+        i -> JsonTensors.record(row.apply(i), inputs, instances.name(i)),
         instances.form());
   }
 
@@ -110,6 +127,21 @@ public final class Json extends ContentType
       object.set(columns.path(i).asText(), row.path(i));
     }
     return object;
+  }
+
+  /// The values of a row in the order that the columns have in the first one.
+  private static JsonNode ordered(JsonNode row, JsonNode first, String name) {
+    if (!row.isObject()) {
+      throw Excerpt.bad(name, row, "an object with the values of the columns");
+    }
+    var columns = names(first);
+    TableColumns.checkNames(names(row), columns, name);
+    RequestMemory.charge(HeapSize.OBJECT + HeapSize.FIELD * columns.size());
+    return JsonNodeFactory.instance.arrayNode().addAll(columns.stream().map(row::get).toList());
+  }
+
+  private static List<String> names(JsonNode row) {
+    return row.propertyStream().map(Map.Entry::getKey).toList();
   }
 
   @Override

@@ -257,10 +257,11 @@ public final class JsonTensors {
 
     /// A value that is missing has no characters.
     private String text(JsonNode value) {
-      if (!value.isTextual() && !value.isNull()) {
+      boolean isMissing = value.isNull() || Double.isNaN(value.doubleValue());
+      if (!value.isTextual() && !isMissing) {
         throw bad(shape.length, Excerpt.of(value), "a text");
       }
-      return value.asText("");
+      return isMissing ? "" : value.textValue();
     }
 
     /// A value that is missing is NaN. Jobs over tables write NaN and infinities as texts.

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.StreamWriteConstraints;
+import com.fasterxml.jackson.core.json.JsonReadFeature;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -47,6 +48,9 @@ public final class JsonText {
   private static final ObjectReader UNIQUE =
       TREES.with(DeserializationFeature.FAIL_ON_READING_DUP_TREE_KEY);
   private static final JsonFactory EXACT = factory(AS_THEY_STAND);
+
+  private static final JsonParser.Feature NAN =
+      JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS.mappedFeature();
 
   private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
 
@@ -100,6 +104,15 @@ public final class JsonText {
   /// counts, as in Python.
   public static JsonNode payload(String text) throws NotJsonException {
     return only(() -> new CountedParser(JSON.createParser(text)), TREES::readTree, isLine(text));
+  }
+
+  /// The same where it holds numbers for a model: NaN, Infinity and -Infinity are numbers, as
+  /// Python writes them.
+  public static JsonNode numbers(String text) throws NotJsonException {
+    return only(
+        () -> new CountedParser(JSON.createParser(text).enable(NAN)),
+        TREES::readTree,
+        isLine(text));
   }
 
   /// The value of a text, whose numbers keep the text that they have: `1.0`, `1e5` and digits

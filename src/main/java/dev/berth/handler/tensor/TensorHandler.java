@@ -22,6 +22,7 @@ import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.Signature;
 import dev.berth.hooks.Tensor;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -73,6 +74,7 @@ public class TensorHandler
   }
 
   private final TensorArtifact artifact;
+  private final boolean isOfMlflow;
   private final KnownTensors known;
   private final SharedGraphs models;
   private final List<MediaType> responseTypes;
@@ -88,6 +90,7 @@ public class TensorHandler
 
   public TensorHandler(TensorArtifact artifact) {
     this.artifact = artifact;
+    this.isOfMlflow = Files.exists(artifact.directory().resolve("MLmodel"));
     var names = Engine.of(artifact.file()).names(artifact.file());
     ModelNames.check(artifact, names);
     // A class that extends this one may give the model what else it takes.
@@ -179,7 +182,10 @@ public class TensorHandler
         rejected.put(i, e.getMessage());
       }
     }
-    request.attributes().put(Written.NAME, new Written(read.form(), rejected));
+    // As MLflow answers, whose clients take nothing else.
+    var form =
+        isOfMlflow && read.form() != Instances.Form.ONE ? Instances.Form.INSTANCES : read.form();
+    request.attributes().put(Written.NAME, new Written(form, rejected));
     return records;
   }
 

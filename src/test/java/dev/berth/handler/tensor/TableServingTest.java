@@ -65,6 +65,7 @@ class TableServingTest {
         "application/jsonlines | [34, 51000, \"Paris\", 3]~[null, 18000, \"\", 12]",
         "application/jsonlines | {\"city\": \"Paris\", \"age\": 34, \"income\": 51000, \"visits\": 3}~{\"age\": \"NaN\", \"income\": 18000, \"city\": null, \"visits\": 12}",
         "application/json | [[34, 51000, \"Paris\", 3], [null, 18000, null, 12]]",
+        "application/json | [[34, 51000, \"Paris\", 3], [NaN, 18000, NaN, 12]]",
         "application/json | [{\"city\": [\"Paris\"], \"age\": [34], \"income\": [51000], \"visits\": [3]}, [null, 18000, null, 12]]"
       })
   void theColumnsOfARowAreInputs(String type, String body) throws Exception {
@@ -88,6 +89,12 @@ class TableServingTest {
                 pipeline,
                 "application/json",
                 "{\"dataframe_split\": {\"columns\": [\"visits\", \"city\", \"age\", \"income\"], \"data\": [[3, \"Paris\", 34, 51000]]}}"))
+        .isEqualTo("{\"predictions\":[%s]}".formatted(STAYS));
+    assertThat(
+            answer(
+                pipeline,
+                "application/json",
+                "{\"dataframe_records\": [{\"visits\": 3, \"city\": \"Paris\", \"age\": 34, \"income\": 51000}]}"))
         .isEqualTo("{\"predictions\":[%s]}".formatted(STAYS));
     assertThat(
             pipeline
@@ -116,10 +123,12 @@ class TableServingTest {
         "application/json | {\"instances\": [[34, 51000]]} | instances[0]: found a list of 2, expected one of 4, or an object with [age, income, city, visits]",
         "application/json | [[34, 51000, 7, 3]] | [0][2]: found 7, expected a text",
         "application/json | [[34, 51000, \"\", null]] | [0][3]: found null, expected a whole number that is int64",
+        "application/json | [[34, 51000, \"\", NaN]] | [0][3]: found NaN, expected a whole number that is int64",
         "application/json | [[\"x\", 51000, \"\", 3]] | [0][0]: found the text \"x\", expected a number",
         "application/json | [[[1, 2], 51000, \"\", 3]] | [0][0]: found a list, expected a value",
         "application/json | [[34, 51000, \"😀\", 3]] | found a text with U+0000 or a character beyond U+FFFF",
         "application/json | {\"dataframe_split\": {\"columns\": [\"age\"], \"data\": [[1, 2]]}} | dataframe_split.data: found a list of 2, expected a list of 1, as there are columns",
+        "application/json | {\"dataframe_records\": [{\"age\": 34}]} | dataframe_records[0]: missing [income, city, visits], expected [age, income, city, visits]",
         "text/libsvm | 0:1 | line 1, column 4: found \"\", expected a whole number that is int64"
       })
   void whatIsWrongIsNamed(String type, String body, String message) throws Exception {

@@ -72,6 +72,10 @@ class TensorHandlerTest {
         "{\"inputs\": [[1, 2], [3, 4]]}  | {\"outputs\":[[2.0,4.0],[6.0,8.0]]}",
         "{\"inputs\": {\"x\": [[1, 2]]}}  | {\"outputs\":[[2.0,4.0]]}",
         "{\"dataframe_split\": {\"index\": [0, 1], \"columns\": [\"a\", \"b\"], \"data\": [[1, 2], [3, 4]]}} | {\"predictions\":[[2.0,4.0],[6.0,8.0]]}",
+        "{\"dataframe_split\": {\"columns\": [0, 1], \"data\": [[1, 2]]}} | {\"predictions\":[[2.0,4.0]]}",
+        "{\"dataframe_records\": [{\"a\": 1, \"b\": 2}, {\"b\": 4, \"a\": 3}]} | {\"predictions\":[[2.0,4.0],[6.0,8.0]]}",
+        "{\"dataframe_records\": [{\"a\": 1}]} | {\"predictions\":[[2.0]]}",
+        "{\"dataframe_records\": []}     | {\"predictions\":[]}",
         "[[1, 2], [3, 4]]                | [[2.0,4.0],[6.0,8.0]]",
         "[[1, 2], [3]]                   | [[2.0,4.0],[6.0]]",
         "[[[1], [0.1]]]                  | [[[2.0],[0.2]]]",
@@ -80,7 +84,8 @@ class TensorHandlerTest {
         "[]                              | []",
         "7                               | 14.0",
         "[true, false]                   | [2.0,0.0]",
-        "[1e39]                          | [null]"
+        "[1e39]                          | [null]",
+        "[NaN, -Infinity]                | [null,null]"
       })
   void jsonIsAnsweredInItsOwnForm(String body, String answer) throws Exception {
     assertAnswer(doubled, "application/json", "application/json", body, answer);
@@ -118,6 +123,8 @@ class TensorHandlerTest {
     assertAnswer(doubled, "text/csv", "application/json", "1\n2\n", "[2.0,4.0]");
     assertAnswer(doubled, "text/csv", "application/json", "1,2\n 3,\"4\"", "[[2.0,4.0],[6.0,8.0]]");
     assertAnswer(doubled, "text/csv; header=present", "text/csv", "a,b\n1,2.5\n", "2.0,5.0");
+    // As MLflow's clients send it.
+    assertAnswer(doubled, "text/csv", "text/csv", "a,sepal length (cm)\n1,2.5\n", "2.0,5.0");
   }
 
   @Test
@@ -284,6 +291,13 @@ class TensorHandlerTest {
         "application/json      | {\"inputs\": {}}            | inputs: found an object, expected a number, a list of numbers, or {\"b64\": \"…\"}",
         "application/json      | {\"dataframe_split\": {\"columns\": [\"a\"], \"data\": [[\"x\"]]}} | dataframe_split.data[0][0]: found the text \"x\", expected a number",
         "application/json      | {\"dataframe_split\": [1]}  | dataframe_split.data: found nothing, expected a list",
+        "application/json      | {\"dataframe_records\": {\"a\": 1}} | dataframe_records: found an object, expected a list",
+        "application/json      | {\"dataframe_records\": [[1]]} | dataframe_records[0]: found a list, expected an object with the values of the columns",
+        "application/json      | {\"dataframe_records\": [{\"a\": 1}, {\"b\": 1}]} | dataframe_records[1]: missing [a], unknown [b], expected [a]",
+        "text/csv              | a,b                         | row 1, column 1: found \"a\", expected a number, or header=present in the Content-Type",
+        "text/csv              | a,a~1,2                     | row 1, column 1: found \"a\", expected a number",
+        "text/csv              | inf,a~1,2                   | row 1, column 1: found \"inf\", expected a number",
+        "text/csv; header=absent | a,b~1,2                   | row 1, column 1: found \"a\", expected a number",
         "application/jsonlines | [1]~~[2]                    | line 2: found a blank line",
         "text/csv              | 1,2~3,x                     | row 2, column 2: found \"x\", expected a number",
         "text/csv              | 1,2~3                       | row 2: found 1 column, expected 2 as in row 1",
@@ -420,6 +434,23 @@ class TensorHandlerTest {
   }
 
   @Test
+  void aDirectoryOfMlflowAnswersAsMlflowDoes() throws Exception {
+    var saved = artifact("mlflow", "two-columns.pt", null);
+    Files.writeString(saved.resolve("MLmodel"), "flavors: {}");
+    try (var server = TestServer.artifact(saved).start()) {
+      for (var body :
+          List.of(
+              "application/json|{\"inputs\": [[1, 2]], \"params\": {}}",
+              "application/json|{\"instances\": [[1, 2]]}",
+              "application/json|{\"dataframe_split\": {\"columns\": [\"a\", \"b\"], \"data\": [[1, 2]]}}",
+              "text/csv|a,b\n1,2\n")) {
+        var parts = body.split("\\|");
+        assertAnswer(server, parts[0], "application/json", parts[1], "{\"predictions\":[[21.0]]}");
+      }
+    }
+  }
+
+  @Test
   void aTorchScriptMayHaveColumnsToo() throws Exception {
     var json =
         "{\"format\": 1, \"files\": [{\"path\": \"two-columns.pt\"}], \"inputs\": [{\"name\": \"x\", \"type\": \"%s\", \"columns\": [\"a\", \"b\"]}]}";
@@ -431,6 +462,14 @@ class TensorHandlerTest {
       }
       assertAnswer(
           server, "application/json", "application/json", "{\"b\": 2, \"a\": 1}", "[21.0]");
+      for (var frame :
+          List.of(
+              "{\"dataframe_split\": {\"columns\": [\"b\", \"a\"], \"data\": [[2, 1]]}}",
+              "{\"dataframe_split\": {\"columns\": [0, 1], \"data\": [[1, 2]]}}",
+              "{\"dataframe_records\": [{\"b\": 2, \"a\": 1}]}")) {
+        assertAnswer(
+            server, "application/json", "application/json", frame, "{\"predictions\":[[21.0]]}");
+      }
       assertAnswer(server, "text/libsvm", "application/json", "1 1:2 0:1", "[[21.0]]");
     }
     assertStartFails(
