@@ -227,7 +227,9 @@ final class CloudFormation {
         JSON.convertValue(attributes, List.class).contains(parts[1]),
         "attribute of " + type,
         parts[1]);
-    return reference;
+    return parts[1].endsWith("Arn")
+        ? "arn:aws:service:eu-west-1:123456789012:" + reference
+        : reference;
   }
 
   private String substitute(Object argument) {

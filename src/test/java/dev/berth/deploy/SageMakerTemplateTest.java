@@ -36,6 +36,8 @@ class SageMakerTemplateTest {
         "Kind=async,MinInstances=0,MaxInstances=4," + VPC + "," + GPU,
         "Kind=real-time,MaxInstances=4,FallbackInstanceType=ml.m5.large",
         "Kind=multi-model,MaxInstances=2," + VPC,
+        "Kind=component,MaxInstances=4,AlarmTopicArn=arn:aws:sns:eu-west-1:1:x," + VPC,
+        "Kind=component,ComponentAccelerators=1," + GPU,
         "Kind=serverless,Image=berth@sha256:"
             + "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
       })
@@ -83,6 +85,34 @@ class SageMakerTemplateTest {
     assertThat(variant("Kind=real-time"))
         .containsEntry("InstanceType", "ml.c5.large")
         .doesNotContainKeys("InstancePools", "VariantInstanceProvisionTimeoutInSeconds");
+  }
+
+  @Test
+  void aComponentBringsItsModelAndItsSliceOfAnInstance() throws Exception {
+    var parameters = "Kind=component,MinInstances=2,MaxInstances=4," + VPC;
+    assertThat(variant(parameters))
+        .containsEntry("InitialInstanceCount", 1)
+        .containsEntry(
+            "ManagedInstanceScaling",
+            Map.of("Status", "ENABLED", "MinInstanceCount", 1, "MaxInstanceCount", 4L))
+        .doesNotContainKeys("ModelName", "InitialVariantWeight");
+    // A component's model may have neither a network nor isolation of its own.
+    assertThat(properties("EndpointConfig", parameters))
+        .containsEntry("EnableNetworkIsolation", true)
+        .containsKeys("ExecutionRoleArn", "VpcConfig");
+    assertThat(properties("Model", parameters))
+        .doesNotContainKeys("EnableNetworkIsolation", "VpcConfig");
+    assertThat(properties("InferenceComponent", parameters))
+        .containsEntry("RuntimeConfig", Map.of("CopyCount", 2L));
+    assertThat(properties("ScalableTarget", parameters))
+        .containsEntry("ScalableDimension", "sagemaker:inference-component:DesiredCopyCount");
+    assertThat(properties("ScalingPolicy", parameters).toString())
+        .contains("SageMakerInferenceComponentConcurrentRequestsPerCopyHighResolution");
+    assertThat(properties("Role", parameters).toString())
+        .contains("/aws/sagemaker/InferenceComponents/berth-qa*");
+    assertThat(properties("EndpointConfig", "Kind=real-time," + VPC))
+        .doesNotContainKeys("ExecutionRoleArn", "EnableNetworkIsolation", "VpcConfig");
+    assertThat(template("Kind=real-time").resources()).doesNotContainKey("InferenceComponent");
   }
 
   @Test
@@ -180,6 +210,7 @@ class SageMakerTemplateTest {
         "Kind=serverless,SubnetIds=subnet-1|SubnetIds: a serverless endpoint has no VPC; leave it empty",
         "Kind=serverless,InferenceAmiVersion=x|InferenceAmiVersion: a serverless endpoint has no GPU; leave it empty",
         "Kind=serverless,FallbackInstanceType=ml.m5.large|FallbackInstanceType: only real-time and async endpoints have one; leave it empty",
+        "Kind=component,FallbackInstanceType=ml.m5.large|FallbackInstanceType: only real-time and async endpoints have one; leave it empty",
         "Kind=multi-model,FallbackInstanceType=ml.m5.large|FallbackInstanceType: only real-time and async endpoints have one; leave it empty",
         "Kind=real-time,MinInstances=0|MinInstances: 0 is for async only; expected at least 1"
       })
@@ -208,7 +239,7 @@ class SageMakerTemplateTest {
       value = {
         "!GetAtt Role.Arn|!GetAtt Role.Arm|found no attribute of AWS::IAM::Role named Arm",
         "!Ref AlarmTopicArn|!Ref AlarmTopic|found no parameter or resource named AlarmTopic",
-        "!If [ToZero,|!If [Zero,|found no condition named Zero",
+        "!If [OneAtFirst,|!If [Zero,|found no condition named Zero",
         "!Ref ScalableTarget|!Ref FromZeroPolicy|found no resource of these parameters named FromZeroPolicy",
         "AWS::CloudWatch::Alarm|AWS::CloudWatch::Alert|found no resource type named AWS::CloudWatch::Alert"
       })
