@@ -185,15 +185,15 @@ public final class CsvTensors {
       return declared.equals("present");
     }
     var first = cells(rows.getFirst());
-    var distinct = new HashSet<>(first);
     var names = inputs.table().names();
-    if (first.size() != distinct.size() || !names.isEmpty()) {
-      return first.size() == names.size() && distinct.equals(new HashSet<>(names));
+    if (!names.isEmpty()) {
+      return first.size() == names.size() && new HashSet<>(first).equals(new HashSet<>(names));
     }
     return rows.size() > 1
+        && first.stream().allMatch(cell -> NAME.matcher(cell).matches())
+        && new HashSet<>(first).size() == first.size()
         && inputs.types().stream()
             .noneMatch(type -> type == ElementType.STRING || type == ElementType.BOOL)
-        && first.stream().allMatch(cell -> NAME.matcher(cell).matches())
         && !ContentTypes.keepsBadRecords(request);
   }
 
