@@ -105,6 +105,7 @@ class ArchitectureTest {
               "http",
               Set.of(
                   "hooks",
+                  "content",
                   "serving",
                   "serving.hooks",
                   "serving.many",

@@ -20,6 +20,7 @@ public record HttpConfig(
     boolean page,
     boolean runtimeApi,
     boolean clientPaths,
+    boolean compression,
     Duration lameDuck,
     Duration drain,
     OptionalInt maxConnections,
@@ -74,6 +75,12 @@ public record HttpConfig(
             "true; false where a platform's variables are set",
             "Whether clients of Text Embeddings Inference, Hugging Face, Cohere and Jina can ask a"
                 + " model of a text task"),
+        reading.fixed(
+            "--compression",
+            Syntax.trueOrFalse(),
+            false,
+            "Whether answers of text from 16 KiB to 16 MiB are gzip for clients whose"
+                + " Accept-Encoding asks"),
         reading.fixed(
             "--lame-duck-seconds",
             Syntax.seconds(0),

@@ -18,6 +18,7 @@ import dev.berth.serving.sessions.SessionStore;
 import io.javalin.http.Context;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.Collections;
@@ -40,6 +41,8 @@ import org.slf4j.MDC;
 final class Invocations {
 
   static final String CUSTOM_ATTRIBUTES = "X-Amzn-SageMaker-Custom-Attributes";
+
+  private static final String CONTENT_ENCODING = "Content-Encoding";
 
   /// No less than the server's timeout.
   static final Duration ANY_TIME = ChronoUnit.FOREVER.getDuration();
@@ -109,6 +112,7 @@ final class Invocations {
     var deadline = Deadline.in(limit.compareTo(timeout) < 0 ? limit : timeout, System::nanoTime);
     try (var body = new RequestBody(ctx, most, deadline, ProcessMemory.ofThisProcess())) {
       try {
+        decode(ctx, body);
         exchange.answer(body, deadline);
       } catch (ServingException e) {
         // A caller who asked first whether to send the body has not sent it.
@@ -154,7 +158,6 @@ final class Invocations {
       throws IOException {
     var ctx = asked.ctx();
     var body = asked.body();
-    requireNoEncoding(ctx);
     body.type(contentType);
     body.checkDeclared();
     asked.visit().requireRoom(asked.deadline());
@@ -253,15 +256,17 @@ final class Invocations {
     response.customAttributes().ifPresent(value -> ctx.header(CUSTOM_ATTRIBUTES, value));
     ctx.contentType(response.contentType().toString());
     var body = response.body();
-    if (!LINES.contains(response.contentType().withoutParameters())) {
-      send(ctx, body, body.length, false);
-      return;
-    }
     int end = body.length;
-    while (end > 0 && (body[end - 1] == '\n' || body[end - 1] == '\r')) {
+    boolean isLines = LINES.contains(response.contentType().withoutParameters());
+    while (isLines && end > 0 && (body[end - 1] == '\n' || body[end - 1] == '\r')) {
       end--;
     }
-    send(ctx, body, end, config.transform().trailingNewline() && end > 0);
+    boolean newline = isLines && config.transform().trailingNewline() && end > 0;
+    if (config.http().compression() && Gzip.pays(ctx, response.contentType(), end)) {
+      sendGzip(ctx, body, end, newline);
+    } else {
+      send(ctx, body, end, newline);
+    }
   }
 
   static void send(Context ctx, byte[] body) {
@@ -283,27 +288,48 @@ final class Invocations {
 
   /// Javalin's own way copies every body through a stream, piece by piece.
   private static void send(Context ctx, byte[] body, int length, boolean newline) {
+    ctx.res().setContentLengthLong(length + (newline ? 1L : 0));
     try {
-      ctx.res().setContentLengthLong(length + (newline ? 1L : 0));
-      var output = ctx.res().getOutputStream();
-      output.write(body, 0, length);
-      if (newline) {
-        output.write('\n');
-      }
+      write(ctx.res().getOutputStream(), body, length, newline);
     } catch (IOException e) {
       gone(e);
     }
   }
 
-  private static void requireNoEncoding(Context ctx) {
-    header(ctx, "Content-Encoding")
-        .filter(encoding -> !encoding.equalsIgnoreCase("identity"))
-        .ifPresent(
-            encoding -> {
-              throw ErrorType.UNSUPPORTED_MEDIA_TYPE.because(
-                  "Content-Encoding: found %s, expected a body that is not encoded"
-                      .formatted(Text.quoted(encoding)));
-            });
+  private static void sendGzip(Context ctx, byte[] body, int length, boolean newline) {
+    try (var output = new Gzip(ctx)) {
+      write(output, body, length, newline);
+    } catch (IOException e) {
+      gone(e);
+    }
+  }
+
+  private static void write(OutputStream output, byte[] body, int length, boolean newline)
+      throws IOException {
+    output.write(body, 0, length);
+    if (newline) {
+      output.write('\n');
+    }
+  }
+
+  /// Has a compressed body read as it was before.
+  private static void decode(Context ctx, RequestBody body) {
+    if (ctx.header(CONTENT_ENCODING) == null) {
+      return;
+    }
+    var coding = header(ctx, CONTENT_ENCODING).orElseThrow();
+    var name = coding.toLowerCase(Locale.ROOT);
+    if (name.equals("identity")) {
+      return;
+    }
+    if (!Inflated.CODINGS.contains(name)) {
+      var taken = String.join(", ", Inflated.CODINGS);
+      ctx.header("Accept-Encoding", taken);
+      throw ErrorType.UNSUPPORTED_MEDIA_TYPE.because(
+          "Content-Encoding: found %s, expected one of %s, identity"
+              .formatted(Text.quoted(coding), taken));
+    }
+    body.decode(packed -> new Inflated(packed, name, CONTENT_ENCODING, body.memory()));
   }
 
   /// No content type means JSON, as in AWS's older toolkit.

@@ -116,11 +116,10 @@ record OpenInference(NamedModels models, Health health, Invocations invocations)
           var messages = new JsonMessages(asked.target(), headerLength);
           var type = headerLength.isPresent() ? InferDialect.BINARY : MediaType.JSON;
           var response = infer(asked, type, messages);
-          ctx.contentType(response.contentType().toString());
           messages
               .answered()
               .ifPresent(length -> ctx.header(HEADER_LENGTH, Integer.toString(length)));
-          Invocations.send(ctx, response.body());
+          invocations.write(ctx, response);
         });
   }
 

@@ -11,9 +11,11 @@ import dev.berth.serving.hooks.HookPool;
 import io.javalin.http.Context;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 
 /// A request's body as hooks read it: not longer than the server takes, not in more memory than
@@ -52,11 +54,19 @@ final class RequestBody extends InputStream {
   private static final int LONGEST_ARRAY = Integer.MAX_VALUE - 8;
 
   private final Upload upload;
-  private final long declared;
   private final long limit;
   private final Deadline deadline;
   private final RequestMemory memory;
   private final int ahead;
+
+  /// How long it is; -1: nobody has said so.
+  private long declared;
+
+  /// What arrives, as it was before its sender compressed it; null where it was not.
+  private InputStream decoded;
+
+  private long received;
+  private boolean ended;
 
   private boolean isText = true;
 
@@ -97,6 +107,15 @@ final class RequestBody extends InputStream {
             && !(type.type().equals("application") && BINARY.contains(type.subtype()));
   }
 
+  /// Says how the body is compressed, before any of it is read.
+  ///
+  /// @param decoding makes of what arrives what was compressed
+  void decode(UnaryOperator<InputStream> decoding) {
+    checkDeclared();
+    declared = -1;
+    decoded = decoding.apply(new Arriving());
+  }
+
   /// Refuses a body whose length is declared and too large, before it is read.
   void checkDeclared() {
     if (declared > limit) {
@@ -117,7 +136,7 @@ final class RequestBody extends InputStream {
   /// Reads more into memory, of the first bytes; false: there is no more, or these are in memory.
   /// Runs on the request's thread.
   boolean readFirst() throws IOException {
-    return end < FIRST_BUFFER && upload.received() != declared && fill(FIRST_BUFFER);
+    return end < FIRST_BUFFER && received != declared && fill(FIRST_BUFFER);
   }
 
   /// A copy of what is in memory. It can still be read.
@@ -126,7 +145,7 @@ final class RequestBody extends InputStream {
   }
 
   boolean isWhole() {
-    return upload.hasEnded() || upload.received() == declared;
+    return ended || received == declared;
   }
 
   /// A copy of the whole body, where it is in memory and not longer than `most`. It can still be
@@ -160,7 +179,7 @@ final class RequestBody extends InputStream {
   @Override
   public byte[] readAllBytes() throws IOException {
     int most = declared < 0 ? LONGEST_ARRAY : (int) Math.min(declared, LONGEST_ARRAY);
-    while (upload.received() != declared && fill(most)) {
+    while (received != declared && fill(most)) {
       // Until the end.
     }
     long length = (long) end - start;
@@ -204,11 +223,36 @@ final class RequestBody extends InputStream {
     if (closed) {
       throw new IOException("the request has ended");
     }
-    int count = upload.take(bytes, offset, length);
-    if (upload.received() > limit) {
+    int count =
+        decoded == null
+            ? upload.take(bytes, offset, length)
+            : decoded.read(bytes, offset, length);
+    received += Math.max(0, count);
+    ended = decoded == null ? upload.hasEnded() : count < 0;
+    requireWithinLimit(received);
+    return count;
+  }
+
+  private void requireWithinLimit(long found) {
+    if (found > limit) {
       throw tooLarge("more than %d bytes".formatted(limit));
     }
-    return count;
+  }
+
+  /// The bytes of a compressed body. They have the limit too: there may be many in which nothing is.
+  private final class Arriving extends InputStream {
+    @Override
+    public int read() {
+      var one = new byte[1];
+      return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+    }
+
+    @Override
+    public int read(byte[] bytes, int offset, int length) {
+      int count = upload.take(bytes, offset, length);
+      requireWithinLimit(upload.received());
+      return count;
+    }
   }
 
   /// Counts memory of a request, which is refused where there is none.
@@ -248,6 +292,11 @@ final class RequestBody extends InputStream {
   @Override
   public void close() {
     closed = true;
-    memory.close();
+    try (memory;
+        var _ = decoded) {
+      // Both, whatever becomes of one.
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 }

@@ -382,7 +382,7 @@ public final class Socket implements Session.Listener {
   /// Sends a frame, and waits until it has left: who does not read waits for its own answers only.
   private void send(byte[] data, MediaType type) throws IOException {
     var sent = new Callback.Completable();
-    var text = isText(type) ? text(data) : Optional.<String>empty();
+    var text = Text.isText(type) ? text(data) : Optional.<String>empty();
     if (text.isPresent()) {
       session.sendText(text.get(), sent);
     } else {
@@ -399,12 +399,6 @@ public final class Socket implements Session.Listener {
     } finally {
       call.goOn();
     }
-  }
-
-  private static boolean isText(MediaType type) {
-    return type.type().equals("text")
-        || type.subtype().startsWith("json")
-        || type.subtype().endsWith("+json");
   }
 
   /// Nothing where it is no UTF-8, which a text frame must be.

@@ -82,7 +82,7 @@ record Sockets(
             upgraded((Socket) upgrade.getHttpServletRequest().getAttribute(SOCKET), response));
   }
 
-  /// Nothing is compressed, as over HTTP.
+  /// Nothing is compressed.
   private static Socket upgraded(Socket socket, JettyServerUpgradeResponse response) {
     response.setExtensions(List.of());
     return socket;

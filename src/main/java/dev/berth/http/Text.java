@@ -1,8 +1,9 @@
 package dev.berth.http;
 
+import dev.berth.hooks.MediaType;
 import java.util.regex.Pattern;
 
-/// A caller's text inside a message: short, and quoted.
+/// A caller's text inside a message: short, and quoted. And which bodies are text.
 final class Text {
 
   private static final int MAX_LENGTH = 100;
@@ -53,6 +54,13 @@ final class Text {
   /// What a client sent; nothing where it is null.
   static String found(String text) {
     return text == null ? "nothing" : quoted(text);
+  }
+
+  /// Whether bodies of a type are text.
+  static boolean isText(MediaType type) {
+    return type.type().equals("text")
+        || type.subtype().startsWith("json")
+        || type.subtype().endsWith("+json");
   }
 
   static String quoted(String text) {

@@ -1,5 +1,6 @@
 package dev.berth.transform;
 
+import dev.berth.content.Gunzip;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
 import java.io.EOFException;

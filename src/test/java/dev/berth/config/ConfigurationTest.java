@@ -52,6 +52,7 @@ class ConfigurationTest {
                     true,
                     true,
                     true,
+                    false,
                     Duration.ZERO,
                     Duration.ofSeconds(20),
                     OptionalInt.empty(),
@@ -166,6 +167,7 @@ class ConfigurationTest {
             "BERTH_METRICS_ALIASES", "vllm"));
     environment.putAll(
         Map.of(
+            "BERTH_COMPRESSION", "true",
             "BERTH_ASYNC_OUTPUT", "s3://bucket/out",
             "BERTH_ASYNC_FAILURES", "failures",
             "BERTH_ASYNC_INPUT", "src",
@@ -183,6 +185,7 @@ class ConfigurationTest {
                     new MediaType("text", "csv", Map.of("header", "absent")),
                     "/server/metrics",
                     false,
+                    true,
                     true,
                     true,
                     Duration.ofSeconds(4),

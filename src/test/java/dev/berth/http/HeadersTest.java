@@ -180,13 +180,6 @@ class HeadersTest {
   }
 
   @Test
-  void anEncodedBodyIs415() throws Exception {
-    var response = sample.invoke(BOB, "Content-Encoding", "gzip");
-    assertThat(response.statusCode()).isEqualTo(415);
-    assertThat(response.body()).contains("Content-Encoding");
-  }
-
-  @Test
   @Tag("HDR-10")
   @Tag("HDR-11")
   void customAttributesReachTheHooksAndComeBackOnlyWhenSet() throws Exception {

@@ -71,7 +71,7 @@ class UnreadBodyTest {
     "405, 4, PUT /ping",
     "406, 4, POST /invocations|Content-Type: text/plain|Accept: image/png",
     "415, 4, POST /invocations|Content-Type: audio/mpeg",
-    "415, 4, POST /invocations|Content-Type: text/plain|Content-Encoding: gzip",
+    "415, 4, POST /invocations|Content-Type: text/plain|Content-Encoding: br",
     "413, 20000000, POST /invocations|Content-Type: text/plain",
     "413, 20000000, POST /invocations|Content-Type: text/plain|Expect: 100-continue",
     "400, 4, POST /v2/models/model/infer|Inference-Header-Content-Length: x",

@@ -1,4 +1,4 @@
-package dev.berth.transform;
+package dev.berth.content;
 
 import java.io.EOFException;
 import java.io.FilterInputStream;
@@ -11,10 +11,15 @@ import java.util.zip.ZipException;
 /// Unpacks gzip as gzip(1) does: members one behind the other, and zeros at most behind the last
 /// one. The JDK's stream takes for the end what is no member, and with it all that stands behind a
 /// damaged one. So this looks at what was left.
-final class Gunzip extends GZIPInputStream {
+public final class Gunzip extends GZIPInputStream {
 
   /// The checksum and the length behind what is packed.
   private static final int TRAILER = 8;
+
+  /// The JDK's stream calls itself for each member that is empty, until the stack ends.
+  private static final int MOST_EMPTY = 100;
+
+  private int empty;
 
   /// How much was read of the packed stream when the inflater was given something last.
   private long filled;
@@ -57,7 +62,7 @@ final class Gunzip extends GZIPInputStream {
   }
 
   /// @throws ZipException when it does not begin as gzip, as the stream does where it is damaged
-  static InputStream open(InputStream packed, int buffer) throws IOException {
+  public static InputStream open(InputStream packed, int buffer) throws IOException {
     try {
       return new Gunzip(packed, buffer);
     } catch (EOFException e) {
@@ -73,6 +78,10 @@ final class Gunzip extends GZIPInputStream {
 
   @Override
   public int read(byte[] bytes, int offset, int length) throws IOException {
+    if (++empty > MOST_EMPTY) {
+      throw new ZipException(
+          "found %d members without content, one behind the other".formatted(MOST_EMPTY));
+    }
     try {
       int read = super.read(bytes, offset, length);
       if (read < 0) {
@@ -81,6 +90,8 @@ final class Gunzip extends GZIPInputStream {
       return read;
     } catch (EOFException e) {
       throw cutOff(e);
+    } finally {
+      empty--;
     }
   }
 

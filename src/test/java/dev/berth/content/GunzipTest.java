@@ -1,4 +1,4 @@
-package dev.berth.transform;
+package dev.berth.content;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -54,6 +54,24 @@ class GunzipTest {
             .isInstanceOf(ZipException.class);
       }
     }
+  }
+
+  /// The JDK's stream would use up the stack.
+  @Test
+  void manyMembersWithoutContentAreRefused() throws Exception {
+    var empty = packed("");
+    var all = new ByteArrayOutputStream();
+    for (int i = 0; i < 100_000; i++) {
+      all.writeBytes(empty);
+    }
+    assertThatThrownBy(() -> unpacked(all.toByteArray()))
+        .isInstanceOf(ZipException.class)
+        .hasMessage("found 100 members without content, one behind the other");
+    var few = new ByteArrayOutputStream();
+    for (int i = 0; i < 400; i++) {
+      few.writeBytes(i % 50 == 0 ? packed("a") : empty);
+    }
+    assertThat(unpacked(few.toByteArray())).isEqualTo("a".repeat(8));
   }
 
   /// The program itself says what is right. It refuses flags that mean nothing too, as the JDK does

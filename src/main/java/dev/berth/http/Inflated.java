@@ -1,0 +1,88 @@
+package dev.berth.http;
+
+import dev.berth.content.Gunzip;
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
+import dev.berth.memory.RequestMemory;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.List;
+import java.util.zip.InflaterInputStream;
+import java.util.zip.ZipException;
+
+/// What was compressed, as it was before. It is inflated as it is read, and opened by the first
+/// read, on the thread that may wait for what arrives. Used by one thread at a time.
+final class Inflated extends InputStream {
+
+  private static final String GZIP = "gzip";
+
+  /// `deflate` is zlib's format (RFC 9110 §8.4.1.2).
+  static final List<String> CODINGS = List.of(GZIP, "deflate");
+
+  /// What zlib takes outside of the heap for a stream, and the buffer in front of it.
+  private static final int MEMORY = 64 << 10;
+
+  private static final int BUFFER = 8 << 10;
+
+  private final InputStream packed;
+  private final String coding;
+  private final String header;
+  private final RequestMemory memory;
+
+  /// Null before the first read.
+  private InputStream in;
+
+  /// @param coding one of [#CODINGS]
+  /// @param header that says so, for messages
+  /// @param memory of the request
+  Inflated(InputStream packed, String coding, String header, RequestMemory memory) {
+    this.packed = packed;
+    this.coding = coding;
+    this.header = header;
+    this.memory = memory;
+  }
+
+  @Override
+  public int read() throws IOException {
+    var one = new byte[1];
+    return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+  }
+
+  /// @throws ServingException `BAD_INPUT` where it is damaged or not whole
+  @Override
+  public int read(byte[] bytes, int offset, int length) throws IOException {
+    try {
+      if (in == null) {
+        RequestBody.requireMemory(() -> memory.add(MEMORY));
+        in = coding.equals(GZIP) ? Gunzip.open(packed, BUFFER) : new Deflated(packed);
+      }
+      return in.read(bytes, offset, length);
+    } catch (ZipException | EOFException e) {
+      throw ErrorType.BAD_INPUT.because(
+          "body: it is not whole %s, as %s says: %s".formatted(coding, header, e.getMessage()), e);
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    if (in != null) {
+      in.close();
+    }
+  }
+
+  private static final class Deflated extends InflaterInputStream {
+    private Deflated(InputStream packed) {
+      super(packed);
+    }
+
+    @Override
+    public int read(byte[] bytes, int offset, int length) throws IOException {
+      int read = super.read(bytes, offset, length);
+      if (read < 0 && (inf.getRemaining() > 0 || in.read() >= 0)) {
+        throw new ZipException("found other bytes behind its end");
+      }
+      return read;
+    }
+  }
+}
