@@ -10,7 +10,8 @@ import java.util.stream.Stream;
 ///
 /// @param healthRoute a path that answers as `/ping` does
 /// @param predictRoute a path that takes `{"instances": […]}` and answers `{"predictions": […]}`
-public record PlatformConfig(Optional<String> healthRoute, Optional<String> predictRoute) {
+public record PlatformConfig(
+    Optional<String> healthRoute, Optional<String> predictRoute, boolean isSageMaker) {
 
   /// What is set on platforms only.
   private static final List<String> OF_SAGEMAKER =
@@ -69,7 +70,8 @@ public record PlatformConfig(Optional<String> healthRoute, Optional<String> pred
           "AIP_PREDICT_ROUTE: found a server of many models, expected one model; name its artifact"
               + " with BERTH_MODEL_DIR");
     }
-    return new PlatformConfig(health, predict);
+    return new PlatformConfig(
+        health, predict, ofSageMaker(reading.environment()).findAny().isPresent());
   }
 
   static Stream<String> ofSageMaker(Map<String, String> environment) {

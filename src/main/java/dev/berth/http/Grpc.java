@@ -4,11 +4,14 @@ import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.http.openinference.GrpcFrame;
 import io.javalin.http.Context;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 
 /// What a call of gRPC has around its message: headers of HTTP/2, and trailers that say how it
@@ -16,6 +19,12 @@ import java.util.regex.Pattern;
 final class Grpc {
 
   static final String SERVICE = "/inference.GRPCInferenceService/";
+
+  /// The attribute of a call that has begun its answer: the trailers behind it.
+  private static final String TRAILERS = Grpc.class.getName();
+
+  private static final String IDENTITY = "identity";
+  private static final String TAKEN = IDENTITY + ", " + String.join(", ", Inflated.CODINGS);
 
   /// In percent-encoding it must fit a header.
   private static final int MOST_SAID = 800;
@@ -44,7 +53,7 @@ final class Grpc {
     return isHttp2(ctx) && type != null && type.startsWith(GrpcFrame.TYPE.toString());
   }
 
-  /// @throws ServingException where this is no call, or its message is compressed
+  /// @throws ServingException where this is no call, or its messages are compressed in another way
   static void require(Context ctx) {
     if (!isCall(ctx)) {
       throw ErrorType.UNSUPPORTED_MEDIA_TYPE.because(
@@ -53,12 +62,17 @@ final class Grpc {
                   Text.quoted(String.valueOf(ctx.header("Content-Type"))),
                   ctx.req().getProtocol()));
     }
-    var encoding = ctx.header("grpc-encoding");
-    if (encoding != null && !encoding.equals("identity")) {
-      ctx.header("grpc-accept-encoding", "identity");
+    ctx.header("grpc-accept-encoding", TAKEN.replace(" ", ""));
+    var coding = coding(ctx);
+    if (!coding.equals(IDENTITY) && !Inflated.CODINGS.contains(coding)) {
       throw ErrorType.METHOD_NOT_ALLOWED.because(
-          "grpc-encoding: found %s, expected identity".formatted(Text.quoted(encoding)));
+          "grpc-encoding: found %s, expected one of %s".formatted(Text.quoted(coding), TAKEN));
     }
+  }
+
+  /// How the messages of a call are compressed that say that they are.
+  static String coding(Context ctx) {
+    return Objects.requireNonNullElse(ctx.header("grpc-encoding"), IDENTITY);
   }
 
   /// How long the client waits.
@@ -77,21 +91,43 @@ final class Grpc {
         Long.parseLong(parts.group(1)), UNITS.get(UNIT_LETTERS.indexOf(parts.group(2))));
   }
 
+  /// Begins an answer of any number of messages, which succeeds unless [#fail] follows.
+  static void begin(Context ctx) {
+    var trailers = new ConcurrentHashMap<>(Map.of("grpc-status", "0"));
+    ctx.attribute(TRAILERS, trailers);
+    ctx.res().setTrailerFields(() -> trailers);
+    ctx.status(200).contentType(GrpcFrame.TYPE.toString());
+  }
+
   /// @param message with its frame
   static void answer(Context ctx, byte[] message) {
-    ctx.res().setTrailerFields(() -> Map.of("grpc-status", "0"));
-    ctx.contentType(GrpcFrame.TYPE.toString());
+    begin(ctx);
     Invocations.sendUnmeasured(ctx, message);
+  }
+
+  /// Sends one of several messages, at once.
+  ///
+  /// @param message with its frame
+  /// @throws ServingException `CALLER_GONE`
+  static void send(Context ctx, byte[] message) {
+    try {
+      var output = ctx.res().getOutputStream();
+      output.write(message);
+      output.flush();
+    } catch (IOException e) {
+      throw ErrorType.CALLER_GONE.because("the caller has gone before its answer was sent", e);
+    }
   }
 
   /// What clients see as the call's status. The answer's own is always 200.
   static void fail(Context ctx, ServingException e) {
-    ctx.status(200).contentType(GrpcFrame.TYPE.toString());
-    var message = encoded(Text.cut(String.valueOf(e.getMessage()), MOST_SAID));
-    ctx.res()
-        .setTrailerFields(
-            () ->
-                Map.of("grpc-status", Integer.toString(status(e.type())), "grpc-message", message));
+    if (ctx.attribute(TRAILERS) == null) {
+      begin(ctx);
+    }
+    Map<String, String> trailers = Objects.requireNonNull(ctx.attribute(TRAILERS));
+    trailers.put("grpc-status", Integer.toString(status(e.type())));
+    trailers.put(
+        "grpc-message", encoded(Text.cut(String.valueOf(e.getMessage()), MOST_SAID)));
     Invocations.sendUnmeasured(ctx, new byte[0]);
   }
 

@@ -42,6 +42,9 @@ final class Invocations {
 
   static final String CUSTOM_ATTRIBUTES = "X-Amzn-SageMaker-Custom-Attributes";
 
+  /// The attribute of a request of HTTP/2 that says whether its client has given up.
+  private static final String GONE = "berth.gone";
+
   private static final String CONTENT_ENCODING = "Content-Encoding";
 
   /// No less than the server's timeout.
@@ -75,17 +78,17 @@ final class Invocations {
   }
 
   void ask(Context ctx, Duration limit, Naming naming, Answering answering) throws Exception {
-    take(
-        ctx,
-        limit,
-        (body, deadline) -> {
-          var target = naming.of(body);
-          try (var visit = models.enter(target, deadline)) {
-            RequestLog.of(ctx).entered(visit.metrics());
-            visit.countMemory(body.memory());
-            answering.answer(new ModelRequest(ctx, target, visit, body, deadline));
-          }
-        });
+    take(ctx, limit, (body, deadline) -> ask(ctx, body, deadline, naming, answering));
+  }
+
+  void ask(Context ctx, RequestBody body, Deadline deadline, Naming naming, Answering answering)
+      throws IOException {
+    var target = naming.of(body);
+    try (var visit = models.enter(target, deadline)) {
+      RequestLog.of(ctx).entered(visit.metrics());
+      visit.countMemory(body.memory());
+      answering.answer(new ModelRequest(ctx, target, visit, body, deadline));
+    }
   }
 
   /// Finds whom a request is for.
@@ -108,9 +111,11 @@ final class Invocations {
   /// @param most bytes of its body
   /// @param limit how long it may take, where that is less than the server's timeout
   void take(Context ctx, long most, Duration limit, Exchange exchange) throws Exception {
-    var timeout = config.batching().timeout();
-    var deadline = Deadline.in(limit.compareTo(timeout) < 0 ? limit : timeout, System::nanoTime);
-    try (var body = new RequestBody(ctx, most, deadline, ProcessMemory.ofThisProcess())) {
+    var deadline = deadline(limit);
+    var upload = new Upload(ServletContextRequest.getServletContextRequest(ctx.req()));
+    long length = ctx.req().getContentLengthLong();
+    try (var body =
+        new RequestBody(upload, length, most, deadline, ProcessMemory.ofThisProcess())) {
       try {
         decode(ctx, body);
         exchange.answer(body, deadline);
@@ -121,6 +126,41 @@ final class Invocations {
         }
         throw e;
       }
+    }
+  }
+
+  private Deadline deadline(Duration limit) {
+    var timeout = config.batching().timeout();
+    return Deadline.in(limit.compareTo(timeout) < 0 ? limit : timeout, System::nanoTime);
+  }
+
+  /// Has the messages of a call answered one after another, until the client sends no more. Each
+  /// has the time of a request, and the next one may come as late as that of a connection.
+  ///
+  /// @param stops whether the server stops: no message is awaited then
+  void takeEach(Context ctx, BooleanSupplier stops, Exchange exchange) throws Exception {
+    var silent = HttpServer.idle(config);
+    BooleanSupplier mayWait =
+        () -> {
+          if (stops.getAsBoolean()) {
+            throw ErrorType.NOT_READY.because("the server is stopping");
+          }
+          return false;
+        };
+    var upload = new Upload(ServletContextRequest.getServletContextRequest(ctx.req()));
+    upload.expect(Deadline.in(silent, System::nanoTime), mayWait);
+    while (upload.hasMore()) {
+      var deadline = deadline(Grpc.timeout(ctx));
+      try (var body =
+          new RequestBody(
+              upload,
+              -1,
+              config.http().maxPayloadBytes(),
+              deadline,
+              ProcessMemory.ofThisProcess())) {
+        exchange.answer(body, deadline);
+      }
+      upload.expect(Deadline.in(silent, System::nanoTime), mayWait);
     }
   }
 
@@ -312,8 +352,12 @@ final class Invocations {
     }
   }
 
-  /// Has a compressed body read as it was before.
+  /// Has the message of a call read, or a compressed body as it was before.
   private static void decode(Context ctx, RequestBody body) {
+    if (Grpc.isCall(ctx)) {
+      var _ = body.decode(in -> new GrpcMessage(in, Grpc.coding(ctx), true, body.memory()));
+      return;
+    }
     if (ctx.header(CONTENT_ENCODING) == null) {
       return;
     }
@@ -329,7 +373,7 @@ final class Invocations {
           "Content-Encoding: found %s, expected one of %s, identity"
               .formatted(Text.quoted(coding), taken));
     }
-    body.decode(packed -> new Inflated(packed, name, CONTENT_ENCODING, body.memory()));
+    var _ = body.decode(packed -> new Inflated(packed, name, CONTENT_ENCODING, body.memory()));
   }
 
   /// No content type means JSON, as in AWS's older toolkit.
@@ -370,10 +414,14 @@ final class Invocations {
 
   static BooleanSupplier peerHasGone(Context ctx) {
     if (Grpc.isHttp2(ctx)) {
-      // A client of HTTP/2 says so when it gives up.
-      var gone = new AtomicBoolean();
-      ServletContextRequest.getServletContextRequest(ctx.req())
-          .addFailureListener(_ -> gone.set(true));
+      // A client of HTTP/2 says so when it gives up. The messages of a call have one listener.
+      AtomicBoolean known = ctx.attribute(GONE);
+      var gone = known == null ? new AtomicBoolean() : known;
+      if (known == null) {
+        ctx.attribute(GONE, gone);
+        ServletContextRequest.getServletContextRequest(ctx.req())
+            .addFailureListener(_ -> gone.set(true));
+      }
       return gone::get;
     }
     return endPoint(ctx)::peerHasClosed;

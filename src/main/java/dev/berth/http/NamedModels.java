@@ -6,11 +6,12 @@ import dev.berth.http.openinference.InferTarget;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.many.ManyModels;
+import dev.berth.serving.many.ModelDirectory;
 import dev.berth.serving.many.Served;
 import io.javalin.http.Context;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /// The models of a server by name, whether it has one or many.
 ///
@@ -36,10 +37,34 @@ record NamedModels(Served served, String only) {
     return new InferTarget(many ? name : only, InferTarget.VERSION);
   }
 
-  boolean has(String name) {
+  /// By their names.
+  List<ManyModels.Entry> list() {
     return served instanceof Served.Many(var models)
-        ? models.list().stream().anyMatch(entry -> entry.name().equals(name))
-        : only.equals(name);
+        ? models.list()
+        : List.of(
+            new ManyModels.Entry(only, Path.of(""), Optional.empty(), problem(target("", ""))));
+  }
+
+  /// Waits for the requests that run, and unloads a model of `--models`. The next request loads it.
+  ///
+  /// @throws ServingException `BAD_INPUT` where the server has no such models, `NOT_FOUND` where it
+  ///   is not loaded
+  void unload(String name) {
+    if (!(served instanceof Served.Many(ModelDirectory directory))) {
+      throw ErrorType.BAD_INPUT.because(
+          "found a server without --models, expected one: only its models can be unloaded");
+    }
+    try {
+      var _ = directory.unload(name);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw ErrorType.NOT_READY.because("the server is stopping", e);
+    }
+  }
+
+  /// What metrics call a model.
+  String inMetrics(InferTarget target) {
+    return served instanceof Served.Many ? target.model() : Served.NAME;
   }
 
   /// The model that the path names; the only one where it names none.
@@ -69,11 +94,9 @@ record NamedModels(Served served, String only) {
 
   /// The names of those that can be asked.
   List<String> ready() {
-    return served instanceof Served.Many(var models)
-        ? models.list().stream()
-            .filter(entry -> problem(entry).isEmpty())
-            .map(ManyModels.Entry::name)
-            .toList()
-        : Stream.of(only).filter(_ -> problem(target("", "")).isEmpty()).toList();
+    return list().stream()
+        .filter(entry -> problem(entry).isEmpty())
+        .map(ManyModels.Entry::name)
+        .toList();
   }
 }

@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import com.google.protobuf.MessageLite;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.BadInputException;
@@ -16,12 +17,14 @@ import dev.berth.http.openinference.ProtobufMessages;
 import dev.berth.json.JsonText;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
+import dev.berth.serving.hooks.Deadline;
 import io.javalin.http.Context;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 
 /// The Open Inference Protocol: `/v2` of HTTP, and `inference.GRPCInferenceService` where there is
@@ -29,20 +32,21 @@ import java.util.function.Function;
 /// Requests go the way of `POST /invocations`. Runs on the request's virtual thread.
 ///
 /// @param invocations whose way requests go
-record OpenInference(NamedModels models, Health health, Invocations invocations) {
+/// @param log has a line for each message of a stream
+/// @param extensions of the protocol that the server has
+record OpenInference(
+    NamedModels models,
+    Health health,
+    Invocations invocations,
+    RequestLog log,
+    List<String> extensions) {
 
   static final String ROOT = "/v2";
 
-  /// Triton's own, of which the first would be a model of that name.
-  static final List<String> STATISTICS =
-      List.of(
-          ROOT + "/models/stats",
-          ROOT + "/models/{name}/stats",
-          ROOT + "/models/{name}/versions/{version}/stats");
+  static final List<String> EXTENSIONS = List.of("binary_tensor_data");
 
   private static final String HEADER_LENGTH = "Inference-Header-Content-Length";
   private static final String NAME = "berth";
-  private static final List<String> EXTENSIONS = List.of("binary_tensor_data");
 
   private record Server(String name, String version, List<String> extensions) {}
 
@@ -53,7 +57,7 @@ record OpenInference(NamedModels models, Health health, Invocations invocations)
   }
 
   void server(Context ctx) {
-    json(ctx, new Server(NAME, ServingMetrics.version(), EXTENSIONS));
+    json(ctx, new Server(NAME, ServingMetrics.version(), extensions));
   }
 
   void live(Context ctx) {
@@ -95,15 +99,6 @@ record OpenInference(NamedModels models, Health health, Invocations invocations)
     }
   }
 
-  void refuseStatistics(Context ctx) {
-    if (ctx.path().equals(ROOT + "/models/stats") && models.has("stats")) {
-      return;
-    }
-    throw ErrorType.NOT_FOUND.because(
-        "%s: this server has no extension statistics; its metrics count the requests of each model"
-            .formatted(ctx.path()));
-  }
-
   void describe(Context ctx) throws Exception {
     invocations.ask(ctx, asked -> json(ctx, metadata(asked)));
   }
@@ -129,7 +124,7 @@ record OpenInference(NamedModels models, Health health, Invocations invocations)
         ctx,
         Grpc.timeout(ctx),
         body -> target(message(body)),
-        asked -> Grpc.answer(ctx, GrpcMessages.model(metadata(asked))));
+        asked -> Grpc.answer(ctx, GrpcFrame.of(GrpcMessages.model(metadata(asked)))));
   }
 
   void inferByGrpc(Context ctx) throws Exception {
@@ -138,10 +133,56 @@ record OpenInference(NamedModels models, Health health, Invocations invocations)
         ctx,
         Grpc.timeout(ctx),
         body -> target(asked(body)),
-        asked -> {
-          var messages = new ProtobufMessages(asked.target());
-          Grpc.answer(ctx, infer(asked, GrpcFrame.TYPE, messages).body());
+        asked -> Grpc.answer(ctx, inferByGrpc(asked, false)));
+  }
+
+  private byte[] inferByGrpc(ModelRequest asked, boolean inStream) throws IOException {
+    return infer(asked, GrpcFrame.TYPE, new ProtobufMessages(asked.target(), inStream)).body();
+  }
+
+  /// Answers the requests of a stream one after another. Each is a request of its own in metrics
+  /// and log; one that fails does not end the stream.
+  void inferInStream(Context ctx) throws Exception {
+    Grpc.require(ctx);
+    Grpc.begin(ctx);
+    var call = RequestLog.of(ctx);
+    var messages = new AtomicLong();
+    invocations.takeEach(
+        ctx,
+        health::isStopping,
+        (body, deadline) -> {
+          var id = "%s-%d".formatted(RequestLog.inferenceId(ctx), messages.incrementAndGet());
+          var entry = log.beginMessage(id, ctx.path(), TraceParents.of(ctx));
+          RequestLog.set(ctx, entry);
+          try {
+            answerInStream(ctx, body, deadline);
+          } finally {
+            log.endMessage(entry, ctx.path());
+            RequestLog.set(ctx, call);
+          }
         });
+  }
+
+  private void answerInStream(Context ctx, RequestBody body, Deadline deadline)
+      throws IOException {
+    var message =
+        body.decode(in -> new GrpcMessage(in, Grpc.coding(ctx), false, body.memory()));
+    try {
+      invocations.ask(
+          ctx,
+          body,
+          deadline,
+          first -> target(asked(first)),
+          asked -> Grpc.send(ctx, inferByGrpc(asked, true)));
+    } catch (ServingException e) {
+      RequestLog.of(ctx).failed(e);
+      if (e.type() == ErrorType.CALLER_GONE || health.isStopping()) {
+        throw e;
+      }
+      // Where the rest of the message does not come, the stream ends.
+      message.skip();
+      Grpc.send(ctx, GrpcFrame.of(GrpcMessages.failed(e.getMessage())));
+    }
   }
 
   void serverLive(Context ctx) throws Exception {
@@ -153,18 +194,20 @@ record OpenInference(NamedModels models, Health health, Invocations invocations)
   }
 
   void serverMetadata(Context ctx) throws Exception {
-    call(ctx, _ -> GrpcMessages.server(NAME, ServingMetrics.version(), EXTENSIONS));
+    call(ctx, _ -> GrpcMessages.server(NAME, ServingMetrics.version(), extensions));
   }
 
   void isModelReady(Context ctx) throws Exception {
     call(ctx, asked -> GrpcMessages.yesOrNo(isReady(asked)));
   }
 
-  /// A call of gRPC whose request names a model at most.
-  private void call(Context ctx, Function<byte[], byte[]> answer) throws Exception {
+  /// A call of gRPC whose request is short.
+  void call(Context ctx, Function<byte[], MessageLite> answer) throws Exception {
     Grpc.require(ctx);
     invocations.take(
-        ctx, Grpc.timeout(ctx), (body, _) -> Grpc.answer(ctx, answer.apply(message(body))));
+        ctx,
+        Grpc.timeout(ctx),
+        (body, _) -> Grpc.answer(ctx, GrpcFrame.of(answer.apply(message(body)))));
   }
 
   private static ModelMetadata metadata(ModelRequest asked) {
@@ -229,7 +272,7 @@ record OpenInference(NamedModels models, Health health, Invocations invocations)
     return OptionalInt.of(Integer.parseInt(header));
   }
 
-  private static void json(Context ctx, Object answer) {
+  static void json(Context ctx, Object answer) {
     ctx.contentType(MediaType.JSON.toString()).result(JsonText.write(answer));
   }
 }

@@ -8,15 +8,13 @@ import dev.berth.memory.ProcessMemory;
 import dev.berth.memory.RequestMemory;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.hooks.HookPool;
-import io.javalin.http.Context;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.UnaryOperator;
-import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
+import java.util.function.Function;
 
 /// A request's body as hooks read it: not longer than the server takes, not in more memory than
 /// there is, and not awaited beyond the request's deadline.
@@ -54,6 +52,10 @@ final class RequestBody extends InputStream {
   private static final int LONGEST_ARRAY = Integer.MAX_VALUE - 8;
 
   private final Upload upload;
+
+  /// What was received before it.
+  private final long before;
+
   private final long limit;
   private final Deadline deadline;
   private final RequestMemory memory;
@@ -62,7 +64,7 @@ final class RequestBody extends InputStream {
   /// How long it is; -1: nobody has said so.
   private long declared;
 
-  /// What arrives, as it was before its sender compressed it; null where it was not.
+  /// What arrives, as it was before its sender encoded it; null where it was not.
   private InputStream decoded;
 
   private long received;
@@ -79,16 +81,19 @@ final class RequestBody extends InputStream {
   /// The request may end while a hook that was left behind still reads.
   private volatile boolean closed;
 
+  /// @param upload of which it is all that is left, or one message
+  /// @param declared how long it is; -1: nobody has said so
   /// @param limit the most bytes that the server takes
-  RequestBody(Context ctx, long limit, Deadline deadline, ProcessMemory process) {
+  RequestBody(
+      Upload upload, long declared, long limit, Deadline deadline, ProcessMemory process) {
     this.memory = new RequestMemory(process, deadline.nanos(), HookPool::mayBlock);
     this.ahead = (int) Math.min(MOST_AHEAD, process.arriving().bytes() / 8);
-    this.upload =
-        new Upload(
-            ServletContextRequest.getServletContextRequest(ctx.req()), deadline, this::isWanted);
-    this.declared = ctx.req().getContentLengthLong();
+    this.upload = upload;
+    this.before = upload.received();
+    this.declared = declared;
     this.limit = limit;
     this.deadline = deadline;
+    upload.expect(deadline, this::isWanted);
   }
 
   private boolean isWanted() {
@@ -107,13 +112,15 @@ final class RequestBody extends InputStream {
             && !(type.type().equals("application") && BINARY.contains(type.subtype()));
   }
 
-  /// Says how the body is compressed, before any of it is read.
+  /// Says how the body is encoded, before any of it is read.
   ///
-  /// @param decoding makes of what arrives what was compressed
-  void decode(UnaryOperator<InputStream> decoding) {
+  /// @param decoding makes of what arrives what was encoded
+  <T extends InputStream> T decode(Function<InputStream, T> decoding) {
     checkDeclared();
     declared = -1;
-    decoded = decoding.apply(new Arriving());
+    var stream = decoding.apply(new Arriving());
+    decoded = stream;
+    return stream;
   }
 
   /// Refuses a body whose length is declared and too large, before it is read.
@@ -228,7 +235,7 @@ final class RequestBody extends InputStream {
             ? upload.take(bytes, offset, length)
             : decoded.read(bytes, offset, length);
     received += Math.max(0, count);
-    ended = decoded == null ? upload.hasEnded() : count < 0;
+    ended |= count < 0;
     requireWithinLimit(received);
     return count;
   }
@@ -239,7 +246,7 @@ final class RequestBody extends InputStream {
     }
   }
 
-  /// The bytes of a compressed body. They have the limit too: there may be many in which nothing is.
+  /// The bytes of an encoded body. They have the limit too: there may be many in which nothing is.
   private final class Arriving extends InputStream {
     @Override
     public int read() {
@@ -250,7 +257,7 @@ final class RequestBody extends InputStream {
     @Override
     public int read(byte[] bytes, int offset, int length) {
       int count = upload.take(bytes, offset, length);
-      requireWithinLimit(upload.received());
+      requireWithinLimit(upload.received() - before);
       return count;
     }
   }

@@ -2,7 +2,6 @@ package dev.berth.http;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
-import dev.berth.hooks.InvocationRequest;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Invocation;
@@ -130,30 +129,28 @@ record RequestLog(ServingMetrics metrics, Paths paths, Tracing tracing, Set<Stri
             () -> parent.ifPresent(known -> MDC.put(TRACE_ID, TraceParents.traceId(known))));
   }
 
-  /// Runs before a message of a socket is answered.
+  /// Runs before a message of a socket, or of a stream of gRPC, is answered.
   ///
-  /// @param handshake in whose trace the message is
-  Entry beginMessage(String id, InvocationRequest handshake) {
+  /// @param parent the trace that it is in
+  Entry beginMessage(String id, String path, Optional<String> parent) {
     long started = System.nanoTime();
     MDC.clear();
     MDC.put(REQUEST_ID, id);
     var trace =
         tracing.begin(
             "message",
-            handshake.path(),
-            handshake,
-            (request, name) ->
-                name.equalsIgnoreCase(TraceParents.HEADER)
-                    ? request.traceParent().orElse(null)
-                    : null);
+            path,
+            parent,
+            (known, name) ->
+                name.equalsIgnoreCase(TraceParents.HEADER) ? known.orElse(null) : null);
     trace.id(id);
-    logTrace(trace, handshake.traceParent());
-    return new Entry(started, "message", handshake.path(), trace);
+    logTrace(trace, parent);
+    return new Entry(started, "message", path, trace);
   }
 
-  /// Runs after a message of a socket was answered.
-  void endMessage(Entry entry) {
-    end(entry, Sockets.PATH, 200);
+  /// Runs after a message was answered.
+  void endMessage(Entry entry, String route) {
+    end(entry, route, 200);
   }
 
   /// Runs after the route and the error mapper.
@@ -199,6 +196,11 @@ record RequestLog(ServingMetrics metrics, Paths paths, Tracing tracing, Set<Stri
 
   static Entry of(Context ctx) {
     return ctx.attribute(ENTRY);
+  }
+
+  /// What is said of a request from now on, while one of its messages is answered or after that.
+  static void set(Context ctx, Entry entry) {
+    ctx.attribute(ENTRY, entry);
   }
 
   /// Where what the hooks call belongs: below the request's own span where the server traces, else

@@ -8,22 +8,32 @@ import static dev.berth.http.Route.Of.MANY;
 import static dev.berth.http.Route.Of.ONE;
 import static dev.berth.http.Route.Of.PAGE;
 import static dev.berth.http.Route.Of.SERVER;
+import static dev.berth.http.Route.Of.TRITON;
 import static io.javalin.http.HandlerType.DELETE;
 import static io.javalin.http.HandlerType.GET;
 import static io.javalin.http.HandlerType.POST;
 import static io.javalin.http.HandlerType.PUT;
 
+import com.google.protobuf.Message;
+import com.google.protobuf.Parser;
 import dev.berth.error.ErrorType;
+import dev.berth.http.Triton.Asked;
 import dev.berth.http.clients.ClientPath;
 import dev.berth.http.clients.Cohere;
 import dev.berth.http.clients.HuggingFace;
 import dev.berth.http.clients.TextEmbeddings;
+import dev.berth.http.openinference.Inference.ModelConfigRequest;
+import dev.berth.http.openinference.Inference.ModelStatisticsRequest;
+import dev.berth.http.openinference.Inference.RepositoryIndexRequest;
+import dev.berth.http.openinference.Inference.RepositoryModelLoadRequest;
+import dev.berth.http.openinference.Inference.RepositoryModelUnloadRequest;
 import dev.berth.http.page.Described;
 import dev.berth.http.page.Operation;
 import dev.berth.http.page.Operations;
 import io.javalin.http.Handler;
 import io.javalin.http.HandlerType;
 import java.util.List;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /// A route. **A new one is an entry of [#ALL]**: what is registered, `Allow`, the advice of a 404,
@@ -48,6 +58,8 @@ record Route(
     /// One with many models.
     MANY,
     GRPC,
+    /// Any but those of SageMaker, where the routes are what they always were.
+    TRITON,
     /// One with one model, where clients of other servers may ask it.
     CLIENT,
     /// One that answers the clients of others, which no platform has.
@@ -57,6 +69,7 @@ record Route(
 
   private static final String V2_MODEL = "/v2/models/{name}";
   private static final String V2_VERSION = V2_MODEL + "/versions/{version}";
+  private static final String REPOSITORY = "/v2/repository/models/{name}";
   private static final String MODEL = "{modelName: '', modelUrl: ''}";
 
   private static final String TORCHSERVE_VERSION = TorchServe.PREDICTIONS + TorchServe.VERSION;
@@ -141,12 +154,20 @@ record Route(
                   o.protocol("Whether the server can answer", "{ready: true}")
                       .fails(ErrorType.NOT_READY),
               s -> s.v2::ready),
+          triton(GET, "/v2/models/stats", "Statistics of all models", Triton::allStatistics),
           at(SERVER, GET, V2_MODEL, Operations::signature, s -> s.v2::describe),
           at(SERVER, GET, V2_VERSION, Operations::signature, s -> s.v2::describe),
           at(SERVER, GET, V2_MODEL + "/ready", Operations::modelReady, s -> s.v2::modelReady),
           at(SERVER, GET, V2_VERSION + "/ready", Operations::modelReady, s -> s.v2::modelReady),
           at(SERVER, POST, V2_MODEL + "/infer", Operations::infer, s -> s.v2::infer),
           at(SERVER, POST, V2_VERSION + "/infer", Operations::infer, s -> s.v2::infer),
+          triton(GET, V2_MODEL + "/config", "The configuration of a model", Triton::config),
+          triton(GET, V2_VERSION + "/config", "The configuration of a model", Triton::config),
+          triton(GET, V2_MODEL + "/stats", "Statistics of a model", Triton::statistics),
+          triton(GET, V2_VERSION + "/stats", "Statistics of a model", Triton::statistics),
+          triton(POST, "/v2/repository/index", "List the models", Triton::index),
+          triton(POST, REPOSITORY + "/load", "Load a model of --models", Triton::load),
+          triton(POST, REPOSITORY + "/unload", "Unload a model of --models", Triton::unload),
           at(SERVER, GET, OpenAi.MODEL, Operations::version1, s -> s.v2::describeInVersion1),
           at(SERVER, POST, OpenAi.MODEL + ":predict", Operations::predict, Routes::predict),
           at(GRPC, POST, Grpc.SERVICE + "ServerLive", _ -> null, s -> s.v2::serverLive),
@@ -155,6 +176,12 @@ record Route(
           at(GRPC, POST, Grpc.SERVICE + "ModelReady", _ -> null, s -> s.v2::isModelReady),
           at(GRPC, POST, Grpc.SERVICE + "ModelMetadata", _ -> null, s -> s.v2::describeByGrpc),
           at(GRPC, POST, Grpc.SERVICE + "ModelInfer", _ -> null, s -> s.v2::inferByGrpc),
+          at(GRPC, POST, Grpc.SERVICE + "ModelStreamInfer", _ -> null, s -> s.v2::inferInStream),
+          grpc("ModelConfig", ModelConfigRequest.parser(), Triton::config),
+          grpc("ModelStatistics", ModelStatisticsRequest.parser(), Triton::statistics),
+          grpc("RepositoryIndex", RepositoryIndexRequest.parser(), Triton::index),
+          grpc("RepositoryModelLoad", RepositoryModelLoadRequest.parser(), Triton::load),
+          grpc("RepositoryModelUnload", RepositoryModelUnloadRequest.parser(), Triton::unload),
 
           // Clients of other servers for ready tasks.
           client(TextEmbeddings.EMBED, ErrorForm.TEXT_EMBEDDINGS),
@@ -199,6 +226,19 @@ record Route(
 
   private static Operation torchServe(Operations operations) {
     return operations.ask("Ask a model as clients of TorchServe do");
+  }
+
+  /// An extension of Triton's over HTTP.
+  private static Route triton(
+      HandlerType method, String path, String says, BiFunction<Triton, Asked, Message> answer) {
+    return at(TRITON, method, path, o -> o.protocol(says, "{}"), s -> s.triton.http(answer));
+  }
+
+  /// The same over gRPC.
+  private static Route grpc(
+      String method, Parser<?> request, BiFunction<Triton, Asked, Message> answer) {
+    return at(
+        GRPC, POST, Grpc.SERVICE + method, _ -> null, s -> s.triton.grpc(request, answer));
   }
 
   private static Route page(

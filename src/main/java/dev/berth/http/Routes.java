@@ -71,11 +71,13 @@ public final class Routes {
   private final Health health;
   private final Served served;
   private final ServingMetrics metrics;
-  private final Tracing tracing;
   private final Invocations invocations;
   private final NamedModels named;
   private final Dialects dialects;
+  private final Paths paths;
+  private final RequestLog log;
   final OpenInference v2;
+  final Triton triton;
   final OpenAi openAi;
   final Page page;
 
@@ -90,12 +92,22 @@ public final class Routes {
     this.health = health;
     this.served = served;
     this.metrics = metrics;
-    this.tracing = tracing;
     this.page = page;
     this.named = new NamedModels(served, config.protocol().modelName());
     this.invocations = new Invocations(config, named);
     this.dialects = new Dialects(invocations);
-    this.v2 = new OpenInference(named, health, invocations);
+    this.paths = Paths.of(here(), elsewhere());
+    var untraced = new HashSet<>(healthPaths());
+    untraced.add(config.http().metricsPath());
+    this.log = new RequestLog(metrics, paths, tracing, untraced);
+    this.v2 =
+        new OpenInference(
+            named,
+            health,
+            invocations,
+            log,
+            config.platform().isSageMaker() ? OpenInference.EXTENSIONS : Triton.EXTENSIONS);
+    this.triton = new Triton(config, named, invocations, v2, metrics);
     this.openAi = new OpenAi(named);
   }
 
@@ -109,15 +121,8 @@ public final class Routes {
   void register(JavalinConfig javalin) {
     var routes = javalin.routes;
     var here = here();
-    var elsewhere = elsewhere();
-    var all = Paths.of(here, elsewhere);
-    var untraced = new HashSet<>(healthPaths());
-    untraced.add(config.http().metricsPath());
-    var log = new RequestLog(metrics, all, tracing, untraced);
-
     routes.before(log::begin);
     routes.before(this::closeWhenStopping);
-    OpenInference.STATISTICS.forEach(path -> routes.before(path, v2::refuseStatistics));
     here.forEach(
         route ->
             routes.addEndpoint(
@@ -131,7 +136,7 @@ public final class Routes {
             handshake -> () -> named.enter(named.target(handshake), inTime()),
             !hasMany(),
             config,
-            Paths.of(ofRequests, elsewhere),
+            Paths.of(ofRequests, elsewhere()),
             log,
             metrics,
             System::nanoTime);
@@ -139,7 +144,7 @@ public final class Routes {
     sockets.register(routes, List.of(Sockets.PATH_OF_MODEL, "*"));
     routes.after(log::end);
     routes.after(this::holdRefused);
-    new Failures(all, config.platform().predictRoute()).map(routes);
+    new Failures(paths, config.platform().predictRoute()).map(routes);
   }
 
   boolean hasMany() {
@@ -170,6 +175,7 @@ public final class Routes {
                   case SERVER, HEALTH -> true;
                   case ONE -> !hasMany();
                   case MANY -> hasMany();
+                  case TRITON -> !config.platform().isSageMaker();
                   case DESK -> config.http().runtimeApi();
                   case GRPC -> config.protocol().grpcPort().isPresent();
                   case PAGE -> config.http().page();

@@ -285,7 +285,7 @@ public final class Socket implements Session.Listener {
 
   private void answer(Message message) {
     var id = "%s-%d".formatted(terms.handshake.inferenceId(), ++messages);
-    var entry = log.beginMessage(id, terms.handshake);
+    var entry = log.beginMessage(id, terms.handshake.path(), terms.handshake.traceParent());
     try (var visit = terms.model.get()) {
       entry.entered(visit.metrics());
       entry.served(exchange(message, visit, id, entry.trace));
@@ -296,7 +296,7 @@ public final class Socket implements Session.Listener {
       entry.failed(
           ErrorType.CALLER_GONE.because("the caller has gone before its answer was sent", e));
     } finally {
-      log.endMessage(entry);
+      log.endMessage(entry, Sockets.PATH);
     }
   }
 

@@ -29,8 +29,6 @@ final class Upload {
   private static final int STALL_BYTES = 16 << 10;
 
   private final ServletContextRequest request;
-  private final Deadline deadline;
-  private final BooleanSupplier wanted;
   private final Semaphore arrival = new Semaphore(0);
 
   /// Whether Jetty is to release `arrival` when there is more.
@@ -42,15 +40,25 @@ final class Upload {
   private boolean ended;
   private long received;
 
+  /// Set by [#expect], before anything is taken.
+  private Deadline deadline;
+
+  private BooleanSupplier wanted;
+
   /// How long it was waited for since its pace was last looked at, and what had been received then.
   private long waited;
 
   private long receivedThen;
 
-  /// @param wanted whether others wait for what it takes. It may not stall then
-  Upload(ServletContextRequest request, Deadline deadline, BooleanSupplier wanted) {
+  Upload(ServletContextRequest request) {
     this.request = request;
-    this.deadline = deadline;
+  }
+
+  /// Says until when what is taken from now on may come.
+  ///
+  /// @param wanted whether others wait for what it takes, asked each second. It may not stall then
+  void expect(Deadline until, BooleanSupplier wanted) {
+    this.deadline = until;
     this.wanted = wanted;
   }
 
@@ -59,37 +67,53 @@ final class Upload {
     return received;
   }
 
-  boolean hasEnded() {
-    return ended;
+  /// Waits until more has arrived; false: that was all.
+  ///
+  /// @throws ServingException `DEADLINE_EXCEEDED` when nothing comes in time, `BAD_INPUT` when the
+  ///   connection ends before, `OVERLOADED` when it stalls while others need its place
+  boolean hasMore() {
+    while (!ended) {
+      if (!await(deadline.nanosLeft())) {
+        throw ErrorType.DEADLINE_EXCEEDED.because(
+            "the request's time ran out after %d bytes of its body".formatted(received));
+      }
+      if (Content.Chunk.isFailure(chunk)) {
+        throw ErrorType.BAD_INPUT.because(
+            "body: it can't be read on after %d bytes: the connection ended or its chunks are malformed"
+                .formatted(received),
+            chunk.getFailure());
+      }
+      if (chunk.hasRemaining()) {
+        return true;
+      }
+      release();
+    }
+    return false;
   }
 
   /// Takes the next bytes, as many as have arrived; -1: there are no more.
   ///
-  /// @throws ServingException `DEADLINE_EXCEEDED` when none come in time, `BAD_INPUT` when the
-  ///   connection ends before, `OVERLOADED` when it stalls while others need its place
+  /// @throws ServingException as [#hasMore]
   int take(byte[] bytes, int offset, int length) {
-    if (ended || length == 0) {
-      return ended ? -1 : 0;
+    if (length == 0) {
+      return 0;
     }
-    if (!await(deadline.nanosLeft())) {
-      throw ErrorType.DEADLINE_EXCEEDED.because(
-          "the request's time ran out after %d bytes of its body".formatted(received));
-    }
-    if (Content.Chunk.isFailure(chunk)) {
-      throw ErrorType.BAD_INPUT.because(
-          "body: it can't be read on after %d bytes: the connection ended or its chunks are malformed"
-              .formatted(received),
-          chunk.getFailure());
+    if (!hasMore()) {
+      return -1;
     }
     int count = Math.min(length, chunk.remaining());
     chunk.getByteBuffer().get(bytes, offset, count);
     received += count;
     if (!chunk.hasRemaining()) {
-      ended = chunk.isLast();
-      chunk.release();
-      chunk = null;
+      release();
     }
-    return count == 0 && ended ? -1 : count;
+    return count;
+  }
+
+  private void release() {
+    ended = chunk.isLast();
+    chunk.release();
+    chunk = null;
   }
 
   /// Reads what is left and throws it away, as long as it keeps coming: a caller who still writes

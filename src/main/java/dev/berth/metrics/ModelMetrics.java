@@ -16,6 +16,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.DoubleConsumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -30,14 +31,15 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
   /// The label of the series, and the field of log lines, that has the model's name.
   public static final String LABEL = "model";
 
+  private static final int FAILED = 400;
   private static final double[] SIZE_BUCKETS = {1, 2, 4, 8, 16, 32, 64, 128, 256};
 
   public final Timer decode = timer("berth.decode", "inputFn, one request");
   public final Timer queueWait = timer("berth.queue.wait", "one record in the queue");
-  private final Timer predict = timer("berth.predict", "predictFn, one batch");
+  public final Timer predict = timer("berth.predict", "predictFn, one batch");
   public final Timer encode = timer("berth.encode", "outputFn, one request");
 
-  private final Timer requestTime =
+  public final Timer requestTime =
       timer(
           "berth.model.request",
           "from the first byte read to the answer, one request that a model took in");
@@ -54,11 +56,20 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
   public final Counter expired =
       counter("berth.expired", "requests whose time ran out, waiting or running");
 
-  private final Counter records = counter("berth.records", "records taken into the queue");
+  public final Counter records = counter("berth.records", "records taken into the queue");
   public final Counter abandoned =
       counter(
           "berth.abandoned",
           "records dropped before they were predicted, because nobody waited for them any more");
+
+  /// Of requests that have failed. What the others took is the rest of their timer.
+  public final LongAdder failures = new LongAdder();
+
+  public final LongAdder failureNanos = new LongAdder();
+
+  /// When a batch was predicted last, in milliseconds since 1970; 0: none was.
+  private volatile long lastPredicted;
+
   private final AtomicInteger queueDepth = gauge("berth.queue.depth", "records waiting");
   private final AtomicInteger queueCapacity =
       gauge("berth.queue.capacity", "records that may wait");
@@ -151,6 +162,10 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
     inFlight.decrementAndGet();
     requests.apply(Integer.toString(status)).increment();
     requestTime.record(took);
+    if (status >= FAILED) {
+      failures.increment();
+      failureNanos.add(took.toNanos());
+    }
   }
 
   /// A request's records were taken into the queue.
@@ -191,6 +206,11 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
     tokens.increment((double) lengths);
     paddingTokens.increment((double) (padded - lengths));
     predict.record(took);
+    lastPredicted = System.currentTimeMillis();
+  }
+
+  public long lastPredicted() {
+    return lastPredicted;
   }
 
   /// Those of a model that answers part by part. Made when they are first asked for, because few

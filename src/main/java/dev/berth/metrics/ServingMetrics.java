@@ -209,6 +209,11 @@ public final class ServingMetrics extends Instruments implements AutoCloseable {
         });
   }
 
+  /// Empty: no model of that name is loaded.
+  public Optional<ModelMetrics> find(String model) {
+    return Optional.ofNullable(models.get(model));
+  }
+
   /// From now on the series of a model stay when it goes. The server stops, and what is sent last
   /// has them.
   public void keepModels() {

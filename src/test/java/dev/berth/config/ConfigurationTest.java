@@ -92,7 +92,7 @@ class ConfigurationTest {
                     OptionalInt.empty(),
                     false,
                     false),
-                new PlatformConfig(Optional.empty(), Optional.empty()),
+                new PlatformConfig(Optional.empty(), Optional.empty(), false),
                 new ProtocolConfig(OptionalInt.empty(), "model"),
                 new LogConfig(LogConfig.Level.INFO, LogConfig.Format.PLAIN),
                 new TelemetryConfig(
@@ -232,7 +232,7 @@ class ConfigurationTest {
                     OptionalInt.of(6),
                     true,
                     true),
-                new PlatformConfig(Optional.of("/health"), Optional.of("/predict")),
+                new PlatformConfig(Optional.of("/health"), Optional.of("/predict"), false),
                 new ProtocolConfig(OptionalInt.of(9000), "answers"),
                 new LogConfig(LogConfig.Level.DEBUG, LogConfig.Format.JSON),
                 new TelemetryConfig(
@@ -327,7 +327,7 @@ class ConfigurationTest {
     assertThat(
             read(Map.of("AIP_HEALTH_ROUTE", "/ping", "AIP_PREDICT_ROUTE", "/invocations"))
                 .platform())
-        .isEqualTo(new PlatformConfig(Optional.of("/ping"), Optional.of("/invocations")));
+        .isEqualTo(new PlatformConfig(Optional.of("/ping"), Optional.of("/invocations"), false));
     assertThat(
             problems(Map.of("AIP_HEALTH_ROUTE", "/invocations", "AIP_PREDICT_ROUTE", "/metrics")))
         .containsExactly(

@@ -15,6 +15,7 @@ import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
 import io.grpc.CallOptions;
 import io.grpc.Status.Code;
+import io.grpc.StatusException;
 import io.grpc.StatusRuntimeException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -32,6 +33,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// gRPC of a real server, asked by gRPC's own client.
 @Timeout(300)
@@ -61,7 +63,7 @@ class GrpcTest {
     assertThat(text(client.call("ServerLive", ""))).isEqualTo("live: true");
     assertThat(text(client.call("ServerReady", ""))).isEqualTo("ready: true");
     assertThat(text(client.call("ServerMetadata", "")))
-        .isEqualTo("name: \"berth\" version: \"(unpackaged)\" extensions: \"binary_tensor_data\"");
+        .isEqualTo("name: \"berth\" version: \"(unpackaged)\" extensions: \"binary_tensor_data\" extensions: \"model_configuration\" extensions: \"model_repository\" extensions: \"statistics\"");
     for (var asked : List.of("", "name: 'model'", "name: 'model' version: '1'")) {
       assertThat(text(client.call("ModelReady", asked))).isEqualTo("ready: true");
       assertThat(text(client.call("ModelMetadata", asked)))
@@ -258,13 +260,100 @@ class GrpcTest {
     assertFails(() -> client.call("Nope", new byte[0]), Code.UNIMPLEMENTED, "no such method");
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"gzip", "deflate"})
+  void compressedMessagesAreInflated(String coding) {
+    var options = CallOptions.DEFAULT.withCompression(coding);
+    var bytes = new byte[3 << 20];
+    bytes[bytes.length - 1] = 1;
+    var request =
+        raw(
+            "model_name: 'model' inputs { name: 'values' datatype: 'UINT8' shape: [1, 3145728] }",
+            HexFormat.of().formatHex(bytes));
+    assertThat(text(client.call("ModelInfer", request, options))).endsWith("\\002\"");
+    assertThat(
+            text(
+                client.call(
+                    "ModelReady",
+                    GrpcClient.message("ModelReadyRequest", "name: 'model'"),
+                    options)))
+        .isEqualTo("ready: true");
+  }
+
   @Test
-  void compressedMessagesAreUnimplemented() {
-    var request = GrpcClient.message("ModelInferRequest", "model_name: 'model'");
+  void aMessageThatWouldBeTooLargeOrIsCompressedOtherwiseIsRefused() {
+    var zeros =
+        GrpcClient.message(
+            "ModelInferRequest", "model_name: 'model' inputs { name: 'values' }");
+    var field = zeros.getDescriptorForType().findFieldByName("raw_input_contents");
+    var bomb =
+        zeros.toBuilder().addRepeatedField(field, ByteString.copyFrom(new byte[110 << 20])).build();
     assertFails(
-        () -> client.call("ModelInfer", request, CallOptions.DEFAULT.withCompression("gzip")),
+        () -> client.call("ModelInfer", bomb, CallOptions.DEFAULT.withCompression("gzip")),
+        Code.RESOURCE_EXHAUSTED,
+        "found ");
+    assertFails(
+        () -> client.call("ModelInfer", zeros, CallOptions.DEFAULT.withCompression("snappy")),
         Code.UNIMPLEMENTED,
-        "grpc-encoding: found \"gzip\", expected identity");
+        "grpc-encoding: found \"snappy\", expected one of identity, gzip, deflate");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"identity", "gzip", "deflate"})
+  void aStreamAnswersItsRequestsOneAfterAnother(String coding) throws Exception {
+    var options =
+        coding.equals("identity")
+            ? CallOptions.DEFAULT
+            : CallOptions.DEFAULT.withCompression(coding);
+    var request =
+        """
+        model_name: 'model' id: '%s' inputs { name: 'values' datatype: 'INT64' shape: 1 contents { int64_contents: %d } }""";
+    var answers =
+        client.stream(
+            "ModelStreamInfer",
+            "ModelInferRequest",
+            options,
+            request.formatted("a", 1),
+            "model_name: 'other'",
+            "model_name: 'model'",
+            request.formatted("b", 2));
+    assertThat(answers.stream().map(GrpcTest::text))
+        .containsExactly(
+            "infer_response { model_name: \"model\" model_version: \"1\" id: \"a\" parameters { key: \"triton_final_response\" value { bool_param: true } } outputs { name: \"output_0\" datatype: \"INT64\" shape: 1 contents { int64_contents: 2 } } }",
+            "error_message: \"model: found \\\"other\\\", expected model; --model-name gives it another name\"",
+            "error_message: \"inputs: found none, expected at least one\"",
+            "infer_response { model_name: \"model\" model_version: \"1\" id: \"b\" parameters { key: \"triton_final_response\" value { bool_param: true } } outputs { name: \"output_0\" datatype: \"INT64\" shape: 1 contents { int64_contents: 4 } } }");
+  }
+
+  @Test
+  void aStreamEndsWhenTheServerStops() throws Exception {
+    try (var stopping = TestServer.artifact(directory.resolve("doubled")).set("BERTH_GRPC_PORT", "0").start();
+        var asking = new GrpcClient(stopping.server().grpcPort().orElseThrow())) {
+      var call = asking.open("ModelStreamInfer", "ModelInferRequest", CallOptions.DEFAULT);
+      call.write(GrpcClient.message("ModelInferRequest", "model_name: 'x'"));
+      assertThat(text(call.read())).startsWith("error_message");
+      stopping.close();
+      var failure = catchThrowableOfType(StatusException.class, call::read);
+      assertThat(failure.getStatus().getCode()).isEqualTo(Code.UNAVAILABLE);
+      assertThat(failure.getStatus().getDescription()).isEqualTo("the server is stopping");
+    }
+  }
+
+  @Test
+  void eachRequestOfAStreamIsLoggedAndCounted() throws Exception {
+    try (var log = new CapturedLog()) {
+      var request =
+          "model_name: 'model' inputs { name: 'values' datatype: 'INT64' shape: 1 contents { int64_contents: 1 } }";
+      client.stream(
+          "ModelStreamInfer", "ModelInferRequest", CallOptions.DEFAULT, request, "model_name: 'x'");
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(log.text())
+                      .contains(
+                          "message /inference.GRPCInferenceService/ModelStreamInfer 200",
+                          "message /inference.GRPCInferenceService/ModelStreamInfer 404"));
+    }
   }
 
   @Test

@@ -92,7 +92,7 @@ class OpenInferenceTest {
         .isEqualTo(
             JSON.readTree(
                 """
-        {"name": "berth", "version": "(unpackaged)", "extensions": ["binary_tensor_data"]}"""));
+        {"name": "berth", "version": "(unpackaged)", "extensions": ["binary_tensor_data", "model_configuration", "model_repository", "statistics"]}"""));
     assertThat(doubled.get("/v2/health/live").body()).isEqualTo("{\"live\":true}");
     assertThat(doubled.get("/v2/health/ready").body()).isEqualTo("{\"ready\":true}");
     for (var path : List.of("/v2/models/answers", "/v2/models/answers/versions/1")) {
@@ -707,8 +707,6 @@ class OpenInferenceTest {
   @Test
   void pathsAndMethodsThatAreNotThereAreErrorsOfTheProtocol() throws Exception {
     assertError(doubled.get("/v2/nope"), 404, "no such path");
-    assertError(doubled.get("/v2/models/stats"), 404, "no extension statistics");
-    assertError(doubled.get("/v2/models/model/stats"), 404, "no extension statistics");
     assertError(doubled.get("/v2/models/a%5Cb"), 404, "a\\b");
     assertError(doubled.get("/v2/models/%ff"), 400, "");
     var response = doubled.get("/v2/models/model/infer");

@@ -7,14 +7,23 @@ import com.google.protobuf.Descriptors.FileDescriptor;
 import com.google.protobuf.DynamicMessage;
 import com.google.protobuf.TextFormat;
 import io.grpc.CallOptions;
+import io.grpc.Codec;
+import io.grpc.Compressor;
+import io.grpc.CompressorRegistry;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
 import io.grpc.okhttp.OkHttpChannelBuilder;
+import io.grpc.stub.BlockingClientCall;
 import io.grpc.stub.ClientCalls;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.DeflaterOutputStream;
+import javax.net.ssl.SSLContext;
 
 /// A client of gRPC's own library, made of the descriptors of the Open Inference Protocol.
 public final class GrpcClient implements AutoCloseable {
@@ -24,7 +33,30 @@ public final class GrpcClient implements AutoCloseable {
   private final ManagedChannel channel;
 
   public GrpcClient(int port) {
-    this.channel = OkHttpChannelBuilder.forAddress("127.0.0.1", port).usePlaintext().build();
+    this(OkHttpChannelBuilder.forAddress("127.0.0.1", port).usePlaintext());
+  }
+
+  /// One that speaks TLS.
+  public GrpcClient(int port, SSLContext trusted) {
+    this(
+        OkHttpChannelBuilder.forAddress("localhost", port)
+            .sslSocketFactory(trusted.getSocketFactory()));
+  }
+
+  private GrpcClient(OkHttpChannelBuilder builder) {
+    var codings = CompressorRegistry.newEmptyInstance();
+    codings.register(new Codec.Gzip());
+    codings.register(new Deflate("deflate"));
+    codings.register(new Deflate("snappy"));
+    this.channel = builder.compressorRegistry(codings).build();
+  }
+
+  /// What gRPC's other libraries bring.
+  private record Deflate(String getMessageEncoding) implements Compressor {
+    @Override
+    public OutputStream compress(OutputStream out) {
+      return new DeflaterOutputStream(out);
+    }
   }
 
   private static FileDescriptor proto() {
@@ -88,17 +120,54 @@ public final class GrpcClient implements AutoCloseable {
         request);
   }
 
+  /// Sends requests in protobuf's text format, each after the answer to the one before.
+  ///
+  /// @throws io.grpc.StatusRuntimeException with the status of a call that fails
+  public List<DynamicMessage> stream(String method, String type, CallOptions options, String... requests)
+      throws Exception {
+    var answers = new ArrayList<DynamicMessage>();
+    var call = open(method, type, options);
+    for (var request : requests) {
+      call.write(message(type, request));
+      answers.add(call.read());
+    }
+    call.halfClose();
+    if (call.read() != null) {
+      throw new IllegalStateException("found an answer more than requests");
+    }
+    return answers;
+  }
+
+  /// Opens a stream of requests and answers.
+  public BlockingClientCall<DynamicMessage, DynamicMessage> open(
+      String method, String type, CallOptions options) {
+    return ClientCalls.blockingBidiStreamingCall(
+        channel,
+        method(method, MethodDescriptor.MethodType.BIDI_STREAMING, type, method + "Response"),
+        options);
+  }
+
+  /// The channel to the server, for methods of other services.
+  public ManagedChannel channel() {
+    return channel;
+  }
+
   public ListenableFuture<DynamicMessage> callAsync(String method, String request) {
     return ClientCalls.futureUnaryCall(
         channel.newCall(method(method), CallOptions.DEFAULT), message(method + "Request", request));
   }
 
   private static MethodDescriptor<DynamicMessage, DynamicMessage> method(String name) {
+    return method(name, MethodDescriptor.MethodType.UNARY, name + "Request", name + "Response");
+  }
+
+  private static MethodDescriptor<DynamicMessage, DynamicMessage> method(
+      String name, MethodDescriptor.MethodType type, String request, String response) {
     return MethodDescriptor.<DynamicMessage, DynamicMessage>newBuilder()
-        .setType(MethodDescriptor.MethodType.UNARY)
+        .setType(type)
         .setFullMethodName("inference.GRPCInferenceService/" + name)
-        .setRequestMarshaller(new Marshaller(PROTO.findMessageTypeByName(name + "Request")))
-        .setResponseMarshaller(new Marshaller(PROTO.findMessageTypeByName(name + "Response")))
+        .setRequestMarshaller(new Marshaller(PROTO.findMessageTypeByName(request)))
+        .setResponseMarshaller(new Marshaller(PROTO.findMessageTypeByName(response)))
         .build();
   }
 

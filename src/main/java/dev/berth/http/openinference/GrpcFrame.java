@@ -2,7 +2,6 @@ package dev.berth.http.openinference;
 
 import com.google.protobuf.CodedOutputStream;
 import com.google.protobuf.MessageLite;
-import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.MediaType;
 import dev.berth.memory.RequestMemory;
 import java.io.IOException;
@@ -16,31 +15,11 @@ public final class GrpcFrame {
   /// The type of requests and answers.
   public static final MediaType TYPE = MediaType.parse("application/grpc").orElseThrow();
 
-  static final int PREFIX = 1 + Integer.BYTES;
+  private static final int PREFIX = 1 + Integer.BYTES;
 
   private GrpcFrame() {}
 
-  /// The only message of a body.
-  static ByteBuffer message(byte[] body) {
-    if (body.length < PREFIX) {
-      throw new BadInputException(
-          "body: found %d bytes, expected a message behind the %d of its prefix"
-              .formatted(body.length, PREFIX));
-    }
-    var frame = ByteBuffer.wrap(body);
-    if (frame.get() != 0) {
-      throw new BadInputException("body: found a compressed message, expected one that is not");
-    }
-    int length = frame.getInt();
-    if (length != frame.remaining()) {
-      throw new BadInputException(
-          "body: found %d bytes behind the prefix, expected one message of %d"
-              .formatted(frame.remaining(), Integer.toUnsignedLong(length)));
-    }
-    return frame;
-  }
-
-  static byte[] of(MessageLite message) {
+  public static byte[] of(MessageLite message) {
     int length = message.getSerializedSize();
     RequestMemory.charge(PREFIX + length);
     var body = ByteBuffer.allocate(PREFIX + length).put((byte) 0).putInt(length);

@@ -2,11 +2,18 @@ package dev.berth.http.openinference;
 
 import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.Message;
+import com.google.protobuf.MessageLite;
 import com.google.protobuf.WireFormat;
 import dev.berth.hooks.BadInputException;
+import dev.berth.http.openinference.Inference.DataType;
+import dev.berth.http.openinference.Inference.ModelConfig;
+import dev.berth.http.openinference.Inference.ModelConfigResponse;
+import dev.berth.http.openinference.Inference.ModelDynamicBatching;
 import dev.berth.http.openinference.Inference.ModelMetadataResponse;
 import dev.berth.http.openinference.Inference.ModelMetadataResponse.TensorMetadata;
 import dev.berth.http.openinference.Inference.ModelReadyRequest;
+import dev.berth.http.openinference.Inference.ModelStreamInferResponse;
 import dev.berth.http.openinference.Inference.ServerLiveResponse;
 import dev.berth.http.openinference.Inference.ServerMetadataResponse;
 import java.io.IOException;
@@ -14,7 +21,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
-/// The small messages of gRPC, each with its frame.
+/// The small messages of gRPC.
 public final class GrpcMessages {
 
   private GrpcMessages() {}
@@ -25,28 +32,68 @@ public final class GrpcMessages {
   public record Asked(String model, String version) {}
 
   /// `ServerLiveResponse`, and `ServerReadyResponse` and `ModelReadyResponse`, which are alike.
-  public static byte[] yesOrNo(boolean yes) {
-    return GrpcFrame.of(ServerLiveResponse.newBuilder().setLive(yes).build());
+  public static MessageLite yesOrNo(boolean yes) {
+    return ServerLiveResponse.newBuilder().setLive(yes).build();
   }
 
-  public static byte[] server(String name, String version, List<String> extensions) {
-    return GrpcFrame.of(
-        ServerMetadataResponse.newBuilder()
-            .setName(name)
-            .setVersion(version)
-            .addAllExtensions(extensions)
-            .build());
+  public static MessageLite server(String name, String version, List<String> extensions) {
+    return ServerMetadataResponse.newBuilder()
+        .setName(name)
+        .setVersion(version)
+        .addAllExtensions(extensions)
+        .build();
   }
 
-  public static byte[] model(ModelMetadata model) {
-    return GrpcFrame.of(
-        ModelMetadataResponse.newBuilder()
+  public static Message model(ModelMetadata model) {
+    return ModelMetadataResponse.newBuilder()
+        .setName(model.name())
+        .addAllVersions(model.versions())
+        .setPlatform(model.platform())
+        .addAllInputs(columns(model.inputs()))
+        .addAllOutputs(columns(model.outputs()))
+        .build();
+  }
+
+  /// Triton's configuration, of which the dimensions are without the records.
+  ///
+  /// @param mostRecords that one request may have
+  public static Message config(ModelMetadata model, int mostRecords) {
+    var config =
+        ModelConfig.newBuilder()
             .setName(model.name())
-            .addAllVersions(model.versions())
             .setPlatform(model.platform())
-            .addAllInputs(columns(model.inputs()))
-            .addAllOutputs(columns(model.outputs()))
-            .build());
+            .setBackend(model.platform())
+            .setMaxBatchSize(mostRecords)
+            .setDynamicBatching(ModelDynamicBatching.getDefaultInstance());
+    for (var column : model.inputs()) {
+      config
+          .addInputBuilder()
+          .setName(column.name())
+          .setDataType(type(column))
+          .addAllDims(dims(column));
+    }
+    for (var column : model.outputs()) {
+      config
+          .addOutputBuilder()
+          .setName(column.name())
+          .setDataType(type(column))
+          .addAllDims(dims(column));
+    }
+    return ModelConfigResponse.newBuilder().setConfig(config).build();
+  }
+
+  private static DataType type(ModelMetadata.Column column) {
+    var type = column.datatype();
+    return DataType.valueOf("TYPE_" + (type == Datatype.BYTES ? "STRING" : type.name()));
+  }
+
+  private static List<Long> dims(ModelMetadata.Column column) {
+    return Arrays.stream(column.shape()).skip(1).asLongStream().boxed().toList();
+  }
+
+  /// What a stream says of a request that has failed. The next one may succeed.
+  public static MessageLite failed(String why) {
+    return ModelStreamInferResponse.newBuilder().setErrorMessage(why).build();
   }
 
   private static List<TensorMetadata> columns(List<ModelMetadata.Column> columns) {
@@ -66,7 +113,7 @@ public final class GrpcMessages {
   /// @throws BadInputException when it is none
   public static Asked asked(byte[] body) {
     try {
-      var message = ModelReadyRequest.parseFrom(GrpcFrame.message(body));
+      var message = ModelReadyRequest.parseFrom(body);
       return new Asked(message.getName(), message.getVersion());
     } catch (InvalidProtocolBufferException e) {
       throw new BadInputException("message: not one that names a model", e);
@@ -80,10 +127,7 @@ public final class GrpcMessages {
   /// @param isWhole whether it is all that there is
   /// @return nothing where the names are not whole
   public static Optional<Asked> askedFirst(byte[] body, boolean isWhole) {
-    if (body.length < GrpcFrame.PREFIX) {
-      return Optional.empty();
-    }
-    var in = CodedInputStream.newInstance(body, GrpcFrame.PREFIX, body.length - GrpcFrame.PREFIX);
+    var in = CodedInputStream.newInstance(body);
     var model = "";
     var version = "";
     try {

@@ -27,6 +27,9 @@ final class InferParameters {
 
   private static final String TIMEOUT = "timeout";
 
+  /// Triton's: an answer in a stream always says that it is the last one.
+  private static final String FINAL_WANTED = "triton_enable_empty_final_response";
+
   private static final List<String> NOT_DONE =
       List.of("priority", "sequence_id", "sequence_start", "sequence_end");
 
@@ -66,7 +69,7 @@ final class InferParameters {
   static Map<String, Object> ofTheModel(Map<String, Object> all) {
     all.forEach((name, value) -> checkContentType(name, value, "parameters"));
     var own = new LinkedHashMap<>(all);
-    own.keySet().removeAll(List.of(BINARY_DATA_OUTPUT, CONTENT_TYPE, TIMEOUT));
+    own.keySet().removeAll(List.of(BINARY_DATA_OUTPUT, CONTENT_TYPE, FINAL_WANTED, TIMEOUT));
     NOT_DONE.forEach(
         name -> {
           var value = own.remove(name);

@@ -9,6 +9,7 @@ import dev.berth.http.openinference.Inference.InferParameter;
 import dev.berth.http.openinference.Inference.ModelInferRequest;
 import dev.berth.http.openinference.Inference.ModelInferResponse;
 import dev.berth.http.openinference.Inference.ModelInferResponse.InferOutputTensor;
+import dev.berth.http.openinference.Inference.ModelStreamInferResponse;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -21,16 +22,22 @@ import java.util.Optional;
 /// not copied.
 public final class ProtobufMessages implements Messages {
 
+  /// What Triton's streams say of the last answer to a request.
+  private static final String FINAL = "triton_final_response";
+
   private final InferTarget target;
+  private final boolean inStream;
   private boolean raw;
 
-  public ProtobufMessages(InferTarget target) {
+  /// @param inStream whether the answer is a `ModelStreamInferResponse`
+  public ProtobufMessages(InferTarget target, boolean inStream) {
     this.target = target;
+    this.inStream = inStream;
   }
 
   @Override
   public InferRequest read(InvocationRequest asked) throws IOException {
-    var body = UnsafeByteOperations.unsafeWrap(GrpcFrame.message(asked.bytes()));
+    var body = UnsafeByteOperations.unsafeWrap(asked.bytes());
     try {
       MessageMemory.charge(body.newCodedInput(), ModelInferRequest.getDescriptor());
       var in = body.newCodedInput();
@@ -122,7 +129,15 @@ public final class ProtobufMessages implements Messages {
         tensor.setContents(TypedContents.of(output));
       }
     }
-    return InvocationResponse.of(GrpcFrame.of(response.build()), GrpcFrame.TYPE);
+    if (inStream) {
+      response.putParameters(FINAL, InferParameter.newBuilder().setBoolParam(true).build());
+    }
+    return InvocationResponse.of(
+        GrpcFrame.of(
+            inStream
+                ? ModelStreamInferResponse.newBuilder().setInferResponse(response).build()
+                : response.build()),
+        GrpcFrame.TYPE);
   }
 
   private static void putContentType(InferOutputTensor.Builder tensor, String type) {
