@@ -29,6 +29,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
@@ -49,6 +50,9 @@ final class Invocations {
 
   /// No less than the server's timeout.
   static final Duration ANY_TIME = ChronoUnit.FOREVER.getDuration();
+
+  /// How soon a call that waits for a message sees that the server stops.
+  private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
   private static final Logger log = LoggerFactory.getLogger(Invocations.class);
   private static final Set<String> LET_THROUGH =
@@ -139,17 +143,8 @@ final class Invocations {
   ///
   /// @param stops whether the server stops: no message is awaited then
   void takeEach(Context ctx, BooleanSupplier stops, Exchange exchange) throws Exception {
-    var silent = HttpServer.idle(config);
-    BooleanSupplier mayWait =
-        () -> {
-          if (stops.getAsBoolean()) {
-            throw ErrorType.NOT_READY.because("the server is stopping");
-          }
-          return false;
-        };
     var upload = new Upload(ServletContextRequest.getServletContextRequest(ctx.req()));
-    upload.expect(Deadline.in(silent, System::nanoTime), mayWait);
-    while (upload.hasMore()) {
+    while (hasNext(upload, stops)) {
       var deadline = deadline(Grpc.timeout(ctx));
       try (var body =
           new RequestBody(
@@ -160,8 +155,18 @@ final class Invocations {
               ProcessMemory.ofThisProcess())) {
         exchange.answer(body, deadline);
       }
-      upload.expect(Deadline.in(silent, System::nanoTime), mayWait);
     }
+  }
+
+  private boolean hasNext(Upload upload, BooleanSupplier stops) {
+    var silent = Deadline.in(HttpServer.idle(config), System::nanoTime);
+    upload.expect(silent, () -> false);
+    while (!upload.await(BETWEEN_LOOKS_NANOS) && !silent.isOver()) {
+      if (stops.getAsBoolean()) {
+        throw ErrorType.NOT_READY.because("the server is stopping");
+      }
+    }
+    return upload.hasMore();
   }
 
   void take(Context ctx, Duration limit, Exchange exchange) throws Exception {

@@ -25,6 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 /// The Open Inference Protocol: `/v2` of HTTP, and `inference.GRPCInferenceService` where there is
@@ -203,11 +204,13 @@ record OpenInference(
 
   /// A call of gRPC whose request is short.
   void call(Context ctx, Function<byte[], MessageLite> answer) throws Exception {
+    read(ctx, message -> Grpc.answer(ctx, GrpcFrame.of(answer.apply(message))));
+  }
+
+  /// Reads the message of a call whose request is short.
+  void read(Context ctx, Consumer<byte[]> reader) throws Exception {
     Grpc.require(ctx);
-    invocations.take(
-        ctx,
-        Grpc.timeout(ctx),
-        (body, _) -> Grpc.answer(ctx, GrpcFrame.of(answer.apply(message(body)))));
+    invocations.take(ctx, Grpc.timeout(ctx), (body, _) -> reader.accept(message(body)));
   }
 
   private static ModelMetadata metadata(ModelRequest asked) {

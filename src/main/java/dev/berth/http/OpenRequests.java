@@ -1,9 +1,11 @@
 package dev.berth.http;
 
 import dev.berth.error.ErrorType;
+import io.javalin.http.Context;
 import java.nio.ByteBuffer;
 import java.util.Set;
 import java.util.UUID;
+import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.HttpHeaderValue;
 import org.eclipse.jetty.http.HttpMethod;
@@ -59,6 +61,12 @@ final class OpenRequests extends Handler.Wrapper {
         endPoint.endRequest(HttpMethod.POST.is(request.getMethod()));
       }
     }
+  }
+
+  /// Says that a request waits for its client. Its connection may make way for others then.
+  static void awaitClient(Context ctx) {
+    var request = ServletContextRequest.getServletContextRequest(ctx.req());
+    Request.as(request, Waiting.class).call.await();
   }
 
   private static final class Waiting extends Request.Wrapper {

@@ -78,6 +78,8 @@ public final class Routes {
   private final RequestLog log;
   final OpenInference v2;
   final Triton triton;
+  final GrpcHealth grpcHealth;
+  final GrpcReflection grpcReflection;
   final OpenAi openAi;
   final Page page;
 
@@ -107,6 +109,8 @@ public final class Routes {
             invocations,
             log,
             config.platform().isSageMaker() ? OpenInference.EXTENSIONS : Triton.EXTENSIONS);
+    this.grpcHealth = new GrpcHealth(named, health, v2);
+    this.grpcReflection = new GrpcReflection(invocations, health);
     this.triton = new Triton(config, named, invocations, v2, metrics);
     this.openAi = new OpenAi(named);
   }
@@ -217,7 +221,7 @@ public final class Routes {
   /// What says whether the server can answer.
   Set<String> healthPaths() {
     return here().stream()
-        .filter(route -> route.of() == HEALTH)
+        .filter(route -> route.of() == HEALTH || route.path().equals(GrpcHealth.CHECK))
         .map(Route::path)
         .collect(Collectors.toUnmodifiableSet());
   }

@@ -132,7 +132,7 @@ final class Upload {
   }
 
   /// Waits until something of the body has arrived, or its end; false: the time is over.
-  private boolean await(long nanos) {
+  boolean await(long nanos) {
     if (!hasArrived() && nanos > 0) {
       HookPool.mayBlock();
       long stop = System.nanoTime() + nanos;
