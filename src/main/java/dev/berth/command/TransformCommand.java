@@ -322,6 +322,8 @@ record TransformCommand(Map<String, String> environment, Path home) {
     variables.putAll(job.serverEnvironment());
     // The job is for one model.
     variables.remove("BERTH_MODELS");
+    // And its server for this process alone.
+    variables.keySet().removeAll(List.of("BERTH_TLS_CERTIFICATE", "BERTH_TLS_KEY"));
     variables.put("SAGEMAKER_BIND_TO_PORT", "0");
     variables.put("BERTH_HOST", "127.0.0.1");
     variables.putIfAbsent("SAGEMAKER_CONTAINER_LOG_LEVEL", "WARN");

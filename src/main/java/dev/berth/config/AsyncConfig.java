@@ -20,13 +20,21 @@ public record AsyncConfig(
     int queue,
     Optional<URI> s3) {
 
+  /// After those of TLS.
   static AsyncConfig read(Reading reading) {
-    return new AsyncConfig(
+    var output =
         reading.optional(
             "--async-output",
             place(),
             "not set: there are none",
-            "Where the answers of asynchronous invocations (/endpoints/NAME/async-invocations) go"),
+            "Where the answers of asynchronous invocations (/endpoints/NAME/async-invocations) go");
+    if (output.isPresent() && reading.isSet("tls-certificate")) {
+      reading.problem(
+          "async-output: found it beside tls-certificate, expected one of them; the server asks"
+              + " itself without TLS");
+    }
+    return new AsyncConfig(
+        output,
         reading.optional(
             "--async-failures",
             place(),

@@ -3,6 +3,7 @@ package dev.berth.config;
 import dev.berth.hooks.MediaType;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 
 /// How the server listens.
@@ -11,6 +12,7 @@ import java.util.OptionalInt;
 /// @param maxConnections lowers the limit that follows from the process's descriptors and heap
 /// @param maxConnectionsPerAddress empty: one address may have all of them, as behind a load
 ///   balancer
+/// @param tls empty: no port speaks TLS
 public record HttpConfig(
     String host,
     int port,
@@ -24,7 +26,8 @@ public record HttpConfig(
     Duration lameDuck,
     Duration drain,
     OptionalInt maxConnections,
-    OptionalInt maxConnectionsPerAddress) {
+    OptionalInt maxConnectionsPerAddress,
+    Optional<TlsConfig> tls) {
 
   /// Those of a server that listens on all addresses.
   private static final List<String> EVERYWHERE = List.of("0.0.0.0", "::", "[::]");
@@ -105,7 +108,8 @@ public record HttpConfig(
                 Syntax.positive(),
                 "not set",
                 "Connections of one client address; others are refused with 503. Behind a load"
-                    + " balancer all clients have its address")));
+                    + " balancer all clients have its address")),
+        TlsConfig.read(reading));
   }
 
   static int port(Reading reading) {

@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.eclipse.jetty.http2.api.Stream;
 import org.eclipse.jetty.io.SelectorManager;
+import org.eclipse.jetty.io.ssl.SslConnection;
 import org.eclipse.jetty.util.thread.Scheduler;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -196,7 +197,7 @@ final class Connections implements SelectorManager.AcceptListener {
 
   private void closeSlowHead(OpenConnection place) {
     metrics.connectionsDropped.apply(SLOW_HEAD).increment();
-    if (place.isInHead()) {
+    if (place.isInHead() && !(place.endPoint.getConnection() instanceof SslConnection)) {
       var message =
           "the request's headers did not end within "
               + TimeUnit.NANOSECONDS.toSeconds(HEAD_NANOS)

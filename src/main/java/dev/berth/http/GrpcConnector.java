@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import java.util.Optional;
 import org.eclipse.jetty.http2.BufferingFlowControlStrategy;
 import org.eclipse.jetty.http2.ErrorCode;
 import org.eclipse.jetty.http2.HTTP2Session;
@@ -15,8 +16,8 @@ import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.util.Callback;
 
-/// Listens for HTTP/2 without TLS, as clients of gRPC speak it inside of a network. All routes are
-/// there.
+/// Listens for HTTP/2, with TLS or without, as clients of gRPC speak it inside of a network. All
+/// routes are there.
 final class GrpcConnector {
 
   static final String NAME = "grpc";
@@ -30,7 +31,11 @@ final class GrpcConnector {
   private GrpcConnector() {}
 
   static PeerAwareConnector of(
-      Server server, HttpConfiguration http, Connections connections, Pace pace) {
+      Server server,
+      HttpConfiguration http,
+      Optional<PemContext> tls,
+      Connections connections,
+      Pace pace) {
     var http2 = new Protocol(http, connections);
     http2.setInitialSessionRecvWindow(WINDOW);
     http2.setInitialStreamRecvWindow(WINDOW);
@@ -38,7 +43,11 @@ final class GrpcConnector {
     http2.setFlowControlStrategyFactory(Unread::new);
     http2.setUseInputDirectByteBuffers(false);
     http2.setUseOutputDirectByteBuffers(false);
-    var connector = new PeerAwareConnector(server, http2, connections, pace);
+    var connector =
+        tls.isEmpty()
+            ? new PeerAwareConnector(server, connections, pace, http2)
+            : new PeerAwareConnector(
+                server, connections, pace, tls.get().around(http2, "h2"), http2);
     connector.setName(NAME);
     return connector;
   }
@@ -66,7 +75,7 @@ final class GrpcConnector {
     }
 
     private static PeerAwareConnector.PeerAwareEndPoint endPoint(Session session) {
-      return (PeerAwareConnector.PeerAwareEndPoint) ((HTTP2Session) session).getEndPoint();
+      return PeerAwareConnector.endPoint(((HTTP2Session) session).getEndPoint());
     }
   }
 
@@ -82,7 +91,7 @@ final class GrpcConnector {
 
     @Override
     protected ServerSessionListener newSessionListener(Connector connector, EndPoint endPoint) {
-      var peer = (PeerAwareConnector.PeerAwareEndPoint) endPoint;
+      var peer = PeerAwareConnector.endPoint(endPoint);
       return new HTTPServerSessionListener(endPoint) {
         @Override
         public Stream.Listener onNewStream(Stream stream, HeadersFrame frame) {

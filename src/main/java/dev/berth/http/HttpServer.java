@@ -20,6 +20,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.BiFunction;
 import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.http.UriCompliance.Violation;
+import org.eclipse.jetty.server.ConnectionFactory;
+import org.eclipse.jetty.server.DetectorConnectionFactory;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.eclipse.jetty.server.NetworkConnector;
@@ -73,6 +75,7 @@ public final class HttpServer implements AutoCloseable {
     var limit = ConnectionLimit.ofThisJvm(config.http().maxConnections());
     log.debug("at most {} connections, because {}", limit.most(), limit.because());
     var connections = new Connections(limit, config.http().maxConnectionsPerAddress(), metrics);
+    var tls = config.http().tls().map(PemContext::new);
     var pace =
         new Pace(Runtime.getRuntime().availableProcessors(), Long.MAX_VALUE / 2, System::nanoTime);
     var javalin =
@@ -85,7 +88,7 @@ public final class HttpServer implements AutoCloseable {
                       config.http().port(),
                       (server, http) ->
                           new PeerAwareConnector(
-                              server, new HttpConnectionFactory(http), connections, pace));
+                              server, connections, pace, protocols(http, tls)));
                   config
                       .protocol()
                       .grpcPort()
@@ -96,10 +99,12 @@ public final class HttpServer implements AutoCloseable {
                                   config,
                                   port,
                                   (server, http) ->
-                                      GrpcConnector.of(server, http, connections, pace)));
+                                      GrpcConnector.of(server, http, tls, connections, pace)));
                 })
             .start();
-    connections.watch(javalin.jettyServer().server().getScheduler());
+    var scheduler = javalin.jettyServer().server().getScheduler();
+    connections.watch(scheduler);
+    tls.ifPresent(pem -> pem.watch(scheduler));
     return new HttpServer(javalin);
   }
 
@@ -131,6 +136,18 @@ public final class HttpServer implements AutoCloseable {
           "cut off responses that had not left {} s after the model had stopped",
           LAST_RESPONSES.toSeconds());
     }
+  }
+
+  /// With TLS, connections without it come in for health checks: those of a platform, and the
+  /// server's own.
+  private static ConnectionFactory[] protocols(
+      HttpConfiguration http, Optional<PemContext> tls) {
+    var plain = new HttpConnectionFactory(http);
+    return tls.isEmpty()
+        ? new ConnectionFactory[] {plain}
+        : new ConnectionFactory[] {
+          new DetectorConnectionFactory(tls.get().around(plain, "http/1.1")), plain
+        };
   }
 
   private static void listen(
@@ -165,7 +182,7 @@ public final class HttpServer implements AutoCloseable {
     javalin.router.ignoreTrailingSlashes = false;
     javalin.router.javaLangErrorHandler(routes::fatal);
     javalin.jetty.threadPool = threads();
-    var requests = new OpenRequests(connections, routes.healthPaths());
+    var requests = new OpenRequests(config.http().tls().isPresent(), connections, routes.healthPaths());
     if (config.http().runtimeApi()) {
       requests.setHandler(new RuntimeApi(routes.hasMany(), async));
     }

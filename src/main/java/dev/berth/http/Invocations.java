@@ -433,10 +433,10 @@ final class Invocations {
   }
 
   private static PeerAwareEndPoint endPoint(Context ctx) {
-    return (PeerAwareEndPoint)
+    return PeerAwareConnector.endPoint(
         ServletContextRequest.getServletContextRequest(ctx.req())
             .getConnectionMetaData()
             .getConnection()
-            .getEndPoint();
+            .getEndPoint());
   }
 }

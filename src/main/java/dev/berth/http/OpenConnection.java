@@ -5,6 +5,7 @@ import java.net.InetAddress;
 import java.nio.channels.SocketChannel;
 import java.util.HashMap;
 import java.util.Map;
+import org.eclipse.jetty.io.Connection;
 import org.eclipse.jetty.server.internal.HttpConnection;
 
 /// One connection from the moment when it is accepted, of HTTP/1.1, HTTP/2 or WebSocket: what it
@@ -116,10 +117,12 @@ final class OpenConnection {
   /// after its last answer, for so long.
   synchronized boolean isSlow(long nanos) {
     long now = System.nanoTime();
-    if (requests > 0
-        || awaitedNanos(now) < 0
-        || !(endPoint.getConnection() instanceof HttpConnection http)) {
+    if (requests > 0 || awaitedNanos(now) < 0) {
       return false;
+    }
+    if (!(endPoint.protocol() instanceof HttpConnection http)) {
+      // It may not have said yet whether it speaks TLS.
+      return endPoint.protocol() instanceof Connection.UpgradeFrom && now - since > nanos;
     }
     boolean isIdle =
         http.getMessagesIn() > 0 && http.getParser().isStart() && !endPoint.isOutputShutdown();
@@ -129,7 +132,7 @@ final class OpenConnection {
   /// Whether its next request has arrived and nobody has read it yet. It is read now: the selector
   /// may come to it late where others take the cores. One that always has more does not count.
   boolean hasUnread() {
-    var connection = endPoint.getConnection();
+    var connection = endPoint.protocol();
     // A byte in the middle of a head or of a frame is no sign of a request.
     boolean isAtStart =
         connection instanceof HttpConnection http
@@ -146,7 +149,7 @@ final class OpenConnection {
   }
 
   boolean isInHead() {
-    return endPoint.getConnection() instanceof HttpConnection http
+    return endPoint.protocol() instanceof HttpConnection http
         && http.getParser().inHeaderState()
         && !http.getParser().isStart();
   }

@@ -22,11 +22,17 @@ import org.eclipse.jetty.util.Callback;
 /// body says that the connection closes. Runs on the request's thread.
 final class OpenRequests extends Handler.Wrapper {
 
+  private static final String PLAIN =
+      "found a request without TLS, expected https; only health checks are answered without";
+
+  private final boolean hasTls;
   private final Connections connections;
   private final Set<String> healthPaths;
 
+  /// @param hasTls whether all other requests need TLS
   /// @param healthPaths those that are always answered
-  OpenRequests(Connections connections, Set<String> healthPaths) {
+  OpenRequests(boolean hasTls, Connections connections, Set<String> healthPaths) {
+    this.hasTls = hasTls;
     this.connections = connections;
     this.healthPaths = Set.copyOf(healthPaths);
   }
@@ -34,16 +40,22 @@ final class OpenRequests extends Handler.Wrapper {
   @Override
   public boolean handle(Request request, Response response, Callback callback) throws Exception {
     var connection = request.getConnectionMetaData().getConnection();
-    var endPoint = (PeerAwareConnector.PeerAwareEndPoint) connection.getEndPoint();
+    var endPoint = PeerAwareConnector.endPoint(connection.getEndPoint());
     // A stream of HTTP/2 is read by another thread, and began there.
     boolean isReader = connection instanceof HttpConnection;
     if (isReader) {
       endPoint.beginRequest();
     }
     var place = endPoint.place;
-    if (!healthPaths.contains(Request.getPathInContext(request)) && !connections.admit(place)) {
-      refuse(response, callback);
-      return true;
+    if (!healthPaths.contains(Request.getPathInContext(request))) {
+      if (hasTls && connection.getEndPoint() == endPoint) {
+        refuse(response, ErrorType.BAD_INPUT, PLAIN, callback);
+        return true;
+      }
+      if (!connections.admit(place)) {
+        refuse(response, ErrorType.OVERLOADED, connections.full(), callback);
+        return true;
+      }
     }
     var call = place.begin(request.getId());
     var waiting = new Waiting(request, call);
@@ -121,14 +133,16 @@ final class OpenRequests extends Handler.Wrapper {
     }
   }
 
-  private void refuse(Response response, Callback callback) {
-    response.setStatus(ErrorType.OVERLOADED.status());
+  private static void refuse(
+      Response response, ErrorType type, String message, Callback callback) {
+    response.setStatus(type.status());
     var headers = response.getHeaders();
     headers.put(RequestLog.REQUEST_ID_HEADER, UUID.randomUUID().toString());
     headers.put(HttpHeader.CONTENT_TYPE, Errors.CONTENT_TYPE);
-    headers.put(HttpHeader.RETRY_AFTER, ErrorType.OVERLOADED.retryAfter());
+    if (type.isRefusal()) {
+      headers.put(HttpHeader.RETRY_AFTER, type.retryAfter());
+    }
     headers.put(HttpHeader.CONNECTION, HttpHeaderValue.CLOSE);
-    response.write(
-        true, ByteBuffer.wrap(Errors.body(ErrorType.OVERLOADED, connections.full())), callback);
+    response.write(true, ByteBuffer.wrap(Errors.body(type, message)), callback);
   }
 }

@@ -7,8 +7,11 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.TimeUnit;
 import org.eclipse.jetty.io.ByteBufferPool;
+import org.eclipse.jetty.io.Connection;
+import org.eclipse.jetty.io.EndPoint;
 import org.eclipse.jetty.io.ManagedSelector;
 import org.eclipse.jetty.io.SocketChannelEndPoint;
+import org.eclipse.jetty.io.ssl.SslConnection;
 import org.eclipse.jetty.server.ConnectionFactory;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
@@ -35,13 +38,19 @@ final class PeerAwareConnector extends ServerConnector {
   private final Connections connections;
   private final Pace pace;
 
-  /// @param protocol of its connections
+  /// @param protocols of its connections, the one first that they begin with
   PeerAwareConnector(
-      Server server, ConnectionFactory protocol, Connections connections, Pace pace) {
-    super(server, null, null, new ByteBufferPool.NonPooling(), 1, -1, protocol);
+      Server server, Connections connections, Pace pace, ConnectionFactory... protocols) {
+    super(server, null, null, new ByteBufferPool.NonPooling(), 1, -1, protocols);
     this.connections = connections;
     this.pace = pace;
     addBean(connections);
+  }
+
+  /// The end point of a connection, which is below TLS where there is any.
+  static PeerAwareEndPoint endPoint(EndPoint ofConnection) {
+    return (PeerAwareEndPoint)
+        (ofConnection instanceof EndPoint.Wrapper tls ? tls.unwrap() : ofConnection);
   }
 
   @Override
@@ -124,10 +133,18 @@ final class PeerAwareConnector extends ServerConnector {
       place.endPoint = this;
     }
 
+    /// What speaks HTTP on it, inside TLS where there is any.
+    Connection protocol() {
+      return getConnection() instanceof SslConnection tls
+          ? tls.getSslEndPoint().getConnection()
+          : getConnection();
+    }
+
     /// Whether the client has closed its side, or gone away altogether, which the kernel does not
-    /// tell apart. Never blocks, and costs a system call at most.
+    /// tell apart. Never blocks, and costs a system call at most. With TLS a client that says
+    /// goodbye has sent something, and so seems to be there.
     boolean peerHasClosed() {
-      return getConnection() instanceof HttpConnection ? lookAhead() < 0 : !isOpen();
+      return protocol() instanceof HttpConnection ? lookAhead() < 0 : !isOpen();
     }
 
     /// Reads a byte, the beginning of a next request, and keeps it for [#fill].
@@ -181,7 +198,7 @@ final class PeerAwareConnector extends ServerConnector {
     /// that wait. So one that has read for longer than a turn sleeps for a while.
     @Override
     public int fill(ByteBuffer buffer) throws IOException {
-      if (!Thread.currentThread().isVirtual() && !(getConnection() instanceof HttpConnection)) {
+      if (!Thread.currentThread().isVirtual() && !(protocol() instanceof HttpConnection)) {
         // As HTTP/2 does where it opens. Few threads accept, and nobody else could come in.
         return 0;
       }

@@ -142,7 +142,7 @@ record Sockets(
             .withHeaders(headers);
     var connection =
         ServletContextRequest.getServletContextRequest(ctx.req()).getConnectionMetaData();
-    var endPoint = (PeerAwareConnector.PeerAwareEndPoint) connection.getConnection().getEndPoint();
+    var endPoint = PeerAwareConnector.endPoint(connection.getConnection().getEndPoint());
     return new Socket(
         new Socket.Terms(
             model,

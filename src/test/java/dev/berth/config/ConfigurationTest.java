@@ -56,7 +56,8 @@ class ConfigurationTest {
                     Duration.ZERO,
                     Duration.ofSeconds(20),
                     OptionalInt.empty(),
-                    OptionalInt.empty()),
+                    OptionalInt.empty(),
+                    Optional.empty()),
                 new AsyncConfig(
                     Optional.empty(), Optional.empty(), Optional.empty(), 4, 100, Optional.empty()),
                 new ModelConfig(
@@ -191,7 +192,8 @@ class ConfigurationTest {
                     Duration.ofSeconds(4),
                     Duration.ofSeconds(3),
                     OptionalInt.of(500),
-                    OptionalInt.of(20)),
+                    OptionalInt.of(20),
+                    Optional.empty()),
                 new AsyncConfig(
                     Optional.of("s3://bucket/out"),
                     Optional.of("failures"),
