@@ -30,7 +30,8 @@ public record TlsConfig(Path certificate, Path key) {
   private static final String ALIAS = "tls";
 
   private static final Pattern PRIVATE_KEY =
-      Pattern.compile("-----BEGIN (.*)PRIVATE KEY-----([A-Za-z0-9+/=\\s]+)-----END \\1PRIVATE KEY-----");
+      Pattern.compile(
+          "-----BEGIN (.*)PRIVATE KEY-----([A-Za-z0-9+/=\\s]+)-----END \\1PRIVATE KEY-----");
 
   static Optional<TlsConfig> read(Reading reading) {
     var syntax =
@@ -45,7 +46,10 @@ public record TlsConfig(Path certificate, Path key) {
                 + " is taken within 5 s");
     var key =
         reading.optional(
-            "--tls-key", syntax, "not set", "PEM file of the certificate's private key, without a password");
+            "--tls-key",
+            syntax,
+            "not set",
+            "PEM file of the certificate's private key, without a password");
     if (reading.isSet("tls-certificate") != reading.isSet("tls-key")) {
       reading.problem("tls-certificate, tls-key: found one of them, expected both or none");
     }

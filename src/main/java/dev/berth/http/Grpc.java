@@ -126,8 +126,7 @@ final class Grpc {
     }
     Map<String, String> trailers = Objects.requireNonNull(ctx.attribute(TRAILERS));
     trailers.put("grpc-status", Integer.toString(status(e.type())));
-    trailers.put(
-        "grpc-message", encoded(Text.cut(String.valueOf(e.getMessage()), MOST_SAID)));
+    trailers.put("grpc-message", encoded(Text.cut(String.valueOf(e.getMessage()), MOST_SAID)));
     Invocations.sendUnmeasured(ctx, new byte[0]);
   }
 

@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 
-/// `grpc.health.v1.Health`, which Kubernetes and gRPC's own clients ask. The server's health is that
-/// of `/ping`, and a model is a service by its name. Runs on the request's virtual thread.
+/// `grpc.health.v1.Health`, which Kubernetes and gRPC's own clients ask. The server's health is
+/// that of `/ping`, and a model is a service by its name. Runs on the request's virtual thread.
 record GrpcHealth(NamedModels models, Health health, OpenInference v2) {
 
   private static final String SERVICE = "/grpc.health.v1.Health/";

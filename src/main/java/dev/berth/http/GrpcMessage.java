@@ -71,10 +71,7 @@ final class GrpcMessage extends InputStream {
           "body: found a compressed message, expected one that is not, as grpc-encoding says");
     }
     left = Integer.toUnsignedLong(prefix.getInt());
-    in =
-        isCompressed
-            ? new Inflated(new Framed(), coding, "grpc-encoding", memory)
-            : new Framed();
+    in = isCompressed ? new Inflated(new Framed(), coding, "grpc-encoding", memory) : new Framed();
   }
 
   @Override

@@ -87,8 +87,7 @@ public final class HttpServer implements AutoCloseable {
                       config,
                       config.http().port(),
                       (server, http) ->
-                          new PeerAwareConnector(
-                              server, connections, pace, protocols(http, tls)));
+                          new PeerAwareConnector(server, connections, pace, protocols(http, tls)));
                   config
                       .protocol()
                       .grpcPort()
@@ -140,8 +139,7 @@ public final class HttpServer implements AutoCloseable {
 
   /// With TLS, connections without it come in for health checks: those of a platform, and the
   /// server's own.
-  private static ConnectionFactory[] protocols(
-      HttpConfiguration http, Optional<PemContext> tls) {
+  private static ConnectionFactory[] protocols(HttpConfiguration http, Optional<PemContext> tls) {
     var plain = new HttpConnectionFactory(http);
     return tls.isEmpty()
         ? new ConnectionFactory[] {plain}
@@ -182,7 +180,8 @@ public final class HttpServer implements AutoCloseable {
     javalin.router.ignoreTrailingSlashes = false;
     javalin.router.javaLangErrorHandler(routes::fatal);
     javalin.jetty.threadPool = threads();
-    var requests = new OpenRequests(config.http().tls().isPresent(), connections, routes.healthPaths());
+    var requests =
+        new OpenRequests(config.http().tls().isPresent(), connections, routes.healthPaths());
     if (config.http().runtimeApi()) {
       requests.setHandler(new RuntimeApi(routes.hasMany(), async));
     }

@@ -164,10 +164,8 @@ record OpenInference(
         });
   }
 
-  private void answerInStream(Context ctx, RequestBody body, Deadline deadline)
-      throws IOException {
-    var message =
-        body.decode(in -> new GrpcMessage(in, Grpc.coding(ctx), false, body.memory()));
+  private void answerInStream(Context ctx, RequestBody body, Deadline deadline) throws IOException {
+    var message = body.decode(in -> new GrpcMessage(in, Grpc.coding(ctx), false, body.memory()));
     try {
       invocations.ask(
           ctx,

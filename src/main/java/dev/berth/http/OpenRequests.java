@@ -133,8 +133,7 @@ final class OpenRequests extends Handler.Wrapper {
     }
   }
 
-  private static void refuse(
-      Response response, ErrorType type, String message, Callback callback) {
+  private static void refuse(Response response, ErrorType type, String message, Callback callback) {
     response.setStatus(type.status());
     var headers = response.getHeaders();
     headers.put(RequestLog.REQUEST_ID_HEADER, UUID.randomUUID().toString());

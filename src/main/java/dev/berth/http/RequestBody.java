@@ -84,8 +84,7 @@ final class RequestBody extends InputStream {
   /// @param upload of which it is all that is left, or one message
   /// @param declared how long it is; -1: nobody has said so
   /// @param limit the most bytes that the server takes
-  RequestBody(
-      Upload upload, long declared, long limit, Deadline deadline, ProcessMemory process) {
+  RequestBody(Upload upload, long declared, long limit, Deadline deadline, ProcessMemory process) {
     this.memory = new RequestMemory(process, deadline.nanos(), HookPool::mayBlock);
     this.ahead = (int) Math.min(MOST_AHEAD, process.arriving().bytes() / 8);
     this.upload = upload;
@@ -231,9 +230,7 @@ final class RequestBody extends InputStream {
       throw new IOException("the request has ended");
     }
     int count =
-        decoded == null
-            ? upload.take(bytes, offset, length)
-            : decoded.read(bytes, offset, length);
+        decoded == null ? upload.take(bytes, offset, length) : decoded.read(bytes, offset, length);
     received += Math.max(0, count);
     ended |= count < 0;
     requireWithinLimit(received);

@@ -241,8 +241,7 @@ record Route(
   /// The same over gRPC.
   private static Route grpc(
       String method, Parser<?> request, BiFunction<Triton, Asked, Message> answer) {
-    return at(
-        GRPC, POST, Grpc.SERVICE + method, _ -> null, s -> s.triton.grpc(request, answer));
+    return at(GRPC, POST, Grpc.SERVICE + method, _ -> null, s -> s.triton.grpc(request, answer));
   }
 
   private static Route page(

@@ -82,7 +82,8 @@ class CompressedBodiesTest {
   void bodiesAreInflated(String coding) throws Exception {
     var name = coding.toLowerCase(Locale.ROOT);
     var text = "abc\n".repeat(10_000);
-    assertThat(invoke(coding, packed(name, text)).body()).isEqualTo(text.strip().toUpperCase(Locale.ROOT));
+    assertThat(invoke(coding, packed(name, text)).body())
+        .isEqualTo(text.strip().toUpperCase(Locale.ROOT));
     var inChunks =
         server.invoke(
             chunked(packed(name, "ab")), "Content-Type", "text/plain", "Content-Encoding", coding);
@@ -179,10 +180,7 @@ class CompressedBodiesTest {
             .header("Content-Encoding", "deflate");
     assertThat(
             server
-                .send(
-                    request
-                        .POST(BodyPublishers.ofByteArray(packed("deflate", body)))
-                        .build())
+                .send(request.POST(BodyPublishers.ofByteArray(packed("deflate", body))).build())
                 .body())
         .contains("\"AB\"");
     var damaged = server.send(request.POST(BodyPublishers.ofByteArray(new byte[9])).build());

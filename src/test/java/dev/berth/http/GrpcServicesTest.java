@@ -116,8 +116,7 @@ class GrpcServicesTest {
 
   @Test
   void anotherServiceIsNotFound() {
-    var failure =
-        catchThrowableOfType(StatusRuntimeException.class, () -> check(client, "other"));
+    var failure = catchThrowableOfType(StatusRuntimeException.class, () -> check(client, "other"));
     assertThat(failure.getStatus().getCode()).isEqualTo(Code.NOT_FOUND);
     assertThat(failure.getStatus().getDescription())
         .isEqualTo("service: found \"other\", expected the name of a model, or nothing");
@@ -151,8 +150,7 @@ class GrpcServicesTest {
                 .addField(
                     1,
                     UnknownFieldSet.Field.newBuilder()
-                        .addLengthDelimited(
-                            ByteString.copyFrom(new byte[] {-1}))
+                        .addLengthDelimited(ByteString.copyFrom(new byte[] {-1}))
                         .build())
                 .build())
         .build();
@@ -169,8 +167,7 @@ class GrpcServicesTest {
             return this;
           }
         };
-    try (var starting =
-            TestServer.with(handler).set("BERTH_GRPC_PORT", "0").startWithoutWaiting();
+    try (var starting = TestServer.with(handler).set("BERTH_GRPC_PORT", "0").startWithoutWaiting();
         var asking = new GrpcClient(starting.server().grpcPort().orElseThrow())) {
       loading.awaitArrival();
       assertThat(check(asking, "")).isEqualTo(ServingStatus.NOT_SERVING);
@@ -275,9 +272,7 @@ class GrpcServicesTest {
   void reflectionListsServicesAndTheirFiles(String service) throws Exception {
     var answers =
         reflected(
-            service,
-            request().setListServices("*"),
-            request().setFileByFilename("health.proto"));
+            service, request().setListServices("*"), request().setFileByFilename("health.proto"));
     assertThat(answers.getFirst().getListServicesResponse().getServiceList())
         .extracting(ReflectionProtocol.ServiceResponse::getName)
         .containsExactly(
@@ -289,7 +284,8 @@ class GrpcServicesTest {
   }
 
   private static FileDescriptorProto file(ServerReflectionResponse answer) throws Exception {
-    return FileDescriptorProto.parseFrom(answer.getFileDescriptorResponse().getFileDescriptorProto(0));
+    return FileDescriptorProto.parseFrom(
+        answer.getFileDescriptorResponse().getFileDescriptorProto(0));
   }
 
   @ParameterizedTest
@@ -303,8 +299,7 @@ class GrpcServicesTest {
       })
   void theFileOfASymbolIsFound(String symbol) throws Exception {
     var answers =
-        reflected(
-            "grpc.reflection.v1.ServerReflection", request().setFileContainingSymbol(symbol));
+        reflected("grpc.reflection.v1.ServerReflection", request().setFileContainingSymbol(symbol));
     assertThat(file(answers.getFirst()).getName()).isEqualTo("inference.proto");
   }
 

@@ -63,7 +63,8 @@ class GrpcTest {
     assertThat(text(client.call("ServerLive", ""))).isEqualTo("live: true");
     assertThat(text(client.call("ServerReady", ""))).isEqualTo("ready: true");
     assertThat(text(client.call("ServerMetadata", "")))
-        .isEqualTo("name: \"berth\" version: \"(unpackaged)\" extensions: \"binary_tensor_data\" extensions: \"model_configuration\" extensions: \"model_repository\" extensions: \"statistics\"");
+        .isEqualTo(
+            "name: \"berth\" version: \"(unpackaged)\" extensions: \"binary_tensor_data\" extensions: \"model_configuration\" extensions: \"model_repository\" extensions: \"statistics\"");
     for (var asked : List.of("", "name: 'model'", "name: 'model' version: '1'")) {
       assertThat(text(client.call("ModelReady", asked))).isEqualTo("ready: true");
       assertThat(text(client.call("ModelMetadata", asked)))
@@ -283,8 +284,7 @@ class GrpcTest {
   @Test
   void aMessageThatWouldBeTooLargeOrIsCompressedOtherwiseIsRefused() {
     var zeros =
-        GrpcClient.message(
-            "ModelInferRequest", "model_name: 'model' inputs { name: 'values' }");
+        GrpcClient.message("ModelInferRequest", "model_name: 'model' inputs { name: 'values' }");
     var field = zeros.getDescriptorForType().findFieldByName("raw_input_contents");
     var bomb =
         zeros.toBuilder().addRepeatedField(field, ByteString.copyFrom(new byte[110 << 20])).build();
@@ -327,7 +327,8 @@ class GrpcTest {
 
   @Test
   void aStreamEndsWhenTheServerStops() throws Exception {
-    try (var stopping = TestServer.artifact(directory.resolve("doubled")).set("BERTH_GRPC_PORT", "0").start();
+    try (var stopping =
+            TestServer.artifact(directory.resolve("doubled")).set("BERTH_GRPC_PORT", "0").start();
         var asking = new GrpcClient(stopping.server().grpcPort().orElseThrow())) {
       var call = asking.open("ModelStreamInfer", "ModelInferRequest", CallOptions.DEFAULT);
       call.write(GrpcClient.message("ModelInferRequest", "model_name: 'x'"));

@@ -76,8 +76,7 @@ class TlsTest {
   }
 
   private static HttpResponse<String> ask(SSLContext trusted, int port) throws Exception {
-    try (var client =
-        HttpClient.newBuilder().sslContext(trusted).version(Version.HTTP_2).build()) {
+    try (var client = HttpClient.newBuilder().sslContext(trusted).version(Version.HTTP_2).build()) {
       return client.send(
           HttpRequest.newBuilder(URI.create("https://localhost:%d/invocations".formatted(port)))
               .header("Accept", "text/plain")
@@ -112,7 +111,8 @@ class TlsTest {
                   URI.create("wss://localhost:%d%s".formatted(server.port(), Sockets.PATH)),
                   new WebSocket.Listener() {
                     @Override
-                    public CompletionStage<?> onText(WebSocket of, CharSequence data, boolean last) {
+                    public CompletionStage<?> onText(
+                        WebSocket of, CharSequence data, boolean last) {
                       received.complete(data.toString());
                       return null;
                     }
@@ -231,7 +231,11 @@ class TlsTest {
     file("broken.crt", "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n");
     var environment = new HashMap<String, String>();
     environment.put("BERTH_MODEL_DIR", TestServer.SAMPLE_ARTIFACT.toString());
-    Map.of("BERTH_TLS_CERTIFICATE", certificate == null ? "" : certificate, "BERTH_TLS_KEY", key == null ? "" : key)
+    Map.of(
+            "BERTH_TLS_CERTIFICATE",
+            certificate == null ? "" : certificate,
+            "BERTH_TLS_KEY",
+            key == null ? "" : key)
         .forEach(
             (name, value) ->
                 environment.put(name, value.isEmpty() ? "" : directory.resolve(value).toString()));

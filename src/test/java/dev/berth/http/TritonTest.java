@@ -93,7 +93,8 @@ class TritonTest {
     assertThat(post(one, "/v2/models/model/infer", input).statusCode()).isEqualTo(200);
     assertThat(post(one, "/v2/models/model/infer", "{}").statusCode()).isEqualTo(400);
     for (var path :
-        List.of("/v2/models/stats", "/v2/models/model/stats", "/v2/models/model/versions/1/stats")) {
+        List.of(
+            "/v2/models/stats", "/v2/models/model/stats", "/v2/models/model/versions/1/stats")) {
       var after = statistics(one.get(path));
       assertThat(after.path("name").textValue()).isEqualTo("model");
       assertThat(after.path("version").textValue()).isEqualTo("1");
@@ -128,7 +129,8 @@ class TritonTest {
   void theOnlyModelIsInTheIndexAndStays() throws Exception {
     assertThat(json(post(one, "/v2/repository/index", "")))
         .isEqualTo(
-            tree("[{\"name\": \"model\", \"version\": \"1\", \"state\": \"READY\", \"reason\": \"\"}]"));
+            tree(
+                "[{\"name\": \"model\", \"version\": \"1\", \"state\": \"READY\", \"reason\": \"\"}]"));
     assertThat(post(one, "/v2/repository/models/model/load", "{}").statusCode()).isEqualTo(200);
     assertError(
         post(one, "/v2/repository/models/model/unload", "{}"),
@@ -155,7 +157,8 @@ class TritonTest {
     var failed = post(many, "/v2/repository/models/c/load", "");
     assertError(failed, 503, "model.json");
     assertThat(states()).anyMatch(state -> state.matches("(?s)c UNAVAILABLE .*model\\.json.*"));
-    assertThat(json(post(many, "/v2/repository/index", "{\"ready\": true}")).findValuesAsText("name"))
+    assertThat(
+            json(post(many, "/v2/repository/index", "{\"ready\": true}")).findValuesAsText("name"))
         .doesNotContain("c");
   }
 
@@ -189,8 +192,7 @@ class TritonTest {
       })
   void whatIsWrongOrNotThereIsNamed(String path, String body, int status, String message)
       throws Exception {
-    var response =
-        body == null ? many.get(path) : post(many, path, body.replace('~', '"'));
+    var response = body == null ? many.get(path) : post(many, path, body.replace('~', '"'));
     assertError(response, status, message.replace('~', '"'));
   }
 

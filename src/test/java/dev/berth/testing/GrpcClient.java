@@ -123,8 +123,8 @@ public final class GrpcClient implements AutoCloseable {
   /// Sends requests in protobuf's text format, each after the answer to the one before.
   ///
   /// @throws io.grpc.StatusRuntimeException with the status of a call that fails
-  public List<DynamicMessage> stream(String method, String type, CallOptions options, String... requests)
-      throws Exception {
+  public List<DynamicMessage> stream(
+      String method, String type, CallOptions options, String... requests) throws Exception {
     var answers = new ArrayList<DynamicMessage>();
     var call = open(method, type, options);
     for (var request : requests) {

@@ -61,8 +61,8 @@ public record TestCertificate(X509Certificate certificate, byte[] key) {
     return pem("PRIVATE KEY", key);
   }
 
-  /// The key as OpenSSL writes it without the algorithm in front: what is in the last field but
-  /// one level of PKCS #8.
+  /// The key as OpenSSL writes it without the algorithm in front: what is in the last field but one
+  /// level of PKCS #8.
   public String traditionalKeyPem() {
     var der = ByteBuffer.wrap(key);
     length(der);

@@ -52,7 +52,8 @@ final class OnnxGraph implements Graph {
       for (int threads : threads(accelerator)) {
         sessions.add(
             environment.createSession(
-                file.toAbsolutePath().toString(), options(threads, operators, read.hasZeroPoints())));
+                file.toAbsolutePath().toString(),
+                options(threads, operators, read.hasZeroPoints())));
       }
       var session = sessions.getFirst();
       for (var input : session.getInputInfo().values()) {
