@@ -187,6 +187,10 @@ record Route(
           grpc("RepositoryModelLoad", RepositoryModelLoadRequest.parser(), Triton::load),
           grpc("RepositoryModelUnload", RepositoryModelUnloadRequest.parser(), Triton::unload),
 
+          // Clients of MLflow, and of Text Embeddings Inference.
+          at(CLIENT, GET, "/health", Operations::ping, s -> s::ping),
+          at(CLIENT, GET, "/version", Operations::version, s -> Routes::version),
+
           // Clients of other servers for ready tasks.
           client(TextEmbeddings.EMBED, ErrorForm.TEXT_EMBEDDINGS),
           client(TextEmbeddings.EMBED_ALL, ErrorForm.TEXT_EMBEDDINGS),

@@ -278,6 +278,10 @@ public final class Routes {
     Failures.fatal(response, error);
   }
 
+  static void version(Context ctx) {
+    ctx.result(ServingMetrics.version());
+  }
+
   /// Says whether the server can answer, at once and whatever the workers do. A busy server is a
   /// healthy one.
   void ping(Context ctx) {

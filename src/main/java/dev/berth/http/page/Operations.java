@@ -75,6 +75,10 @@ public final class Operations {
     return server("Metrics in the format of Prometheus").answers("text/plain", Schemas.text());
   }
 
+  public Operation version() {
+    return server("The version of the server").answers("text/plain", Schemas.text());
+  }
+
   public Operation ping() {
     var operation = server("Whether the server can answer").fails(ErrorType.NOT_READY);
     operation.response(200, "The model can be asked. The body is empty");

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.berth.testing.OnnxModel;
+import dev.berth.metrics.ServingMetrics;
 import dev.berth.testing.TestServer;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -209,6 +210,12 @@ class ClientPathsTest {
                 """
                 {"inputs": ["The lamp.", {"text": "The lamp.", "text_pair": "It works."}],
                  "parameters": {"top_k": null, "function_to_apply": "none"}}"""));
+  }
+
+  @Test
+  void theServerSaysItsHealthAndItsVersion() throws Exception {
+    assertThat(servers.get("classes").get("/health").statusCode()).isEqualTo(200);
+    assertThat(servers.get("classes").get("/version").body()).isEqualTo(ServingMetrics.version());
   }
 
   /// What `InferenceClient` sends to the address of a model.
