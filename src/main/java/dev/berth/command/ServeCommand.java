@@ -180,7 +180,10 @@ final class ServeCommand {
   private static void announcePage(ServerConfig config, int port) {
     if (config.http().page()) {
       log.info(
-          "try it at http://{}:{}/", HttpConfig.inUrl(config.http().host(), "localhost"), port);
+          "try it at {}://{}:{}/",
+          config.http().tls().isPresent() ? "https" : "http",
+          HttpConfig.inUrl(config.http().host(), "localhost"),
+          port);
     }
   }
 

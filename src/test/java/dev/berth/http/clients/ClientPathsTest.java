@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import dev.berth.testing.OnnxModel;
 import dev.berth.metrics.ServingMetrics;
+import dev.berth.testing.OnnxModel;
 import dev.berth.testing.TestServer;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
