@@ -11,7 +11,7 @@ import java.nio.ByteBuffer;
 /// A message in the body of a call, inflated where it is compressed. In front of it are a byte that
 /// says whether it is, and its length in 4 bytes, big-endian (`PROTOCOL-HTTP2.md` of gRPC). Used by
 /// one thread at a time.
-final class GrpcMessage extends InputStream {
+final class GrpcMessage extends BlockStream {
 
   private static final int PREFIX = 1 + Integer.BYTES;
 
@@ -34,12 +34,6 @@ final class GrpcMessage extends InputStream {
     this.coding = coding;
     this.isOnly = isOnly;
     this.memory = memory;
-  }
-
-  @Override
-  public int read() throws IOException {
-    var one = new byte[1];
-    return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
   }
 
   /// @throws ServingException `BAD_INPUT` where it is not whole
@@ -82,13 +76,7 @@ final class GrpcMessage extends InputStream {
   }
 
   /// The bytes as they are sent.
-  private final class Framed extends InputStream {
-    @Override
-    public int read() throws IOException {
-      var one = new byte[1];
-      return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
-    }
-
+  private final class Framed extends BlockStream {
     @Override
     public int read(byte[] bytes, int offset, int length) throws IOException {
       if (left == 0) {

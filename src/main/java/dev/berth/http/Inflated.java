@@ -13,7 +13,7 @@ import java.util.zip.ZipException;
 
 /// What was compressed, as it was before. It is inflated as it is read, and opened by the first
 /// read, on the thread that may wait for what arrives. Used by one thread at a time.
-final class Inflated extends InputStream {
+final class Inflated extends BlockStream {
 
   private static final String GZIP = "gzip";
 
@@ -41,12 +41,6 @@ final class Inflated extends InputStream {
     this.coding = coding;
     this.header = header;
     this.memory = memory;
-  }
-
-  @Override
-  public int read() throws IOException {
-    var one = new byte[1];
-    return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
   }
 
   /// @throws ServingException `BAD_INPUT` where it is damaged or not whole

@@ -22,7 +22,7 @@ import java.util.function.Function;
 /// The request's own thread reads it into memory before `inputFn` runs, so that a slow upload holds
 /// up no thread that hooks need. Of a large body the rest is read by the hook, which may take it
 /// piece by piece. Used by one thread at a time.
-final class RequestBody extends InputStream {
+final class RequestBody extends BlockStream {
 
   private static final int MOST_AHEAD = 8 << 20;
 
@@ -163,12 +163,6 @@ final class RequestBody extends InputStream {
   }
 
   @Override
-  public int read() throws IOException {
-    var one = new byte[1];
-    return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
-  }
-
-  @Override
   public int read(byte[] bytes, int offset, int length) throws IOException {
     if (start == end) {
       letGo();
@@ -244,13 +238,7 @@ final class RequestBody extends InputStream {
   }
 
   /// The bytes of an encoded body. They have the limit too: there may be many in which nothing is.
-  private final class Arriving extends InputStream {
-    @Override
-    public int read() {
-      var one = new byte[1];
-      return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
-    }
-
+  private final class Arriving extends BlockStream {
     @Override
     public int read(byte[] bytes, int offset, int length) {
       int count = upload.take(bytes, offset, length);
