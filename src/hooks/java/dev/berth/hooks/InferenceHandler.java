@@ -135,7 +135,8 @@ public interface InferenceHandler<M, I, O> {
 
   /// The paths of OpenAI's API that the hooks answer: `/v1/chat/completions`, `/v1/completions`,
   /// `/v1/embeddings`. A request to any other gets 404. None by default. Asked once, when the model
-  /// is loaded.
+  /// is loaded. Hooks of an artifact that override [#inputFn] or [#outputFn] of a built-in handler
+  /// must override this too, or answer none.
   default List<String> openAiPaths() {
     return List.of();
   }
@@ -143,7 +144,8 @@ public interface InferenceHandler<M, I, O> {
   /// The task that the hooks do, by the name that `model.json` gives it, such as
   /// `sentence-embeddings`: they take and answer JSON as the built-in handler of the task does.
   /// Then clients of Text Embeddings Inference, Hugging Face, Cohere and Jina can ask the model.
-  /// Nothing by default. Asked once, when the model is loaded.
+  /// Nothing by default. Asked once, when the model is loaded. Hooks of an artifact that override
+  /// [#inputFn] or [#outputFn] of a built-in handler must override this too, or name none.
   default Optional<String> task() {
     return Optional.empty();
   }

@@ -52,8 +52,16 @@ public final class Page {
     this.catalog = new Catalog(served, config.model().directory(), registry, samples);
   }
 
+  /// The page. Those who name types and not HTML among them get what clients of KServe's version 1
+  /// take for a sign of life.
   public void home(Context ctx) throws IOException {
-    file(ctx, "page.html", HTML);
+    ctx.header("Vary", "Accept");
+    var accept = ctx.header("Accept");
+    if (accept == null || accept.contains("text/html")) {
+      file(ctx, "page.html", HTML);
+    } else {
+      json(ctx, JsonNodeFactory.instance.objectNode().put("status", "alive"));
+    }
   }
 
   public void docs(Context ctx) throws IOException {

@@ -131,17 +131,34 @@ public final class Hooks<M, I, O> {
     return listed(Hook.RESPONSE_TYPES, handler::responseTypes, "media types");
   }
 
+  /// The paths of OpenAI's API that the hooks answer. Those that an artifact's hooks inherit are of
+  /// the requests and answers that they inherit too.
   public List<String> openAiPaths() throws LoadException {
-    return listed(Hook.OPEN_AI_PATHS, handler::openAiPaths, "paths");
+    return isOfOtherBodies(Hook.OPEN_AI_PATHS)
+        ? List.of()
+        : listed(Hook.OPEN_AI_PATHS, handler::openAiPaths, "paths");
   }
 
+  /// The task whose JSON the hooks take and answer, by the same rule.
   public Optional<String> task() throws LoadException {
+    if (isOfOtherBodies(Hook.TASK)) {
+      return Optional.empty();
+    }
     var task = LoadException.during(name(Hook.TASK), handler::task);
     if (task == null) {
       throw new LoadException(
           "%s returned null, expected the name of a task or nothing".formatted(name(Hook.TASK)));
     }
     return task;
+  }
+
+  /// Whether a hook is of the server's own class, while the artifact's reads or writes bodies.
+  private boolean isOfOtherBodies(Hook inherited) {
+    return !isOwn(inherited) && (isOwn(Hook.INPUT_FN) || isOwn(Hook.OUTPUT_FN));
+  }
+
+  private boolean isOwn(Hook hook) {
+    return !name(hook).equals(hook.method);
   }
 
   private <T> List<T> listed(Hook hook, Callable<List<T>> call, String expected)

@@ -300,6 +300,18 @@ class ClientPathsTest {
     assertThat(servers.get("questions").get("/").body()).contains("<!doctype html>");
   }
 
+  @Test
+  void kservesClientOfVersion1SeesThatTheServerLives() throws Exception {
+    var server = servers.get("questions");
+    var request = HttpRequest.newBuilder(server.uri("/"));
+    var forClient = server.send(request.copy().header("Accept", "*/*").build());
+    assertThat(JSON.readTree(forClient.body()).path("status").textValue()).isEqualTo("alive");
+    assertThat(forClient.headers().firstValue("Vary")).contains("Accept");
+    // What a browser sends.
+    var forPeople = request.header("Accept", "text/html,application/xhtml+xml,*/*;q=0.8").build();
+    assertThat(server.send(forPeople).body()).contains("<!doctype html>");
+  }
+
   /// What Cohere's clients send, and Jina's documentation.
   @Test
   void documentsAreRankedAsByCohereAndJina() throws Exception {
@@ -434,6 +446,45 @@ class ClientPathsTest {
       assertThat(JSON.readTree(response.body()).path("error").textValue())
           .startsWith(
               "/: found a model of hooks that name no task(), expected the task fill-mask or ");
+    }
+  }
+
+  /// A vector is an array for these clients, and an object for those of `/invocations`.
+  @ParameterizedTest
+  @CsvSource({"'', 424, 404", "task, 200, 404", "openAiPaths, 424, 200"})
+  void hooksThatWriteAnswersOfTheirOwnMustNameTheTaskAgain(
+      String said, int ofTask, int ofOpenAi, @TempDir Path artifact) throws Exception {
+    for (var file : TASKS.resolve("sentence-embeddings-bert").toFile().listFiles()) {
+      if (!file.getName().startsWith("sample")) {
+        Files.copy(file.toPath(), artifact.resolve(file.getName()));
+      }
+    }
+    var hooks = Files.readString(Path.of("tools/migration/sentence-transformers/Inference.java"));
+    var again =
+        switch (said) {
+          case "task" -> "@Override public java.util.Optional<String> task() { return super.task(); }}";
+          case "openAiPaths" -> "@Override public List<String> openAiPaths() { return super.openAiPaths(); }}";
+          default -> "}";
+        };
+    var code = Files.createDirectory(artifact.resolve("code"));
+    Files.writeString(
+        code.resolve("Inference.java"), hooks.substring(0, hooks.lastIndexOf('}')) + again);
+    try (var server = TestServer.artifact(artifact).start()) {
+      for (var path : Map.of("/embed", ofTask, "/v1/embeddings", ofOpenAi).entrySet()) {
+        var request =
+            HttpRequest.newBuilder(server.uri(path.getKey()))
+                .header("Content-Type", "application/json")
+                .POST(
+                    BodyPublishers.ofString(
+                        path.getKey().equals("/embed")
+                            ? "{\"inputs\": \"a\"}"
+                            : "{\"input\": \"a\"}"));
+        assertThat(server.send(request.build()).statusCode())
+            .as(path.getKey())
+            .isEqualTo(path.getValue());
+      }
+      assertThat(server.invoke("{\"inputs\": \"a\"}", "Content-Type", "application/json").body())
+          .startsWith("{\"vectors\":");
     }
   }
 
