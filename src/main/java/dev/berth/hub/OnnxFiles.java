@@ -2,11 +2,11 @@ package dev.berth.hub;
 
 import dev.berth.artifact.ArtifactFile;
 import dev.berth.artifact.ModelArtifactException;
+import dev.berth.engine.CpuFlags;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
@@ -106,16 +106,10 @@ final class OnnxFiles {
     if (System.getProperty("os.arch").equals("aarch64")) {
       return Set.of("arm64");
     }
-    try {
-      var flags =
-          new HashSet<>(Arrays.asList(Files.readString(Path.of("/proc/cpuinfo")).split("\\s+")));
-      if (flags.contains("avx512f")) {
-        flags.add("avx512");
-      }
-      return flags;
-    } catch (IOException _) {
-      // Not Linux: what is for any CPU is left.
-      return Set.of();
+    var flags = new HashSet<>(CpuFlags.read());
+    if (flags.contains("avx512f")) {
+      flags.add("avx512");
     }
+    return flags;
   }
 }

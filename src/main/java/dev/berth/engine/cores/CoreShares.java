@@ -1,5 +1,6 @@
 package dev.berth.engine.cores;
 
+import dev.berth.engine.cores.Cores.Helpers;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -17,11 +18,11 @@ import java.util.function.IntFunction;
 /// hundreds of times, and where one of them shares its core, each of these waits may be a time
 /// slice of the system.
 ///
-/// A forward on one core runs on the thread that calls, one on several on a thread of its own, for
-/// which libgomp keeps helpers. With more threads than cores they would sleep between the parts of
-/// a forward, and to wake them takes longer than most parts. So all teams together have no more
-/// threads than there are cores, and those beside the first one, which is taken whenever it is
-/// free, have less than half of them.
+/// A forward on one core runs on the thread that calls, as do those of an engine with helpers of
+/// its own. Another one on several runs on a thread of its own, for which libgomp keeps helpers.
+/// With more threads than cores they would sleep between the parts of a forward, and to wake them
+/// takes longer than most parts. So all teams together have no more threads than there are cores,
+/// and those beside the first one, which is taken whenever it is free, have less than half of them.
 final class CoreShares {
 
   /// From this part on, forwards have company so often that a client which has its answer will ask
@@ -69,7 +70,7 @@ final class CoreShares {
         return CompletableFuture.supplyAsync(
                 () -> {
                   var result = forward.apply(cores);
-                  if (cores > placed) {
+                  if (cores > placed && !name.isEmpty()) {
                     CoreAffinity.spread(name);
                   }
                   placed = cores;
@@ -95,7 +96,8 @@ final class CoreShares {
   ///
   /// @param cores that there are
   /// @param most how many the forward is worth
-  Team begin(int cores, int most) {
+  /// @param helpers whose threads help that which calls
+  Team begin(int cores, int most, Helpers helpers) {
     lock.lock();
     try {
       waiting++;
@@ -104,7 +106,8 @@ final class CoreShares {
       }
       waiting--;
       int sharing = Math.max(running + waiting + 1, company >= USUAL ? 2 : 1);
-      var team = team(cores, Math.clamp(Math.min(most, cores / sharing), 1, cores - used));
+      int share = Math.clamp(Math.min(most, cores / sharing), 1, cores - used);
+      var team = helpers == Helpers.LIBGOMP ? team(cores, share) : calling(share);
       team.busy = true;
       running++;
       used += team.cores;
@@ -112,6 +115,10 @@ final class CoreShares {
     } finally {
       lock.unlock();
     }
+  }
+
+  private Team calling(int cores) {
+    return new Team("", Runnable::run, cores);
   }
 
   private Team team(int cores, int wanted) {
@@ -126,7 +133,7 @@ final class CoreShares {
     int most = free == 0 ? cores : Math.min(cores, (cores + 1) / 2 + teams.getFirst().cores - 1);
     int size = Math.min(wanted, most - helpers);
     if (size <= 1) {
-      return new Team("", Runnable::run, 1);
+      return calling(1);
     }
     if (free == teams.size()) {
       var name = "core-team-" + free;

@@ -9,7 +9,20 @@ public final class Cores {
 
   private static final CoreShares SHARES = new CoreShares();
 
+  /// Whose threads help that which runs a forward on several cores.
+  public enum Helpers {
+    /// libgomp's: it keeps some for each thread that has ever wanted help.
+    LIBGOMP,
+    /// Those of the engine, the same for all threads.
+    ENGINE
+  }
+
+  private final Helpers helpers;
   private final Speedup speedup = new Speedup();
+
+  public Cores(Helpers helpers) {
+    this.helpers = helpers;
+  }
 
   /// Waits for a core and runs a forward, on several cores where the CPU's profile allows it and
   /// they are faster. Throws what the forward throws.
@@ -24,7 +37,7 @@ public final class Cores {
           case LATENCY -> cpu.cores();
           case THROUGHPUT -> 1;
         };
-    try (var team = SHARES.begin(cpu.cores(), wanted)) {
+    try (var team = SHARES.begin(cpu.cores(), wanted, helpers)) {
       long begin = System.nanoTime();
       var result = team.run(forward);
       if (most > 1) {

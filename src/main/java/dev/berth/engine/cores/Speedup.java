@@ -3,19 +3,18 @@ package dev.berth.engine.cores;
 /// Whether a model's forwards are faster on several cores, as measured. Used by many threads.
 ///
 /// Mostly they are. Beside another process that wants the same cores they may take ten times as
-/// long. So the slower way is tried from time to time, several cores more and more rarely.
+/// long. So the slower way is tried from time to time, more and more rarely.
 final class Speedup {
 
-  /// A trial of several cores is so many forwards long and the shortest counts: the first have
-  /// threads to wake.
-  private static final int TRIAL = 4;
+  /// Several cores are tried for so many forwards. The first of them have threads to wake and do
+  /// not count. A neighbour that computes and pauses in turn needs more than one of the others to
+  /// be seen.
+  private static final int TRIAL = 9;
+
+  private static final int COUNTED = 6;
 
   private static final int FORWARDS_BETWEEN_TRIALS = 32;
-  private static final int MOST_FORWARDS_BETWEEN_TRIALS = 256;
-
-  /// Inputs of different lengths take different times for an element. Less of a difference is not
-  /// worth a change.
-  private static final double CLEARLY = 1.25;
+  private static final int MOST_FORWARDS_BETWEEN_TRIALS = 512;
 
   private static final double WEIGHT_OF_LATEST = 0.1;
 
@@ -23,14 +22,18 @@ final class Speedup {
   private double withOneCore = Double.POSITIVE_INFINITY;
 
   private double withSeveral = Double.POSITIVE_INFINITY;
+  private boolean isQuicker = true;
+
+  /// How many forwards of a trial of several cores are to come.
   private int trial = TRIAL;
+
   private int pause = FORWARDS_BETWEEN_TRIALS;
   private int sinceOtherWay;
 
   /// Whether the next forward should have several cores where it can: they are quicker, or their
   /// turn has come.
   synchronized boolean isWorthwhile() {
-    return trial > 0 || isQuicker() == (sinceOtherWay < pause);
+    return trial > 0 || isQuicker == sinceOtherWay < pause;
   }
 
   /// Takes down how long a forward took.
@@ -39,27 +42,37 @@ final class Speedup {
   /// @param elements of its input
   synchronized void record(int cores, long elements, long nanos) {
     double latest = (double) nanos / Math.max(1, elements);
-    sinceOtherWay = (cores > 1) == isQuicker() ? sinceOtherWay + 1 : 0;
+    boolean isOtherWay = cores > 1 != isQuicker;
+    sinceOtherWay = isOtherWay ? 0 : sinceOtherWay + 1;
     if (cores == 1) {
-      withOneCore = average(withOneCore, latest);
+      withOneCore = average(withOneCore, latest, WEIGHT_OF_LATEST);
+    } else {
+      recordSeveral(latest, isOtherWay);
+    }
+    if (trial > 0) {
       return;
     }
-    if (trial == 0 && !isQuicker()) {
+    if (withSeveral < withOneCore != isQuicker) {
+      isQuicker = !isQuicker;
+      pause = FORWARDS_BETWEEN_TRIALS;
+    } else if (isOtherWay) {
+      pause = Math.min(MOST_FORWARDS_BETWEEN_TRIALS, 2 * pause);
+    }
+  }
+
+  private void recordSeveral(double latest, boolean isOtherWay) {
+    if (isOtherWay && trial == 0) {
       trial = TRIAL;
       withSeveral = Double.POSITIVE_INFINITY;
     }
-    withSeveral = trial > 0 ? Math.min(withSeveral, latest) : average(withSeveral, latest);
-    if (trial > 0 && --trial == 0) {
-      pause =
-          isQuicker() ? FORWARDS_BETWEEN_TRIALS : Math.min(MOST_FORWARDS_BETWEEN_TRIALS, 2 * pause);
+    if (trial <= COUNTED) {
+      double weight = trial == 0 ? WEIGHT_OF_LATEST : 1.0 / (COUNTED - trial + 1);
+      withSeveral = average(withSeveral, latest, weight);
     }
+    trial = Math.max(0, trial - 1);
   }
 
-  private boolean isQuicker() {
-    return withSeveral < CLEARLY * withOneCore;
-  }
-
-  private static double average(double before, double latest) {
-    return Double.isInfinite(before) ? latest : before + WEIGHT_OF_LATEST * (latest - before);
+  private static double average(double before, double latest, double weight) {
+    return Double.isInfinite(before) ? latest : before + weight * (latest - before);
   }
 }

@@ -68,6 +68,8 @@ final class OnnxFile {
 
   private boolean hasZeroPoints = true;
 
+  private long bytes;
+
   private int depth;
 
   private OnnxFile(CodedInputStream in) throws IOException {
@@ -112,19 +114,25 @@ final class OnnxFile {
     }
   }
 
-  /// What a model takes in memory, as two sessions of ONNX Runtime 1.28 on x86-64: a BERT of 24 MB
-  /// in int8 takes 61 MB, and one of 93 MB in fp32 takes 182.
+  /// What a model takes in memory. A session of ONNX Runtime 1.28 on x86-64 takes 30 MB for a BERT
+  /// of 24 MB in int8, and 91 for one of 93 MB in fp32.
   static Footprint footprint(Path file) {
     try {
-      long size = Files.size(file);
-      for (var weights : read(file).weights) {
-        size += Files.size(file.resolveSibling(weights));
-      }
-      return new Footprint(13 * size / 5, size);
+      long size = read(file).measured(file).bytes;
+      int cores = Runtime.getRuntime().availableProcessors();
+      return new Footprint(13 * size / 10 * (OnnxGraph.singleThreaded(size, cores) + 1), size);
     } catch (IOException | InvalidPathException _) {
       // Loading it says what is wrong.
       return Footprint.NONE;
     }
+  }
+
+  private OnnxFile measured(Path file) throws IOException {
+    bytes = Files.size(file);
+    for (var each : weights) {
+      bytes += Files.size(file.resolveSibling(each));
+    }
+    return this;
   }
 
   /// Checks what ONNX Runtime would not: that the file can be read to its end, and that its weights
@@ -145,11 +153,16 @@ final class OnnxFile {
       for (var weights : read.weights) {
         checkWeights(file, weights);
       }
-      return read;
+      return read.measured(file);
     } catch (IOException e) {
       throw refused(
           file, "found no ONNX model, or only the beginning of one; copy or export it again", e);
     }
+  }
+
+  /// How large it is, with the files that hold its weights.
+  long bytes() {
+    return bytes;
   }
 
   /// Whether all products of integers are of MatMulInteger and name the zero points of both sides.

@@ -6,6 +6,7 @@ import ai.onnxruntime.OrtEnvironment;
 import ai.onnxruntime.OrtException;
 import ai.onnxruntime.OrtSession;
 import ai.onnxruntime.providers.OrtCUDAProviderOptions;
+import dev.berth.engine.CpuFlags;
 import dev.berth.engine.EngineException;
 import dev.berth.engine.Graph;
 import dev.berth.engine.InvalidInputException;
@@ -16,11 +17,15 @@ import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.Tensor;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /// One ONNX file on the CPU or a GPU. Every native object that a forward makes is freed before it
 /// returns.
@@ -33,11 +38,21 @@ final class OnnxGraph implements Graph {
   private static final Pattern NO_LOCALE =
       Pattern.compile("Failed to construct locale with name:([^:]*)");
 
+  /// Weights of more than this are not copied for the sake of speed.
+  private static final long BYTES_OF_SINGLE_THREADED = 512L << 20;
+
+  private static final boolean HAS_VNNI =
+      !Collections.disjoint(CpuFlags.read(), Set.of("avx512_vnni", "avx_vnni"));
+
   private final OrtEnvironment environment;
   private final Accelerator accelerator;
-  private final Cores cores = new Cores();
+  private final Cores cores = new Cores(Cores.Helpers.ENGINE);
   private final List<OrtSession.SessionOptions> options = new ArrayList<>();
   private final List<OrtSession> sessions = new ArrayList<>();
+
+  /// Sessions of one thread that no forward runs in. The one that was used last is the first.
+  private final Deque<OrtSession> idle = new ConcurrentLinkedDeque<>();
+
   private final List<OnnxValues.Input> inputs = new ArrayList<>();
   private final List<String> outputNames;
   private final Set<OnnxKept> kept = ConcurrentHashMap.newKeySet();
@@ -49,11 +64,14 @@ final class OnnxGraph implements Graph {
     this.accelerator = accelerator;
     var read = OnnxFile.checked(file);
     try {
-      for (int threads : threads(accelerator)) {
+      for (int threads : threads(accelerator, read.bytes())) {
         sessions.add(
             environment.createSession(
                 file.toAbsolutePath().toString(),
                 options(threads, operators, read.hasZeroPoints())));
+        if (threads == 1) {
+          idle.add(sessions.getLast());
+        }
       }
       var session = sessions.getFirst();
       for (var input : session.getInputInfo().values()) {
@@ -76,17 +94,28 @@ final class OnnxGraph implements Graph {
     }
   }
 
-  /// How many threads each session has. A session has its own, and there is no way to give a
-  /// forward fewer of them. So there are two where it depends on the load.
-  private static int[] threads(Accelerator accelerator) {
+  /// How many threads each session has; the one with several is the last. A session has its own
+  /// threads, and there is no way to give a forward fewer of them.
+  private static List<Integer> threads(Accelerator accelerator, long bytes) {
     if (!(accelerator instanceof Accelerator.Cpu cpu)) {
-      return new int[] {1};
+      return List.of(1);
     }
+    var single = Collections.nCopies(singleThreaded(bytes, cpu.cores()), 1);
     return switch (cpu.profile()) {
-      case LATENCY -> new int[] {cpu.cores()};
-      case THROUGHPUT -> new int[] {1};
-      case ADAPTIVE -> cpu.cores() == 1 ? new int[] {1} : new int[] {1, cpu.cores()};
+      case LATENCY -> List.of(cpu.cores());
+      case THROUGHPUT -> single;
+      case ADAPTIVE ->
+          cpu.cores() == 1
+              ? single
+              : Stream.concat(single.stream(), Stream.of(cpu.cores())).toList();
     };
+  }
+
+  /// How many sessions of one thread there are: one for each core, fewer where each has a copy of
+  /// many weights. Two forwards in one session may scatter each other's tensors over its memory.
+  /// Then they take up to a third longer, for seconds or minutes.
+  static int singleThreaded(long bytes, int cores) {
+    return Math.clamp(BYTES_OF_SINGLE_THREADED / Math.max(1, bytes), 1, cores);
   }
 
   private OrtSession.SessionOptions options(
@@ -101,8 +130,9 @@ final class OnnxGraph implements Graph {
     // By the name alone it might be taken for ONNX Runtime's own format.
     options.addConfigEntry("session.load_model_format", "ONNX");
     // A CPU without VNNI sums two products of 8 bits in 16, which is too few. This tells ONNX
-    // Runtime to be exact there. Version 1.28 ends the process where a zero point is missing.
-    if (hasZeroPoints) {
+    // Runtime to be exact. Version 1.28 ends the process where a zero point is missing, and takes
+    // twice as long on any CPU.
+    if (hasZeroPoints && !HAS_VNNI) {
       options.addConfigEntry("session.x64quantprecision", "1");
     }
     // There would be a pattern for each shape that ever came.
@@ -156,8 +186,8 @@ final class OnnxGraph implements Graph {
             cpu,
             mostCores,
             inputs.stream().mapToLong(Tensor::size).sum(),
-            threads -> run(threads == 1 ? sessions.getFirst() : sessions.getLast(), inputs, own))
-        : run(sessions.getFirst(), inputs, own);
+            threads -> threads == 1 ? run(inputs, own) : run(sessions.getLast(), inputs, own))
+        : run(inputs, own);
   }
 
   /// It goes to the last of the inputs, which have the type that it has now.
@@ -167,6 +197,17 @@ final class OnnxGraph implements Graph {
       return new OnnxKept(OnnxValues.in(tensor, environment), kept);
     } catch (OrtException e) {
       throw OnnxFailure.of(e);
+    }
+  }
+
+  private List<Tensor> run(List<Tensor> tensors, List<OnnxKept> kept) {
+    var own = idle.pollFirst();
+    try {
+      return run(own == null ? sessions.getFirst() : own, tensors, kept);
+    } finally {
+      if (own != null) {
+        idle.addFirst(own);
+      }
     }
   }
 

@@ -40,7 +40,7 @@ final class TorchGraph implements Graph {
   private final Model model;
   private final Accelerator accelerator;
 
-  private final Cores cores = new Cores();
+  private final Cores cores = new Cores(Cores.Helpers.LIBGOMP);
 
   private final GraphNames names;
   private volatile List<String> outputNames;

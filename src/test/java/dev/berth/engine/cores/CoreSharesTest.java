@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.berth.engine.EngineException;
+import dev.berth.engine.cores.Cores.Helpers;
 import java.lang.Thread.State;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -19,41 +20,48 @@ class CoreSharesTest {
   @ParameterizedTest
   @CsvSource({"0,1", "1,1", "2,2", "4,4", "1000,8"})
   void aForwardThatIsAloneHasTheCoresThatItIsWorth(int most, int share) {
-    assertThat(shares.begin(8, most).cores).isEqualTo(share);
+    assertThat(shares.begin(8, most, Helpers.LIBGOMP).cores).isEqualTo(share);
   }
 
   @Test
   void oneCoreIsTheCallersAndSeveralAreATeams() {
-    assertThat(shares.begin(3, 1).<Thread>run(_ -> Thread.currentThread()))
+    assertThat(shares.begin(3, 1, Helpers.LIBGOMP).<Thread>run(_ -> Thread.currentThread()))
         .isEqualTo(Thread.currentThread());
-    var thread = shares.begin(8, 2).run(_ -> Thread.currentThread());
+    var thread = shares.begin(8, 2, Helpers.LIBGOMP).run(_ -> Thread.currentThread());
     assertThat(thread).isNotEqualTo(Thread.currentThread());
     assertThat(thread.isDaemon()).isTrue();
+  }
+
+  @Test
+  void enginesWithHelpersOfTheirOwnRunOnTheCallersThread() {
+    var team = shares.begin(3, 2, Helpers.ENGINE);
+    assertThat(team.cores).isEqualTo(2);
+    assertThat(team.<Thread>run(_ -> Thread.currentThread())).isEqualTo(Thread.currentThread());
   }
 
   @ParameterizedTest
   @ValueSource(ints = {1, 3})
   void aForwardHasTheThreadsOfItsShare(int cores) {
-    assertThat(shares.begin(8, cores).<Integer>run(share -> share)).isEqualTo(cores);
+    assertThat(shares.begin(8, cores, Helpers.LIBGOMP).<Integer>run(share -> share)).isEqualTo(cores);
   }
 
   @Test
   void forwardsAtTheSameTimeHaveTheirShares() {
-    assertThat(shares.begin(8, 3).cores).isEqualTo(3);
-    assertThat(shares.begin(8, 100).cores).isEqualTo(4);
-    assertThat(shares.begin(8, 100).cores).as("the rest is the first team's").isEqualTo(1);
+    assertThat(shares.begin(8, 3, Helpers.LIBGOMP).cores).isEqualTo(3);
+    assertThat(shares.begin(8, 100, Helpers.LIBGOMP).cores).isEqualTo(4);
+    assertThat(shares.begin(8, 100, Helpers.LIBGOMP).cores).as("the rest is the first team's").isEqualTo(1);
   }
 
   @Test
   void aForwardWaitsUntilACoreIsFreeAndThroughInterrupts() throws Exception {
-    var team = shares.begin(2, 2);
+    var team = shares.begin(2, 2, Helpers.LIBGOMP);
     var next = new CompletableFuture<CoreShares.Team>();
     var interrupted = new CompletableFuture<Boolean>();
     var caller =
         Thread.ofPlatform()
             .start(
                 () -> {
-                  next.complete(shares.begin(2, 2));
+                  next.complete(shares.begin(2, 2, Helpers.LIBGOMP));
                   interrupted.complete(Thread.currentThread().isInterrupted());
                 });
     await().until(() -> caller.getState() == State.WAITING);
@@ -68,7 +76,7 @@ class CoreSharesTest {
 
   @Test
   void whereForwardsMostlyHaveCompanyTheNextLeavesHalf() {
-    var other = shares.begin(4, 1);
+    var other = shares.begin(4, 1, Helpers.LIBGOMP);
     assertThat(once(4)).isEqualTo(2);
     for (int i = 0; i < 20; i++) {
       once(4);
@@ -84,8 +92,8 @@ class CoreSharesTest {
   @ParameterizedTest
   @CsvSource({"4,2,3", "8,4,5"})
   void otherTeamsLeaveTheFirstMoreThanHalf(int cores, int others, int left) {
-    var one = shares.begin(cores, 2);
-    var two = shares.begin(cores, cores);
+    var one = shares.begin(cores, 2, Helpers.LIBGOMP);
+    var two = shares.begin(cores, cores, Helpers.LIBGOMP);
     assertThat(two.cores).isEqualTo(others);
     one.close();
     two.close();
@@ -95,8 +103,8 @@ class CoreSharesTest {
   @Test
   void aTeamThatShrinksLeavesCoresToOthers() {
     assertThat(once(8)).isEqualTo(8);
-    assertThat(shares.begin(8, 3).cores).isEqualTo(3);
-    assertThat(shares.begin(8, 8).cores).isEqualTo(4);
+    assertThat(shares.begin(8, 3, Helpers.LIBGOMP).cores).isEqualTo(3);
+    assertThat(shares.begin(8, 8, Helpers.LIBGOMP).cores).isEqualTo(4);
   }
 
   @Test
@@ -105,7 +113,7 @@ class CoreSharesTest {
     Thread.currentThread().setContextClassLoader(loader);
     assertThat(
             shares
-                .begin(2, 2)
+                .begin(2, 2, Helpers.LIBGOMP)
                 .<ClassLoader>run(_ -> Thread.currentThread().getContextClassLoader()))
         .isNotEqualTo(loader);
   }
@@ -113,7 +121,7 @@ class CoreSharesTest {
   @ParameterizedTest
   @ValueSource(ints = {1, 2})
   void whatAForwardThrowsIsTheCallers(int cores) {
-    var team = shares.begin(2, cores);
+    var team = shares.begin(2, cores, Helpers.LIBGOMP);
     var problem = new EngineException("refused");
     var error = new OutOfMemoryError("none left");
     assertThatThrownBy(
@@ -138,7 +146,7 @@ class CoreSharesTest {
     var begun = new CompletableFuture<Void>();
     var mayEnd = new CompletableFuture<String>();
     var found = new CompletableFuture<String>();
-    var team = shares.begin(2, 2);
+    var team = shares.begin(2, 2, Helpers.LIBGOMP);
     var caller =
         Thread.ofPlatform()
             .start(
@@ -159,7 +167,7 @@ class CoreSharesTest {
   }
 
   private int once(int cores) {
-    try (var team = shares.begin(cores, Integer.MAX_VALUE)) {
+    try (var team = shares.begin(cores, Integer.MAX_VALUE, Helpers.LIBGOMP)) {
       return team.cores;
     }
   }

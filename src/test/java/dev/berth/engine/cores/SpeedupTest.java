@@ -19,9 +19,8 @@ class SpeedupTest {
 
   @Test
   void moreCoresAreWorthwhileWhereTheyAreFasterAndOneIsTriedRarely() {
-    var choices = forwards(1000, 20, 10);
-
-    assertThat(share(choices)).isBetween(0.95, 0.99);
+    assertThat(count(forwards(100, 20, 10))).isBetween(96, 98);
+    assertThat(count(forwards(1000, 20, 10))).isBetween(995, 999);
   }
 
   @Test
@@ -29,34 +28,48 @@ class SpeedupTest {
     var choices = forwards(8000, 20, 200);
 
     assertThat(count(choices)).isBetween(100, 200);
-    assertThat(count(choices.subList(0, 256))).isGreaterThan(count(choices.subList(4000, 4256)));
+    assertThat(count(choices.subList(0, 1024))).isGreaterThan(count(choices.subList(4000, 5024)));
   }
 
   @Test
-  void whatIsNotClearlyLongerIsNotWorthAChange() {
-    assertThat(share(forwards(1000, 20, 24))).isBetween(0.95, 0.99);
-    assertThat(share(forwards(1000, 20, 30))).isLessThan(0.2);
+  void aLittleQuickerIsEnough() {
+    assertThat(share(forwards(1000, 20, 18))).isGreaterThan(0.95);
+    assertThat(share(forwards(1000, 20, 22))).isLessThan(0.2);
+  }
+
+  /// It computes and sleeps in turn, so half of the forwards on two cores are as quick as ever.
+  @Test
+  void aNeighbourThatPausesIsNoticedToo() {
+    forwards(1000, 20, 10);
+    int several = 0;
+    for (int i = 0; i < 1000; i++) {
+      boolean more = speedup.isWorthwhile();
+      several += more ? 1 : 0;
+      speedup.record(more ? 2 : 1, ELEMENTS, more ? List.of(10, 34).get(i % 2) : 20);
+    }
+
+    assertThat(several).isLessThan(150);
   }
 
   @Test
   void theFirstForwardsAreSlow() {
     IntStream.range(0, 3).forEach(_ -> speedup.record(2, ELEMENTS, 5000));
 
-    assertThat(share(forwards(1000, 20, 10))).isBetween(0.95, 0.99);
+    assertThat(share(forwards(1000, 20, 10))).isBetween(0.95, 0.999);
   }
 
   @Test
   void underLoadEveryForwardHasOneCoreAndTheNextThatIsAloneMore() {
     IntStream.range(0, 10_000).forEach(_ -> speedup.record(1, ELEMENTS, 20));
 
-    assertThat(share(forwards(1000, 20, 10))).isBetween(0.95, 0.99);
+    assertThat(share(forwards(1000, 20, 10))).isBetween(0.95, 0.999);
   }
 
   @Test
   void aTrialIsEnoughWhenTheMachineIsQuietAgain() {
     forwards(3000, 20, 200);
 
-    assertThat(share(forwards(3000, 20, 10).subList(2000, 3000))).isBetween(0.95, 0.99);
+    assertThat(share(forwards(3000, 20, 10).subList(2000, 3000))).isBetween(0.95, 0.999);
   }
 
   @Test
@@ -71,7 +84,7 @@ class SpeedupTest {
     forwards(100, 20, 10);
     IntStream.range(0, 30).forEach(_ -> speedup.record(2, 100 * ELEMENTS, 100 * 10));
 
-    assertThat(share(forwards(1000, 20, 10))).isBetween(0.95, 0.99);
+    assertThat(share(forwards(1000, 20, 10))).isBetween(0.95, 0.999);
   }
 
   /// So many forwards, and which of them had more than one core.

@@ -32,6 +32,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -59,6 +60,12 @@ class OnnxGraphTest {
       assertThat(model.forward(List.of(Tensor.of(new float[0], 0, 2))))
           .containsExactly(Tensor.of(new float[0], 0, 1), Tensor.of(new float[0], 0, 2));
     }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0, 2, 2", "24, 16, 16", "110, 2, 2", "110, 8, 4", "440, 8, 1", "2000, 4, 1"})
+  void largeModelsHaveFewerSessions(long megabytes, int cores, int sessions) {
+    assertThat(OnnxGraph.singleThreaded(megabytes << 20, cores)).isEqualTo(sessions);
   }
 
   @Test
