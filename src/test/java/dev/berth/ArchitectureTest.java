@@ -43,6 +43,7 @@ class ArchitectureTest {
           Map.entry("config", Set.of("hooks", "content")),
           Map.entry("async", Set.of("config", "error", "storage")),
           Map.entry("content", Set.of("hooks", "json", "memory")),
+          Map.entry("audio", Set.of()),
           Map.entry("image", Set.of("hooks", "memory")),
           Map.entry("artifact", Set.of("hooks", "json")),
           Map.entry("artifact.code", Set.of("hooks", "artifact")),

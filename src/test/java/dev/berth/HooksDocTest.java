@@ -156,6 +156,7 @@ class HooksDocTest {
         import com.fasterxml.jackson.databind.JsonNode;
         import dev.berth.content.*;
         import dev.berth.handler.task.*;
+        import dev.berth.audio.*;
         import dev.berth.image.*;
         import dev.berth.hooks.*;
         import dev.berth.tokenizer.*;
