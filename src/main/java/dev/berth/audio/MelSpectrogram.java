@@ -3,10 +3,10 @@ package dev.berth.audio;
 import java.util.Arrays;
 
 /// The picture of a sound that models for speech and sounds take: how strong each band of
-/// frequencies is, step by step. Bands are triangles of Slaney's mel scale with equal areas, windows
-/// are Hann's, and stand around the sample that they are of; sounds are mirrored at both ends. So
-/// do librosa with `pad_mode="reflect"` and the feature extractors of transformers. Used by many
-/// threads.
+/// frequencies is, step by step. Bands are triangles of Slaney's mel scale with equal areas,
+/// windows are Hann's, and stand around the sample that they are of; sounds are mirrored at both
+/// ends. So do librosa with `pad_mode="reflect"` and the feature extractors of transformers. Used
+/// by many threads.
 public final class MelSpectrogram {
 
   /// Mel of 1,000 Hz: below it they are in proportion.

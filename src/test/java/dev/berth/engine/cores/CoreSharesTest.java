@@ -42,14 +42,17 @@ class CoreSharesTest {
   @ParameterizedTest
   @ValueSource(ints = {1, 3})
   void aForwardHasTheThreadsOfItsShare(int cores) {
-    assertThat(shares.begin(8, cores, Helpers.LIBGOMP).<Integer>run(share -> share)).isEqualTo(cores);
+    assertThat(shares.begin(8, cores, Helpers.LIBGOMP).<Integer>run(share -> share))
+        .isEqualTo(cores);
   }
 
   @Test
   void forwardsAtTheSameTimeHaveTheirShares() {
     assertThat(shares.begin(8, 3, Helpers.LIBGOMP).cores).isEqualTo(3);
     assertThat(shares.begin(8, 100, Helpers.LIBGOMP).cores).isEqualTo(4);
-    assertThat(shares.begin(8, 100, Helpers.LIBGOMP).cores).as("the rest is the first team's").isEqualTo(1);
+    assertThat(shares.begin(8, 100, Helpers.LIBGOMP).cores)
+        .as("the rest is the first team's")
+        .isEqualTo(1);
   }
 
   @Test

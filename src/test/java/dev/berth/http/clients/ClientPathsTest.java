@@ -462,8 +462,10 @@ class ClientPathsTest {
     var hooks = Files.readString(Path.of("tools/migration/sentence-transformers/Inference.java"));
     var again =
         switch (said) {
-          case "task" -> "@Override public java.util.Optional<String> task() { return super.task(); }}";
-          case "openAiPaths" -> "@Override public List<String> openAiPaths() { return super.openAiPaths(); }}";
+          case "task" ->
+              "@Override public java.util.Optional<String> task() { return super.task(); }}";
+          case "openAiPaths" ->
+              "@Override public List<String> openAiPaths() { return super.openAiPaths(); }}";
           default -> "}";
         };
     var code = Files.createDirectory(artifact.resolve("code"));
