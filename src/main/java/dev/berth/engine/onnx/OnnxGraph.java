@@ -13,7 +13,6 @@ import dev.berth.engine.InvalidInputException;
 import dev.berth.engine.KeptTensor;
 import dev.berth.engine.cores.Cores;
 import dev.berth.hooks.Accelerator;
-import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.Tensor;
 import java.nio.file.Path;
@@ -22,21 +21,15 @@ import java.util.Collections;
 import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import java.util.stream.Stream;
 
 /// One ONNX file on the CPU or a GPU. Every native object that a forward makes is freed before it
 /// returns.
 final class OnnxGraph implements Graph {
-
-  private static final Logger log = LoggerFactory.getLogger(OnnxGraph.class);
 
   private static final Pattern TOO_NEW = Pattern.compile("\\bopset\\b|IR version");
   private static final Pattern UNKNOWN_OPERATOR =
@@ -46,7 +39,7 @@ final class OnnxGraph implements Graph {
       Pattern.compile("Failed to construct locale with name:([^:]*)");
 
   /// Weights of more than this are not copied for the sake of speed.
-  private static final long BYTES_OF_SINGLE_THREADED = 512L << 20;
+  private static final long BYTES_OF_SINGLE_THREADED = 256L << 20;
 
   private static final boolean HAS_VNNI =
       !Collections.disjoint(CpuFlags.read(), Set.of("avx512_vnni", "avx_vnni"));
@@ -54,18 +47,11 @@ final class OnnxGraph implements Graph {
   private final OrtEnvironment environment;
   private final Accelerator accelerator;
   private final Cores cores = new Cores(Cores.Helpers.ENGINE);
-  private final String path;
   private final List<OrtSession.SessionOptions> options = new ArrayList<>();
-  private final List<OrtSession> sessions = new CopyOnWriteArrayList<>();
-
-  /// That of a forward on several cores.
-  private final OrtSession wide;
+  private final List<OrtSession> sessions = new ArrayList<>();
 
   /// Sessions of one thread that no forward runs in. The one that was used last is the first.
   private final Deque<OrtSession> idle = new ConcurrentLinkedDeque<>();
-
-  /// How many sessions of one thread may still be made.
-  private final AtomicInteger toMake;
 
   private final List<OnnxValues.Input> inputs = new ArrayList<>();
   private final List<String> outputNames;
@@ -76,22 +62,18 @@ final class OnnxGraph implements Graph {
   OnnxGraph(OrtEnvironment environment, Path file, Accelerator accelerator, List<Path> operators) {
     this.environment = environment;
     this.accelerator = accelerator;
-    this.path = file.toAbsolutePath().toString();
     var read = OnnxFile.checked(file);
     try {
-      for (int threads : threads(accelerator)) {
+      for (int threads : threads(accelerator, read.bytes())) {
         sessions.add(
-            environment.createSession(path, options(threads, operators, read.hasZeroPoints())));
+            environment.createSession(
+                file.toAbsolutePath().toString(),
+                options(threads, operators, read.hasZeroPoints())));
+        if (threads == 1) {
+          idle.add(sessions.getLast());
+        }
       }
-      this.wide = sessions.getLast();
-      this.toMake =
-          new AtomicInteger(
-              accelerator instanceof Accelerator.Cpu(int cores, var profile)
-                      && profile != CpuProfile.LATENCY
-                  ? singleThreaded(read.bytes(), cores) - 1
-                  : 0);
       var session = sessions.getFirst();
-      idle.add(session);
       for (var input : session.getInputInfo().values()) {
         inputs.add(OnnxValues.Input.of(input));
       }
@@ -112,23 +94,26 @@ final class OnnxGraph implements Graph {
     }
   }
 
-  /// How many threads each session has that there is from the beginning. A session has its own, and
-  /// there is no way to give a forward fewer of them. So there are two where it depends on the
-  /// load.
-  private static int[] threads(Accelerator accelerator) {
+  /// How many threads each session has; the one with several is the last. A session has its own
+  /// threads, and there is no way to give a forward fewer of them.
+  private static List<Integer> threads(Accelerator accelerator, long bytes) {
     if (!(accelerator instanceof Accelerator.Cpu cpu)) {
-      return new int[] {1};
+      return List.of(1);
     }
+    var single = Collections.nCopies(singleThreaded(bytes, cpu.cores()), 1);
     return switch (cpu.profile()) {
-      case LATENCY -> new int[] {cpu.cores()};
-      case THROUGHPUT -> new int[] {1};
-      case ADAPTIVE -> cpu.cores() == 1 ? new int[] {1} : new int[] {1, cpu.cores()};
+      case LATENCY -> List.of(cpu.cores());
+      case THROUGHPUT -> single;
+      case ADAPTIVE ->
+          cpu.cores() == 1
+              ? single
+              : Stream.concat(single.stream(), Stream.of(cpu.cores())).toList();
     };
   }
 
-  /// How many sessions of one thread there are at most: one for each core, fewer where each has a
-  /// copy of many weights. Two forwards in one session may scatter each other's tensors over its
-  /// memory. Then they take up to a third longer, for seconds or minutes.
+  /// How many sessions of one thread there are: one for each core, fewer where each has a copy of
+  /// many weights. Two forwards in one session may scatter each other's tensors over its memory.
+  /// Then they take up to a third longer, for seconds or minutes.
   static int singleThreaded(long bytes, int cores) {
     return Math.clamp(BYTES_OF_SINGLE_THREADED / Math.max(1, bytes), 1, cores);
   }
@@ -201,7 +186,7 @@ final class OnnxGraph implements Graph {
             cpu,
             mostCores,
             inputs.stream().mapToLong(Tensor::size).sum(),
-            threads -> threads == 1 ? run(inputs, own) : run(wide, inputs, own))
+            threads -> threads == 1 ? run(inputs, own) : run(sessions.getLast(), inputs, own))
         : run(inputs, own);
   }
 
@@ -216,29 +201,13 @@ final class OnnxGraph implements Graph {
   }
 
   private List<Tensor> run(List<Tensor> tensors, List<OnnxKept> kept) {
-    var own = Optional.ofNullable(idle.pollFirst()).or(this::another);
+    var own = idle.pollFirst();
     try {
-      return run(own.orElseGet(sessions::getFirst), tensors, kept);
+      return run(own == null ? sessions.getFirst() : own, tensors, kept);
     } finally {
-      own.ifPresent(idle::addFirst);
-    }
-  }
-
-  /// One more session for forwards at the same time; nothing where there are enough, or no memory
-  /// for it.
-  private Optional<OrtSession> another() {
-    if (toMake.getAndUpdate(left -> Math.max(0, left - 1)) == 0) {
-      return Optional.empty();
-    }
-    try {
-      var session = environment.createSession(path, options.getFirst());
-      sessions.add(session);
-      return Optional.of(session);
-    } catch (OrtException e) {
-      toMake.set(0);
-      log.warn(
-          "forwards of {} at the same time share what there is: {}", path, OnnxFailure.line(e));
-      return Optional.empty();
+      if (own != null) {
+        idle.addFirst(own);
+      }
     }
   }
 
