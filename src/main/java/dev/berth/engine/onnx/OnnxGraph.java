@@ -130,8 +130,8 @@ final class OnnxGraph implements Graph {
     // By the name alone it might be taken for ONNX Runtime's own format.
     options.addConfigEntry("session.load_model_format", "ONNX");
     // A CPU without VNNI sums two products of 8 bits in 16, which is too few. This tells ONNX
-    // Runtime to be exact. Version 1.28 ends the process where a zero point is missing, and takes
-    // twice as long on any CPU.
+    // Runtime to be exact. Version 1.28 ends the process where a zero point is missing, and with
+    // VNNI it takes twice as long for nothing.
     if (hasZeroPoints && !HAS_VNNI) {
       options.addConfigEntry("session.x64quantprecision", "1");
     }
