@@ -23,6 +23,7 @@ import dev.berth.json.JsonText;
 import java.io.File;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
@@ -53,6 +54,10 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
     TASKS.put("image-classification", ImageClassificationHandler::new);
   }
 
+  /// Files of tokenizers that only Python reads.
+  private static final List<String> SLOW_TOKENIZERS =
+      List.of("vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model");
+
   private static final Logger log = LoggerFactory.getLogger(ArtifactHooks.class);
 
   /// @param program the file of `code/` that has the hooks, where somebody has named one
@@ -81,6 +86,16 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
     if (json.task().isPresent() || ArtifactFile.isThere(directory.resolve("tokenizer.json"))) {
       return ofTask(json.task().orElse(""), directory);
     }
+    SLOW_TOKENIZERS.stream()
+        .filter(file -> ArtifactFile.isThere(directory.resolve(file)))
+        .findFirst()
+        .ifPresent(
+            file ->
+                log.warn(
+                    "{}: found {} and no tokenizer.json, so the model takes tensors; save its fast "
+                        + "tokenizer there with AutoTokenizer.from_pretrained(…).save_pretrained(…)",
+                    directory,
+                    file));
     return ofTensors(TensorArtifact.open(directory, Engine.FORMS));
   }
 

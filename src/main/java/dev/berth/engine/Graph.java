@@ -20,7 +20,18 @@ public interface Graph extends AutoCloseable {
   ///   there
   /// @throws InsufficientMemoryException when there is no memory for it
   static Graph load(Path file, Accelerator accelerator) {
-    return Engine.of(file).load(file, accelerator);
+    var engine = Engine.of(file);
+    try {
+      return engine.load(file, accelerator);
+    } catch (EngineException e) {
+      if (engine.reads(file) || Engine.ALL.stream().noneMatch(other -> other.reads(file))) {
+        throw e;
+      }
+      throw new EngineException(
+          "%s; model.json: engine: found \"%s\", leave it out"
+              .formatted(e.getMessage(), engine.name()),
+          e);
+    }
   }
 
   /// The names of the inputs, in the order in which [#forward] takes them. Empty where the file

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.content.Npz;
 import dev.berth.hooks.Tensor;
+import dev.berth.testing.CapturedLog;
 import dev.berth.testing.OnnxModel;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
@@ -170,6 +171,31 @@ class OnnxServingTest {
         {"format": 1, "engine": "onnx", "files": [{"path": "linear"}], "outputs": ["twice", "y"]}""");
     try (var server = TestServer.artifact(artifact).start()) {
       assertThat(answer(server, "[[1, 2]]")).isEqualTo("[{\"twice\":[2.0,4.0],\"y\":[8.0]}]");
+    }
+  }
+
+  @Test
+  void modelJsonThatNamesTheWrongEngineIsToldWhatToDo() throws Exception {
+    OnnxModel.linear().write(artifact.resolve("model.onnx"));
+    Files.writeString(
+        artifact.resolve("model.json"),
+        """
+        {"format": 1, "engine": "pytorch", "files": [{"path": "model.onnx"}]}""");
+    try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
+      assertThatThrownBy(() -> server.server().awaitReady())
+          .hasMessageContaining("; model.json: engine: found \"pytorch\", leave it out");
+    }
+  }
+
+  @Test
+  void aTokenizerThatOnlyPythonReadsIsNamed() throws Exception {
+    OnnxModel.linear().write(artifact.resolve("model.onnx"));
+    Files.writeString(artifact.resolve("vocab.txt"), "[PAD]");
+    try (var log = new CapturedLog();
+        var server = TestServer.artifact(artifact).start()) {
+      assertThat(answer(server, "[[1, 2]]")).startsWith("[");
+      assertThat(log.text())
+          .contains("found vocab.txt and no tokenizer.json, so the model takes tensors; save its");
     }
   }
 
