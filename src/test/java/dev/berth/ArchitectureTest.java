@@ -121,11 +121,13 @@ class ArchitectureTest {
                   "http.page",
                   "http.vertex",
                   "http.clients",
+                  "http.connections",
                   "http.openinference")),
           Map.entry(
               "http.page", Set.of("hooks", "serving", "serving.many", "error", "config", "json")),
           Map.entry("http.vertex", Set.of("hooks", "content", "memory", "serving")),
           Map.entry("http.clients", Set.of("hooks", "content", "memory", "serving")),
+          Map.entry("http.connections", Set.of("metrics", "config")),
           Map.entry("http.openinference", Set.of("hooks", "content", "memory", "serving")),
           Map.entry("table", Set.of()),
           Map.entry("transform.filter", Set.of("hooks", "content")),
@@ -210,7 +212,8 @@ class ArchitectureTest {
   void onlyHttpTouchesJavalinAndJetty() {
     noClasses()
         .that()
-        .resideOutsideOfPackages("dev.berth.http", "dev.berth.http.page")
+        .resideOutsideOfPackages(
+            "dev.berth.http", "dev.berth.http.connections", "dev.berth.http.page")
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage("io.javalin..", "org.eclipse.jetty..", "jakarta..")

@@ -2,6 +2,9 @@ package dev.berth.http;
 
 import dev.berth.async.AsyncInvocations;
 import dev.berth.config.ServerConfig;
+import dev.berth.http.connections.Connections;
+import dev.berth.http.connections.GrpcConnector;
+import dev.berth.http.connections.PeerAwareConnector;
 import dev.berth.http.page.Page;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
@@ -20,10 +23,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.BiFunction;
 import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.http.UriCompliance.Violation;
-import org.eclipse.jetty.server.ConnectionFactory;
-import org.eclipse.jetty.server.DetectorConnectionFactory;
 import org.eclipse.jetty.server.HttpConfiguration;
-import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.eclipse.jetty.server.NetworkConnector;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.handler.GracefulHandler;
@@ -72,12 +72,9 @@ public final class HttpServer implements AutoCloseable {
       Page page,
       Optional<AsyncInvocations> async) {
     var routes = new Routes(config, health, served, metrics, tracing, page);
-    var limit = ConnectionLimit.ofThisJvm(config.http().maxConnections());
-    log.debug("at most {} connections, because {}", limit.most(), limit.because());
-    var connections = new Connections(limit, config.http().maxConnectionsPerAddress(), metrics);
-    var tls = config.http().tls().map(PemContext::new);
-    var pace =
-        new Pace(Runtime.getRuntime().availableProcessors(), Long.MAX_VALUE / 2, System::nanoTime);
+    var connections =
+        new Connections(
+            config.http(), metrics, MalformedRequests::slowHead, MalformedRequests::overloaded);
     var javalin =
         Javalin.create(
                 settings -> {
@@ -86,8 +83,7 @@ public final class HttpServer implements AutoCloseable {
                       settings,
                       config,
                       config.http().port(),
-                      (server, http) ->
-                          new PeerAwareConnector(server, connections, pace, protocols(http, tls)));
+                      (server, http) -> PeerAwareConnector.of(server, http, connections));
                   config
                       .protocol()
                       .grpcPort()
@@ -97,13 +93,10 @@ public final class HttpServer implements AutoCloseable {
                                   settings,
                                   config,
                                   port,
-                                  (server, http) ->
-                                      GrpcConnector.of(server, http, tls, connections, pace)));
+                                  (server, http) -> GrpcConnector.of(server, http, connections)));
                 })
             .start();
-    var scheduler = javalin.jettyServer().server().getScheduler();
-    connections.watch(scheduler);
-    tls.ifPresent(pem -> pem.watch(scheduler));
+    connections.watch(javalin.jettyServer().server().getScheduler());
     return new HttpServer(javalin);
   }
 
@@ -135,17 +128,6 @@ public final class HttpServer implements AutoCloseable {
           "cut off responses that had not left {} s after the model had stopped",
           LAST_RESPONSES.toSeconds());
     }
-  }
-
-  /// With TLS, connections without it come in for health checks: those of a platform, and the
-  /// server's own.
-  private static ConnectionFactory[] protocols(HttpConfiguration http, Optional<PemContext> tls) {
-    var plain = new HttpConnectionFactory(http);
-    return tls.isEmpty()
-        ? new ConnectionFactory[] {plain}
-        : new ConnectionFactory[] {
-          new DetectorConnectionFactory(tls.get().around(plain, "http/1.1")), plain
-        };
   }
 
   private static void listen(

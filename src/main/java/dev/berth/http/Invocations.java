@@ -6,7 +6,8 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
-import dev.berth.http.PeerAwareConnector.PeerAwareEndPoint;
+import dev.berth.http.connections.PeerAwareConnector;
+import dev.berth.http.connections.PeerAwareConnector.PeerAwareEndPoint;
 import dev.berth.http.openinference.InferTarget;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.serving.Answer;
@@ -432,7 +433,7 @@ final class Invocations {
     return endPoint(ctx)::peerHasClosed;
   }
 
-  private static PeerAwareEndPoint endPoint(Context ctx) {
+  static PeerAwareEndPoint endPoint(Context ctx) {
     return PeerAwareConnector.endPoint(
         ServletContextRequest.getServletContextRequest(ctx.req())
             .getConnectionMetaData()

@@ -1,14 +1,18 @@
 package dev.berth.http;
 
+import dev.berth.error.ErrorType;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.UUID;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.server.handler.ErrorHandler;
 import org.eclipse.jetty.util.Callback;
 
-/// Answers what never reaches a route, because it is no HTTP, its path is illegal or its headers
-/// are too large, with the same body as every other error.
+/// Answers what never reaches a route, because it is no HTTP, its path is illegal, its headers are
+/// too large or too slow, or there is no room for its connection, with the same body as every other
+/// error.
 final class MalformedRequests extends ErrorHandler {
 
   @Override
@@ -31,5 +35,32 @@ final class MalformedRequests extends ErrorHandler {
             ? Errors.alone(message)
             : Errors.body(status, message);
     response.write(true, ByteBuffer.wrap(body), callback);
+  }
+
+  static byte[] slowHead(String message) {
+    return response(
+        "408 Request Timeout", RequestLog.malformed(408, message), Errors.body(408, message));
+  }
+
+  static byte[] overloaded(String message) {
+    return response(
+        ErrorType.OVERLOADED.status() + " Service Unavailable",
+        UUID.randomUUID().toString(),
+        Errors.body(ErrorType.OVERLOADED, message));
+  }
+
+  /// A whole response, which Jetty knows nothing of.
+  private static byte[] response(String status, String requestId, byte[] body) {
+    return String.join(
+            "\r\n",
+            "HTTP/1.1 " + status,
+            RequestLog.REQUEST_ID_HEADER + ": " + requestId,
+            "Content-Type: " + Errors.CONTENT_TYPE,
+            "Content-Length: " + body.length,
+            "Retry-After: " + ErrorType.OVERLOADED.retryAfter(),
+            "Connection: close",
+            "",
+            new String(body, StandardCharsets.UTF_8))
+        .getBytes(StandardCharsets.UTF_8);
   }
 }

@@ -1,6 +1,9 @@
 package dev.berth.http;
 
 import dev.berth.error.ErrorType;
+import dev.berth.http.connections.Connections;
+import dev.berth.http.connections.OpenConnection;
+import dev.berth.http.connections.PeerAwareConnector;
 import io.javalin.http.Context;
 import java.nio.ByteBuffer;
 import java.util.Set;

@@ -13,6 +13,7 @@ import static io.javalin.http.HandlerType.POST;
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.http.clients.ClientPath;
+import dev.berth.http.connections.Pace;
 import dev.berth.http.page.Operations;
 import dev.berth.http.page.Page;
 import dev.berth.metrics.ServingMetrics;
@@ -50,18 +51,13 @@ public final class Routes {
   private static final long REFUSAL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
   /// Not longer than what `Retry-After` says.
-  private final Pace refusals =
-      new Pace(
-          Runtime.getRuntime().availableProcessors(),
-          TimeUnit.SECONDS.toNanos(1),
-          System::nanoTime);
+  private final Pace refusals = new Pace(TimeUnit.SECONDS.toNanos(1));
 
   /// To write the metrics takes about two thousandths of a second, and may take a tenth of the
   /// cores.
   private static final long SCRAPE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-  private final Pace scrapes =
-      new Pace(Runtime.getRuntime().availableProcessors(), SCRAPE_NANOS, System::nanoTime);
+  private final Pace scrapes = new Pace(SCRAPE_NANOS);
 
   // Guarded by the monitor of this.
   private long scrapeBegan;

@@ -4,6 +4,7 @@ import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
+import dev.berth.http.connections.OpenConnection;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ServingMetrics;
@@ -164,10 +165,7 @@ public final class Socket implements Session.Listener {
 
   /// The handshake was accepted. A client that leaves at this very moment must not keep a session.
   void expectOpen() {
-    connection.socket = this;
-    if (!connection.endPoint.isOpen()) {
-      end();
-    }
+    connection.becomeSocket(this::makeWay, this::end);
   }
 
   @Override
@@ -431,7 +429,7 @@ public final class Socket implements Session.Listener {
   }
 
   /// The server needs the connection for others.
-  void makeWay() {
+  private void makeWay() {
     refuse(StatusCode.TRY_AGAIN_LATER, "all connections are in use, and this one was idle longest");
   }
 
@@ -441,7 +439,7 @@ public final class Socket implements Session.Listener {
       return;
     }
     if (session == null) {
-      connection.endPoint.close();
+      connection.close();
       return;
     }
     session.close(code, shortened(reason), Callback.NOOP);

@@ -142,7 +142,6 @@ record Sockets(
             .withHeaders(headers);
     var connection =
         ServletContextRequest.getServletContextRequest(ctx.req()).getConnectionMetaData();
-    var endPoint = PeerAwareConnector.endPoint(connection.getConnection().getEndPoint());
     return new Socket(
         new Socket.Terms(
             model,
@@ -161,7 +160,7 @@ record Sockets(
         ProcessMemory.ofThisProcess(),
         clock,
         connection.getConnector().getScheduler(),
-        endPoint.place);
+        Invocations.endPoint(ctx).place);
   }
 
   /// The session of all messages of a socket: the one that the handshake names or opens, or one

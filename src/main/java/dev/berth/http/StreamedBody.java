@@ -3,7 +3,7 @@ package dev.berth.http;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.MediaType;
-import dev.berth.http.PeerAwareConnector.PeerAwareEndPoint;
+import dev.berth.http.connections.PeerAwareConnector.PeerAwareEndPoint;
 import dev.berth.serving.Answer;
 import io.javalin.http.Context;
 import java.io.IOException;

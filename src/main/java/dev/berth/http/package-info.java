@@ -1,5 +1,5 @@
 /// What the server answers, on Javalin and Jetty: SageMaker's contract, the Open Inference Protocol
-/// with Triton's extensions over HTTP and gRPC, and the connections and TLS below them.
+/// with Triton's extensions over HTTP and gRPC.
 ///
 /// `dev.berth.http.Route` lists every route; [dev.berth.http.Failures] turns every failure into a
 /// short JSON body. [dev.berth.http.RuntimeApi] stands in front of them where SDKs ask as they ask

@@ -7,6 +7,7 @@ import static dev.berth.testing.Interleavings.until;
 import dev.berth.error.ErrorType;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
+import dev.berth.http.connections.OpenConnection;
 import dev.berth.memory.MemoryBudget;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.metrics.ServingMetrics;

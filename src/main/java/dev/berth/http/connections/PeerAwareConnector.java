@@ -1,4 +1,4 @@
-package dev.berth.http;
+package dev.berth.http.connections;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -13,6 +13,9 @@ import org.eclipse.jetty.io.ManagedSelector;
 import org.eclipse.jetty.io.SocketChannelEndPoint;
 import org.eclipse.jetty.io.ssl.SslConnection;
 import org.eclipse.jetty.server.ConnectionFactory;
+import org.eclipse.jetty.server.DetectorConnectionFactory;
+import org.eclipse.jetty.server.HttpConfiguration;
+import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.server.internal.HttpConnection;
@@ -30,25 +33,34 @@ import org.eclipse.jetty.util.thread.Invocable.InvocationType;
 /// No buffer is used twice. With the pool of Jetty 12.1.12, one of some 200,000 fuzzed requests was
 /// handled twice, and its second response was taken for the one of the next request. Without the
 /// pool, none of 690,000 was.
-final class PeerAwareConnector extends ServerConnector {
+public final class PeerAwareConnector extends ServerConnector {
 
   /// How long nothing is accepted after the system could not give a descriptor.
   private static final long PAUSE_AFTER_FAILURE_MILLIS = 10;
 
   private final Connections connections;
-  private final Pace pace;
 
   /// @param protocols of its connections, the one first that they begin with
-  PeerAwareConnector(
-      Server server, Connections connections, Pace pace, ConnectionFactory... protocols) {
+  PeerAwareConnector(Server server, Connections connections, ConnectionFactory... protocols) {
     super(server, null, null, new ByteBufferPool.NonPooling(), 1, -1, protocols);
     this.connections = connections;
-    this.pace = pace;
     addBean(connections);
   }
 
+  /// Listens for HTTP/1.1. With TLS, connections without it come in for health checks: those of a
+  /// platform, and the server's own.
+  public static PeerAwareConnector of(
+      Server server, HttpConfiguration http, Connections connections) {
+    var plain = new HttpConnectionFactory(http);
+    return connections
+        .tls
+        .map(pem -> new DetectorConnectionFactory(pem.around(plain, "http/1.1")))
+        .map(either -> new PeerAwareConnector(server, connections, either, plain))
+        .orElseGet(() -> new PeerAwareConnector(server, connections, plain));
+  }
+
   /// The end point of a connection, which is below TLS where there is any.
-  static PeerAwareEndPoint endPoint(EndPoint ofConnection) {
+  public static PeerAwareEndPoint endPoint(EndPoint ofConnection) {
     return (PeerAwareEndPoint)
         (ofConnection instanceof EndPoint.Wrapper tls ? tls.unwrap() : ofConnection);
   }
@@ -83,7 +95,7 @@ final class PeerAwareConnector extends ServerConnector {
   /// A connection that can look one byte ahead, reads in turns, and reads no more while nobody
   /// takes what came. Jetty reads on its own threads; a worker may ask at the same moment, so what
   /// they share is guarded by the monitor.
-  final class PeerAwareEndPoint extends SocketChannelEndPoint {
+  public final class PeerAwareEndPoint extends SocketChannelEndPoint {
 
     private static final int UNREAD_BYTES = 2 << 10;
     private static final int MOST_UNREAD = 64;
@@ -103,7 +115,7 @@ final class PeerAwareConnector extends ServerConnector {
     /// Half of the cores is for those who always have something to be read.
     private static final int SHARE = 2;
 
-    final OpenConnection place;
+    public final OpenConnection place;
     private final ByteBuffer ahead = ByteBuffer.allocate(1).limit(0);
 
     /// Whether it is not read for a while, because there is always more.
@@ -143,7 +155,7 @@ final class PeerAwareConnector extends ServerConnector {
     /// Whether the client has closed its side, or gone away altogether, which the kernel does not
     /// tell apart. Never blocks, and costs a system call at most. With TLS a client that says
     /// goodbye has sent something, and so seems to be there.
-    boolean peerHasClosed() {
+    public boolean peerHasClosed() {
       return protocol() instanceof HttpConnection ? lookAhead() < 0 : !isOpen();
     }
 
@@ -247,7 +259,7 @@ final class PeerAwareConnector extends ServerConnector {
 
     /// A request begins. If it came together with that before it, they share a turn: hundreds of
     /// connections may have thousands of requests each.
-    void beginRequest() {
+    public void beginRequest() {
       count(LONGEST_NANOS);
       if (!hasFilled) {
         endTurn();
@@ -257,7 +269,7 @@ final class PeerAwareConnector extends ServerConnector {
 
     /// A request was answered. What is read next begins a turn of its own: until then, others may
     /// have had the core.
-    void endRequest(boolean mayWait) {
+    public void endRequest(boolean mayWait) {
       count(mayWait ? LONGEST_WAITER_NANOS : LONGEST_NANOS);
       inTurn = false;
     }
@@ -274,7 +286,7 @@ final class PeerAwareConnector extends ServerConnector {
     private void endTurn() {
       if (counted > TURN_NANOS && Thread.currentThread().isVirtual()) {
         isPausing = true;
-        pace.pause(SHARE * counted);
+        connections.pace.pause(SHARE * counted);
         isPausing = false;
         counted = 0;
         countedUntil = System.nanoTime();
@@ -296,7 +308,7 @@ final class PeerAwareConnector extends ServerConnector {
     @Override
     public void onClose(Throwable cause) {
       super.onClose(cause);
-      place.ended();
+      place.ended.run();
     }
 
     /// Takes what has arrived and nobody will read, such as the rest of a head that is too large.

@@ -1,13 +1,12 @@
-package dev.berth.http;
+package dev.berth.http.connections;
 
-import dev.berth.error.ErrorType;
+import dev.berth.config.HttpConfig;
 import dev.berth.metrics.ServingMetrics;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SocketChannel;
-import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -15,8 +14,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
-import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.eclipse.jetty.http2.api.Stream;
 import org.eclipse.jetty.io.SelectorManager;
@@ -25,18 +24,18 @@ import org.eclipse.jetty.util.thread.Scheduler;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The open connections of all connectors, and the streams of HTTP/2, each of which takes a place
-/// as well. Beyond the limit, a new one takes the place of the connection whose client the server
-/// has waited for longest, for a request, the rest of one, or to take its answer. So does one that
-/// is paused because it always sends more. A connection whose request is being answered is never
-/// closed.
+/// The open connections of all connectors, with what these share, and the streams of HTTP/2, each
+/// of which takes a place as well. Beyond the limit, a new one takes the place of the connection
+/// whose client the server has waited for longest, for a request, the rest of one, or to take its
+/// answer. So does one that is paused because it always sends more. A connection whose request is
+/// being answered is never closed.
 ///
 /// Jetty's `NetworkConnectionLimit` stops accepting at the limit instead, so that connections that
 /// do nothing keep the health check out.
 ///
-/// Runs on the acceptors' threads, and on the threads of requests on [OpenRequests]. Once a second
-/// the server's scheduler looks for heads that are not whole in time.
-final class Connections implements SelectorManager.AcceptListener {
+/// Runs on the acceptors' threads, and on the threads of requests. Once a second the server's
+/// scheduler looks for heads that are not whole in time.
+public final class Connections implements SelectorManager.AcceptListener {
 
   private static final Logger log = LoggerFactory.getLogger(Connections.class);
 
@@ -68,6 +67,12 @@ final class Connections implements SelectorManager.AcceptListener {
   private final ConnectionLimit limit;
   private final OptionalInt mostOfAddress;
   private final ServingMetrics metrics;
+  private final Function<String, byte[]> slowHead;
+  private final Function<String, byte[]> overloaded;
+  final Optional<PemContext> tls;
+
+  /// Of all that is read without end.
+  final Pace pace = new Pace(Long.MAX_VALUE / 2);
 
   // Guarded by this.
   private final Map<SelectableChannel, OpenConnection> places = new HashMap<>();
@@ -81,11 +86,20 @@ final class Connections implements SelectorManager.AcceptListener {
 
   private long nextWarning = System.nanoTime();
 
-  /// @param mostOfAddress the most connections of one client address
-  Connections(ConnectionLimit limit, OptionalInt mostOfAddress, ServingMetrics metrics) {
-    this.limit = limit;
-    this.mostOfAddress = mostOfAddress;
+  /// @param slowHead makes a message a whole response, for a head that is not whole in time
+  /// @param overloaded the same where there is no room
+  public Connections(
+      HttpConfig config,
+      ServingMetrics metrics,
+      Function<String, byte[]> slowHead,
+      Function<String, byte[]> overloaded) {
+    this.limit = ConnectionLimit.ofThisJvm(config.maxConnections());
+    this.mostOfAddress = config.maxConnectionsPerAddress();
+    this.tls = config.tls().map(PemContext::new);
     this.metrics = metrics;
+    this.slowHead = slowHead;
+    this.overloaded = overloaded;
+    log.debug("at most {} connections, because {}", limit.most(), limit.because());
   }
 
   /// Runs on the acceptor's thread, before the channel is registered. A channel that is closed here
@@ -137,7 +151,7 @@ final class Connections implements SelectorManager.AcceptListener {
 
   /// Whether a request may be answered. One on a connection beyond the limit waits a moment for
   /// another to make way, but not where many wait: they would keep out those who ask `/ping`.
-  synchronized boolean admit(OpenConnection place) {
+  public synchronized boolean admit(OpenConnection place) {
     if (place.reserved) {
       admitting++;
       if (makeWay(false, admitting > ConnectionLimit.RESERVE / 2 ? 0 : REQUEST_PATIENCE_NANOS)) {
@@ -169,7 +183,7 @@ final class Connections implements SelectorManager.AcceptListener {
   }
 
   /// Why there is no room.
-  String full() {
+  public String full() {
     return "all %d connections are in use, which is the most because %s; try again later"
         .formatted(limit.most(), limit.because());
   }
@@ -180,14 +194,19 @@ final class Connections implements SelectorManager.AcceptListener {
     longestAwaited(false).or(() -> longestAwaited(true)).ifPresent(this::close);
   }
 
-  /// Looks for slow heads once a second, until the scheduler has stopped.
-  void watch(Scheduler scheduler) {
+  /// Looks for slow heads and other certificates until the scheduler has stopped.
+  public void watch(Scheduler scheduler) {
+    every(1, scheduler, () -> slowHeads().forEach(this::closeSlowHead));
+    tls.ifPresent(pem -> every(PemContext.BETWEEN_LOOKS_SECONDS, scheduler, pem::look));
+  }
+
+  private static void every(long seconds, Scheduler scheduler, Runnable task) {
     scheduler.schedule(
         () -> {
-          watch(scheduler);
-          slowHeads().forEach(this::closeSlowHead);
+          every(seconds, scheduler, task);
+          task.run();
         },
-        1,
+        seconds,
         TimeUnit.SECONDS);
   }
 
@@ -202,13 +221,13 @@ final class Connections implements SelectorManager.AcceptListener {
           "the request's headers did not end within "
               + TimeUnit.NANOSECONDS.toSeconds(HEAD_NANOS)
               + " s";
-      answer(
-          place,
-          "408 Request Timeout",
-          RequestLog.malformed(408, message),
-          Errors.body(408, message));
+      try {
+        place.channel.write(ByteBuffer.wrap(slowHead.apply(message)));
+      } catch (IOException e) {
+        log.debug("the client has gone", e);
+      }
     }
-    place.close();
+    place.makeWay.run();
   }
 
   /// Closes the connection that is waited for longest where there is no free place.
@@ -257,7 +276,7 @@ final class Connections implements SelectorManager.AcceptListener {
 
   private void close(OpenConnection place) {
     onClosed(place.channel);
-    place.close();
+    place.makeWay.run();
   }
 
   /// Answers before a request was read, and closes.
@@ -265,36 +284,9 @@ final class Connections implements SelectorManager.AcceptListener {
     warn(() -> "refused a connection: " + message);
     metrics.connectionsDropped.apply(reason).increment();
     try (var channel = place.channel) {
-      answer(
-          place,
-          ErrorType.OVERLOADED.status() + " Service Unavailable",
-          UUID.randomUUID().toString(),
-          Errors.body(ErrorType.OVERLOADED, message));
+      channel.write(ByteBuffer.wrap(overloaded.apply(message)));
       // What is unread when a socket is closed makes the kernel send a reset.
       channel.read(ByteBuffer.allocate(UNREAD));
-    } catch (IOException e) {
-      log.debug("the client has gone", e);
-    }
-  }
-
-  /// Writes a response that Jetty knows nothing of.
-  private static void answer(OpenConnection place, String status, String requestId, byte[] body) {
-    var head =
-        String.join(
-            "\r\n",
-            "HTTP/1.1 " + status,
-            RequestLog.REQUEST_ID_HEADER + ": " + requestId,
-            "Content-Type: " + Errors.CONTENT_TYPE,
-            "Content-Length: " + body.length,
-            "Retry-After: " + ErrorType.OVERLOADED.retryAfter(),
-            "Connection: close",
-            "",
-            "");
-    try {
-      place.channel.write(
-          new ByteBuffer[] {
-            ByteBuffer.wrap(head.getBytes(StandardCharsets.US_ASCII)), ByteBuffer.wrap(body)
-          });
     } catch (IOException e) {
       log.debug("the client has gone", e);
     }

@@ -1,6 +1,6 @@
-package dev.berth.http;
+package dev.berth.http.connections;
 
-import dev.berth.http.PeerAwareConnector.PeerAwareEndPoint;
+import dev.berth.http.connections.PeerAwareConnector.PeerAwareEndPoint;
 import java.net.InetAddress;
 import java.nio.channels.SocketChannel;
 import java.util.HashMap;
@@ -10,7 +10,7 @@ import org.eclipse.jetty.server.internal.HttpConnection;
 
 /// One connection from the moment when it is accepted, of HTTP/1.1, HTTP/2 or WebSocket: what it
 /// asks for, and since when the server waits for its client.
-final class OpenConnection {
+public final class OpenConnection {
 
   final SocketChannel channel;
   final InetAddress address;
@@ -21,8 +21,11 @@ final class OpenConnection {
   /// Whether it is beyond the limit.
   volatile boolean reserved;
 
-  /// Null where it is no WebSocket.
-  volatile Socket socket;
+  /// Closes it for others. A WebSocket says why.
+  volatile Runnable makeWay = this::close;
+
+  /// Runs once it is closed, perhaps before its handshake has become a socket.
+  volatile Runnable ended = () -> {};
 
   // Guarded by this.
   /// Streams of HTTP/2 whose handler has not begun, by their number.
@@ -34,13 +37,13 @@ final class OpenConnection {
   /// When it was opened, its last request ended, or one last began to wait for the client.
   private long since = System.nanoTime();
 
-  OpenConnection(SocketChannel channel) {
+  public OpenConnection(SocketChannel channel) {
     this.channel = channel;
     this.address = channel.socket().getInetAddress();
   }
 
   /// A request of the connection, or a message, from its beginning until it is answered.
-  final class Call {
+  public final class Call {
     // Guarded by the connection.
     private int waits;
     private boolean ended;
@@ -48,7 +51,7 @@ final class OpenConnection {
     private Call() {}
 
     /// The server waits for the client, to send more or to take more, until [#goOn].
-    void await() {
+    public void await() {
       synchronized (OpenConnection.this) {
         if (!ended && waits++ == 0) {
           waiting++;
@@ -57,7 +60,7 @@ final class OpenConnection {
       }
     }
 
-    void goOn() {
+    public void goOn() {
       synchronized (OpenConnection.this) {
         if (!ended && --waits == 0) {
           waiting--;
@@ -65,7 +68,7 @@ final class OpenConnection {
       }
     }
 
-    void end() {
+    public void end() {
       synchronized (OpenConnection.this) {
         if (!ended) {
           ended = true;
@@ -77,13 +80,13 @@ final class OpenConnection {
     }
   }
 
-  synchronized Call begin() {
+  public synchronized Call begin() {
     requests++;
     return new Call();
   }
 
   /// @param id of a stream that has arrived, or of a request of HTTP/1.1
-  synchronized Call begin(String id) {
+  public synchronized Call begin(String id) {
     var call = arrived.remove(id);
     return call == null ? begin() : call;
   }
@@ -154,18 +157,19 @@ final class OpenConnection {
         && !http.getParser().isStart();
   }
 
-  /// It was closed, perhaps before its handshake had become a socket.
-  void ended() {
-    if (socket != null) {
-      socket.end();
+  /// A handshake was accepted.
+  ///
+  /// @param makeWay closes the WebSocket for others
+  /// @param ended runs once the connection is closed, which it may be already
+  public void becomeSocket(Runnable makeWay, Runnable ended) {
+    this.makeWay = makeWay;
+    this.ended = ended;
+    if (!endPoint.isOpen()) {
+      ended.run();
     }
   }
 
-  void close() {
-    if (socket == null) {
-      endPoint.close();
-    } else {
-      socket.makeWay();
-    }
+  public void close() {
+    endPoint.close();
   }
 }

@@ -1,6 +1,5 @@
-package dev.berth.http;
+package dev.berth.http.connections;
 
-import java.util.Optional;
 import org.eclipse.jetty.http2.BufferingFlowControlStrategy;
 import org.eclipse.jetty.http2.ErrorCode;
 import org.eclipse.jetty.http2.HTTP2Session;
@@ -18,9 +17,9 @@ import org.eclipse.jetty.util.Callback;
 
 /// Listens for HTTP/2, with TLS or without, as clients of gRPC speak it inside of a network. All
 /// routes are there.
-final class GrpcConnector {
+public final class GrpcConnector {
 
-  static final String NAME = "grpc";
+  public static final String NAME = "grpc";
 
   /// What of all bodies of a connection may lie in Jetty's buffers, in which nobody counts it.
   /// [ConnectionLimit] allows a connection for as much heap.
@@ -30,12 +29,8 @@ final class GrpcConnector {
 
   private GrpcConnector() {}
 
-  static PeerAwareConnector of(
-      Server server,
-      HttpConfiguration http,
-      Optional<PemContext> tls,
-      Connections connections,
-      Pace pace) {
+  public static PeerAwareConnector of(
+      Server server, HttpConfiguration http, Connections connections) {
     var http2 = new Protocol(http, connections);
     http2.setInitialSessionRecvWindow(WINDOW);
     http2.setInitialStreamRecvWindow(WINDOW);
@@ -44,10 +39,10 @@ final class GrpcConnector {
     http2.setUseInputDirectByteBuffers(false);
     http2.setUseOutputDirectByteBuffers(false);
     var connector =
-        tls.isEmpty()
-            ? new PeerAwareConnector(server, connections, pace, http2)
-            : new PeerAwareConnector(
-                server, connections, pace, tls.get().around(http2, "h2"), http2);
+        connections
+            .tls
+            .map(pem -> new PeerAwareConnector(server, connections, pem.around(http2, "h2"), http2))
+            .orElseGet(() -> new PeerAwareConnector(server, connections, http2));
     connector.setName(NAME);
     return connector;
   }

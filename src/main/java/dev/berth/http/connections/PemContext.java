@@ -1,10 +1,9 @@
-package dev.berth.http;
+package dev.berth.http.connections;
 
 import dev.berth.config.TlsConfig;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.util.Arrays;
-import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLEngine;
 import org.eclipse.jetty.io.EndPoint;
 import org.eclipse.jetty.io.ssl.SslConnection;
@@ -12,7 +11,6 @@ import org.eclipse.jetty.server.ConnectionFactory;
 import org.eclipse.jetty.server.Connector;
 import org.eclipse.jetty.server.SslConnectionFactory;
 import org.eclipse.jetty.util.ssl.SslContextFactory;
-import org.eclipse.jetty.util.thread.Scheduler;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,7 +21,7 @@ import org.slf4j.LoggerFactory;
 /// Jetty's `KeyStoreScanner` watches one file, and has no PEM.
 final class PemContext extends SslContextFactory.Server {
 
-  private static final long BETWEEN_LOOKS_SECONDS = 5;
+  static final long BETWEEN_LOOKS_SECONDS = 5;
 
   private static final Logger log = LoggerFactory.getLogger(PemContext.class);
 
@@ -67,18 +65,8 @@ final class PemContext extends SslContextFactory.Server {
     return tls;
   }
 
-  /// Looks for other files until the scheduler has stopped.
-  void watch(Scheduler scheduler) {
-    scheduler.schedule(
-        () -> {
-          look();
-          watch(scheduler);
-        },
-        BETWEEN_LOOKS_SECONDS,
-        TimeUnit.SECONDS);
-  }
-
-  private void look() {
+  /// Looks for other files.
+  void look() {
     try {
       var found = files.load();
       if (!Arrays.equals(TlsConfig.chain(found), TlsConfig.chain(served))) {

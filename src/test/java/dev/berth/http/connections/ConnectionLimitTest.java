@@ -1,4 +1,4 @@
-package dev.berth.http;
+package dev.berth.http.connections;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

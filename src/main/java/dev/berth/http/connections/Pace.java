@@ -1,4 +1,4 @@
-package dev.berth.http;
+package dev.berth.http.connections;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -6,7 +6,7 @@ import java.util.function.LongSupplier;
 
 /// How much of the processors goes into what callers can have the server do without end. Who has
 /// done some of it sleeps until it is their turn again, or does without. Used by many threads.
-final class Pace {
+public final class Pace {
 
   /// What is done without a pause, of each core's time.
   private static final long BURST_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
@@ -19,6 +19,10 @@ final class Pace {
   private long next;
 
   /// @param longestNanos of a pause
+  public Pace(long longestNanos) {
+    this(Runtime.getRuntime().availableProcessors(), longestNanos, System::nanoTime);
+  }
+
   /// @param clock in nanoseconds
   Pace(int cores, long longestNanos, LongSupplier clock) {
     this.cores = cores;
@@ -28,7 +32,7 @@ final class Pace {
   }
 
   /// @param nanos of a core's time that may pass for what was done
-  void pause(long nanos) {
+  public void pause(long nanos) {
     long pause = pauseNanos(nanos);
     if (pause > 0) {
       LockSupport.parkNanos(pause);
@@ -38,7 +42,7 @@ final class Pace {
   /// Whether it may be done at once, which counts.
   ///
   /// @param nanos of a core's time that it takes
-  synchronized boolean isTurn(long nanos) {
+  public synchronized boolean isTurn(long nanos) {
     boolean isTurn = next - clock.getAsLong() <= 0;
     if (isTurn) {
       pauseNanos(nanos);

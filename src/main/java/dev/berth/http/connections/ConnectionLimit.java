@@ -1,4 +1,4 @@
-package dev.berth.http;
+package dev.berth.http.connections;
 
 import com.sun.management.UnixOperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
