@@ -17,7 +17,7 @@ from subject import Subject
 
 FILE = "model.onnx"
 
-# Attention as transformers' exports have it.
+# Attention as transformers' exports have it, where onnx_attention.py can't write its own.
 ATTENTION = "eager"
 
 # Every operator that exports use is there, and every ONNX Runtime of the last years reads it.
@@ -91,6 +91,8 @@ def trace(subject: Subject | Pictures, module: nn.Module, precision: str, steps:
 
 
 def exported(subject: Subject | Pictures, module: nn.Module) -> bytes:
+    import onnx_attention
+
     names = [*subject.inputs, *subject.task.outputs]
     rows = {0: "batch", 1: "sequence"} if subject.unit == "tokens" else {0: "batch"}
     axes = {name: rows if name in subject.inputs or "_logits" in name else {0: "batch"} for name in names}
@@ -98,14 +100,15 @@ def exported(subject: Subject | Pictures, module: nn.Module) -> bytes:
         axes["logits"] = rows
     content = io.BytesIO()
     try:
-        with torch.no_grad():
+        with torch.no_grad(), onnx_attention.chosen(module.model, OPSET):
             torch.onnx.export(
                 module.requires_grad_(False), tuple(subject.example()), content, input_names=subject.inputs,
                 output_names=subject.task.outputs, dynamic_axes=axes, opset_version=OPSET, dynamo=False,
+                custom_opsets=onnx_attention.VERSION,
             )  # fmt: skip
     except Exception as error:
         raise Refused(f"{type(subject.model).__name__} can't be exported to ONNX: {last_line(error)}") from error
-    return with_parts_of_norms(content.getvalue())
+    return with_parts_of_norms(onnx_attention.with_unmasked(content.getvalue()))
 
 
 def with_parts_of_norms(content: bytes) -> bytes:

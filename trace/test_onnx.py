@@ -13,7 +13,7 @@ from subject import load_subject
 from test_trace import ANY_AGREEMENT
 
 pytest.importorskip("onnxruntime")
-pytest.importorskip("onnx")
+onnx = pytest.importorskip("onnx")
 
 PIPELINES = [task for task in tasks.TASKS if task not in ("question-answering", "image-classification")]
 
@@ -64,6 +64,27 @@ def test_the_largest_channels_of_activations_stay_in_fp32(tmp_path, monkeypatch)
     apart = difference()
     monkeypatch.setattr(onnx_format, "OUTLIERS", 0)
     assert apart < difference() / 2
+
+
+def test_attention_is_one_operator_where_a_model_leaves_the_choice(make, tmp_path):
+    make(tiny_models.save("bert", tmp_path / "bert"), tmp_path / "texts", "--format", "onnx")
+    make(picture_models.save("vit", tmp_path / "vit"), tmp_path / "pictures", "--format", "onnx")
+    make(tiny_models.save("deberta", tmp_path / "deberta"), tmp_path / "own", "--format", "onnx")
+    texts, pictures, own = (
+        onnx.load(tmp_path / name / "model.onnx").graph.node for name in ("texts", "pictures", "own")
+    )
+    choices = [[part.g.node[0] for part in node.attribute] for node in texts if node.op_type == "If"]
+    inputs = [len(node.input) for choice in choices for node in choice if node.op_type == "MultiHeadAttention"]
+    assert sorted(inputs) == [3, 3, 6, 6]
+    assert [len(node.input) for node in pictures if node.op_type == "MultiHeadAttention"] == [3] * 2
+    assert "Softmax" not in {node.op_type for node in [*texts, *pictures]}
+    assert "Softmax" in {node.op_type for node in own}
+
+
+def test_a_model_attends_as_before_once_it_is_exported(tmp_path):
+    subject = load_subject(tiny_models.save("bert", tmp_path / "model"), onnx_format.ATTENTION)
+    onnx_format.exported(subject, subject.module("fp32"))
+    assert subject.model.config._attn_implementation == onnx_format.ATTENTION
 
 
 def test_what_onnx_is_not_for_is_refused(refusal, tmp_path):
