@@ -13,8 +13,8 @@ from tokenizers import Tokenizer
 from whole_server import busy, durations, options, places, preparation
 from whole_server.answering import LONGEST_ANSWER, best_span, softmax
 from whole_server.arrivals import Arrivals, Request
-from whole_server.sections import heap, load, memory, models, tasks
-from whole_server.servers import BARE
+from whole_server.sections import heap, load, memory, models, neighbour, tasks
+from whole_server.servers import BARE, BERTH, BERTH_ONNX, ONNX, TUNED
 from whole_server.statistics import Metrics, Round, percentile, ratio_of, value_of
 from whole_server.tables import at_least, at_most, number
 
@@ -43,6 +43,18 @@ def test_the_bare_loop_is_the_one_with_the_best_median_and_not_the_luckiest():
     assert [one[BARE]["rate 16"] for one in found] == [80, 81, 79]
     assert [one[BARE]["p50 1"] for one in found] == [1000 / 95, 1000 / 70, 1000 / 71]
     assert load.with_bare([]) == []
+
+
+def test_the_best_peer_is_the_one_with_the_best_median_and_not_the_luckiest():
+    def servers(lucky: float) -> Round:
+        return {
+            name: {"rate 16": rate, "p50 neighbour": 1000 / rate, "p99 neighbour": 2000 / rate}
+            for name, rate in {BERTH: 90.0, BERTH_ONNX: 80.0, ONNX: 100.0, TUNED: lucky}.items()
+        }
+
+    rounds = [servers(lucky=150), servers(lucky=70), servers(lucky=60)]
+    assert load.of_best_fastapi(rounds, BERTH, "rate 16", max) == pytest.approx(0.9)
+    assert [goal.found for goal in neighbour.goals(rounds, None)] == ["1.11", "1.11"]
 
 
 def loops(steady: float, lucky: float) -> Round:

@@ -19,7 +19,7 @@ from whole_server.servers import (
     TUNED_PROCESSES,
     labels,
 )
-from whole_server.statistics import Metrics, Round, excess_of, median_of, ratio_of, value_of
+from whole_server.statistics import Metrics, Round, excess_of, ratio_of, value_of
 from whole_server.tables import Goal, at_least, at_most, number, table
 from whole_server.turn import Turn
 
@@ -117,10 +117,10 @@ def rate_cells(rounds: list[Round], name: str, clients: int) -> list[str]:
     return [number(value_of(rounds, name, metric), 3), *ratios]
 
 
-def of_best_fastapi(rounds: list[Round], name: str, metric: str, best: Callable[..., float]) -> float:
-    return median_of(
-        rounds, lambda one: one[name][metric] / best(one[peer][metric] for peer in FASTAPI if peer in one)
-    )
+def of_best_fastapi(rounds: list[Round], name: str, metric: str, best: Callable[..., str]) -> float:
+    """Of that with the best median. The best one of each round would be the luckiest of them."""
+    peers = [peer for peer in FASTAPI if peer in rounds[0]]
+    return ratio_of(rounds, metric, name, best(peers, key=lambda peer: value_of(rounds, peer, metric)))
 
 
 def goals(rounds: list[Round], options: Options) -> list[Goal]:
