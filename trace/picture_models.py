@@ -31,7 +31,10 @@ def resnet() -> tuple:
 
 
 def mobilenet() -> tuple:
-    config = transformers.MobileNetV2Config(depth_multiplier=0.1, min_depth=4, depth_divisible_by=4, image_size=48, **named())
+    config = transformers.MobileNetV2Config(
+        depth_multiplier=0.1, min_depth=4, depth_divisible_by=4, image_size=48,
+        finegrained_output=False, **named(),
+    )  # fmt: skip
     processor = transformers.MobileNetV2ImageProcessorPil(
         size={"shortest_edge": 55}, crop_size={"height": 48, "width": 48}, image_mean=[0.4, 0.5, 0.6], image_std=[0.2, 0.3, 0.4]
     )
