@@ -18,6 +18,8 @@ NAME = "onnx_runtime"
 DOMAIN = "com.microsoft"
 OPERATOR = "MultiHeadAttention"
 VERSION = {DOMAIN: 1}
+# Heads and tokens.
+SWAP = [0, 2, 1, 3]
 
 
 @torch.library.custom_op("berth::attention", mutates_args=())
@@ -33,11 +35,21 @@ def attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, he
 @symbolic_helper.parse_args("v", "v", "v", "v", "i", "f")
 def symbolic(graph, query, key, value, mask, heads, scale):
     """The operator takes and returns [row, token, channel of any head]."""
-    joined = graph.op("Constant", value_t=torch.tensor([0, 0, -1]))
-    given = [graph.op("Reshape", graph.op("Transpose", one, perm_i=[0, 2, 1, 3]), joined) for one in (query, key, value)]
+    given = [joined(graph, one) for one in (query, key, value)]
     given += [] if symbolic_helper._is_none(mask) else [mask]
     attended = graph.op(f"{DOMAIN}::{OPERATOR}", *given, num_heads_i=heads, scale_f=scale)
     return graph.op("Reshape", attended, graph.op("Constant", value_t=torch.tensor([0, 0, heads, -1])))
+
+
+def joined(graph, heads):
+    """Of [row, head, token, channel]: mostly what the model has cut into heads."""
+    swapped = heads.node()
+    if swapped.kind() == "onnx::Transpose" and symbolic_helper._node_get(swapped, "perm") == SWAP:
+        cut = swapped.input().node()
+        if cut.kind() == "onnx::Reshape" and (whole := next(cut.inputs())).type().dim() == 3:
+            return whole
+    together = graph.op("Transpose", heads, perm_i=SWAP)
+    return graph.op("Reshape", together, graph.op("Constant", value_t=torch.tensor([0, 0, -1])))
 
 
 def attend(module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, **settings):

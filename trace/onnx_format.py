@@ -203,11 +203,12 @@ def with_outliers_apart(content: bytes, subject: Subject | Pictures, head: list[
         if node.op_type == "MatMul" and node.input[1] in weights and node.name not in head and "att" not in node.name
     }
     largest = largest_activations(content, subject, sorted(set(products.values())))
-    nodes, apart, replaced = [], [], set()
+    biases = biases_of_products(graph)
+    nodes, apart, replaced, done = [], [], set(), set()
     for node in graph.node:
         channels = outliers(largest[products[node.name]]) if node.name in products else []
         if not len(channels):
-            nodes.append(node)
+            nodes += [] if node.name in done else [node]
             continue
         taken, table = node.input
         values = numpy_helper.to_array(weights[table])
@@ -215,7 +216,7 @@ def with_outliers_apart(content: bytes, subject: Subject | Pictures, head: list[
         rest[channels] = 0
         within = numpy.ones(len(values), values.dtype)
         within[channels] = 0
-        name = node.name
+        name, last = node.name, node
         for suffix, array in ("within", within), ("channels", channels), ("rest", rest), ("few", values[channels]):
             graph.initializer.append(numpy_helper.from_array(array, f"{name}_{suffix}"))
         nodes += [
@@ -223,11 +224,33 @@ def with_outliers_apart(content: bytes, subject: Subject | Pictures, head: list[
             helper.make_node("MatMul", [f"{name}_masked", f"{name}_rest"], [f"{name}_of_rest"], name),
             helper.make_node("Gather", [taken, f"{name}_channels"], [f"{name}_taken"], f"{name}_take", axis=-1),
             helper.make_node("MatMul", [f"{name}_taken", f"{name}_few"], [f"{name}_of_few"], f"{name}_apart"),
-            helper.make_node("Add", [f"{name}_of_rest", f"{name}_of_few"], node.output, f"{name}_sum"),
         ]
+        summed = f"{name}_of_rest"
+        if name in biases:
+            # ONNX Runtime adds what follows a product in int8 within it.
+            bias, last = biases[name]
+            nodes.append(helper.make_node("Add", [summed, bias], [f"{name}_biased"], last.name))
+            summed = f"{name}_biased"
+            done.add(last.name)
+        nodes.append(helper.make_node("Add", [summed, f"{name}_of_few"], last.output, f"{name}_sum"))
         apart.append(f"{name}_apart")
         replaced.add(table)
     return with_nodes(model, nodes, replaced), apart
+
+
+def biases_of_products(graph: "onnx.GraphProto") -> dict[str, tuple[str, "onnx.NodeProto"]]:  # noqa: F821
+    """The bias that is added to a product alone, by the product's name, and the node that adds it."""
+    vectors = {one.name for one in graph.initializer if len(one.dims) == 1}
+    users = {}
+    for node in graph.node:
+        for name in node.input:
+            users.setdefault(name, []).append(node)
+    found = {}
+    for node in graph.node:
+        match users.get(node.output[0]):
+            case [add] if node.op_type == "MatMul" and add.op_type == "Add" and (both := vectors & set(add.input)):
+                found[node.name] = (both.pop(), add)
+    return found
 
 
 def largest_activations(content: bytes, subject: Subject | Pictures, names: list[str]) -> dict[str, numpy.ndarray]:
