@@ -13,7 +13,7 @@ from tokenizers import Tokenizer
 from whole_server import busy, durations, options, places, preparation
 from whole_server.answering import LONGEST_ANSWER, best_span, softmax
 from whole_server.arrivals import Arrivals, Request
-from whole_server.sections import heap, load, memory, models, neighbour, tasks
+from whole_server.sections import heap, load, memory, models, neighbour, peak, tasks
 from whole_server.servers import BARE, BERTH, BERTH_ONNX, ONNX, TUNED
 from whole_server.statistics import Metrics, Round, percentile, ratio_of, value_of
 from whole_server.tables import at_least, at_most, number
@@ -124,6 +124,11 @@ def test_the_questions_are_as_long_as_the_readme_says():
     lengths = [len(tokenizer.encode(one["question"], one["context"]).ids) for one in questions]
     assert (len(lengths), min(lengths), max(lengths)) == (226, 37, 384)
     assert statistics.mean(lengths) == pytest.approx(170, abs=0.5)
+
+
+def test_all_products_of_the_sample_are_counted():
+    hidden, layers = 384, 6
+    assert peak.multiplications() == (layers * 12 * hidden**2, 2 * hidden, layers * 2 * hidden)
 
 
 def test_what_all_threads_have_allocated_is_counted_whatever_the_unit():

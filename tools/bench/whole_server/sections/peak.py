@@ -83,8 +83,10 @@ def multiplications() -> tuple[int, int, int]:
     layers = [sizes[node.input[1]] for node in graph.node if node.op_type == "MatMulInteger"]
     # The least of them is a square, from the width of attention to the same.
     hidden = math.isqrt(min(layers))
-    others = [sizes.get(node.input[1]) for node in graph.node if node.op_type == "MatMul"]
-    return sum(layers), sum(size for size in others if size), hidden * others.count(None)
+    head = [sizes[node.input[1]] for node in graph.node if node.op_type == "MatMul"]
+    # With a mask and without: either has two products.
+    attentions = sum(node.op_type == "If" for node in graph.node)
+    return sum(layers), sum(head), 2 * hidden * attentions
 
 
 def product(operator: str, left: type, right: type, result: int) -> float:
