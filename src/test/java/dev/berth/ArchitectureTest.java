@@ -118,6 +118,7 @@ class ArchitectureTest {
                   "json",
                   "memory",
                   "telemetry",
+                  "http.body",
                   "http.page",
                   "http.vertex",
                   "http.clients",
@@ -127,6 +128,7 @@ class ArchitectureTest {
               "http.page", Set.of("hooks", "serving", "serving.many", "error", "config", "json")),
           Map.entry("http.vertex", Set.of("hooks", "content", "memory", "serving")),
           Map.entry("http.clients", Set.of("hooks", "content", "memory", "serving")),
+          Map.entry("http.body", Set.of("hooks", "content", "error", "memory", "serving.hooks")),
           Map.entry("http.connections", Set.of("metrics", "config")),
           Map.entry("http.openinference", Set.of("hooks", "content", "memory", "serving")),
           Map.entry("table", Set.of()),
@@ -213,7 +215,10 @@ class ArchitectureTest {
     noClasses()
         .that()
         .resideOutsideOfPackages(
-            "dev.berth.http", "dev.berth.http.connections", "dev.berth.http.page")
+            "dev.berth.http",
+            "dev.berth.http.body",
+            "dev.berth.http.connections",
+            "dev.berth.http.page")
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage("io.javalin..", "org.eclipse.jetty..", "jakarta..")

@@ -2,6 +2,7 @@ package dev.berth.http;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.http.body.Inflated;
 import dev.berth.http.openinference.GrpcFrame;
 import io.javalin.http.Context;
 import java.io.IOException;

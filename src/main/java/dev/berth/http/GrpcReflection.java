@@ -12,6 +12,7 @@ import dev.berth.http.ReflectionProtocol.ListServiceResponse;
 import dev.berth.http.ReflectionProtocol.ServerReflectionRequest;
 import dev.berth.http.ReflectionProtocol.ServerReflectionResponse;
 import dev.berth.http.ReflectionProtocol.ServiceResponse;
+import dev.berth.http.body.GrpcMessage;
 import dev.berth.http.openinference.GrpcFrame;
 import dev.berth.http.openinference.Inference;
 import dev.berth.serving.Health;

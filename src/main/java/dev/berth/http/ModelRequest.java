@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import dev.berth.http.body.RequestBody;
 import dev.berth.http.openinference.InferTarget;
 import dev.berth.serving.Call;
 import dev.berth.serving.ServedModel;

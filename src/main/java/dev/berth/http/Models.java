@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.MediaType;
+import dev.berth.http.body.RequestBody;
 import dev.berth.json.JsonText;
 import dev.berth.json.NotJsonException;
 import dev.berth.serving.many.ManyModels;

@@ -6,6 +6,8 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
+import dev.berth.http.body.GrpcMessage;
+import dev.berth.http.body.RequestBody;
 import dev.berth.http.openinference.GrpcFrame;
 import dev.berth.http.openinference.GrpcMessages;
 import dev.berth.http.openinference.InferDialect;

@@ -4,6 +4,7 @@ import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
+import dev.berth.http.body.RequestBody;
 import dev.berth.http.connections.OpenConnection;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.memory.RequestMemory;

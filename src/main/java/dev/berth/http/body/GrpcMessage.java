@@ -1,4 +1,4 @@
-package dev.berth.http;
+package dev.berth.http.body;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
@@ -11,7 +11,7 @@ import java.nio.ByteBuffer;
 /// A message in the body of a call, inflated where it is compressed. In front of it are a byte that
 /// says whether it is, and its length in 4 bytes, big-endian (`PROTOCOL-HTTP2.md` of gRPC). Used by
 /// one thread at a time.
-final class GrpcMessage extends BlockStream {
+public final class GrpcMessage extends BlockStream {
 
   private static final int PREFIX = 1 + Integer.BYTES;
 
@@ -29,7 +29,7 @@ final class GrpcMessage extends BlockStream {
   /// @param coding the value of `grpc-encoding`
   /// @param isOnly whether nothing may come behind it
   /// @param memory of the request
-  GrpcMessage(InputStream body, String coding, boolean isOnly, RequestMemory memory) {
+  public GrpcMessage(InputStream body, String coding, boolean isOnly, RequestMemory memory) {
     this.body = body;
     this.coding = coding;
     this.isOnly = isOnly;
@@ -44,7 +44,7 @@ final class GrpcMessage extends BlockStream {
   }
 
   /// Reads what is left of it and throws it away, as it is.
-  void skip() throws IOException {
+  public void skip() throws IOException {
     open();
     new Framed().transferTo(OutputStream.nullOutputStream());
   }

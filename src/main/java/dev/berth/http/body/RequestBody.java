@@ -1,4 +1,4 @@
-package dev.berth.http;
+package dev.berth.http.body;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
@@ -22,7 +22,7 @@ import java.util.function.Function;
 /// The request's own thread reads it into memory before `inputFn` runs, so that a slow upload holds
 /// up no thread that hooks need. Of a large body the rest is read by the hook, which may take it
 /// piece by piece. Used by one thread at a time.
-final class RequestBody extends BlockStream {
+public final class RequestBody extends BlockStream {
 
   private static final int MOST_AHEAD = 8 << 20;
 
@@ -84,7 +84,8 @@ final class RequestBody extends BlockStream {
   /// @param upload of which it is all that is left, or one message
   /// @param declared how long it is; -1: nobody has said so
   /// @param limit the most bytes that the server takes
-  RequestBody(Upload upload, long declared, long limit, Deadline deadline, ProcessMemory process) {
+  public RequestBody(
+      Upload upload, long declared, long limit, Deadline deadline, ProcessMemory process) {
     this.memory = new RequestMemory(process, deadline.nanos(), HookPool::mayBlock);
     this.ahead = (int) Math.min(MOST_AHEAD, process.arriving().bytes() / 8);
     this.upload = upload;
@@ -100,12 +101,12 @@ final class RequestBody extends BlockStream {
   }
 
   /// What the request takes of the memory of all.
-  RequestMemory memory() {
+  public RequestMemory memory() {
     return memory;
   }
 
   /// Says what the body is.
-  void type(MediaType type) {
+  public void type(MediaType type) {
     isText =
         !List.of("image", "audio", "video").contains(type.type())
             && !(type.type().equals("application") && BINARY.contains(type.subtype()));
@@ -114,7 +115,7 @@ final class RequestBody extends BlockStream {
   /// Says how the body is encoded, before any of it is read.
   ///
   /// @param decoding makes of what arrives what was encoded
-  <T extends InputStream> T decode(Function<InputStream, T> decoding) {
+  public <T extends InputStream> T decode(Function<InputStream, T> decoding) {
     checkDeclared();
     declared = -1;
     var stream = decoding.apply(new Arriving());
@@ -123,14 +124,14 @@ final class RequestBody extends BlockStream {
   }
 
   /// Refuses a body whose length is declared and too large, before it is read.
-  void checkDeclared() {
+  public void checkDeclared() {
     if (declared > limit) {
       throw tooLarge("%d bytes".formatted(declared));
     }
   }
 
   /// Reads the body, or the beginning of a large one, into memory. Runs on the request's thread.
-  void readAhead() throws IOException {
+  public void readAhead() throws IOException {
     // What is too long is the hook's to read. It may have to wait for memory then, and had better
     // hold little.
     int most = declared < 0 ? ahead : (int) (declared <= ahead ? declared : FIRST_BUFFER);
@@ -141,22 +142,22 @@ final class RequestBody extends BlockStream {
 
   /// Reads more into memory, of the first bytes; false: there is no more, or these are in memory.
   /// Runs on the request's thread.
-  boolean readFirst() throws IOException {
+  public boolean readFirst() throws IOException {
     return end < FIRST_BUFFER && received != declared && fill(FIRST_BUFFER);
   }
 
   /// A copy of what is in memory. It can still be read.
-  byte[] first() {
+  public byte[] first() {
     return Arrays.copyOfRange(buffer, start, end);
   }
 
-  boolean isWhole() {
+  public boolean isWhole() {
     return ended || received == declared;
   }
 
   /// A copy of the whole body, where it is in memory and not longer than `most`. It can still be
   /// read.
-  Optional<byte[]> small(int most) {
+  public Optional<byte[]> small(int most) {
     return isWhole() && end - start <= most
         ? Optional.of(Arrays.copyOfRange(buffer, start, end))
         : Optional.empty();
@@ -248,7 +249,7 @@ final class RequestBody extends BlockStream {
   }
 
   /// Counts memory of a request, which is refused where there is none.
-  static void requireMemory(Runnable charge) {
+  public static void requireMemory(Runnable charge) {
     try {
       charge.run();
     } catch (MemoryShortException e) {
@@ -274,7 +275,7 @@ final class RequestBody extends BlockStream {
   }
 
   /// Throws what is left away, as long as it keeps coming, so that the caller sees the answer.
-  void discard() {
+  public void discard() {
     // Past the deadline a hook that was left behind may still read.
     if (!deadline.isOver()) {
       upload.discard();

@@ -1,4 +1,4 @@
-package dev.berth.http;
+package dev.berth.http.body;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,4 +1,4 @@
-package dev.berth.http;
+package dev.berth.http.body;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
@@ -16,7 +16,7 @@ import org.eclipse.jetty.io.Content;
 /// The bytes of a request's body as they arrive. Jetty's own stream waits for as long as the
 /// connection may be silent; this waits until the deadline of the request. Used by one thread at a
 /// time.
-final class Upload {
+public final class Upload {
 
   private static final long MOST_TO_DISCARD = 256L << 20;
   private static final long LONGEST_DISCARD_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -50,14 +50,14 @@ final class Upload {
 
   private long receivedThen;
 
-  Upload(ServletContextRequest request) {
+  public Upload(ServletContextRequest request) {
     this.request = request;
   }
 
   /// Says until when what is taken from now on may come.
   ///
   /// @param wanted whether others wait for what it takes, asked each second. It may not stall then
-  void expect(Deadline until, BooleanSupplier wanted) {
+  public void expect(Deadline until, BooleanSupplier wanted) {
     this.deadline = until;
     this.wanted = wanted;
   }
@@ -71,7 +71,7 @@ final class Upload {
   ///
   /// @throws ServingException `DEADLINE_EXCEEDED` when nothing comes in time, `BAD_INPUT` when the
   ///   connection ends before, `OVERLOADED` when it stalls while others need its place
-  boolean hasMore() {
+  public boolean hasMore() {
     while (!ended) {
       if (!await(deadline.nanosLeft())) {
         throw ErrorType.DEADLINE_EXCEEDED.because(
@@ -132,7 +132,7 @@ final class Upload {
   }
 
   /// Waits until something of the body has arrived, or its end; false: the time is over.
-  boolean await(long nanos) {
+  public boolean await(long nanos) {
     if (!hasArrived() && nanos > 0) {
       HookPool.mayBlock();
       long stop = System.nanoTime() + nanos;

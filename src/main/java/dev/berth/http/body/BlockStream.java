@@ -1,4 +1,4 @@
-package dev.berth.http;
+package dev.berth.http.body;
 
 import java.io.IOException;
 import java.io.InputStream;

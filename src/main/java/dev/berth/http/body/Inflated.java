@@ -1,4 +1,4 @@
-package dev.berth.http;
+package dev.berth.http.body;
 
 import dev.berth.content.Gunzip;
 import dev.berth.error.ErrorType;
@@ -13,12 +13,12 @@ import java.util.zip.ZipException;
 
 /// What was compressed, as it was before. It is inflated as it is read, and opened by the first
 /// read, on the thread that may wait for what arrives. Used by one thread at a time.
-final class Inflated extends BlockStream {
+public final class Inflated extends BlockStream {
 
   private static final String GZIP = "gzip";
 
   /// `deflate` is zlib's format (RFC 9110 §8.4.1.2).
-  static final List<String> CODINGS = List.of(GZIP, "deflate");
+  public static final List<String> CODINGS = List.of(GZIP, "deflate");
 
   /// What zlib takes outside of the heap for a stream, and the buffer in front of it.
   private static final int MEMORY = 64 << 10;
@@ -36,7 +36,7 @@ final class Inflated extends BlockStream {
   /// @param coding one of [#CODINGS]
   /// @param header that says so, for messages
   /// @param memory of the request
-  Inflated(InputStream packed, String coding, String header, RequestMemory memory) {
+  public Inflated(InputStream packed, String coding, String header, RequestMemory memory) {
     this.packed = packed;
     this.coding = coding;
     this.header = header;

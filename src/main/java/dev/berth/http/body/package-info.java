@@ -1,0 +1,6 @@
+/// What of a request's body comes in: how long it may be and take, how much of it lies in memory,
+/// and what of it is inflated or framed as messages of gRPC.
+///
+/// It knows Jetty's requests. It must not know routes, answers or Javalin. Each body is read by the
+/// thread of its request, then by the thread of its hook.
+package dev.berth.http.body;
