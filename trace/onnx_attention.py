@@ -3,6 +3,7 @@
 A forward of 384 tokens takes nine tenths of the time then.
 """
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -18,6 +19,8 @@ NAME = "onnx_runtime"
 DOMAIN = "com.microsoft"
 OPERATOR = "MultiHeadAttention"
 VERSION = {DOMAIN: 1}
+# What models say of their attention that is in the mask already, or changes no number when they answer.
+UNDERSTOOD = {"scaling", "dropout", "sliding_window", "position_ids", "use_cache", "deterministic"}
 # Heads and tokens.
 SWAP = [0, 2, 1, 3]
 
@@ -53,9 +56,13 @@ def joined(graph, heads):
 
 
 def attend(module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, **settings):
-    """What transformers calls."""
+    """What transformers calls. What else a model wants, such as fewer heads of keys, is done by its own eager attention."""
+    heads, heads_of_keys = int(query.shape[1]), int(key.shape[1])
+    if heads != heads_of_keys or {name for name, value in settings.items() if value is not None} - UNDERSTOOD:
+        eager = sys.modules[type(module).__module__].eager_attention_forward
+        return eager(module, query, key, value, attention_mask, **settings)
     scale = settings.get("scaling") or query.shape[-1] ** -0.5
-    return attention(query, key, value, attention_mask, query.shape[1], float(scale)), None
+    return attention(query, key, value, attention_mask, heads, float(scale)), None
 
 
 AttentionInterface.register(NAME, attend)
@@ -93,7 +100,7 @@ def with_unmasked(content: bytes) -> bytes:
                 helper.make_node("Constant", [], [zero], zero, value_float=0.0),
                 helper.make_node("Equal", [total, zero], [unmasked[mask]], unmasked[mask]),
             ]
-        # Its third and fourth inputs are a bias and which tokens are padding.
+        # Between them are a bias, and which tokens are padding.
         branches = {"then_branch": branch(node, given), "else_branch": branch(node, [*given, "", "", mask])}
         nodes.append(helper.make_node("If", [unmasked[mask]], node.output, node.name, **branches))
     del model.graph.node[:]

@@ -1,8 +1,11 @@
 """Exports tiny models of every task to ONNX, and compares the file with transformers' pipeline."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
+import torch
+import transformers
 
 import onnx_format
 import picture_models
@@ -15,6 +18,9 @@ from test_trace import ANY_AGREEMENT
 pytest.importorskip("onnxruntime")
 onnx = pytest.importorskip("onnx")
 
+SMALL_DECODER = {
+    "hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "head_dim": 8, "vocab_size": 16,
+}  # fmt: skip
 PIPELINES = [task for task in tasks.TASKS if task not in ("question-answering", "image-classification")]
 
 
@@ -79,6 +85,34 @@ def test_attention_is_one_operator_where_a_model_leaves_the_choice(make, tmp_pat
     assert [len(node.input) for node in pictures if node.op_type == "MultiHeadAttention"] == [3] * 2
     assert "Softmax" not in {node.op_type for node in [*texts, *pictures]}
     assert "Softmax" in {node.op_type for node in own}
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        transformers.Qwen3Config(num_key_value_heads=1, **SMALL_DECODER),
+        transformers.Gemma2Config(num_key_value_heads=2, attn_logit_softcapping=0.1, initializer_range=1.0, **SMALL_DECODER),
+    ],
+    ids=["fewer heads of keys", "scores that are capped"],
+)
+def test_attention_of_another_kind_is_exported_as_it_is(config):
+    module = AnyVectors(transformers.AutoModel.from_config(config, attn_implementation="eager")).eval()
+    subject = SimpleNamespace(
+        model=module.model, inputs=["input_ids", "attention_mask"], task=SimpleNamespace(name="", outputs=["vectors"]),
+        unit="tokens", example=lambda: [torch.tensor([[5, 6, 7, 8], [9, 8, 7, 6]]), torch.ones(2, 4, dtype=torch.long)],
+    )  # fmt: skip
+    file = onnx_format.Loaded(onnx_format.exported(subject, module), subject.inputs)
+    rows, mask = torch.tensor([[7, 8, 9, 1, 2]]), torch.ones(1, 5, dtype=torch.long)
+    assert torch.allclose(file(rows, mask), module(rows, mask), atol=1e-4)
+
+
+class AnyVectors(torch.nn.Module):
+    def __init__(self, model: torch.nn.Module):
+        super().__init__()
+        self.model = model
+
+    def forward(self, rows, mask):
+        return self.model(input_ids=rows, attention_mask=mask, use_cache=False).last_hidden_state
 
 
 def test_a_model_attends_as_before_once_it_is_exported(tmp_path):
