@@ -119,7 +119,7 @@ public final class Tensor {
       data.asFloatBuffer().get(values);
     } else {
       for (int i = 0; i < size; i++) {
-        values[i] = (float) number(i);
+        values[i] = single(i);
       }
     }
     return values;
@@ -151,8 +151,9 @@ public final class Tensor {
     return texts;
   }
 
-  /// The same numbers in another type: rounded towards zero where that has no fractions, and as
-  /// Java's casts do where they do not fit. As booleans, all but 0 are true.
+  /// The same numbers in another type, as Java's casts convert them. Fractions are rounded towards
+  /// zero, what is beyond the ends of a type without fractions becomes its nearest end, and NaN 0. A
+  /// whole number that does not fit keeps its lower bits. As booleans, all but 0 are true.
   ///
   /// @throws IllegalStateException from texts to numbers or back
   public Tensor as(ElementType other) {
@@ -167,12 +168,13 @@ public final class Tensor {
       int at = i * other.bytes();
       switch (other) {
         case FLOAT64 -> converted.putDouble(at, number(i));
-        case FLOAT32 -> converted.putFloat(at, (float) number(i));
-        case FLOAT16 -> converted.putShort(at, Float.floatToFloat16((float) number(i)));
+        case FLOAT32 -> converted.putFloat(at, single(i));
+        case FLOAT16 -> converted.putShort(at, Float.floatToFloat16(single(i)));
         case INT64 -> converted.putLong(at, integer(i));
-        case INT32 -> converted.putInt(at, (int) integer(i));
-        case INT16 -> converted.putShort(at, (short) integer(i));
-        case INT8, UINT8 -> converted.put(at, (byte) integer(i));
+        case INT32 -> converted.putInt(at, (int) within(i, Integer.MIN_VALUE, Integer.MAX_VALUE));
+        case INT16 -> converted.putShort(at, (short) within(i, Short.MIN_VALUE, Short.MAX_VALUE));
+        case INT8 -> converted.put(at, (byte) within(i, Byte.MIN_VALUE, Byte.MAX_VALUE));
+        case UINT8 -> converted.put(at, (byte) within(i, 0, 0xff));
         case BOOL -> converted.put(at, (byte) (number(i) == 0 ? 0 : 1));
         case STRING -> throw new IllegalStateException("no number is a text");
       }
@@ -257,6 +259,18 @@ public final class Tensor {
       case FLOAT16 -> Float.float16ToFloat(data.getShort(at));
       default -> integer(index);
     };
+  }
+
+  /// Rounded once: a double would round a long a first time.
+  private float single(int index) {
+    return type.isFloating() ? (float) number(index) : integer(index);
+  }
+
+  /// @param least of the type that it becomes
+  /// @param most of that
+  private long within(int index, int least, int most) {
+    long value = integer(index);
+    return type.isFloating() ? Math.clamp(value, least, most) : value;
   }
 
   private long integer(int index) {

@@ -51,6 +51,60 @@ class TensorTest {
   }
 
   @Test
+  void fractionsBeyondTheEndsOfATypeBecomeItsEndsAndNanBecomes0() {
+    var values = new float[] {3e9f, -3e9f, 1e30f, 300, -300, 7.9f, Float.NaN, -1 / 0f};
+    for (var tensor : List.of(Tensor.of(values, 8), Tensor.of(values, 8).as(ElementType.FLOAT64))) {
+      assertThat(tensor.as(ElementType.INT64).longs())
+          .containsExactly(
+              3_000_000_000L,
+              -3_000_000_000L,
+              Long.MAX_VALUE,
+              300,
+              -300,
+              7,
+              0,
+              Long.MIN_VALUE);
+      assertThat(tensor.as(ElementType.INT32).longs())
+          .containsExactly(
+              Integer.MAX_VALUE,
+              Integer.MIN_VALUE,
+              Integer.MAX_VALUE,
+              300,
+              -300,
+              7,
+              0,
+              Integer.MIN_VALUE);
+      assertThat(tensor.as(ElementType.INT16).longs())
+          .containsExactly(32767, -32768, 32767, 300, -300, 7, 0, -32768);
+      assertThat(tensor.as(ElementType.INT8).longs())
+          .containsExactly(127, -128, 127, 127, -128, 7, 0, -128);
+      assertThat(tensor.as(ElementType.UINT8).longs())
+          .containsExactly(255, 0, 255, 255, 0, 7, 0, 0);
+    }
+    assertThat(Tensor.of(new float[] {1e6f}, 1).as(ElementType.FLOAT16).as(ElementType.INT16))
+        .isEqualTo(Tensor.of(new int[] {32767}, 1).as(ElementType.INT16));
+  }
+
+  @Test
+  void wholeNumbersThatDoNotFitKeepTheirLowerBits() {
+    var tensor = Tensor.of(new long[] {0x1_8081L, -1}, 2);
+    assertThat(tensor.as(ElementType.INT16).longs()).containsExactly((short) 0x8081, -1);
+    assertThat(tensor.as(ElementType.INT8).longs()).containsExactly((byte) 0x81, -1);
+    assertThat(tensor.as(ElementType.UINT8).longs()).containsExactly(0x81, 255);
+    assertThat(tensor.as(ElementType.INT32).as(ElementType.UINT8).longs())
+        .containsExactly(0x81, 255);
+  }
+
+  @Test
+  void aLongIsRoundedToAFloatOnce() {
+    // As a double it would be 2^60 + 2^36, half way, and become 2^60 then.
+    long value = (1L << 60) + (1L << 36) + 1;
+    var tensor = Tensor.of(new long[] {value}, 1);
+    assertThat(tensor.floats()).containsExactly(0x1.000002p60f);
+    assertThat(tensor.as(ElementType.FLOAT32).floats()).containsExactly((float) value);
+  }
+
+  @Test
   void textsAreElementsToo() {
     var tensor = Tensor.of(new String[] {"a", "", "Łódź"}, 3, 1);
     assertThat(tensor.type()).isEqualTo(ElementType.STRING);
