@@ -71,12 +71,19 @@ public final class Csv extends ContentType
     }
   }
 
-  /// Rows of cells, which are quoted where they have to be; each ends in a line break.
+  /// Rows of cells, which are quoted where they have to be; each ends in a line break. None is a
+  /// blank line, which many readers skip: without a character in its cells it is `""`.
   public static String write(List<Object[]> rows) throws IOException {
     var text = new StringWriter();
     try (SequenceWriter writer = CSV.writerFor(Object[].class).writeValues(text)) {
       for (var row : rows) {
-        writer.write(row);
+        int start = text.getBuffer().length();
+        writer.write(row).flush();
+        // Of a row without cells nothing is written.
+        if (text.getBuffer().length() <= start + 1) {
+          text.getBuffer().setLength(start);
+          text.write("\"\"\n");
+        }
       }
     }
     return text.toString();

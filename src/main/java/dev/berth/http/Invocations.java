@@ -300,18 +300,19 @@ final class Invocations {
     return Objects.requireNonNullElse(MDC.getCopyOfContextMap(), Map.of());
   }
 
-  /// A body of lines ends without a newline, because AssembleWith=Line adds one after each
-  /// response, or with one where mini-batches are joined as they are.
+  /// A body of lines ends without the newline of its last row, because AssembleWith=Line adds one
+  /// after each response, or with it where mini-batches are joined as they are. Any other newline
+  /// ends a row, be it blank.
   void write(Context ctx, InvocationResponse response) {
     response.customAttributes().ifPresent(value -> ctx.header(CUSTOM_ATTRIBUTES, value));
     ctx.contentType(response.contentType().toString());
     var body = response.body();
     int end = body.length;
     boolean isLines = LINES.contains(response.contentType().withoutParameters());
-    while (isLines && end > 0 && (body[end - 1] == '\n' || body[end - 1] == '\r')) {
-      end--;
+    if (isLines && end > 0 && body[end - 1] == '\n') {
+      end -= end > 1 && body[end - 2] == '\r' ? 2 : 1;
     }
-    boolean newline = isLines && config.transform().trailingNewline() && end > 0;
+    boolean newline = isLines && config.transform().trailingNewline() && body.length > 0;
     if (config.http().compression() && Gzip.pays(ctx, response.contentType(), end)) {
       sendGzip(ctx, body, end, newline);
     } else {

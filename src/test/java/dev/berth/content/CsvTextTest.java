@@ -3,6 +3,7 @@ package dev.berth.content;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.berth.hooks.BadInputException;
 import java.io.IOException;
 import java.util.Arrays;
@@ -56,6 +57,22 @@ class CsvTextTest {
         .hasMessage("row 2, column 2: found \"\"a\n4,5\", expected a second quote at its end");
     assertThatThrownBy(() -> Csv.rows("\"a\"b,c"))
         .hasMessage("row 1, column 1: found \"b\" behind the second quote, expected a comma");
+  }
+
+  @Test
+  void aRowWithoutACharacterIsNoBlankLine() throws Exception {
+    var rows =
+        List.of(
+            new Object[] {"x", ""},
+            new Object[] {""},
+            new Object[] {"", ""},
+            new Object[0],
+            new Object[] {" "},
+            new Object[] {null},
+            new Object[] {JsonNodeFactory.instance.textNode("")});
+    var text = Csv.write(rows);
+    assertThat(text).isEqualTo("x,\n\"\"\n,\n\"\"\n \n\"\"\n\"\"\n");
+    assertThat(Csv.rows(text)).hasSameSizeAs(rows);
   }
 
   /// What is written is read, whatever the cells hold.

@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.config.Configuration;
+import dev.berth.hooks.InvocationRequest;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
+import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -140,6 +142,39 @@ class BatchTransformTest {
         var response =
             server.invoke(twoLines, "Content-Type", "application/jsonlines", "Accept", type);
         assertThat((response.body() + response.body()).split("\n", -1)).hasSize(5);
+      }
+    }
+  }
+
+  /// Each newline ends a row, so all but the last one belong to rows.
+  @Test
+  @Tag("BAT-10")
+  @Tag("BAT-11")
+  void blankRowsAtTheEndOfAnAnswerStay() throws Exception {
+    var rows =
+        new TextHandler() {
+          @Override
+          public List<String> inputFn(InvocationRequest request) throws IOException {
+            return List.of(request.text());
+          }
+        };
+    var kept = List.of("X,\n\n", "X\r\n\r\n", "\n", "", "X");
+    for (var type : List.of("application/jsonlines", "text/csv")) {
+      var headers = new String[] {"Content-Type", TextHandler.TEXT, "Accept", type};
+      for (var isBatch : List.of("true", "false")) {
+        try (var server = TestServer.with(rows).set("SAGEMAKER_BATCH", isBatch).start()) {
+          for (var body : kept) {
+            for (var end : List.of("\n", "\r\n")) {
+              assertThat(server.invoke(body + end, headers).body()).isEqualTo(body);
+            }
+          }
+        }
+      }
+      try (var server = TestServer.with(rows).set("BERTH_TRAILING_NEWLINE", "true").start()) {
+        for (var body : kept) {
+          assertThat(server.invoke(body + "\n", headers).body()).isEqualTo(body + "\n");
+        }
+        assertThat(server.invoke("x", headers).body()).isEqualTo("X\n");
       }
     }
   }
