@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -14,8 +15,10 @@ import java.util.stream.IntStream;
 /// first dimension, unless this says otherwise.
 final class Batching {
 
-  /// Of outputs, by their names.
+  /// Of inputs and outputs, by their names.
   private final Map<String, List<Integer>> shapes;
+
+  private final List<String> inputs;
 
   private final boolean isForOne;
   private final boolean isWhole;
@@ -28,6 +31,7 @@ final class Batching {
             .map(shape -> shape.isEmpty() ? 0 : shape.getFirst())
             .collect(Collectors.toSet());
     this.shapes = names.shapes();
+    this.inputs = names.inputs();
     this.isForOne = firsts.equals(Set.of(1));
     this.isWhole = !isForOne && !Set.of(-1).containsAll(firsts);
   }
@@ -41,6 +45,14 @@ final class Batching {
   /// Whether a forward takes no more than one record.
   boolean isAlone() {
     return isWhole || isForOne;
+  }
+
+  /// The shape of an input in a record, -1 for any length; nothing where the file does not tell.
+  Optional<List<Integer>> record(int input) {
+    return Optional.of(input)
+        .filter(i -> i < inputs.size())
+        .map(i -> shapes.get(inputs.get(i)))
+        .map(shape -> isWhole ? shape : shape.subList(1, shape.size()));
   }
 
   /// What a forward takes of batches, each with the records as its first dimension.

@@ -17,8 +17,8 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/// What is known of the tensors that a model takes and returns: what `model.json` says, and what
-/// forwards have shown. For any thread.
+/// What is known of the tensors that a model takes and returns: what its file and `model.json` say,
+/// and what forwards have shown. For any thread.
 final class KnownTensors {
 
   private volatile TensorInputs inputs;
@@ -63,7 +63,9 @@ final class KnownTensors {
                     new Column(
                         names.get(i),
                         type(inputs.type(i)),
-                        i < seen.size() ? seen.get(i).shape() : List.of()))
+                        batching
+                            .record(i)
+                            .orElse(i < seen.size() ? seen.get(i).shape() : List.of())))
             .toList(),
         returned);
   }

@@ -68,12 +68,10 @@ final class ModelColumns {
 
   /// That of an input in a record; nothing where the file does not tell, or leaves a length open.
   private static Optional<List<Integer>> shape(GraphNames names, int input) {
-    if (input >= names.inputs().size()) {
-      return Optional.empty();
-    }
-    return Optional.ofNullable(names.shapes().get(names.inputs().get(input)))
-        .filter(_ -> !new Batching(names).isWhole())
-        .map(shape -> shape.subList(1, shape.size()))
+    var batching = new Batching(names);
+    return batching
+        .record(input)
+        .filter(_ -> !batching.isWhole())
         .filter(shape -> shape.stream().allMatch(length -> length > 0))
         .filter(shape -> width(shape) <= MOST);
   }

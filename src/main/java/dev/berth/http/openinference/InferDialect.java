@@ -28,7 +28,8 @@ import java.util.stream.Stream;
 /// 1. One element of BYTES with the parameter `content_type: image/png`, or of any other media
 ///    type: the element is the body.
 /// 2. Numbers alone, and hooks that read NumPy's archives: the tensors are arrays of one.
-/// 3. Anything else: a JSON list of records, made of the rows of all inputs.
+/// 3. Anything else: a JSON list of records, made of the rows of all inputs. Hooks that read NumPy's
+///    archives take tensors, and get it as `{"instances": …}`: a list alone may be one record.
 ///
 /// The answer comes back from an archive, an array or JSON as tensors, else as one element of BYTES
 /// called `content`.
@@ -96,17 +97,21 @@ public final class InferDialect implements Dialect {
     }
     records = InferRecords.rows(inputs.getFirst());
     check(inputs, signature.inputs());
-    if (requestTypes.contains(MediaType.NPZ)
-        && inputs.stream().allMatch(InferTensor.Numbers.class::isInstance)) {
+    boolean areTensors = requestTypes.contains(MediaType.NPZ);
+    if (areTensors) {
       InferParameters.known(parameters, List.of(), "parameters");
-      return body(asked, MediaType.NPZ, MediaType.JSON, archive(inputs));
+      if (inputs.stream().allMatch(InferTensor.Numbers.class::isInstance)) {
+        return body(asked, MediaType.NPZ, MediaType.JSON, archive(inputs));
+      }
     }
     requireReadable(MediaType.JSON);
-    var rows = InferRecords.of(inputs);
+    var rows = InferRecords.of(inputs, areTensors);
     var json = new LinkedHashMap<String, Object>();
-    json.put("inputs", rows);
-    json.put("parameters", parameters);
-    var text = Json.write(parameters.isEmpty() ? rows : json);
+    json.put(areTensors ? "instances" : "inputs", rows);
+    if (!parameters.isEmpty()) {
+      json.put("parameters", parameters);
+    }
+    var text = Json.write(areTensors || !parameters.isEmpty() ? json : rows);
     return body(asked, MediaType.JSON, MediaType.JSON, text.getBytes(StandardCharsets.UTF_8));
   }
 

@@ -19,8 +19,10 @@ final class InferRecords {
 
   private InferRecords() {}
 
+  /// @param areTensors whether each row has the shape that it has in its tensor; else a text alone
+  ///   stands for itself, be it in lists or not
   /// @throws BadInputException when an input has more rows than another
-  static List<Object> of(List<InferTensor> inputs) {
+  static List<Object> of(List<InferTensor> inputs, boolean areTensors) {
     int count = rows(inputs.getFirst());
     var columns = new ArrayList<List<Object>>();
     for (int i = 0; i < inputs.size(); i++) {
@@ -29,7 +31,7 @@ final class InferRecords {
             "inputs[%d].shape: found %s, expected %d as the first length, as in inputs[0]"
                 .formatted(i, Arrays.toString(inputs.get(i).shape()), count));
       }
-      columns.add(column(inputs.get(i)));
+      columns.add(column(inputs.get(i), areTensors));
     }
     if (inputs.size() == 1) {
       return columns.getFirst();
@@ -50,7 +52,7 @@ final class InferRecords {
     return input.shape().length == 0 ? 1 : input.shape()[0];
   }
 
-  private static List<Object> column(InferTensor input) {
+  private static List<Object> column(InferTensor input, boolean areTensors) {
     return switch (input) {
       case InferTensor.Numbers(_, var tensor) -> {
         RequestMemory.charge((long) NUMBER * tensor.size());
@@ -63,15 +65,15 @@ final class InferRecords {
         int each = rows == 0 ? 0 : bytes.elements().size() / rows;
         yield IntStream.range(0, rows)
             .mapToObj(row -> bytes.elements().subList(row * each, (row + 1) * each))
-            .map(row -> row(row, bytes.shape(), 1))
+            .map(row -> row(row, bytes.shape(), 1, areTensors))
             .toList();
       }
     };
   }
 
-  /// One text where a row has one, else lists as the shape is.
-  private static Object row(List<byte[]> elements, int[] shape, int dimension) {
-    if (elements.size() == 1) {
+  private static Object row(
+      List<byte[]> elements, int[] shape, int dimension, boolean areTensors) {
+    if (areTensors ? dimension >= shape.length : elements.size() == 1) {
       return text(elements.getFirst());
     }
     if (dimension == shape.length - 1) {
@@ -79,7 +81,8 @@ final class InferRecords {
     }
     int each = elements.size() / Math.max(1, shape[dimension]);
     return IntStream.range(0, shape[dimension])
-        .mapToObj(i -> row(elements.subList(i * each, (i + 1) * each), shape, dimension + 1))
+        .mapToObj(
+            i -> row(elements.subList(i * each, (i + 1) * each), shape, dimension + 1, areTensors))
         .toList();
   }
 

@@ -43,8 +43,9 @@ final class JsonColumns {
       return List.of(
           texts(name, new Level(new int[] {value.size()}, value.valueStream().toList())));
     }
-    // Where an answer is a list, one alone may be it.
-    boolean areLists = !columns.isEmpty() && !columns.getFirst().shape().isEmpty();
+    // Where an answer is a list, one alone may be it, unless it stands in a list of them.
+    boolean areLists =
+        value == answer && !columns.isEmpty() && !columns.getFirst().shape().isEmpty();
     boolean isAlone =
         !value.isArray()
             || (areLists
