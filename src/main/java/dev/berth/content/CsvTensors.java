@@ -5,21 +5,16 @@ import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.Tensor;
 import java.io.IOException;
-import java.math.BigDecimal;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 /// Tensors as CSV: each row a record of numbers, or of texts.
 public final class CsvTensors {
-
-  /// As JSON and Python write numbers, and no others that Java reads. It never goes back, which
-  /// would take hours for a long row of digits.
-  private static final Pattern NUMBER =
-      Pattern.compile("[-+]?(\\d++\\.?\\d*+|\\.\\d++)([eE][-+]?\\d++)?|NaN");
 
   /// What may be the name of a column, and is no value that others write.
   private static final Pattern NAME =
@@ -84,7 +79,7 @@ public final class CsvTensors {
     }
 
     private double fraction(int column) {
-      return cells[column].isBlank() ? Double.NaN : Double.parseDouble(number(column));
+      return cells[column].isBlank() ? Double.NaN : number(column, NumberText::read);
     }
 
     private long whole(int column, ElementType type) {
@@ -96,32 +91,30 @@ public final class CsvTensors {
         return flag.equals("true") ? 1 : 0;
       }
       try {
-        long value = new BigDecimal(number(column)).longValueExact();
+        long value = number(column, NumberText::exact).longValueExact();
         if (type.holds(value)) {
           return value;
         }
-      } catch (NumberFormatException e) {
-        throw bad(column, "a number");
       } catch (ArithmeticException _) {
-        // It has a fraction, or more digits than any type.
+        // It has a fraction, more digits than any type, or none.
       }
       throw bad(column, "a whole number that is " + type);
     }
 
-    private String number(int column) {
+    private <T> T number(int column, Function<String, T> read) {
       var cell = cells[column].strip();
       if (cell.length() > MOST_DIGITS) {
         throw bad(column, "a number of at most %d characters".formatted(MOST_DIGITS));
       }
-      if (!NUMBER.matcher(cell).matches()) {
+      try {
+        return read.apply(cell);
+      } catch (NumberFormatException _) {
         throw bad(column, "a number");
       }
-      return cell;
     }
 
     private boolean isHeader() {
-      return name.equals("row 1")
-          && Arrays.stream(cells).noneMatch(cell -> NUMBER.matcher(cell.strip()).matches());
+      return name.equals("row 1") && Arrays.stream(cells).noneMatch(NumberText::isNumber);
     }
 
     private BadInputException bad(int column, String expected) {

@@ -19,10 +19,6 @@ import java.util.function.IntFunction;
 public final class Json extends ContentType
     implements ContentType.OfDocuments, ContentType.OfTensors {
 
-  private interface Reading {
-    JsonNode read(String text) throws NotJsonException;
-  }
-
   /// For [ContentTypes] alone.
   Json() {
     super(List.of(MediaType.JSON), List.of("json"), Framing.NONE);
@@ -32,12 +28,8 @@ public final class Json extends ContentType
   ///
   /// @throws BadInputException with the line and column where the body stops to be JSON
   public static JsonNode read(InvocationRequest request) throws IOException {
-    return read(request, JsonText::payload);
-  }
-
-  private static JsonNode read(InvocationRequest request, Reading reading) throws IOException {
     try {
-      return reading.read(request.text());
+      return JsonText.payload(request.text());
     } catch (NotJsonException e) {
       throw new BadInputException(
           "body: %s%s"
@@ -83,7 +75,7 @@ public final class Json extends ContentType
   @Override
   public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs)
       throws IOException {
-    var body = read(request, JsonText::numbers);
+    var body = read(request);
     if (body.has("inputs") && !inputs.names().contains("inputs")) {
       return TensorRecords.rows(
           JsonTensors.columns(body.path("inputs"), inputs, "inputs"),

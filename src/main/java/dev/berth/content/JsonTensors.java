@@ -44,14 +44,23 @@ public final class JsonTensors {
 
   /// A tensor as nested lists. A number that JSON does not have, NaN or an infinity, becomes null.
   public static JsonNode write(Tensor tensor) {
+    return write(tensor, false);
+  }
+
+  /// The same for [#read], which knows a number that JSON does not have by its name as a text.
+  public static JsonNode writeToRead(Tensor tensor) {
+    return write(tensor, true);
+  }
+
+  private static JsonNode write(Tensor tensor, boolean toRead) {
     if (tensor.rank() == 0) {
-      return numbers(tensor).path(0);
+      return numbers(tensor, toRead).path(0);
     }
     if (tensor.rank() == 1) {
-      return numbers(tensor);
+      return numbers(tensor, toRead);
     }
     var list = new ArrayNode(JsonNodeFactory.instance, tensor.shape()[0]);
-    tensor.unstack().forEach(part -> list.add(write(part)));
+    tensor.unstack().forEach(part -> list.add(write(part, toRead)));
     return list;
   }
 
@@ -162,17 +171,18 @@ public final class JsonTensors {
     return object;
   }
 
-  private static ArrayNode numbers(Tensor tensor) {
+  /// @param toRead whether a number that JSON does not have stays one, which is written as a text
+  private static ArrayNode numbers(Tensor tensor, boolean toRead) {
     var list = new ArrayNode(JsonNodeFactory.instance, tensor.size());
     switch (tensor.type()) {
       case BOOL -> Arrays.stream(tensor.longs()).forEach(value -> list.add(value != 0));
       case UINT8, INT8, INT16, INT32, INT64 -> Arrays.stream(tensor.longs()).forEach(list::add);
       case FLOAT64 ->
           Arrays.stream(tensor.doubles())
-              .forEach(value -> list.add(Double.isFinite(value) ? (Double) value : null));
+              .forEach(value -> list.add(toRead || Double.isFinite(value) ? (Double) value : null));
       case FLOAT16, FLOAT32 -> {
         for (float value : tensor.floats()) {
-          list.add(Float.isFinite(value) ? (Float) value : null);
+          list.add(toRead || Float.isFinite(value) ? (Float) value : null);
         }
       }
       case STRING -> tensor.texts().forEach(list::add);
@@ -273,7 +283,7 @@ public final class JsonTensors {
         return Double.NaN;
       }
       if (value.isTextual() && NO_JSON.contains(value.textValue())) {
-        return Double.parseDouble(value.textValue());
+        return NumberText.read(value.textValue());
       }
       if (!value.isNumber()) {
         throw bad(shape.length, Excerpt.of(value), "a number");

@@ -100,15 +100,9 @@ public final class JsonText {
         false);
   }
 
-  /// The value of a payload, whose memory is counted. Of several members of one name the last one
-  /// counts, as in Python.
+  /// The value of a payload, whose memory is counted. As in Python, the last one of several members
+  /// of one name counts, and NaN, Infinity and -Infinity are numbers.
   public static JsonNode payload(String text) throws NotJsonException {
-    return only(() -> new CountedParser(JSON.createParser(text)), TREES::readTree, isLine(text));
-  }
-
-  /// The same where it holds numbers for a model: NaN, Infinity and -Infinity are numbers, as
-  /// Python writes them.
-  public static JsonNode numbers(String text) throws NotJsonException {
     return only(
         () -> new CountedParser(JSON.createParser(text).enable(NAN)),
         TREES::readTree,

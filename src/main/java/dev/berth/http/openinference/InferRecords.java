@@ -57,7 +57,9 @@ final class InferRecords {
       case InferTensor.Numbers(_, var tensor) -> {
         RequestMemory.charge((long) NUMBER * tensor.size());
         var rows = tensor.rank() == 0 ? List.of(tensor) : tensor.unstack();
-        yield rows.stream().<Object>map(JsonTensors::write).toList();
+        yield rows.stream()
+            .<Object>map(areTensors ? JsonTensors::writeToRead : JsonTensors::write)
+            .toList();
       }
       case InferTensor.Bytes bytes -> {
         RequestMemory.charge(8L * bytes.length());

@@ -196,6 +196,39 @@ class OnnxServingTest {
   }
 
   @Test
+  void theOpenInferenceProtocolHasNumbersThatAreNotFinite() throws Exception {
+    for (var isMixed : List.of(false, true)) {
+      var model =
+          new OnnxModel()
+              .input("n", OnnxModel.FLOAT, "rows")
+              .node("IsNaN", List.of("n"), List.of("nan"))
+              .node(
+                  "IsInf",
+                  List.of("n"),
+                  List.of("infinite"),
+                  OnnxModel.attribute("detect_negative", 0))
+              .output("nan", OnnxModel.BOOL, "rows")
+              .output("infinite", OnnxModel.BOOL, "rows");
+      if (isMixed) {
+        model
+            .input("t", OnnxModel.STRING, "rows")
+            .node("Identity", List.of("t"), List.of("same"))
+            .output("same", OnnxModel.STRING, "rows");
+      }
+      model.write(artifact.resolve("model.onnx"));
+      try (var server = TestServer.artifact(artifact).start()) {
+        var numbers = "n FP32 [4] NaN,Infinity,-Infinity,1";
+        assertThat(
+                isMixed
+                    ? infer(server, numbers, "t BYTES [4] \"\",\"\",\"\",\"\"")
+                    : infer(server, numbers))
+            .contains(
+                "\"data\":[true,false,false,false]", "\"data\":[false,true,false,false]");
+      }
+    }
+  }
+
+  @Test
   void theShapesOfTheFileAreToldBeforeTheFirstRequest() throws Exception {
     new OnnxModel()
         .input("x", OnnxModel.FLOAT, 3, 4, 5)

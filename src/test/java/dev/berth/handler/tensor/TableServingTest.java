@@ -221,7 +221,7 @@ class TableServingTest {
     try (var server = serve("xgboost", json)) {
       var expected = answer(server, "text/csv", "1,2,,4");
       assertThat(expected).startsWith("[[0.").endsWith("]]");
-      for (var csv : List.of("d,a,b,c\n4,1,2,", "a,b,c,d\n1,2,NaN,4")) {
+      for (var csv : List.of("d,a,b,c\n4,1,2,", "a,b,c,d\n1,2,NaN,4", "a,b,c,d\n1,2,nan,4")) {
         assertThat(answer(server, "text/csv", csv)).isEqualTo(expected);
       }
       for (var line :
@@ -238,6 +238,15 @@ class TableServingTest {
       assertThat(server.invoke("{\"a\": 1, \"id\": 7}").body())
           .contains(
               "body: found an object, expected a list of 4, or columns in model.json with the names of them all");
+    }
+  }
+
+  @Test
+  void libsvmHasTheNumbersOfCsv() throws Exception {
+    try (var server = serve("xgboost", null)) {
+      assertThat(answer(server, "text/libsvm", "1 0:1e0 1:NAN 2:-inf 3:+Infinity"))
+          .isEqualTo(answer(server, "text/csv", "1,,-INF,inf"))
+          .isNotEqualTo(answer(server, "text/csv", "1,,,"));
     }
   }
 

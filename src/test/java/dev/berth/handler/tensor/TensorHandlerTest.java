@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// TorchScript files that are served without a line of code, over HTTP. `trace/fixtures.py` makes
 /// the files.
@@ -89,6 +90,45 @@ class TensorHandlerTest {
       })
   void jsonIsAnsweredInItsOwnForm(String body, String answer) throws Exception {
     assertAnswer(doubled, "application/json", "application/json", body, answer);
+  }
+
+  /// As Python's `float()` reads them, and as its `json` and `csv` write them.
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "text/csv              | nan,NaN,NAN,+nan,-nan     | NaN,NaN,NaN,NaN,NaN",
+        "text/csv              | inf,Inf,+INF,-inf         | Infinity,Infinity,Infinity,-Infinity",
+        "text/csv              | Infinity,-infinity,+INFINITY | Infinity,-Infinity,Infinity",
+        "text/csv              | 1e999,-1e999,1e-999       | Infinity,-Infinity,0.0",
+        "text/csv              | ' nan ,\t1.5\t,\" inf \"' | NaN,3.0,Infinity",
+        "text/csv              | 1_000,1_0.2_5,1e1_0,.5,5.,+1 | 2000.0,20.5,2.0E10,1.0,10.0,2.0",
+        "text/csv              | nan~1                     | NaN~2.0",
+        "text/csv              | a,b~inf,nan               | Infinity,NaN",
+        "application/json      | [[NaN, Infinity, -Infinity]] | NaN,Infinity,-Infinity",
+        "application/json      | {\"instances\": [[NaN, 1]]} | NaN,2.0",
+        "application/json      | {\"inputs\": {\"x\": [[NaN, 1]]}} | NaN,2.0",
+        "application/json      | {\"dataframe_split\": {\"columns\": [\"a\"], \"data\": [[-Infinity]]}} | -Infinity",
+        "application/jsonlines | [NaN, 1]~[Infinity, -Infinity] | NaN,2.0~Infinity,-Infinity",
+        "application/jsonlines | [\"NaN\", \"-Infinity\"]  | NaN,-Infinity",
+      })
+  void numbersThatAreNotFiniteAreReadInEveryFormat(String type, String body, String answer)
+      throws Exception {
+    assertAnswer(
+        doubled, type, "text/csv", body.replace('~', '\n'), answer.replace('~', '\n'));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "infinit", "nano", "1_", "_1", "1__0", "1_.5", "1._5", "1e_5", "--1", "0x10", "1d", "1.5f",
+        "0x1p3", "1 0", "NA", "null", "+-inf", "e5", "."
+      })
+  void whatPythonReadsAsNoNumberIsNone(String cell) throws Exception {
+    var response = doubled.invoke("1\n" + cell, "Content-Type", "text/csv; header=absent");
+    assertThat(response.statusCode()).isEqualTo(400);
+    assertThat(response.body())
+        .contains("row 2, column 1: found \\\"%s\\\", expected a number".formatted(cell));
   }
 
   @Test
@@ -296,7 +336,7 @@ class TensorHandlerTest {
         "application/json      | {\"dataframe_records\": [{\"a\": 1}, {\"b\": 1}]} | dataframe_records[1]: missing [a], unknown [b], expected [a]",
         "text/csv              | a,b                         | row 1, column 1: found \"a\", expected a number, or header=present in the Content-Type",
         "text/csv              | a,a~1,2                     | row 1, column 1: found \"a\", expected a number",
-        "text/csv              | inf,a~1,2                   | row 1, column 1: found \"inf\", expected a number",
+        "text/csv              | inf,a~1,2                   | row 1, column 2: found \"a\", expected a number",
         "text/csv; header=absent | a,b~1,2                   | row 1, column 1: found \"a\", expected a number",
         "application/jsonlines | [1]~~[2]                    | line 2: found a blank line",
         "text/csv              | 1,2~3,x                     | row 2, column 2: found \"x\", expected a number",
@@ -360,9 +400,11 @@ class TensorHandlerTest {
       assertAnswer(server, "text/csv", "text/csv", "1,2e0\n3.0,100", "2,4\n6,200");
       assertThat(server.invoke("1".repeat(1_000_000), "Content-Type", "text/csv").statusCode())
           .isEqualTo(400);
-      for (var cell : List.of("2.7", "NaN", "1e300", "256", "-1")) {
+      for (var cell : List.of("2.7", "NaN", "-inf", "1e300", "256", "-1")) {
         assertThat(server.invoke(cell + ",1", "Content-Type", "text/csv").body())
-            .contains("row 1, column 1: found \\\"" + cell + "\\\"");
+            .contains(
+                "row 1, column 1: found \\\"%s\\\", expected a whole number that is uint8"
+                    .formatted(cell));
         assertThat(server.invoke("[" + cell + "]", "Content-Type", "application/json").statusCode())
             .isEqualTo(400);
       }
