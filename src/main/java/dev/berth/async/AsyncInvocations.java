@@ -64,8 +64,13 @@ public final class AsyncInvocations implements AutoCloseable {
   /// @param answers a directory or `s3://bucket/prefix`
   private AsyncInvocations(AsyncConfig config, String answers) {
     this.answers = Location.of(answers);
+    // Without the slash it would be a beginning of other names in S3.
     this.failures =
-        config.failures().map(Location::of).orElseGet(() -> this.answers.resolve("failures"));
+        Location.of(
+            config
+                .failures()
+                .orElseGet(() -> this.answers.resolve("failures").toString())
+                .replaceFirst("/*$", "/"));
     this.inputs = config.input();
     this.storage =
         new Storage(
@@ -94,14 +99,14 @@ public final class AsyncInvocations implements AutoCloseable {
   /// @throws dev.berth.error.ServingException where something asked is wrong, or there is no room
   public Accepted accept(URI container, UnaryOperator<String> header, byte[] body) {
     var asked = AsyncRequest.of(container, header, body);
-    var invocation =
-        new Invocation(
-            this,
-            asked,
-            asked.input().map(input -> location("InputLocation", () -> input(input))),
-            location("S3OutputPathExtension", () -> answers.resolve(asked.name())),
-            location("S3OutputPathExtension", () -> failures.resolve(asked.nameOfFailure())),
-            System.nanoTime());
+    var input = asked.input().map(text -> location("InputLocation", () -> input(text)));
+    var failure = own(failures.resolve(asked.unique() + "-error.out"));
+    var answer =
+        asked
+            .name()
+            .map(name -> location("S3OutputPathExtension and Filename", () -> answer(name)))
+            .orElseGet(() -> own(answers.resolve(asked.unique() + ".out")));
+    var invocation = new Invocation(this, asked, input, answer, failure, System.nanoTime());
     try {
       queue.execute(invocation);
     } catch (RejectedExecutionException e) {
@@ -143,6 +148,39 @@ public final class AsyncInvocations implements AutoCloseable {
           : file.toAbsolutePath().normalize().startsWith(directory.toAbsolutePath().normalize());
     } catch (IOException e) {
       return false;
+    }
+  }
+
+  /// Callers name answers, so the place for failures is closed to them.
+  private Location answer(String name) {
+    var answer = answers.resolve(name);
+    if (isOfFailures(answer) && !isOfFailures(answers)) {
+      throw StorageException.permanent(
+          answer, "found the place for failures, expected another name", null);
+    }
+    requireWritable(answer);
+    return answer;
+  }
+
+  /// Whether it is that place, or an object there.
+  private boolean isOfFailures(Location object) {
+    return object.resolve("-").isListedIn(failures);
+  }
+
+  /// An object that the server names: where it can't be written, no caller is to blame.
+  private Location own(Location object) {
+    try {
+      requireWritable(object);
+      return object;
+    } catch (StorageException e) {
+      throw ErrorType.NOT_READY.because("nothing can be accepted now: " + e.getMessage(), e);
+    }
+  }
+
+  /// In S3 nothing can be in the way of a name, and asking would cost requests.
+  private void requireWritable(Location object) {
+    if (object.file().isPresent()) {
+      storage.requireWritable(object);
     }
   }
 

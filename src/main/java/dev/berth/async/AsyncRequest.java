@@ -18,7 +18,8 @@ import java.util.regex.Pattern;
 /// @param container where the container answers
 /// @param headers what it is told
 /// @param input the object with the payload; empty: the body is the payload
-/// @param name of the object with the answer, below the place for answers
+/// @param unique in the names of its objects; no caller can foresee it
+/// @param name that the caller gave the object with the answer, below the place for answers
 /// @param mayWait how long for its turn
 /// @param timeout how long its answer may take
 record AsyncRequest(
@@ -27,7 +28,8 @@ record AsyncRequest(
     Optional<String> input,
     byte[] body,
     String id,
-    String name,
+    String unique,
+    Optional<String> name,
     Duration mayWait,
     Duration timeout) {
 
@@ -54,23 +56,22 @@ record AsyncRequest(
           "InputLocation: found %s, expected one of them"
               .formatted(input.isPresent() ? "a body too" : "neither it nor a body"));
     }
-    var random = UUID.randomUUID().toString();
+    // Ids may repeat and have any character, so they name no objects.
+    var unique = UUID.randomUUID().toString();
     var id =
         text(header, "Inference-Id", "1 to 64 printable characters", "\\S\\p{Print}{0,63}")
-            .orElse(random);
+            .orElse(unique);
     var headers = new LinkedHashMap<String, String>();
     headers.put(INFERENCE_ID, id);
     PASSED_ON.forEach(
         (api, name) ->
             Optional.ofNullable(header.apply(api)).ifPresent(value -> headers.put(name, value)));
-    // Ids may repeat and have any character, so they name no objects.
     var file =
         text(
-                header,
-                "Filename",
-                "1 to 32 letters, digits and - _ with one dot at most",
-                "(?!.*\\..*\\.)[a-zA-Z0-9][a-zA-Z0-9_.-]{0,31}")
-            .orElse(random + ".out");
+            header,
+            "Filename",
+            "1 to 32 letters, digits and - _ with one dot at most",
+            "(?!.*\\..*\\.)[a-zA-Z0-9][a-zA-Z0-9_.-]{0,31}");
     var directory =
         text(
             header,
@@ -83,14 +84,12 @@ record AsyncRequest(
         input,
         body,
         id,
-        directory.map(path -> path.replaceFirst("/*$", "/") + file).orElse(file),
+        unique,
+        directory
+            .map(path -> path.replaceFirst("/*$", "/") + file.orElse(unique + ".out"))
+            .or(() -> file),
         seconds(header, "RequestTTLSeconds", 60, 21_600, 21_600),
         seconds(header, "InvocationTimeoutSeconds", 1, 3600, 900));
-  }
-
-  /// The name of the object that says why it failed.
-  String nameOfFailure() {
-    return name.replaceFirst("\\.out$", "") + "-error.out";
   }
 
   private static Duration seconds(

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -61,7 +62,7 @@ final class Leftovers {
     try (var entries = Files.newDirectoryStream(directory)) {
       for (var entry : entries) {
         var matcher = NAME.matcher(entry.getFileName().toString());
-        if (matcher.matches()) {
+        if (matcher.matches() && Files.isRegularFile(entry, LinkOption.NOFOLLOW_LINKS)) {
           found.computeIfAbsent(matcher.group(1), _ -> new ArrayList<>()).add(entry);
         }
       }

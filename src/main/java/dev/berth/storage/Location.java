@@ -35,7 +35,7 @@ public interface Location {
   /// The location of a key below this one, with one slash between them.
   ///
   /// @throws StorageException for a local location where the key would lead out of it, or two keys
-  ///   to one file: an empty part, `.` or `..`
+  ///   to one file: an empty part, `.` or `..`; in S3 for a key that is too long
   Location resolve(String key);
 
   /// Whether an object here is one of those that a listing of a prefix has, whatever links lead

@@ -1,5 +1,6 @@
 package dev.berth.storage;
 
+import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 
 /// An object in a bucket, or a prefix of keys there.
@@ -9,6 +10,8 @@ record S3Location(String bucket, String key, String text) implements Location {
 
   private static final Pattern FORM =
       Pattern.compile("s3://([A-Za-z0-9][A-Za-z0-9._-]*)(?:/(.*))?", Pattern.DOTALL);
+
+  private static final int MOST_BYTES = 1024;
 
   static S3Location of(String text) {
     var matcher = FORM.matcher(text);
@@ -20,10 +23,14 @@ record S3Location(String bucket, String key, String text) implements Location {
 
   @Override
   public S3Location resolve(String child) {
-    return new S3Location(
-        bucket,
-        key.isEmpty() ? child : ObjectStore.Kind.below(key, child),
-        ObjectStore.Kind.below(text, child));
+    var below = key.isEmpty() ? child : ObjectStore.Kind.below(key, child);
+    int bytes = below.getBytes(StandardCharsets.UTF_8).length;
+    if (bytes > MOST_BYTES) {
+      throw StorageException.permanent(
+          this,
+          "found a key of %d bytes below it, expected at most %d".formatted(bytes, MOST_BYTES));
+    }
+    return new S3Location(bucket, below, ObjectStore.Kind.below(text, child));
   }
 
   @Override

@@ -190,7 +190,7 @@ class AsyncInvocationsTest {
         "S3OutputPathExtension: found \"s3://b\"");
     assertRefused(
         request -> request.inputLocation("s3://a/b").s3OutputPathExtension("a/../../b"),
-        "expected one whose parts can be names of files");
+        "S3OutputPathExtension and Filename: %s/out: found the key \"a/../../b/".formatted(shared));
     assertRefused(
         request -> request.inputLocation("s3://a/b").inferenceId("x".repeat(65)),
         "Inference-Id: found");
@@ -200,6 +200,85 @@ class AsyncInvocationsTest {
     assertRefused(
         request -> request.body(SdkBytes.fromByteArray(new byte[128_001])),
         "found 128001 bytes, expected at most the 128000");
+  }
+
+  /// A file system takes names of 255 bytes, and one thing of each name.
+  @Test
+  void aNameThatCannotBeWrittenIsAValidationError() throws IOException {
+    var name = "S3OutputPathExtension and Filename: %s/out/".formatted(shared);
+    assertRefused(named("x".repeat(300), "a.txt"), name + "x");
+    assertThat(written(ask(client, named("", "taken.txt")).outputLocation())).startsWith("[A]");
+    assertRefused(
+        named("taken.txt", "a.txt"),
+        name
+            + "taken.txt/a.txt: can't be written: found a file at %s/out/taken.txt, expected a directory"
+                .formatted(shared));
+    assertThat(written(ask(client, named("held", "a.txt")).outputLocation())).startsWith("[A]");
+    assertRefused(
+        named("", "held"),
+        name + "held: can't be written: found a directory, expected a file or nothing");
+  }
+
+  @Test
+  void thePlaceForFailuresIsClosedToCallers() throws IOException {
+    for (var names : List.of(named("", "failures"), named("failures/mine", "a.txt"))) {
+      assertRefused(names, "found the place for failures, expected another name");
+    }
+    assertThat(written(ask(client, named("failures2", "a.txt")).outputLocation()))
+        .startsWith("[A]");
+    var failed = ask(client, named("", "bad.txt").andThen(refused()));
+    assertThat(Path.of(failed.failureLocation())).hasParentRaw(shared.resolve("out/failures"));
+    assertThat(written(failed.failureLocation())).contains("line: found bad");
+  }
+
+  /// The second caller makes a directory of the name that the first one's file will have.
+  @Test
+  void anAnswerWhoseNameIsTakenMeanwhileIsAFailure() throws Exception {
+    var gate = new Gate(1);
+    try (var server =
+            TestServer.with(new GatedHandler(gate))
+                .set("BERTH_ASYNC_OUTPUT", directory.toString())
+                .start();
+        var client = server.runtimeClient()) {
+      var first = ask(client, named("", "name"));
+      var second = ask(client, named("name", "a.txt"));
+      gate.open();
+      assertThat(written(second.outputLocation())).isEqualTo("A");
+      assertThat(written(first.failureLocation())).contains("/name: can't be written");
+    }
+  }
+
+  @Test
+  void whereNothingCanBeWrittenNothingIsAccepted() throws Exception {
+    var place = Files.createFile(directory.resolve("file"));
+    try (var server =
+            TestServer.with(new TextHandler())
+                .set("BERTH_ASYNC_OUTPUT", directory.resolve("out").toString())
+                .set("BERTH_ASYNC_FAILURES", place.toString())
+                .start();
+        var client = server.runtimeClient()) {
+      assertThatThrownBy(() -> ask(client, named("", "a.txt")))
+          .isInstanceOf(ServiceUnavailableException.class)
+          .hasMessageContaining(
+              "nothing can be accepted now: %s/".formatted(place), "found a file at " + place);
+      Files.delete(place);
+      assertThat(written(ask(client, named("", "a.txt")).outputLocation())).isEqualTo("A");
+    }
+  }
+
+  /// Answers and failures in one place are the operator's choice. Their names can't be the same.
+  @Test
+  void onePlaceMayHoldAnswersAndFailures() throws Exception {
+    try (var server =
+            TestServer.with(new EchoingHandler())
+                .set("BERTH_ASYNC_OUTPUT", directory.toString())
+                .set("BERTH_ASYNC_FAILURES", directory + "/")
+                .start();
+        var client = server.runtimeClient()) {
+      assertThat(written(ask(client, named("", "a.txt")).outputLocation())).startsWith("[A]");
+      assertThat(written(ask(client, named("", "b.txt").andThen(refused())).failureLocation()))
+          .contains("line: found bad");
+    }
   }
 
   @Test
@@ -245,6 +324,37 @@ class AsyncInvocationsTest {
           .until(() -> s3.keys("bucket").contains(key));
       assertThat(s3.text("bucket", key)).startsWith("[A] text/plain");
       assertThat(s3.contentType("bucket", key)).isEqualTo("text/plain");
+    }
+  }
+
+  @Test
+  void namesOfCallersInS3HaveTheSameBounds() throws Exception {
+    var prefix = "p".repeat(600);
+    try (var s3 = S3Server.start().createBucket("bucket");
+        var server =
+            TestServer.with(new EchoingHandler())
+                .set("BERTH_ASYNC_OUTPUT", "s3://bucket/" + prefix)
+                .set("AWS_ENDPOINT_URL_S3", s3.endpoint().toString())
+                .start();
+        var client = server.runtimeClient()) {
+      for (var names : List.of(named("", "failures"), named("failures", "a.txt"))) {
+        assertThatThrownBy(() -> ask(client, names))
+            .isInstanceOf(ValidationErrorException.class)
+            .hasMessageContaining("found the place for failures, expected another name");
+      }
+      assertThatThrownBy(() -> ask(client, named("x".repeat(423), "a")))
+          .isInstanceOf(ValidationErrorException.class)
+          .hasMessageContaining("found a key of 1026 bytes below it, expected at most 1024");
+      ask(client, named("failures2", "a.txt"));
+      ask(client, named("", "b.txt").andThen(refused()));
+      await().until(() -> s3.keys("bucket").size() == 2);
+      assertThat(s3.texts("bucket", prefix + "/"))
+          .hasEntrySatisfying("failures2/a.txt", text -> assertThat(text).startsWith("[A]"))
+          .anySatisfy(
+              (key, text) -> {
+                assertThat(key).matches("failures/[0-9a-f-]{36}-error\\.out");
+                assertThat(text).contains("line: found bad");
+              });
     }
   }
 
@@ -322,6 +432,21 @@ class AsyncInvocationsTest {
     assertThatThrownBy(() -> ask(client, request))
         .isInstanceOf(ValidationErrorException.class)
         .hasMessageContaining(message);
+  }
+
+  /// @param extension empty: none
+  private static Consumer<InvokeEndpointAsyncRequest.Builder> named(
+      String extension, String name) {
+    return request ->
+        request
+            .body(SdkBytes.fromUtf8String("a"))
+            .contentType("text/plain")
+            .s3OutputPathExtension(extension.isEmpty() ? null : extension)
+            .filename(name);
+  }
+
+  private static Consumer<InvokeEndpointAsyncRequest.Builder> refused() {
+    return request -> request.body(SdkBytes.fromUtf8String("bad"));
   }
 
   private static InvokeEndpointAsyncResponse ask(

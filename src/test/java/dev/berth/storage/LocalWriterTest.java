@@ -88,6 +88,16 @@ class LocalWriterTest {
     assertThat(all()).containsExactly(".a.part", ".a.part-x", "a", "a.part-0123456789abcdef", "b");
   }
 
+  /// A writer makes files. A directory of such a name is somebody's own.
+  @Test
+  void aDirectoryIsNoLeftover() throws IOException {
+    var own = Files.createDirectory(directory.resolve(".a.part-0123456789abcdef"));
+    Files.createFile(own.resolve("b"));
+    write("a", "text");
+    assertThat(storage.open(location("a"))).hasContent("text");
+    assertThat(own).isDirectoryContaining(file -> file.endsWith("b"));
+  }
+
   @Test
   void aKilledWriterLeavesNothingThatLooksWhole() throws IOException {
     var killed = storage.create(location("a"));

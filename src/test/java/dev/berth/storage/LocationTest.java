@@ -91,6 +91,15 @@ class LocationTest {
   }
 
   @Test
+  void aKeyInS3HasAtMost1024Bytes() {
+    var prefix = Location.of("s3://b/out");
+    assertThat(prefix.resolve("ż".repeat(510))).hasToString("s3://b/out/" + "ż".repeat(510));
+    assertThatThrownBy(() -> prefix.resolve("ż".repeat(511)))
+        .isInstanceOf(StorageException.class)
+        .hasMessage("s3://b/out: found a key of 1026 bytes below it, expected at most 1024");
+  }
+
+  @Test
   void aKeyIsResolvedBelowADirectory() {
     assertThat(Location.of("out/").resolve("a/..b/c.csv"))
         .isEqualTo(new LocalLocation(Path.of("out/a/..b/c.csv"), "out/a/..b/c.csv"));
