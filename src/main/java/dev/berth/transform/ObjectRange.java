@@ -49,16 +49,14 @@ record ObjectRange(StoredObject object, int number, int count) {
     return object.size() / count * number + Math.min(number, object.size() % count);
   }
 
-  /// The object's key where it is whole. No two ranges have the same.
+  /// No two ranges have the same: the key, which may have any characters, is last.
   String name() {
-    return isWhole()
-        ? object.key()
-        : "%s.split/%05d-of-%05d".formatted(object.key(), number, count);
+    return "%05d-of-%05d %s".formatted(number, count, object.key());
   }
 
   /// What [Checkpoints] keep answers for.
   StoredObject checkpointed() {
-    return isWhole() ? object : new StoredObject(object.location(), name(), object.size());
+    return new StoredObject(object.location(), name(), object.size());
   }
 
   /// For people.

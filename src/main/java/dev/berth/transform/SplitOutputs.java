@@ -15,7 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// The outputs of objects that several instances share. Each instance writes its part, below the
-/// output, to `.berth-parts/KEY.split/00003-of-00008.JOB`. `JOB` is a hash, as in [Checkpoints].
+/// output, to `.berth-parts/KEY.split/00003-of-00008.JOB`. `KEY` and `JOB` are hashes, as in
+/// [Checkpoints].
 /// Who writes a part looks whether all of them are there, and joins them then.
 ///
 /// Two instances that end at the same time may both join: they make the same bytes, and each lets
@@ -97,7 +98,9 @@ record SplitOutputs(TransformJob job, Storage storage) {
   }
 
   private Location directory(ObjectRange range) {
-    return job.output().resolve(Checkpoints.DIRECTORY).resolve(range.object().key() + ".split");
+    return job.output()
+        .resolve(Checkpoints.DIRECTORY)
+        .resolve(Sha256.hex(range.object().key()) + ".split");
   }
 
   private String name(ObjectRange range, int number) {

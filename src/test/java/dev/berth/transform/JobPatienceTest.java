@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import dev.berth.content.Sha256;
 import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
 import java.io.IOException;
@@ -255,7 +256,9 @@ class JobPatienceTest {
 
     // A journal of another job does not count, and does not stay.
     Files.delete(directory.resolve("out/day.jsonl.out"));
-    var foreign = directory.resolve("out/.berth-parts/day.jsonl.parts/0123456789abcdef");
+    var foreign = directory.resolve(
+            "out/.berth-parts/%s.parts/0123456789abcdef"
+                .formatted(Sha256.hex("00000-of-00001 day.jsonl")));
     Files.createDirectories(foreign.getParent());
     Files.writeString(foreign, "nonsense");
     assertThat(run()).matches(JobReport::isComplete);

@@ -13,7 +13,8 @@ import java.util.regex.Pattern;
 /// What is safe of outputs that are not whole, so that a job that was killed goes on where it was:
 /// below the output, in `.berth-parts/KEY.parts/JOB`. Whatever decides how an answer looks and
 /// which records share a request is in `JOB`, a hash: what a job has left that was told something
-/// else does not count.
+/// else does not count. `KEY` is the hash of the object's key: keys may have slashes and any
+/// length, and one could lead into the place of another one.
 ///
 /// On a disk that is a [Journal]. Other stores can't append to an object: there these are
 /// [StoredParts]. When the output is there they are removed.
@@ -23,13 +24,13 @@ public final class Checkpoints {
   public static final String DIRECTORY = ".berth-parts";
 
   private static final Pattern PART =
-      Pattern.compile("(?s)(.*)\\.parts/([0-9a-f]{16})/(\\d{1,18})-(\\d{1,18})");
+      Pattern.compile("([0-9a-f]{16})\\.parts/([0-9a-f]{16})/(\\d{1,18})-(\\d{1,18})");
 
   private final Storage storage;
   private final Location directory;
   private final String job;
 
-  /// On a disk none.
+  /// By the hash of the key. On a disk none.
   private final Map<String, List<StoredParts.Part>> left = new ConcurrentHashMap<>();
 
   /// Finds out what earlier runs have left in S3. A directory is looked at for each object.
@@ -61,7 +62,7 @@ public final class Checkpoints {
   /// @param goOn whether what was left counts; otherwise it is removed
   public Checkpoint open(StoredObject object, boolean goOn) {
     var hash = Sha256.hex("%s %s %d".formatted(job, object.location(), object.size()));
-    var parts = directory(object.key());
+    var parts = directory(object);
     return parts
         .file()
         .<Checkpoint>map(path -> Journal.open(path, hash, goOn))
@@ -71,18 +72,22 @@ public final class Checkpoints {
                     storage,
                     parts,
                     hash,
-                    goOn ? left.getOrDefault(object.key(), List.of()) : removed(object)));
+                    goOn ? left(object) : removed(object)));
   }
 
   private List<StoredParts.Part> removed(StoredObject object) {
-    left.getOrDefault(object.key(), List.of()).forEach(part -> storage.delete(part.location()));
+    left(object).forEach(part -> storage.delete(part.location()));
     return List.of();
+  }
+
+  private List<StoredParts.Part> left(StoredObject object) {
+    return left.getOrDefault(Sha256.hex(object.key()), List.of());
   }
 
   /// Removes what is left of an object whose output is there.
   public void forget(StoredObject object) {
-    if (directory.file().isPresent() || left.containsKey(object.key())) {
-      storage.deleteAll(directory(object.key()));
+    if (directory.file().isPresent() || !left(object).isEmpty()) {
+      storage.deleteAll(directory(object));
     }
   }
 
@@ -91,7 +96,7 @@ public final class Checkpoints {
     storage.deleteEmpty(directory);
   }
 
-  private Location directory(String key) {
-    return directory.resolve(key + ".parts");
+  private Location directory(StoredObject object) {
+    return directory.resolve(Sha256.hex(object.key()) + ".parts");
   }
 }

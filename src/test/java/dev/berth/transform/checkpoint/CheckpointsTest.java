@@ -6,14 +6,18 @@ import dev.berth.storage.Location;
 import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
+import dev.berth.testing.S3Server;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// Journals in a directory, as a job that was killed leaves them.
 class CheckpointsTest {
@@ -93,7 +97,7 @@ class CheckpointsTest {
       written.keep();
       var next = open(goOn ? "another job" : "job", goOn);
       assertThat(next.answer(1, 1)).isEmpty();
-      assertThat(directory.resolve(".berth-parts/a.txt.parts")).isEmptyDirectory();
+      assertThat(parts()).isEmptyDirectory();
       next.end();
     }
   }
@@ -117,9 +121,41 @@ class CheckpointsTest {
     written.end();
   }
 
+  /// Names of objects are users' own: with the old places, the second of these was in that of the
+  /// first, and the last is longer than a file system takes with an ending.
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void noKeyLeadsIntoThePlaceOfAnother(boolean remote) throws Exception {
+    var keys = List.of("a", "a.parts/x", "a.parts/0123456789abcdef", "n".repeat(252));
+    try (var s3 = S3Server.start().createBucket("bucket");
+        var storage = new Storage(s3.options())) {
+      var output = remote ? Location.of("s3://bucket/out") : output();
+      // As much as is written at once.
+      int length = remote ? 4 << 20 : 10;
+      for (var key : keys) {
+        var left = new Checkpoints(storage, output, "job").open(object(key), true);
+        left.arrived(1, 1, Arrays.copyOf(bytes(key), length));
+        left.written(1, 1, Arrays.copyOf(bytes(key), length));
+        left.keep();
+      }
+      for (var key : keys) {
+        var next = new Checkpoints(storage, output, "job").open(object(key), true);
+        assertThat(next.answer(1, 1)).as(key).hasValue(Arrays.copyOf(bytes(key), length));
+        next.keep();
+      }
+      var checkpoints = new Checkpoints(storage, output, "job");
+      checkpoints.forget(object("a"));
+      assertThat(checkpoints.open(object("a"), true).answer(1, 1)).isEmpty();
+      assertThat(checkpoints.open(object("a.parts/x"), true).answer(1, 1)).isPresent();
+    }
+  }
+
+  private static StoredObject object(String key) {
+    return new StoredObject(Location.of("s3://in/" + key), key, 100);
+  }
+
   private Checkpoint open(String settings, boolean goOn) {
-    var object = new StoredObject(Location.of("s3://in/a.txt"), "a.txt", 100);
-    return new Checkpoints(storage, output(), settings).open(object, goOn);
+    return new Checkpoints(storage, output(), settings).open(object("a.txt"), goOn);
   }
 
   private Location output() {
@@ -127,7 +163,15 @@ class CheckpointsTest {
   }
 
   private Path journal() throws IOException {
-    try (var files = Files.list(directory.resolve(".berth-parts/a.txt.parts"))) {
+    return only(parts());
+  }
+
+  private Path parts() throws IOException {
+    return only(directory.resolve(".berth-parts"));
+  }
+
+  private static Path only(Path directory) throws IOException {
+    try (var files = Files.list(directory)) {
       return files.findFirst().orElseThrow();
     }
   }
