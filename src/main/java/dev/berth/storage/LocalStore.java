@@ -8,10 +8,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
@@ -60,11 +62,28 @@ final class LocalStore implements ObjectStore<LocalLocation> {
 
   @Override
   public ObjectStream open(LocalLocation location, long from) {
-    if (Files.isDirectory(location.path())) {
+    return LocalErrors.naming(
+        location,
+        "read",
+        () -> {
+          requireFile(location);
+          return new LocalReader(location, from);
+        });
+  }
+
+  /// Opening a pipe waits for its writer, which may never come, and heeds no signal.
+  private static void requireFile(LocalLocation location, LinkOption... options)
+      throws IOException {
+    var found = Files.readAttributes(location.path(), BasicFileAttributes.class, options);
+    if (!found.isRegularFile()) {
       throw StorageException.permanent(
-          location, "can't be read: found a directory, expected a file");
+          location,
+          "can't be read: found %s, expected a file"
+              .formatted(
+                  found.isDirectory()
+                      ? "a directory"
+                      : found.isSymbolicLink() ? "a link" : "a pipe, a socket or a device"));
     }
-    return LocalErrors.naming(location, "read", () -> new LocalReader(location, from));
   }
 
   @Override
@@ -121,9 +140,11 @@ final class LocalStore implements ObjectStore<LocalLocation> {
     create(probe, Optional.empty()).close();
   }
 
+  /// No marker is a link. One that leads to nothing would be there and not there.
   @Override
   public Optional<Marker> marker(LocalLocation location) {
     try {
+      requireFile(location, LinkOption.NOFOLLOW_LINKS);
       var text = Files.readString(location.path());
       var written = Files.getLastModifiedTime(location.path()).toInstant();
       var age = Duration.between(written, now(location.path().toAbsolutePath().getParent()));

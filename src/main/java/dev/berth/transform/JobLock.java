@@ -58,6 +58,10 @@ final class JobLock implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(JobLock.class);
   private static final Duration LOOK = Duration.ofSeconds(1);
 
+  /// How often the lock may have gone, or another process may have taken it over, between two
+  /// steps.
+  private static final int MOST_MISSED = 5;
+
   private final Storage storage;
   private final Location location;
   private final Timing timing;
@@ -99,38 +103,43 @@ final class JobLock implements AutoCloseable {
     var text = new Text(own, UUID.randomUUID().toString(), 0);
     var lock = new JobLock(storage, location, timing, text, lost);
     Optional<Marker> seen = Optional.empty();
+    int missed = 0;
     while (!storage.mark(location, text.write())) {
       var found = storage.marker(location);
-      if (found.isEmpty()) {
-        continue;
+      if (found.isPresent() && !lock.countsNoMore(found.get())) {
+        lock.requireIdle(found.get(), seen, isOver);
+        seen = found;
+      } else if (found.isPresent() && lock.replaces(found.get())) {
+        break;
+      } else if (++missed == MOST_MISSED || isOver.getAsBoolean()) {
+        throw new TransformException(
+            "%s: found a lock that can neither be read nor be taken over. Remove what is there, and do the job again"
+                .formatted(location));
       }
-      if (lock.countsNoMore(found.get())) {
-        if (lock.replaces(found.get())) {
-          break;
-        }
-        continue;
-      }
-      var first = seen.orElse(found.get());
-      boolean isRenewed = !first.version().equals(found.get().version());
-      if (isRenewed
-          || owner(found.get()).filter(own::isBeside).isPresent()
-          || isOver.getAsBoolean()) {
-        throw new TransformException(lock.refusal(found.get()));
-      }
-      if (seen.isEmpty()) {
-        log.warn(
-            "{}: found the lock of {}, renewed {} s ago; it no longer counts in {} s, if it is not"
-                + " renewed",
-            location,
-            named(found.get()),
-            found.get().age().toSeconds(),
-            timing.stale.minus(found.get().age()).toSeconds());
-      }
-      seen = found;
       Thread.sleep(LOOK);
     }
     lock.heart.start();
     return lock;
+  }
+
+  /// Refuses where a lock's owner lives, or the wait for its end is over.
+  private void requireIdle(Marker found, Optional<Marker> seen, BooleanSupplier isOver) {
+    boolean isRenewed =
+        seen.filter(first -> !first.version().equals(found.version())).isPresent();
+    if (isRenewed
+        || owner(found).filter(text.owner::isBeside).isPresent()
+        || isOver.getAsBoolean()) {
+      throw new TransformException(refusal(found));
+    }
+    if (seen.isEmpty()) {
+      log.warn(
+          "{}: found the lock of {}, renewed {} s ago; it no longer counts in {} s, if it is not"
+              + " renewed",
+          location,
+          named(found),
+          found.age().toSeconds(),
+          timing.stale.minus(found.age()).toSeconds());
+    }
   }
 
   private static Optional<ProcessName> owner(Marker marker) {

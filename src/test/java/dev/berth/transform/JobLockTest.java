@@ -9,6 +9,7 @@ import dev.berth.storage.Storage;
 import dev.berth.testing.FaultyProxy;
 import dev.berth.testing.FaultyProxy.Fault;
 import dev.berth.testing.Gate;
+import dev.berth.testing.Pipes;
 import dev.berth.testing.S3Server;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
@@ -144,6 +145,45 @@ class JobLockTest {
         .hasMessageContaining("the lock of an unknown process");
     take(location, OWN, NONE_COUNTS).close();
     assertThat(storage.exists(location)).isFalse();
+  }
+
+  @Test
+  void whatIsNoFileIsNoLock() throws Exception {
+    var link = location(false, "link");
+    Files.createSymbolicLink(directory.resolve("link"), Path.of("nothing"));
+    assertThatThrownBy(() -> take(link, OWN, PATIENT))
+        .hasMessage(link + ": can't be read: found a link, expected a file");
+    Pipes.make(directory.resolve("pipe"));
+    assertThatThrownBy(() -> take(location(false, "pipe"), OWN, PATIENT))
+        .hasMessageContaining("found a pipe, a socket or a device");
+  }
+
+  /// A server that says that the lock is there, and has none.
+  @Test
+  @Tag("slow")
+  void aLockThatIsThereAndNotThereIsNotWaitedForForEver() throws Exception {
+    try (var proxy =
+            new FaultyProxy(
+                s3.endpoint(),
+                request ->
+                    request.method().equals("PUT")
+                        ? new Fault.Answer(412, "PreconditionFailed")
+                        : new Fault.Pass());
+        var storage = new Storage(s3.options(proxy.endpoint()))) {
+      for (boolean isOver : new boolean[] {true, false}) {
+        assertThatThrownBy(
+                () ->
+                    JobLock.take(
+                        storage,
+                        Location.of("s3://locks/none"),
+                        OWN,
+                        PATIENT,
+                        () -> isOver,
+                        lost::add))
+            .isInstanceOf(TransformException.class)
+            .hasMessageStartingWith("s3://locks/none: found a lock that can neither be read");
+      }
+    }
   }
 
   @Test
