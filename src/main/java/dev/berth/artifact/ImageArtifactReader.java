@@ -62,6 +62,7 @@ final class ImageArtifactReader {
         new ImagePreparation(
             resize(image.path("resize")),
             image.has("resize") ? choice(image.path("filter"), "image.filter", FILTERS) : "nearest",
+            pillow(image.path("pillow")),
             image.has("crop")
                 ? Optional.of(size(image.path("crop"), "image.crop"))
                 : Optional.empty(),
@@ -92,6 +93,19 @@ final class ImageArtifactReader {
             ? new ImagePreparation.ShorterSide(
                 json.integer(resize, "shorterSide", "image.resize.shorterSide"))
             : size(resize, "image.resize"));
+  }
+
+  /// A version such as "12.3.0".
+  private Optional<Integer> pillow(JsonNode version) {
+    if (version.isMissingNode()) {
+      return Optional.empty();
+    }
+    var major = version.asText().split("\\.", 2)[0];
+    if (!version.isTextual() || !major.matches("[0-9]{1,4}")) {
+      json.wrong("image.pillow", version, "a version such as \"12.3.0\"");
+      return Optional.empty();
+    }
+    return Optional.of(Integer.valueOf(major));
   }
 
   private ImagePreparation.Size size(JsonNode size, String name) {

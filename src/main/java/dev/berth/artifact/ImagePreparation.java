@@ -11,6 +11,7 @@ import java.util.Optional;
 /// @param resize empty: it keeps its size
 /// @param filter how it is resized: `nearest`, `box`, `bilinear`, `hamming`, `bicubic` or
 ///   `lanczos`, as in Pillow
+/// @param pillow the major version of Pillow whose numbers a resize gives; empty: the newest
 /// @param crop the size of the middle; empty: the whole picture
 /// @param mean of red, green and blue
 /// @param deviation of red, green and blue
@@ -18,6 +19,7 @@ import java.util.Optional;
 public record ImagePreparation(
     Optional<Resize> resize,
     String filter,
+    Optional<Integer> pillow,
     Optional<Size> crop,
     double scale,
     List<Double> mean,

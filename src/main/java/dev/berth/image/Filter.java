@@ -20,7 +20,8 @@ public enum Filter {
     this.reach = reach;
   }
 
-  /// The weight of a pixel at this distance. The formulas are those of Pillow's `Resample.c`.
+  /// The weight of a pixel at this distance. The formulas are those of Pillow's `Resample.c`, which
+  /// has the two numbers of its Hamming filter as floats.
   double weight(double distance) {
     double x = Math.abs(distance);
     return switch (this) {
@@ -28,7 +29,7 @@ public enum Filter {
       case NEAREST -> 1;
       case BOX -> distance > -0.5 && distance <= 0.5 ? 1 : 0;
       case BILINEAR -> Math.max(1 - x, 0);
-      case HAMMING -> x == 0 ? 1 : x >= 1 ? 0 : sinc(x) * (0.54 + 0.46 * Math.cos(x * Math.PI));
+      case HAMMING -> x == 0 ? 1 : x >= 1 ? 0 : sinc(x) * (0.54f + 0.46f * Math.cos(x * Math.PI));
       case BICUBIC ->
           x < 1 ? (1.5 * x - 2.5) * x * x + 1 : x < 2 ? (((x - 5) * x + 8) * x - 4) * -0.5 : 0;
       case LANCZOS -> x < 3 ? sinc(x) * sinc(x / 3) : 0;

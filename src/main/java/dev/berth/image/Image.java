@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 /// var digit = Image.read(request.bytes()).resize(28, 28).grey();
 /// ```
 ///
-/// The numbers are those that Pillow and torchvision give, which models are trained with:
+/// The numbers are those that Pillow 13 and torchvision give, which models are trained with:
 /// `exif_transpose` and `convert("RGB")` when it is read, bilinear filtering when it is resized. As
 /// there, alpha is left out rather than blended with anything, and colour profiles are ignored.
 /// Otherwise than there, 16-bit grey keeps its high byte.
@@ -167,10 +167,15 @@ public final class Image {
 
   /// The same with another of Pillow's filters.
   public Image resize(int width, int height, Filter filter) {
+    return resize(width, height, filter, Pillow.NEWEST);
+  }
+
+  /// The same as a version of Pillow does it.
+  public Image resize(int width, int height, Filter filter, Pillow version) {
     checkLengths(width, height);
     long between = Math.max((long) width * this.height, (long) this.width * height);
     RequestMemory.charge(CHANNELS * ((long) width * height + between));
-    return Resampling.resize(this, width, height, filter);
+    return Resampling.resize(this, width, height, filter, version);
   }
 
   /// The whole picture, its shape kept, with a shorter side of this length, as torchvision's
@@ -179,17 +184,17 @@ public final class Image {
   /// @throws BadInputException where it is so much longer than wide that the result would be too
   ///   large
   public Image resizeShorterSide(int length) {
-    return resizeShorterSide(length, Filter.BILINEAR);
+    return resizeShorterSide(length, Filter.BILINEAR, Pillow.NEWEST);
   }
 
-  /// The same with another of Pillow's filters.
-  public Image resizeShorterSide(int length, Filter filter) {
+  /// The same with another of Pillow's filters, as a version of it does it.
+  public Image resizeShorterSide(int length, Filter filter, Pillow version) {
     checkLengths(length, length);
     long longer = (long) length * Math.max(width, height) / Math.min(width, height);
     check(longer, length, MAX_PIXELS);
     return width <= height
-        ? resize(length, (int) longer, filter)
-        : resize((int) longer, length, filter);
+        ? resize(length, (int) longer, filter, version)
+        : resize((int) longer, length, filter, version);
   }
 
   /// The middle of the picture, as torchvision's `CenterCrop` does it: black is added where it is

@@ -6,8 +6,8 @@ import java.util.Arrays;
 /// whole values from 0 to 255 in between. Where a picture shrinks, the filter is as wide as the
 /// pixels that become one.
 ///
-/// After `Resample.c` and `Geometry.c` of Pillow, which is where the formulas and the rounding come
-/// from.
+/// After `Resample.c` and `Geometry.c` of Pillow 13, which is where the formulas and the rounding
+/// come from.
 final class Resampling {
 
   /// Of a weight; a value of 8 bits and a sign fit beside them.
@@ -23,15 +23,16 @@ final class Resampling {
   /// What a resized pixel is made of: neighbours from `first`, one for each weight.
   private record Window(int first, int[] weights) {}
 
-  static Image resize(Image image, int width, int height, Filter filter) {
+  static Image resize(Image image, int width, int height, Filter filter, Pillow version) {
     if (filter == Filter.NEAREST) {
       return nearest(image, width, height);
     }
-    // As in Pillow, across comes first: but where that would make a thin picture huge, which no
-    // photograph is.
+    // Across first as Pillow does would make a thin picture huge, which no photograph is.
     long larger = Math.max((long) image.width() * image.height(), (long) width * height);
-    return (long) width * image.height()
-            > Math.min(Math.max(FEW_PIXELS, 4 * larger), Image.MAX_PIXELS)
+    boolean isHuge =
+        (long) width * image.height()
+            > Math.min(Math.max(FEW_PIXELS, 4 * larger), Image.MAX_PIXELS);
+    return isHuge || version.isDownFirst(image, width, height)
         ? across(down(image, height, filter), width, filter)
         : down(across(image, width, filter), height, filter);
   }

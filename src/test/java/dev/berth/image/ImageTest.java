@@ -9,7 +9,9 @@ import dev.berth.testing.Gzipped;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.concurrent.CancellationException;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -81,13 +83,47 @@ class ImageTest {
     // Their pictures stand one behind the other.
     for (var filter : Filter.values()) {
       var pixels = Arrays.copyOfRange(expected, at, at += size);
-      assertThat(image("photo.png").resize(width, height, filter).rgb())
+      assertThat(image("photo.png").resize(width, height, filter, Pillow.OLD).rgb())
           .as(filter.toString())
           .isEqualTo(Tensor.ofUnsigned(pixels, height, width, 3));
     }
     var usual = image("photo.png").resize(width, height);
     assertThat(usual.rgb())
         .isEqualTo(image("photo.png").resize(width, height, Filter.BILINEAR).rgb());
+  }
+
+  /// `resized.py` made the digests: each is of one picture by all filters.
+  @ParameterizedTest
+  @CsvSource({"12.3.0, OLD", "13.0.0, NEWEST"})
+  void itIsResizedToTheLastBitAsByAVersionOfPillow(String version, Pillow order) throws Exception {
+    for (var line : Files.readAllLines(IMAGES.resolve("resized-%s.txt".formatted(version)))) {
+      var words = line.split(" ");
+      boolean isGrey = words[2].equals("L");
+      var picture = noise(Integer.parseInt(words[0]), Integer.parseInt(words[1]), isGrey ? 1 : 3);
+      var digest = MessageDigest.getInstance("SHA-256");
+      for (var filter : Filter.values()) {
+        var resized =
+            picture.resize(Integer.parseInt(words[3]), Integer.parseInt(words[4]), filter, order);
+        byte[] pixels = resized.pixels();
+        for (int i = 0; i < pixels.length; i += isGrey ? 3 : 1) {
+          digest.update(pixels[i]);
+        }
+      }
+      assertThat(HexFormat.of().formatHex(digest.digest())).as(line).startsWith(words[5]);
+    }
+  }
+
+  /// The picture of `resized.py`.
+  private static Image noise(int width, int height, int channels) {
+    var pixels = new byte[width * height * 3];
+    long state = 1;
+    for (int i = 0; i < pixels.length; i++) {
+      if (channels == 3 || i % 3 == 0) {
+        state = state * 48271 % Integer.MAX_VALUE;
+      }
+      pixels[i] = (byte) (state >> 8);
+    }
+    return new Image(width, height, pixels);
   }
 
   @Test

@@ -5,6 +5,7 @@ import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.Tensor;
 import dev.berth.image.Filter;
 import dev.berth.image.Image;
+import dev.berth.image.Pillow;
 import java.util.Locale;
 
 /// From the bytes of a picture to what a model takes, as the image processors of `transformers` do
@@ -13,12 +14,15 @@ final class Preparation {
 
   private final ImagePreparation steps;
   private final Filter filter;
+  private final Pillow pillow;
   private final float[] mean = new float[3];
   private final float[] deviation = new float[3];
 
   Preparation(ImagePreparation steps) {
     this.steps = steps;
     this.filter = Filter.valueOf(steps.filter().toUpperCase(Locale.ROOT));
+    this.pillow =
+        steps.pillow().filter(major -> major < 13).isPresent() ? Pillow.OLD : Pillow.NEWEST;
     // Of values from 0 to 1, which `Image.rgb` makes.
     double scale = steps.scale() * 255;
     for (int i = 0; i < 3; i++) {
@@ -44,9 +48,9 @@ final class Preparation {
             resize ->
                 switch (resize) {
                   case ImagePreparation.ShorterSide(int length) ->
-                      image.resizeShorterSide(length, filter);
+                      image.resizeShorterSide(length, filter, pillow);
                   case ImagePreparation.Size(int height, int width) ->
-                      image.resize(width, height, filter);
+                      image.resize(width, height, filter, pillow);
                 })
         .orElse(image);
   }

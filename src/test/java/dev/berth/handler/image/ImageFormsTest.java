@@ -274,6 +274,10 @@ class ImageFormsTest {
             "image.filter",
             "'linear'",
             "model.json: image.filter: found \"linear\", expected one of nearest, box, bilinear"),
+        arguments(
+            "image.pillow",
+            "'new'",
+            "model.json: image.pillow: found \"new\", expected a version such as \"12.3.0\""),
         arguments("image.scale", "'a'", "model.json: image.scale: found \"a\", expected a number"),
         arguments(
             "image.mean",
