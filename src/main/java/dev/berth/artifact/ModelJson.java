@@ -32,6 +32,7 @@ final class ModelJson {
   private final Path directory;
   private final List<String> problems = new ArrayList<>();
   private final JsonNode json;
+  private boolean isDescribed;
 
   private ModelJson(Path directory) {
     this.directory = directory;
@@ -77,8 +78,12 @@ final class ModelJson {
     return json.has(name) ? Optional.of(text(name)) : Optional.empty();
   }
 
+  /// A directory of another kind has no such file, so that its message can't name it.
   void problem(String message) {
-    problems.add(message);
+    problems.add(
+        isDescribed
+            ? message.replaceFirst("^model\\.json: ", "config.json and the files beside it: ")
+            : message);
   }
 
   /// Tells that a field of the object itself is not as expected.
@@ -100,6 +105,7 @@ final class ModelJson {
     } else if (!ArtifactFile.isThere(file)) {
       var described = described(directory);
       if (described.isPresent()) {
+        isDescribed = true;
         return described.get();
       }
       problem(

@@ -282,11 +282,7 @@ public record HubModel(
         throw directory.refused(
             "%s: found the inputs %s, expected the pixels alone".formatted(name(), names.inputs()));
       }
-      if (!directory.has(PictureSteps.FILE)) {
-        throw directory.refused(
-            PictureSteps.FILE + ": not found, expected what becomes of a picture");
-      }
-      json.set("image", new PictureSteps(directory.json(PictureSteps.FILE)).described());
+      json.set("image", new PictureSteps(directory).described());
       reasons.add("pictures: " + json.path("image"));
       int batch = dimension(0);
       json.put("shapes", batch > 0 ? "compiled" : "dynamic");

@@ -3,15 +3,31 @@ package dev.berth.hub;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.berth.artifact.ModelArtifactException;
 import dev.berth.json.JsonText;
 import java.util.List;
 import java.util.Map;
 
 /// What an image processor does to a picture, from `preprocessor_config.json`, in the words of
 /// `model.json`.
-record PictureSteps(JsonNode processor) {
+final class PictureSteps {
 
-  static final String FILE = "preprocessor_config.json";
+  private static final String FILE = "preprocessor_config.json";
+
+  /// How the names of the processors begin that take a number for the shorter side. For all others
+  /// it is both sides of a square.
+  private static final List<String> OF_SHORTER_SIDES =
+      List.of(
+          "Bit",
+          "CLIP",
+          "ChineseCLIP",
+          "ConvNext",
+          "Levit",
+          "MobileNet",
+          "MobileViT",
+          "PoolFormer",
+          "Siglip",
+          "TextNet");
 
   /// By Pillow's numbers for its filters.
   private static final List<String> FILTERS =
@@ -22,13 +38,36 @@ record PictureSteps(JsonNode processor) {
   /// Larger pictures are not cut, and not kept in shape either.
   private static final int LARGEST_CUT = 384;
 
+  private final HubDirectory directory;
+  private final JsonNode processor;
+  private final String type;
+
+  /// @throws ModelArtifactException when there is no file of a processor
+  PictureSteps(HubDirectory directory) {
+    if (!directory.has(FILE)) {
+      throw directory.refused(FILE + ": not found, expected what becomes of a picture");
+    }
+    this.directory = directory;
+    this.processor = directory.json(FILE);
+    this.type =
+        processor
+            .path("image_processor_type")
+            .asText(processor.path("feature_extractor_type").asText());
+  }
+
+  /// @throws ModelArtifactException when pictures do not come out in one size
   ObjectNode described() {
     var described = JsonNodeFactory.instance.objectNode();
     if (does("resize")) {
       resize(described);
     }
-    if (processor.path("do_center_crop").asBoolean(processor.has("crop_size"))) {
-      described.set("crop", square(processor.path("crop_size")));
+    if (crops()) {
+      described.set("crop", square("crop_size"));
+    }
+    if (!described.has("crop") && !described.path("resize").has("height")) {
+      throw directory.refused(
+          "%s: size: found %s and no crop, expected pictures of one size"
+              .formatted(FILE, does("resize") ? processor.path("size") : "no resize"));
     }
     boolean isNormal = does("normalize") && processor.has("image_mean");
     boolean isScaled = does("rescale");
@@ -56,33 +95,39 @@ record PictureSteps(JsonNode processor) {
     return (value.isArray() ? value.path(i) : value).asDouble(1);
   }
 
+  private boolean crops() {
+    return processor.path("do_center_crop").asBoolean(processor.has("crop_size"));
+  }
+
   private void resize(ObjectNode described) {
     int filter = processor.path("resample").asInt(2);
     described.put("filter", FILTERS.get(Math.clamp(filter, 0, FILTERS.size() - 1)));
     var size = processor.path("size");
-    var type =
-        processor
-            .path("image_processor_type")
-            .asText(processor.path("feature_extractor_type").asText());
-    // A number means a square, or a side where something is cut off afterwards.
-    boolean keepsShape =
-        size.isNumber()
-            ? processor.has("crop_pct") || (processor.has("crop_size") && !type.startsWith("DeiT"))
-            : size.hasNonNull("shortest_edge");
-    if (!keepsShape) {
-      described.set("resize", square(size));
+    if (!keepsShape(size)) {
+      described.set("resize", square("size"));
       return;
     }
     int shorter = size.path("shortest_edge").asInt(size.asInt());
-    if (!type.startsWith("ConvNext") && !processor.has("crop_pct")) {
+    if (type.startsWith("Levit")) {
+      described.set("resize", side((int) (256 / 224.0 * shorter)));
+    } else if (!type.startsWith("ConvNext") && !processor.has("crop_pct")) {
       described.set("resize", side(shorter));
     } else if (shorter >= LARGEST_CUT) {
-      described.set("resize", square(size));
+      described.set("resize", square("size"));
     } else {
       double share = processor.path("crop_pct").asDouble(SHARE_OF_A_CROP);
       described.set("resize", side((int) (shorter / share)));
-      described.set("crop", square(size));
+      described.set("crop", square("size"));
     }
+  }
+
+  private boolean keepsShape(JsonNode size) {
+    if (!size.isNumber()) {
+      return size.hasNonNull("shortest_edge");
+    }
+    return type.isEmpty()
+        ? crops() || processor.has("crop_pct")
+        : OF_SHORTER_SIDES.stream().anyMatch(type::startsWith);
   }
 
   private static JsonNode side(int shorter) {
@@ -90,11 +135,15 @@ record PictureSteps(JsonNode processor) {
   }
 
   /// A height and a width, or the number that both are.
-  private static JsonNode square(JsonNode size) {
+  private JsonNode square(String name) {
+    var size = processor.path(name);
     int both = size.path("shortest_edge").asInt(size.asInt());
-    return JsonNodeFactory.instance
-        .objectNode()
-        .put("height", size.path("height").asInt(both))
-        .put("width", size.path("width").asInt(both));
+    int height = size.path("height").asInt(both);
+    int width = size.path("width").asInt(both);
+    if (height < 1 || width < 1) {
+      throw directory.refused(
+          "%s: %s: found %s, expected a height and a width".formatted(FILE, name, size));
+    }
+    return JsonNodeFactory.instance.objectNode().put("height", height).put("width", width);
   }
 }

@@ -19,6 +19,8 @@ import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /// `./serve pack` on directories of Hugging Face, and such directories served as they are. Their
 /// models are a few operators each, with the sample's tokenizer.
@@ -178,6 +180,77 @@ class PackCommandTest {
                 + "\"scale\":0.00392156862745098,\"mean\":[0.5,0.5,0.5],\"deviation\":[0.5,0.5,1.0],\"channels\":\"rgb\"}");
     assertThat(output.resolve("sample-response.json")).content().contains("\"red\"", "\"blue\"");
     assertThat(answers(output)).isEmpty();
+  }
+
+  /// By transformers 5.18: BEiT's processor, which Data2Vec has too, takes a number for a square,
+  /// and CLIP's takes it for the shorter side.
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "BeitFeatureExtractor|false|{\"height\":8,\"width\":8}",
+        "BeitImageProcessor|true|{\"height\":8,\"width\":8}",
+        "DeiTFeatureExtractor|true|{\"height\":8,\"width\":8}",
+        "EfficientNetImageProcessor|false|{\"height\":8,\"width\":8}",
+        "PvtImageProcessor|true|{\"height\":8,\"width\":8}",
+        "CLIPFeatureExtractor|true|{\"shorterSide\":8}",
+        "BitImageProcessor|true|{\"shorterSide\":8}",
+        "MobileNetV2FeatureExtractor|true|{\"shorterSide\":8}",
+        "LevitFeatureExtractor|true|{\"shorterSide\":9}"
+      })
+  void aNumberIsASquareOrAShorterSideByTheProcessor(String type, boolean crops, String resize)
+      throws Exception {
+    classifierOfPictures(type, "\"size\": 8, \"crop_size\": 8, \"do_center_crop\": " + crops);
+    pack();
+    assertThat(said)
+        .anySatisfy(
+            line ->
+                assertThat(line)
+                    .startsWith("pictures: {")
+                    .contains("\"resize\":" + resize, crops ? "\"crop\"" : ""));
+    assertThat(answers(source)).isEmpty();
+  }
+
+  @Test
+  void noMessageNamesAModelJsonThatIsNotThere() throws Exception {
+    classifierOfPictures("CLIPImageProcessor", "\"size\": 8");
+    refusedAtStart(
+        "preprocessor_config.json: size: found 8 and no crop, expected pictures of one size");
+    classifierOfPictures("ViTImageProcessor", "\"size\": {\"longest_edge\": 8}");
+    refusedAtStart(
+        "preprocessor_config.json: size: found {\"longest_edge\":8}, expected a height and a width");
+    classifierOfPictures("ViTImageProcessor", "\"size\": 8, \"image_std\": 0, \"image_mean\": 0");
+    refusedAtStart(
+        "config.json and the files beside it: image.deviation: found [0.0, 0.0, 0.0], expected no 0");
+    classifierOfPictures("ViTImageProcessor", "\"size\": 8");
+    config("BeitForImageClassification", "\"num_labels\": 0");
+    refusedAtStart("config.json and the files beside it: labels: found an empty list, expected");
+    classifierOfPictures("ViTImageProcessor", "\"size\": 9");
+    refusedAtStart("the model does not take what the files beside it say: ");
+  }
+
+  private void refusedAtStart(String... parts) {
+    assertThatThrownBy(() -> answers(source))
+        .hasMessageContainingAll(parts)
+        .hasMessageNotContaining("model.json");
+  }
+
+  private void classifierOfPictures(String processor, String more) throws IOException {
+    Files.deleteIfExists(source.resolve("tokenizer.json"));
+    config("BeitForImageClassification", "\"num_labels\": 3");
+    Files.writeString(
+        source.resolve("preprocessor_config.json"),
+        "{\"feature_extractor_type\": \"%s\", %s}".formatted(processor, more));
+    new OnnxModel()
+        .input("pixel_values", OnnxModel.FLOAT, "rows", 3, 8, 8)
+        .node(
+            "ReduceMean",
+            List.of("pixel_values"),
+            List.of("logits"),
+            OnnxModel.attribute("axes", List.of(2L, 3L)),
+            OnnxModel.attribute("keepdims", 0))
+        .output("logits", OnnxModel.FLOAT, "rows", 3)
+        .write(source.resolve("model.onnx"));
   }
 
   @Test

@@ -101,7 +101,6 @@ public class QuestionAnsweringHandler
   public void warmUpFn(SpanModel model) throws IOException {
     models.warmUp(
         model,
-        "model.json and tokenizer.json say",
         () -> {
           model.warmUp();
           askSample(model);

@@ -81,9 +81,8 @@ public final class Copies<M> implements AutoCloseable {
 
   /// Warms a copy up, unless another of its workers has begun to.
   ///
-  /// @param described what of the artifact says what the model takes, such as `model.json`
   /// @throws ModelArtifactException when the model fails
-  public <E extends Exception> void warmUp(M model, String described, WarmUp<E> warmUp) throws E {
+  public <E extends Exception> void warmUp(M model, WarmUp<E> warmUp) throws E {
     if (!warm.add(model)) {
       return;
     }
@@ -92,7 +91,7 @@ public final class Copies<M> implements AutoCloseable {
     } catch (EngineException e) {
       throw new ModelArtifactException(
           artifact.directory(),
-          "the model does not take what %s it does: %s".formatted(described, e.getMessage()),
+          "the model does not take what the files beside it say: " + e.getMessage(),
           e);
     }
   }

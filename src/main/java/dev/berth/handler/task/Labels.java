@@ -29,7 +29,7 @@ public final class Labels {
   public static List<Scored> best(List<String> labels, float[] scores, int most) {
     if (scores.length != labels.size()) {
       throw new EngineException(
-          "logits: found %d of them, expected one for each of the %d labels of model.json"
+          "logits: found %d of them, expected one for each of the %d labels"
               .formatted(scores.length, labels.size()));
     }
     return IntStream.range(0, scores.length)

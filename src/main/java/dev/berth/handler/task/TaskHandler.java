@@ -69,11 +69,6 @@ public abstract class TaskHandler<M, T, P>
   /// Runs each shape.
   protected abstract void warmUp(M model);
 
-  /// What of the artifact says what the model takes.
-  protected String described() {
-    return "model.json says";
-  }
-
   /// Whether a body of a list of so many inputs is answered as one input alone.
   protected boolean isAlone(int inputs) {
     return false;
@@ -99,7 +94,7 @@ public abstract class TaskHandler<M, T, P>
   /// @throws ModelArtifactException when the model fails
   @Override
   public void warmUpFn(M model) {
-    models.warmUp(model, described(), () -> warmUp(model));
+    models.warmUp(model, () -> warmUp(model));
   }
 
   @Override

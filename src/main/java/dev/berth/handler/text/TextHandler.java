@@ -117,11 +117,6 @@ public abstract class TextHandler<P> extends TaskHandler<TextModel, TextHandler.
   }
 
   @Override
-  protected String described() {
-    return "model.json and tokenizer.json say";
-  }
-
-  @Override
   protected void warmUp(TextModel model) {
     model.warmUp(tokenizer.encode(example(), tokenizer.truncation().to(longestRow)), this::places);
   }

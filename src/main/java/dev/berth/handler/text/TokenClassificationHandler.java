@@ -91,7 +91,7 @@ public class TokenClassificationHandler extends TextHandler<TokenClassificationH
     int width = output.length / record.input().row().size();
     if (width != labels.size()) {
       throw new EngineException(
-          "logits: found %d for each token, expected one for each of the %d labels of model.json"
+          "logits: found %d for each token, expected one for each of the %d labels"
               .formatted(width, labels.size()));
     }
     var parameters = record.parameters();

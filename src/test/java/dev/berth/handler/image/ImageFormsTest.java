@@ -238,7 +238,7 @@ class ImageFormsTest {
         arguments(
             "labels",
             "['a cat']",
-            "logits: found 6 of them, expected one for each of the 1 labels of model.json"),
+            "logits: found 6 of them, expected one for each of the 1 labels"),
         arguments(
             "outputs", "['scores']", "model.json: outputs: found [scores], expected [logits]"),
         arguments("inputs", "['a', 'b']", "model.json: inputs: found [a, b], expected one"),
@@ -323,6 +323,6 @@ class ImageFormsTest {
     ((ObjectNode) model.path("image").path("resize")).put("height", 40).put("width", 24);
     JSON.writeValue(directory.resolve("model.json").toFile(), model);
     assertThatThrownBy(() -> TestServer.artifact(directory).start())
-        .hasStackTraceContaining("the model does not take what model.json says it does");
+        .hasStackTraceContaining("the model does not take what the files beside it say");
   }
 }
