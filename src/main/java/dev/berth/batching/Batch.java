@@ -116,9 +116,14 @@ final class Batch<I, O> {
     return pending.stream().allMatch(p -> now - p.submission().deadline() >= grace);
   }
 
+  /// Whether no request waits for it any more.
+  boolean isUnwanted() {
+    return pending.stream().allMatch(p -> p.submission().hasEnded());
+  }
+
   /// Interrupts the worker, once, when no request waits for the batch any more.
   void interruptIfUnwanted() {
-    if (pending.stream().allMatch(p -> p.submission().hasEnded())) {
+    if (isUnwanted()) {
       interrupt();
     }
   }

@@ -384,12 +384,12 @@ final class BatchQueue<I, O> {
   /// Ends a batch whose pieces are to be tried again. Called, as everything that ends a batch, by
   /// its worker.
   ///
-  /// @return false: it was taken apart, and that is seen to
+  /// @return false: nobody waits for it, or it was taken apart, and that is seen to
   boolean release(Batch<I, O> batch) {
     return locked(
         () -> {
           requests.stop(batch);
-          return !batch.isTakenApart();
+          return !batch.isTakenApart() && !batch.isUnwanted();
         });
   }
 

@@ -2,11 +2,15 @@ package dev.berth.engine.cores;
 
 import dev.berth.engine.cores.Cores.Helpers;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.SequencedSet;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntFunction;
@@ -16,7 +20,8 @@ import java.util.function.IntFunction;
 /// A forward waits until a core is free. It gets all cores while no other forward runs or waits,
 /// else an equal share. No core is given twice: the threads of one forward wait for each other
 /// hundreds of times, and where one of them shares its core, each of these waits may be a time
-/// slice of the system.
+/// slice of the system. The exception is a forward that others have waited [#PATIENCE_NANOS] for,
+/// which may never end: it shares its cores from then on.
 ///
 /// A forward on one core runs on the thread that calls, as do those of an engine with helpers of
 /// its own. Another one on several runs on a thread of its own, for which libgomp keeps helpers.
@@ -30,11 +35,16 @@ final class CoreShares {
   /// other on all cores is sooner done.
   private static final double USUAL = 0.6;
 
+  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition coreIsFree = lock.newCondition();
   private final List<Team> teams = new ArrayList<>();
+
+  /// What runs a forward now, the one that began first in front.
+  private final SequencedSet<Team> running = new LinkedHashSet<>();
+
   private int used;
-  private int running;
   private int waiting;
 
   /// The part of the last eight forwards or so that ended while another one ran or waited.
@@ -51,6 +61,9 @@ final class CoreShares {
     int cores;
 
     private boolean busy;
+
+    /// How many of its cores are no other forward's.
+    private int held;
 
     /// How many of its threads have a core of their own; used on its own thread only.
     private int placed = 1;
@@ -92,29 +105,54 @@ final class CoreShares {
     }
   }
 
-  /// Waits until a core is free and takes it, with others where they are to be had.
+  /// Waits until a core is free and takes it, with others where they are to be had. When the time
+  /// for that is over, it takes those of the forward that has had its own for longest.
   ///
   /// @param cores that there are
   /// @param most how many the forward is worth
   /// @param helpers whose threads help that which calls
+  /// @throws CancellationException when the calling thread is interrupted while it waits: then no
+  ///   caller waits for the forward
   Team begin(int cores, int most, Helpers helpers) {
     lock.lock();
     try {
-      waiting++;
-      while (used >= cores) {
-        coreIsFree.awaitUninterruptibly();
-      }
-      waiting--;
-      int sharing = Math.max(running + waiting + 1, company >= USUAL ? 2 : 1);
+      awaitCore(cores);
+      int sharing = Math.max(running.size() + waiting + 1, company >= USUAL ? 2 : 1);
       int share = Math.clamp(Math.min(most, cores / sharing), 1, cores - used);
       var team = helpers == Helpers.LIBGOMP ? team(cores, share) : calling(share);
       team.busy = true;
-      running++;
-      used += team.cores;
+      running.add(team);
+      team.held = team.cores;
+      used += team.held;
       return team;
     } finally {
       lock.unlock();
     }
+  }
+
+  private void awaitCore(int cores) {
+    waiting++;
+    try {
+      long left = PATIENCE_NANOS;
+      while (used >= cores && left > 0) {
+        left = coreIsFree.awaitNanos(left);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw (CancellationException)
+          new CancellationException("no caller waits for this forward any more").initCause(e);
+    } finally {
+      waiting--;
+    }
+    for (var oldest = running.iterator(); used >= cores; ) {
+      share(oldest.next());
+    }
+  }
+
+  /// Others may have the cores of a forward from now on.
+  private void share(Team team) {
+    used -= team.held;
+    team.held = 0;
   }
 
   private Team calling(int cores) {
@@ -157,9 +195,9 @@ final class CoreShares {
     lock.lock();
     try {
       team.busy = false;
-      running--;
-      used -= team.cores;
-      company += ((running + waiting > 0 ? 1 : 0) - company) / 8;
+      running.remove(team);
+      share(team);
+      company += ((running.size() + waiting > 0 ? 1 : 0) - company) / 8;
       coreIsFree.signalAll();
     } finally {
       lock.unlock();

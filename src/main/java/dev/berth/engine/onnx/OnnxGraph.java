@@ -228,7 +228,7 @@ final class OnnxGraph implements Graph {
       for (int i = 0; i < kept.size(); i++) {
         given.put(inputs.get(tensors.size() + i).name(), kept.get(i).tensor());
       }
-      return outputs(session.run(given), kept);
+      return outputs(OnnxRun.run(session, given), kept);
     } catch (OrtException e) {
       throw OnnxFailure.of(e);
     } finally {

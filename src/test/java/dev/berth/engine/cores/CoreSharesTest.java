@@ -7,10 +7,12 @@ import static org.awaitility.Awaitility.await;
 import dev.berth.engine.EngineException;
 import dev.berth.engine.cores.Cores.Helpers;
 import java.lang.Thread.State;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class CoreSharesTest {
@@ -56,25 +58,44 @@ class CoreSharesTest {
   }
 
   @Test
-  void aForwardWaitsUntilACoreIsFreeAndThroughInterrupts() throws Exception {
+  void aForwardWaitsUntilACoreIsFree() throws Exception {
     var team = shares.begin(2, 2, Helpers.LIBGOMP);
     var next = new CompletableFuture<CoreShares.Team>();
-    var interrupted = new CompletableFuture<Boolean>();
     var caller =
-        Thread.ofPlatform()
-            .start(
-                () -> {
-                  next.complete(shares.begin(2, 2, Helpers.LIBGOMP));
-                  interrupted.complete(Thread.currentThread().isInterrupted());
-                });
-    await().until(() -> caller.getState() == State.WAITING);
+        Thread.ofPlatform().start(() -> next.complete(shares.begin(2, 2, Helpers.LIBGOMP)));
+    await().until(() -> caller.getState() == State.TIMED_WAITING || next.isDone());
 
-    caller.interrupt();
     team.close();
 
     assertThat(next.get()).as("the same team, whoever calls").isEqualTo(team);
-    assertThat(next.get().cores).as("nobody else wants any").isEqualTo(2);
-    assertThat(interrupted.get()).isTrue();
+  }
+
+  @Test
+  void aForwardThatNoCallerWaitsForDoesNotBegin() throws Exception {
+    var team = shares.begin(2, 2, Helpers.ENGINE);
+    Thread.currentThread().interrupt();
+    assertThatThrownBy(() -> shares.begin(2, 2, Helpers.ENGINE))
+        .isInstanceOf(CancellationException.class);
+    assertThat(Thread.interrupted()).isTrue();
+    team.close();
+    assertThat(once(2)).as("it has taken nothing").isEqualTo(2);
+  }
+
+  @ParameterizedTest
+  @EnumSource(Helpers.class)
+  void aForwardThatDoesNotEndKeepsNoCoreFromOthers(Helpers helpers) {
+    var endless = shares.begin(2, 2, helpers);
+    for (int i = 0; i < 20; i++) {
+      once(2);
+    }
+    var one = shares.begin(2, 2, helpers);
+    var other = shares.begin(2, 2, helpers);
+    assertThat(one.cores + other.cores).as("all cores are theirs").isEqualTo(2);
+    one.close();
+    other.close();
+    endless.close();
+    assertThat(shares.begin(2, 2, helpers).cores).as("no core was given back twice").isPositive();
+    assertThat(shares.begin(2, 2, helpers).cores).isPositive();
   }
 
   @Test
