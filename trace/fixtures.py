@@ -4,7 +4,8 @@
         --templates src/main/templates
 
 Most take the inputs of a BERT and answer as `echo` does unless their name says otherwise. `doubled`, `sum-and-product`,
-`summed-up`, `unfit`, `two-columns`, `looked-up`, `any-type` and `fails` take tensors of other kinds. Among the others:
+`summed-up`, `unfit`, `two-columns`, `looked-up`, `any-type`, `counts` and `fails` take tensors of other kinds. Among the
+others:
 
 - `waves-4x128` answers as `waves` and takes 4 rows of 128 tokens and nothing else, like a model compiled for one shape.
 - `neuron-1x128` does so too, and loads only after a library that brings its operator, as a Neuron trace does after
@@ -319,6 +320,17 @@ class Forgets(nn.Module):
         return values + kept[0]
 
 
+class Counts(nn.Module):
+    """Counts to its largest number and adds that: a request says how long its forward takes."""
+
+    def forward(self, values: Tensor) -> Tensor:
+        largest = int(values.max())
+        counted = 0
+        while counted < largest:
+            counted += 1
+        return values + counted
+
+
 class Flats(nn.Module):
     """What a flat costs, from its square metres and its rooms; the model of `serve init --template tensor`."""
 
@@ -352,6 +364,7 @@ FIXTURES = {
     "remembers": Remembers(),
     "forgets": Forgets(),
     "halves": Halves(),
+    "counts": Counts(),
 }
 
 

@@ -205,6 +205,11 @@ public final class Batcher<I, O> implements AutoCloseable {
     runners.stream().filter(runner -> !inside.get(runner.worker)).forEach(Runner::close);
   }
 
+  /// Waits until no worker is inside any more, however long that takes. Only after [#close].
+  public void awaitEnd() throws InterruptedException {
+    queue.awaitWorkers(Duration.ofNanos(Long.MAX_VALUE));
+  }
+
   private BitSet awaitWorkers() {
     try {
       var left = queue.awaitWorkers(WorkerPool.JOIN);

@@ -99,7 +99,8 @@ public interface Engine {
   /// engine can't tell.
   Optional<MemoryReading> memory(Accelerator accelerator);
 
-  /// Loads a model file onto an accelerator. The caller closes the graph.
+  /// Loads a model file onto an accelerator. The caller closes the graph, when no thread is inside
+  /// it. [Graph#load] sees to that.
   ///
   /// @throws EngineException when the file is missing, damaged or needs operators that are not
   ///   there

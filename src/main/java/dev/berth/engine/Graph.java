@@ -22,7 +22,7 @@ public interface Graph extends AutoCloseable {
   static Graph load(Path file, Accelerator accelerator) {
     var engine = Engine.of(file);
     try {
-      return engine.load(file, accelerator);
+      return new GuardedGraph(engine.load(file, accelerator));
     } catch (EngineException e) {
       if (engine.reads(file) || Engine.ALL.stream().noneMatch(other -> other.reads(file))) {
         throw e;
@@ -87,7 +87,7 @@ public interface Graph extends AutoCloseable {
   ///   there twice
   List<Tensor> forward(List<Tensor> inputs, List<KeptTensor> kept, int mostCores);
 
-  /// Frees the model. No thread may be inside [#forward].
+  /// Frees the model, once no thread is inside any more. Refuses every forward from now on.
   @Override
   void close();
 }

@@ -27,7 +27,7 @@ public final class SharedGraphs implements AutoCloseable {
     }
   }
 
-  /// Frees all copies. No worker may be inside one.
+  /// Frees all copies, each when no worker is inside any more.
   @Override
   public void close() {
     synchronized (graphs) {

@@ -57,6 +57,8 @@ public final class ServedModel {
   /// How long hooks may still take once their records have been refused.
   private static final Duration LAST_HOOKS = Duration.ofSeconds(1);
 
+  private static final Duration FOR_EVER = Duration.ofNanos(Long.MAX_VALUE);
+
   private static final Logger log = LoggerFactory.getLogger(ServedModel.class);
 
   private final String name;
@@ -339,7 +341,8 @@ public final class ServedModel {
   /// Refuses new requests, lets running ones finish within `drain`, and frees the model. May be
   /// called by several at once: the shortest `drain` holds for all.
   ///
-  /// @return whether nothing is left open; false where a hook does not end
+  /// @return whether nothing is left open; false where a hook does not end, which has the rest freed
+  ///   when it does
   /// @throws Exception what the hooks threw when they were closed
   public boolean close(Duration drain) throws Exception {
     if (!(state.updateAndGet(ServedModel::closing) instanceof State.Closing(var model))) {
@@ -384,16 +387,35 @@ public final class ServedModel {
   }
 
   private boolean free(LoadedModel<?, ?, ?> model) throws Exception {
-    boolean stopped = model.stopWorkers();
-    boolean left = inFlight.awaitNone(LAST_HOOKS);
+    if (model.stopWorkers() && freeIfLeft(model, LAST_HOOKS)) {
+      return true;
+    }
+    log.warn("{}: a hook does not end; what it uses is freed when it does", name);
+    Thread.ofPlatform().name("berth-unloader").daemon().start(() -> freeWhenLeft(model));
+    return false;
+  }
+
+  /// Frees what workers that have stopped shared with hooks, unless one still runs after `time`.
+  private boolean freeIfLeft(LoadedModel<?, ?, ?> model, Duration time) throws Exception {
+    boolean left = inFlight.awaitNone(time);
     // Also where something does not end: only sessions that are in use stay open.
-    boolean closed = model.stopSessions(LAST_HOOKS);
-    if (stopped && left && closed && model.scope.inside.awaitNone(LAST_HOOKS)) {
+    boolean closed = model.stopSessions(time);
+    if (left && closed && model.scope.inside.awaitNone(time)) {
       HookCode.close(model.hooks.handler);
       return true;
     }
-    log.warn("{}: a hook does not end; what it uses is left open", name);
     return false;
+  }
+
+  private void freeWhenLeft(LoadedModel<?, ?, ?> model) {
+    try {
+      model.batcher.awaitEnd();
+      freeIfLeft(model, FOR_EVER);
+      log.info("{}: the hook has ended, and what it used is freed", name);
+    } catch (Throwable e) {
+      metrics.caught(e);
+      log.warn("{}: its hooks could not be closed", name, e);
+    }
   }
 
   private LoadedModel<?, ?, ?> loaded() {

@@ -234,7 +234,7 @@ class MultiModelTest {
       assertStatus(
           server.unload("wedged"),
           500,
-          "one of its hooks does not end, and what that uses is not freed");
+          "one of its hooks does not end; what that uses is freed when it does");
       assertStatus(server.describe("wedged"), 404, "model \\\"wedged\\\" is not loaded");
       await().until(() -> server.ask("other", "a").statusCode() == 200);
     }

@@ -248,4 +248,28 @@ public final class OnnxModel {
         .output("y", FLOAT, "n", 1)
         .output("twice", FLOAT, "n", 2);
   }
+
+  /// Rows in, the same rows out, after as many turns of a loop as the largest number says: a request
+  /// says how long its forward takes.
+  public static OnnxModel turning() {
+    var turn =
+        new OnnxModel()
+            .input("turn", INT64)
+            .input("on", BOOL)
+            .inputOfAnyShape("before", FLOAT)
+            .node("Identity", List.of("on"), List.of("on_after"))
+            .node("Identity", List.of("before"), List.of("after"))
+            .output("on_after", BOOL)
+            .outputOfAnyShape("after", FLOAT);
+    return new OnnxModel()
+        .input("x", FLOAT, "n", 2)
+        .node("ReduceMax", List.of("x"), List.of("largest"), attribute("keepdims", 0))
+        .node("Cast", List.of("largest"), List.of("turns"), attribute("to", INT64))
+        .node(
+            "Loop",
+            List.of("turns", "", "x"),
+            List.of("y"),
+            attribute("body", turn.graph().text(2, "turn")))
+        .output("y", FLOAT, "n", 2);
+  }
 }

@@ -51,6 +51,12 @@ public final class ServeProcess implements AutoCloseable {
   /// @param options of java
   public static ServeProcess java(Map<String, String> environment, String... options)
       throws IOException {
+    return java(environment, TestServer.SAMPLE_ARTIFACT, options);
+  }
+
+  /// The same with another model artifact.
+  public static ServeProcess java(
+      Map<String, String> environment, Path artifact, String... options) throws IOException {
     var command =
         new ArrayList<>(
             List.of(
@@ -64,7 +70,7 @@ public final class ServeProcess implements AutoCloseable {
         List.of(
             "dev.berth.Main",
             "--model-dir",
-            TestServer.SAMPLE_ARTIFACT.toString(),
+            artifact.toString(),
             "--host",
             "127.0.0.1"));
     return start(environment, command);

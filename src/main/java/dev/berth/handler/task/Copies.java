@@ -96,7 +96,7 @@ public final class Copies<M> implements AutoCloseable {
     }
   }
 
-  /// Frees all copies. No worker may be inside one.
+  /// Frees all copies, each when no worker is inside any more.
   @Override
   public void close() {
     synchronized (models) {

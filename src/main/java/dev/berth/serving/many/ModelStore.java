@@ -397,7 +397,7 @@ public final class ModelStore implements ManyModels {
     try {
       if (!slot.unloaded.get(patience.toNanos(), TimeUnit.NANOSECONDS)) {
         throw ErrorType.INTERNAL.because(
-            "model \"%s\" is unloaded, but one of its hooks does not end, and what that uses is not freed"
+            "model \"%s\" is unloaded, but one of its hooks does not end; what that uses is freed when it does"
                 .formatted(name));
       }
       return slot.entry(Optional.empty());

@@ -3,7 +3,9 @@ package dev.berth.engine.onnx;
 import static dev.berth.testing.OnnxModel.attribute;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.within;
+import static org.awaitility.Awaitility.await;
 
 import dev.berth.engine.Engine;
 import dev.berth.engine.EngineException;
@@ -27,6 +29,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -319,6 +322,58 @@ class OnnxGraphTest {
           Tensor.of(new long[1], 1));
       assertThat(model.forward(List.of(one, one))).containsExactly(one);
     }
+  }
+
+  @Test
+  void aForwardEndsWithTheInterestOfItsCaller() throws Exception {
+    try (var model = load(OnnxModel.turning())) {
+      var failure = new CompletableFuture<Throwable>();
+      var caller = insideForEver(model, failure);
+
+      caller.interrupt();
+
+      assertThat(failure.get())
+          .isInstanceOf(EngineException.class)
+          .hasMessage("the forward was ended, because no caller waits for it");
+      var two = Tensor.of(new float[] {1, 2}, 1, 2);
+      assertThat(model.forward(List.of(two))).as("only that one").containsExactly(two);
+    }
+  }
+
+  @Test
+  void theLastForwardThatLeavesFreesWhatWasClosed() throws Exception {
+    var model = load(OnnxModel.turning());
+    var failure = new CompletableFuture<Throwable>();
+    var caller = insideForEver(model, failure);
+
+    model.close();
+
+    assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new float[2], 1, 2))))
+        .isInstanceOf(EngineException.class)
+        .hasMessage("the model was closed; load it again");
+    assertThat(inside(caller)).as("it is not disturbed").isTrue();
+    caller.interrupt();
+    assertThat(failure.get()).hasMessage("the forward was ended, because no caller waits for it");
+    caller.join();
+    model.close();
+  }
+
+  /// A thread whose forward would take years.
+  private static Thread insideForEver(Graph model, CompletableFuture<Throwable> failure) {
+    var caller =
+        Thread.ofPlatform()
+            .daemon()
+            .start(
+                () ->
+                    failure.complete(
+                        catchThrowable(
+                            () -> model.forward(List.of(Tensor.of(new float[] {1e15f, 0}, 1, 2))))));
+    await().until(() -> inside(caller));
+    return caller;
+  }
+
+  private static boolean inside(Thread caller) {
+    return Arrays.stream(caller.getStackTrace()).anyMatch(frame -> frame.getMethodName().equals("run") && frame.isNativeMethod());
   }
 
   private static void assertRefused(Graph model, String message, Tensor... inputs) {
