@@ -9,8 +9,7 @@ import java.time.Duration;
 ///   record that is longer than this alone is still served, by itself
 /// @param maxBatchDelay how long a free worker lets the oldest record wait for a fuller batch;
 ///   zero: not at all
-/// @param queueCapacity records that may wait before a request is refused; a request that finds the
-///   queue empty is taken whatever its size
+/// @param queueCapacity requests that may wait before another one is refused
 /// @param targetDelay when a request has waited for longer and has had nothing, and others leave
 ///   unanswered, the newest is served first; zero: never
 public record BatchLimits(

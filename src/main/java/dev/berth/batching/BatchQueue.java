@@ -17,7 +17,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
-/// Where the requests of a model and the workers meet: a bounded queue of records in pieces.
+/// Where the requests of a model and the workers meet: a bounded queue of requests, whose records
+/// wait in pieces. What records hold is bounded by the memory of requests, and how long they take
+/// by the expected wait.
 ///
 /// [#submit] takes a request in, and whoever waits for its end may [#ask]; workers [#take] a batch
 /// and say what became of it; [#close] ends it. The lock is that of the [WorkerPool]. No foreign
@@ -83,7 +85,6 @@ final class BatchQueue<I, O> {
   /// @throws ServingException when it can't be queued
   void submit(Submission<I, O> submission) {
     withRoom(
-        submission.records(),
         submission.pending.size(),
         submission.deadline(),
         () -> {
@@ -114,19 +115,19 @@ final class BatchQueue<I, O> {
 
   /// @throws ServingException when not even one record can be queued
   void requireRoom(long deadline) {
-    withRoom(1, 1, deadline, () -> {});
+    withRoom(1, deadline, () -> {});
   }
 
   /// Does under the lock what needs room. Where the queue is full, requests whose callers have gone
   /// leave it first.
-  private void withRoom(int records, int pieces, long deadline, Runnable action) {
+  private void withRoom(int pieces, long deadline, Runnable action) {
     boolean done =
         locked(
             () -> {
-              if (isFull(records)) {
+              if (isFull()) {
                 return false;
               }
-              requireRoom(records, pieces, deadline);
+              requireRoom(pieces, deadline);
               action.run();
               return true;
             });
@@ -134,14 +135,14 @@ final class BatchQueue<I, O> {
       endAbandoned(locked(() -> requests.toAsk(ASKED)));
       locked(
           () -> {
-            requireRoom(records, pieces, deadline);
+            requireRoom(pieces, deadline);
             action.run();
           });
     }
   }
 
-  private boolean isFull(int more) {
-    return requests.waiting() > 0 && more > capacity - requests.load();
+  private boolean isFull() {
+    return requests.waiting() >= capacity;
   }
 
   /// Ends those requests whose callers have gone. They are asked without the lock.
@@ -152,7 +153,7 @@ final class BatchQueue<I, O> {
     }
   }
 
-  private void requireRoom(int records, int pieces, long deadline) {
+  private void requireRoom(int pieces, long deadline) {
     if (closed) {
       throw ErrorType.NOT_READY.because("%s has stopped".formatted(name));
     }
@@ -163,11 +164,11 @@ final class BatchQueue<I, O> {
       return;
     }
     var left = Duration.ofNanos(deadline - clock.getAsLong());
-    if (isFull(records)) {
+    if (isFull()) {
       throw overloaded(
           left,
-          "found %d records waiting and %d more, expected at most %d"
-              .formatted(requests.waiting(), records, capacity));
+          "found %d requests waiting, expected fewer than %d"
+              .formatted(requests.waiting(), capacity));
     }
     var wait = requests.expectedWait(pieces, liveWorkers, pool.queuesInTurn());
     if (wait.compareTo(left.dividedBy(2)) > 0) {
@@ -475,7 +476,7 @@ final class BatchQueue<I, O> {
     return liveWorkers;
   }
 
-  /// The number of records that wait.
+  /// The number of requests that wait.
   int size() {
     return locked(requests::waiting);
   }

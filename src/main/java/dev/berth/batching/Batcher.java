@@ -189,7 +189,7 @@ public final class Batcher<I, O> implements AutoCloseable {
     return runners.stream().allMatch(Runner::isClosed);
   }
 
-  /// The records that wait.
+  /// The number of requests that wait.
   public int queueDepth() {
     return queue.size();
   }

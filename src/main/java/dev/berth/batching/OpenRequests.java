@@ -33,9 +33,6 @@ final class OpenRequests<I, O> {
   private final Buckets<I, O> waiting = new Buckets<>();
   private final Turns<I, O> turns;
 
-  /// The records that have pieces in the line.
-  private int waitingRecords;
-
   private final Set<Batch<I, O>> running = new LinkedHashSet<>();
 
   /// Those that have ended and were not told yet, which must wait until the lock is free.
@@ -54,20 +51,9 @@ final class OpenRequests<I, O> {
     this.turns = new Turns<>(policy.limits().targetDelay());
   }
 
-  /// The number of records that wait. One of which some pieces wait counts as one.
+  /// The number of requests that wait. One of which some pieces wait counts as one.
   int waiting() {
-    return waitingRecords;
-  }
-
-  /// How much of the line is taken. A request that is longer than the whole line, let in when
-  /// nothing waited, takes half of it at most, so that others are not refused until it is done.
-  int load() {
-    int capacity = policy.limits().queueCapacity();
-    return waitingRecords
-        - several.stream()
-            .filter(submission -> submission.records() > capacity)
-            .mapToInt(submission -> Math.max(0, submission.leftRecords() - capacity / 2))
-            .sum();
+    return turns.size();
   }
 
   /// How long a request of `count` pieces would wait on so many workers: in turn with those that
@@ -95,8 +81,7 @@ final class OpenRequests<I, O> {
     }
     submission.pending.forEach(waiting::add);
     turns.add(submission);
-    waitingRecords += submission.records();
-    metrics.recordsQueued(submission.records());
+    metrics.requestQueued(submission.records());
   }
 
   /// Ends the requests whose time ran out while they stood first in line.
@@ -181,10 +166,12 @@ final class OpenRequests<I, O> {
 
   private void take(Pending<I, O> pending, List<Pending<I, O>> chosen) {
     waiting.remove(pending);
-    boolean whole = pending.submission().take(pending);
-    turns.taken(pending.submission());
-    waitingRecords -= whole ? 1 : 0;
-    metrics.recordsDequeued(whole ? 1 : 0);
+    var submission = pending.submission();
+    submission.take(pending);
+    turns.taken(submission);
+    if (submission.left() == 0) {
+      metrics.requestDequeued();
+    }
     chosen.add(pending);
   }
 
@@ -360,10 +347,10 @@ final class OpenRequests<I, O> {
   private void withdraw(Submission<I, O> submission) {
     submission.pending.forEach(waiting::remove);
     submission.pending.forEach(apart::remove);
-    int dropped = submission.leftRecords();
-    waitingRecords -= dropped;
-    metrics.recordsDequeued(dropped);
-    metrics.abandoned.increment(dropped);
+    if (submission.left() > 0) {
+      metrics.requestDequeued();
+    }
+    metrics.abandoned.increment(submission.leftRecords());
     running.forEach(Batch::interruptIfUnwanted);
   }
 }

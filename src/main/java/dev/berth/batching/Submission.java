@@ -2,6 +2,7 @@ package dev.berth.batching;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Collections;
 import java.util.LinkedHashSet;
@@ -73,9 +74,6 @@ final class Submission<I, O> {
   /// How many of them each record has.
   private final int[] leftOfRecord;
 
-  /// How many records have any.
-  private int leftRecords;
-
   /// All before it have left the line.
   private int next;
 
@@ -101,7 +99,6 @@ final class Submission<I, O> {
     this.unanswered = count;
     this.values = new ArrayList<>(Collections.nCopies(count, null));
     this.leftOfRecord = pieces.counts().clone();
-    this.leftRecords = leftOfRecord.length;
     this.pending = new ArrayList<>(count);
     int record = 0;
     int before = 0;
@@ -200,14 +197,11 @@ final class Submission<I, O> {
     }
   }
 
-  /// Takes a piece out of the line; true when it was the last one of its record there.
-  boolean take(Pending<I, O> piece) {
+  /// Takes a piece out of the line.
+  void take(Pending<I, O> piece) {
     taken++;
     leftLength -= piece.length();
     leftOfRecord[piece.record()]--;
-    boolean last = leftOfRecord[piece.record()] == 0;
-    leftRecords -= last ? 1 : 0;
-    return last;
   }
 
   int taken() {
@@ -222,7 +216,7 @@ final class Submission<I, O> {
   /// How many of its records wait, with all of their pieces or with some. It stays as it was when
   /// the request ended.
   int leftRecords() {
-    return leftRecords;
+    return (int) Arrays.stream(leftOfRecord).filter(pieces -> pieces > 0).count();
   }
 
   /// Whether no piece of a record waited any more, now or when the request ended.

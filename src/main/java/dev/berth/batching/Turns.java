@@ -51,6 +51,11 @@ final class Turns<I, O> {
     this.targetDelay = targetDelay.toNanos();
   }
 
+  /// The number of requests that have pieces in the line.
+  int size() {
+    return untouched.size() + begun.size();
+  }
+
   void add(Submission<I, O> submission) {
     untouched.addLast(submission);
     unasked.addLast(submission);

@@ -27,7 +27,7 @@ public record BatchingConfig(
             Syntax.positive(),
             batch ? Integer.MAX_VALUE : 1000,
             "1000; unlimited when SAGEMAKER_BATCH is true",
-            "Records that may wait before callers are refused with 503",
+            "Requests that may wait before callers are refused with 503",
             "BERTH_QUEUE_CAPACITY",
             "TS_JOB_QUEUE_SIZE",
             "MMS_JOB_QUEUE_SIZE",

@@ -169,7 +169,7 @@ record Triton(
   }
 
   Message config(Asked asked) {
-    return GrpcMessages.config(metadata(asked), config.batching().queueCapacity());
+    return GrpcMessages.config(metadata(asked));
   }
 
   private ModelMetadata metadata(Asked asked) {

@@ -70,9 +70,9 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
   /// When a batch was predicted last, in milliseconds since 1970; 0: none was.
   private volatile long lastPredicted;
 
-  private final AtomicInteger queueDepth = gauge("berth.queue.depth", "records waiting");
+  private final AtomicInteger queueDepth = gauge("berth.queue.depth", "requests waiting");
   private final AtomicInteger queueCapacity =
-      gauge("berth.queue.capacity", "records that may wait");
+      gauge("berth.queue.capacity", "requests that may wait");
 
   private final Counter tokens =
       counter("berth.tokens", "lengths of the records in batches, added up");
@@ -168,20 +168,22 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
     }
   }
 
-  /// A request's records were taken into the queue.
-  public void recordsQueued(int count) {
+  /// A request was taken into the queue.
+  ///
+  /// @param count of its records
+  public void requestQueued(int count) {
     records.increment(count);
-    queueDepth.addAndGet(count);
+    queueDepth.incrementAndGet();
   }
 
-  /// Records left the queue, for a batch or because nobody waits for them.
-  public void recordsDequeued(int count) {
-    queueDepth.addAndGet(-count);
+  /// The last records of a request left the queue, for a batch or because nobody waits for them.
+  public void requestDequeued() {
+    queueDepth.decrementAndGet();
   }
 
   /// A queue of the model is there, until [#queueClosed].
   ///
-  /// @param capacity how many records may wait
+  /// @param capacity how many requests may wait
   /// @param expectedWait asked when the metrics are read
   public void queueOpened(int capacity, Supplier<Duration> expectedWait) {
     queueCapacity.set(capacity);

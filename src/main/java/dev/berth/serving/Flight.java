@@ -27,8 +27,8 @@ final class Flight<I, O> {
 
   private static final long LEAST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-  /// What a record takes here and in the queue, in bytes.
-  private static final long RECORD = 256;
+  /// What a record, or a piece of one, takes here and in the queue, in bytes.
+  private static final long PIECE = 256;
 
   private final LoadedModel<?, I, O> model;
   private final Hooks<?, I, O> hooks;
@@ -161,7 +161,7 @@ final class Flight<I, O> {
     }
     translated.complete(null);
     records = hooks.decode(understood, now::enters);
-    call.memory().add(RECORD * records.values().size());
+    call.memory().add(PIECE * records.pieces().values().size());
     decoded = Duration.ofNanos(System.nanoTime() - start);
     model.metrics.decode.record(decoded);
     if (records.isEmpty()) {

@@ -80,7 +80,7 @@ class GoneCallersTest {
     try (var serving = Serving.started()) {
       serving.holdWorker();
       var abandoned = serving.ask(Serving.LONG, gone::get, "a", "b", "c");
-      serving.awaitDepth(3);
+      serving.awaitDepth(1);
       var other = serving.askAndWait("d", "e");
       gone.set(true);
       serving.model.release();
@@ -113,7 +113,7 @@ class GoneCallersTest {
               "c",
               "d",
               "e");
-      serving.awaitDepth(5);
+      serving.awaitDepth(1);
       serving.model.release();
 
       assertAnswered(request, "A", "B", "C", "D", "E");

@@ -49,7 +49,7 @@ final class Serving implements AutoCloseable {
             "words", "the model", pool, limits, model, System::nanoTime, metrics.ofModel("words"));
   }
 
-  /// One worker, batches of up to four records, room for six.
+  /// One worker, batches of up to four records, room for six requests.
   static Serving started() throws Exception {
     return started(1, new BatchLimits(4, 1_000_000, Duration.ZERO, 6, Duration.ZERO));
   }
@@ -110,11 +110,11 @@ final class Serving implements AutoCloseable {
     var _ = askAndHold();
   }
 
-  /// Asks and returns when the records wait.
+  /// Asks and returns when the request waits.
   Future<Predictions<String>> askAndWait(String... records) {
     int before = batcher.queueDepth();
     var asked = ask(records);
-    awaitDepth(before + records.length);
+    awaitDepth(before + 1);
     return asked;
   }
 

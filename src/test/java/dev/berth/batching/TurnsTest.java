@@ -242,12 +242,12 @@ class TurnsTest {
 
   @Test
   void aFullQueueMakesRoomWhereCallersHaveGone() throws Exception {
-    queue = queue(1, TARGET, 3);
+    queue = queue(1, TARGET, 2);
     var gone = new AtomicBoolean();
     ask("a");
     ask(gone::get, "b", "c");
     assertThatThrownBy(() -> ask("d"))
-        .hasMessageContaining("found 3 records waiting and 1 more, expected at most 3");
+        .hasMessageContaining("found 2 requests waiting, expected fewer than 2");
     gone.set(true);
     assertThatCode(() -> queue.requireRoom(DEADLINE)).doesNotThrowAnyException();
     ask("d", "e");
@@ -256,24 +256,23 @@ class TurnsTest {
   }
 
   @Test
-  void piecesAreOneRecordToAllLimitsAndCounts() throws Exception {
-    queue = queue(1, TARGET, 3);
+  void piecesAreOneRequestToTheQueueAndOneRecordToAllCounts() throws Exception {
+    queue = queue(1, TARGET, 2);
     submit(
         () -> false,
         new Pieces<>(
             List.of("a1", "a2", "a3", "a4", "b", "c1", "c2"),
             new int[] {2, 2, 2, 2, 1, 2, 2},
             new int[] {4, 1, 2}));
-    assertThat(queue.size()).isEqualTo(3);
-    assertThat(take(3)).containsExactly("a1", "a2", "a3");
-    assertThatThrownBy(() -> ask("d"))
-        .hasMessageContaining("found 3 records waiting and 1 more, expected at most 3");
-    assertThat(take()).containsExactly("a4");
+    assertThat(queue.size()).isEqualTo(1);
+    assertThat(take(4)).containsExactly("a1", "a2", "a3", "a4");
     ask("d");
+    assertThatThrownBy(() -> ask("e"))
+        .hasMessageContaining("found 2 requests waiting, expected fewer than 2");
     assertThat(metrics.scrape().lines())
         .contains(
             "berth_records_total{model=\"words\"} 4.0",
-            "berth_queue_depth{model=\"words\"} 3.0",
+            "berth_queue_depth{model=\"words\"} 2.0",
             "berth_queue_wait_seconds_count{model=\"words\"} 1");
 
     assertThat(take(4)).containsExactly("d", "b", "c1", "c2");

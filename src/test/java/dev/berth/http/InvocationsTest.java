@@ -15,6 +15,7 @@ import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -180,6 +181,27 @@ class InvocationsTest {
                   .map(CompletableFuture::join)
                   .filter(response -> response.statusCode() == 200))
           .hasSize(4);
+    }
+  }
+
+  @Test
+  @Tag("ASY-02")
+  void aThousandRequestsAtATimeAreAllTakenHoweverManyRowsTheyHave() throws Exception {
+    var gate = new Gate(1);
+    try (var server = TestServer.with(new GatedHandler(gate)).start()) {
+      var rows = "a\n".repeat(370);
+      var asked = Stream.generate(() -> server.invokeAsync(rows)).limit(1000).toList();
+      gate.awaitArrival();
+      await()
+          .until(
+              () ->
+                  server
+                          .get("/metrics")
+                          .body()
+                          .contains("berth_requests_in_flight{model=\"model\"} 1000.0")
+                      || asked.stream().anyMatch(CompletableFuture::isDone));
+      gate.open();
+      assertThat(asked).allSatisfy(answer -> assertThat(answer.get().statusCode()).isEqualTo(200));
     }
   }
 

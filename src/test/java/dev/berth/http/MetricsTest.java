@@ -69,7 +69,7 @@ class MetricsTest {
               () ->
                   assertThat(server.get("/metrics").body())
                       .contains("berth_requests_in_flight{model=\"model\"} 2.0")
-                      .contains("berth_queue_depth{model=\"model\"} 3.0"));
+                      .contains("berth_queue_depth{model=\"model\"} 2.0"));
       gate.open();
       waiting.forEach(CompletableFuture::join);
       await()

@@ -74,14 +74,14 @@ class TritonTest {
           .isEqualTo(
               tree(
                   """
-          {"name": "model", "platform": "berth", "max_batch_size": 1000,
+          {"name": "model", "platform": "berth", "max_batch_size": 2147483647,
            "input": [{"name": "values", "data_type": "TYPE_FP32", "dims": [2]}],
            "output": [{"name": "output_0", "data_type": "TYPE_FP32", "dims": [1]}],
            "dynamic_batching": {}, "backend": "berth"}"""));
     }
     assertThat(text(ofOne.call("ModelConfig", "name: 'model'")))
         .isEqualTo(
-            "config { name: \"model\" platform: \"berth\" max_batch_size: 1000 input { name: \"values\" data_type: TYPE_FP32 dims: 2 } output { name: \"output_0\" data_type: TYPE_FP32 dims: 1 } dynamic_batching { } backend: \"berth\" }");
+            "config { name: \"model\" platform: \"berth\" max_batch_size: 2147483647 input { name: \"values\" data_type: TYPE_FP32 dims: 2 } output { name: \"output_0\" data_type: TYPE_FP32 dims: 1 } dynamic_batching { } backend: \"berth\" }");
   }
 
   @Test

@@ -59,11 +59,12 @@ class ModelMetricsTest {
 
   @Test
   void theQueueIsAsDeepAsWhatCameAndHasNotLeft() {
-    metrics.recordsQueued(5);
-    metrics.recordsDequeued(2);
+    metrics.requestQueued(5);
+    metrics.requestQueued(1);
+    metrics.requestDequeued();
 
     assertThat(series())
-        .contains("berth_records_total{model=\"qa\"} 5.0", "berth_queue_depth{model=\"qa\"} 3.0");
+        .contains("berth_records_total{model=\"qa\"} 6.0", "berth_queue_depth{model=\"qa\"} 1.0");
   }
 
   @Test
@@ -116,8 +117,9 @@ class ModelMetricsTest {
   @Test
   void modelsAreCountedApart() {
     var other = process.ofModel("other");
-    metrics.recordsQueued(1);
-    other.recordsQueued(2);
+    metrics.requestQueued(1);
+    other.requestQueued(1);
+    other.requestQueued(1);
 
     assertThat(series())
         .contains("berth_queue_depth{model=\"qa\"} 1.0", "berth_queue_depth{model=\"other\"} 2.0");
@@ -126,22 +128,22 @@ class ModelMetricsTest {
   @Test
   void twoVersionsOfAModelShareItsSeriesUntilBothAreGone() {
     var next = process.ofModel("qa");
-    metrics.recordsQueued(1);
-    next.recordsQueued(2);
+    metrics.requestQueued(1);
+    next.requestQueued(2);
     metrics.close();
 
     assertThat(series())
-        .contains("berth_records_total{model=\"qa\"} 3.0", "berth_queue_depth{model=\"qa\"} 3.0");
+        .contains("berth_records_total{model=\"qa\"} 3.0", "berth_queue_depth{model=\"qa\"} 2.0");
     next.close();
     assertThat(series()).isEmpty();
   }
 
   @Test
   void aModelThatComesBackBeginsAnew() {
-    metrics.recordsQueued(4);
+    metrics.requestQueued(4);
     metrics.close();
-    process.ofModel("qa").recordsQueued(1);
-    metrics.recordsDequeued(4);
+    process.ofModel("qa").requestQueued(1);
+    metrics.requestDequeued();
 
     assertThat(series())
         .contains("berth_records_total{model=\"qa\"} 1.0", "berth_queue_depth{model=\"qa\"} 1.0");
@@ -169,7 +171,7 @@ class ModelMetricsTest {
                             start.await();
                             try (var model = process.ofModel("model-" + number / 2)) {
                               model.requestCompleted(200 + number % 2, Duration.ofMillis(1));
-                              model.recordsQueued(1);
+                              model.requestQueued(1);
                             }
                             return null;
                           }))

@@ -113,11 +113,11 @@ class EmfTest {
     try (var metrics = new ServingMetrics()) {
       var documents = new EmfDocuments(Map.of());
       var model = metrics.ofModel("a");
-      model.recordsQueued(5);
+      model.requestQueued(5);
       assertThat(documents(documents, metrics).get("a").get("berth_records_total").asDouble())
           .isEqualTo(5);
       model.close();
-      metrics.ofModel("a").recordsQueued(2);
+      metrics.ofModel("a").requestQueued(2);
       assertThat(documents(documents, metrics).get("a").get("berth_records_total").asDouble())
           .isEqualTo(2);
     }

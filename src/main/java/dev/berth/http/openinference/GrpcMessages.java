@@ -54,16 +54,15 @@ public final class GrpcMessages {
         .build();
   }
 
-  /// Triton's configuration, of which the dimensions are without the records.
-  ///
-  /// @param mostRecords that one request may have
-  public static Message config(ModelMetadata model, int mostRecords) {
+  /// Triton's configuration, of which the dimensions are without the records. A request may have
+  /// any number of those.
+  public static Message config(ModelMetadata model) {
     var config =
         ModelConfig.newBuilder()
             .setName(model.name())
             .setPlatform(model.platform())
             .setBackend(model.platform())
-            .setMaxBatchSize(mostRecords)
+            .setMaxBatchSize(Integer.MAX_VALUE)
             .setDynamicBatching(ModelDynamicBatching.getDefaultInstance());
     for (var column : model.inputs()) {
       config
