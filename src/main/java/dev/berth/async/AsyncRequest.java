@@ -36,14 +36,14 @@ record AsyncRequest(
   private static final String PREFIX = "X-Amzn-SageMaker-";
   private static final String INFERENCE_ID = PREFIX + "Inference-Id";
 
-  /// The names of the container's headers by those of the API.
+  /// The names of the container's headers by those of the API, without what it puts in front.
   private static final Map<String, String> PASSED_ON =
       Map.of(
-          PREFIX + "Content-Type",
           "Content-Type",
-          PREFIX + "Accept",
+          "Content-Type",
           "Accept",
-          PREFIX + "Custom-Attributes",
+          "Accept",
+          "Custom-Attributes",
           PREFIX + "Custom-Attributes");
 
   /// @param header the value of a request's header; null where it has none
@@ -65,7 +65,8 @@ record AsyncRequest(
     headers.put(INFERENCE_ID, id);
     PASSED_ON.forEach(
         (api, name) ->
-            Optional.ofNullable(header.apply(api)).ifPresent(value -> headers.put(name, value)));
+            text(header, api, "printable characters of ASCII", "[\\t\\p{Print}]*")
+                .ifPresent(value -> headers.put(name, value)));
     var file =
         text(
             header,

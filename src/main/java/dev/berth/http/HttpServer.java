@@ -208,6 +208,7 @@ public final class HttpServer implements AutoCloseable {
   private static void configure(HttpConfiguration http) {
     http.setRequestHeaderSize(MAX_HEADER_BYTES);
     http.setSendServerVersion(false);
+    http.addCustomizer(new HeaderText());
     // The name of a model may have any character, and is one segment of a path.
     http.setUriCompliance(
         UriCompliance.DEFAULT.with(

@@ -141,8 +141,10 @@ final class RuntimeApi extends Handler.Wrapper {
                   Request.getLocalPort(request),
                   container(request, endpoint));
       var accepted = invocations.accept(URI.create(container), request.getHeaders()::get, body);
-      response.getHeaders().put(PREFIX + "OutputLocation", accepted.output());
-      response.getHeaders().put(PREFIX + "FailureLocation", accepted.failure());
+      response
+          .getHeaders()
+          .put(PREFIX + "OutputLocation", HeaderText.written(accepted.output()))
+          .put(PREFIX + "FailureLocation", HeaderText.written(accepted.failure()));
       answer(
           response,
           HttpStatus.ACCEPTED_202,

@@ -9,6 +9,7 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.testing.Gate;
 import dev.berth.testing.GatedHandler;
+import dev.berth.testing.RawConnection;
 import dev.berth.testing.S3Server;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
@@ -16,6 +17,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -127,6 +129,56 @@ class AsyncInvocationsTest {
         .isEqualTo(shared.resolve("out/today/one/a.txt").toString());
     assertThat(written(accepted.outputLocation()))
         .isEqualTo("[A] text/plain  %s /invocations".formatted(accepted.inferenceId()));
+  }
+
+  @Test
+  void namesOfObjectsAreUtf8InHeaders() throws Exception {
+    Files.writeString(shared.resolve("zażółć 日本.txt"), "a");
+    var out = Files.createDirectories(directory.resolve("wyjście"));
+    try (var s3 = S3Server.start().createBucket("bucket");
+        var server =
+            TestServer.with(new EchoingHandler())
+                .set("BERTH_ASYNC_OUTPUT", out.toString())
+                .set("BERTH_ASYNC_INPUT", shared.toString())
+                .set("AWS_ENDPOINT_URL_S3", s3.endpoint().toString())
+                .start()) {
+      s3.put("bucket", "in/zażółć é.csv", "a");
+      for (var input : List.of(shared + "/zażółć 日本.txt", "s3://bucket/in/zażółć é.csv")) {
+        var answer = raw(server, "InputLocation: " + input);
+        assertThat(answer).startsWith("HTTP/1.1 202");
+        assertThat(written(header(answer, "OutputLocation"))).startsWith("[A] application/json");
+        assertThat(header(answer, "FailureLocation")).startsWith(out + "/failures/");
+      }
+      assertThat(raw(server, "InputLocation: /żółw"))
+          .startsWith("HTTP/1.1 400")
+          .contains("InputLocation: /żółw: found a file elsewhere");
+    }
+  }
+
+  @Test
+  void whatAContainerCantBeToldIsAValidationError() throws Exception {
+    for (var name : List.of("Content-Type", "Accept", "Custom-Attributes")) {
+      assertThat(raw(server, "InputLocation: s3://a/b\r\nX-Amzn-SageMaker-%s: ż".formatted(name)))
+          .startsWith("HTTP/1.1 400")
+          .contains("%s: found \\\"ż\\\", expected printable characters of ASCII".formatted(name));
+    }
+  }
+
+  /// As boto3 sends headers, and other clients of Java do not.
+  private static String raw(TestServer server, String header) throws IOException {
+    var request =
+        "POST /endpoints/any/async-invocations HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\nX-Amzn-SageMaker-%s\r\n\r\n"
+            .formatted(header);
+    try (var connection = new RawConnection(server.uri("/").getPort())) {
+      return connection.send(request.getBytes(StandardCharsets.UTF_8)).readResponse();
+    }
+  }
+
+  private static String header(String answer, String name) {
+    var line =
+        answer.lines().filter(each -> each.startsWith("X-Amzn-SageMaker-" + name)).findFirst();
+    var value = line.orElseThrow().split(": ", 2)[1];
+    return new String(value.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8);
   }
 
   @Test

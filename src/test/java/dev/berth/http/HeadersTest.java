@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
@@ -98,6 +99,32 @@ class HeadersTest {
               "content-type=text/plain",
               "Authorization=",
               "X-Mine=");
+    }
+  }
+
+  @Test
+  void headersAreUtf8OrElseIso88591() throws Exception {
+    var handler =
+        new TextHandler() {
+          @Override
+          public List<String> predictFn(List<String> records, Object model) {
+            return records;
+          }
+
+          @Override
+          public List<String> inputFn(InvocationRequest request) {
+            return List.of(
+                request.header("X-Amzn-SageMaker-Target-Variant").orElse(""),
+                request.customAttributes().orElse(""));
+          }
+        };
+    try (var server = TestServer.with(handler).start();
+        var connection = new RawConnection(server.uri("/").getPort())) {
+      connection.send(
+          "POST /invocations HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\nX-Amzn-SageMaker-Target-Variant: ");
+      connection.send("żółw 日本".getBytes(StandardCharsets.UTF_8));
+      connection.send("\r\nX-Amzn-SageMaker-Custom-Attributes: k=é\r\n\r\n");
+      assertThat(connection.readResponse()).endsWith("\nżółw 日本\nk=é");
     }
   }
 

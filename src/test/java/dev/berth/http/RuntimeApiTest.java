@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
+import dev.berth.testing.RawConnection;
 import dev.berth.testing.RememberingHandler;
 import dev.berth.testing.SpellingHandler;
 import dev.berth.testing.TestServer;
@@ -121,6 +122,24 @@ class RuntimeApiTest {
           .isInstanceOfSatisfying(
               ModelErrorException.class,
               error -> assertThat(error.originalStatusCode()).isEqualTo(404));
+    }
+  }
+
+  @Test
+  void namesOfModelsAreUtf8InHeaders() throws Exception {
+    Files.createSymbolicLink(models.resolve("żółw é"), TestServer.SAMPLE_ARTIFACT);
+    var question = "{\"question\": \"Who?\", \"context\": \"Bob came.\"}";
+    try (var server = TestServer.ofDirectory(models).start()) {
+      for (var header : List.of("Target-Model: żółw é.tar.gz", "Inference-Component: żółw é")) {
+        var request =
+            "POST /endpoints/any/invocations HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\nX-Amzn-SageMaker-%s\r\n\r\n%s"
+                .formatted(question.length(), header, question);
+        try (var connection = new RawConnection(server.uri("/").getPort())) {
+          assertThat(connection.send(request.getBytes(StandardCharsets.UTF_8)).readResponse())
+              .startsWith("HTTP/1.1 200")
+              .contains("\"answer\":\"Bob\"");
+        }
+      }
     }
   }
 
