@@ -152,8 +152,8 @@ public final class Tensor {
   }
 
   /// The same numbers in another type, as Java's casts convert them. Fractions are rounded towards
-  /// zero, what is beyond the ends of a type without fractions becomes its nearest end, and NaN 0. A
-  /// whole number that does not fit keeps its lower bits. As booleans, all but 0 are true.
+  /// zero, what is beyond the ends of a type without fractions becomes its nearest end, and NaN 0.
+  /// A whole number that does not fit keeps its lower bits. As booleans, all but 0 are true.
   ///
   /// @throws IllegalStateException from texts to numbers or back
   public Tensor as(ElementType other) {

@@ -21,38 +21,43 @@ final class NumberText {
 
   static boolean isNumber(String text) {
     var number = text.strip();
-    return FINITE.matcher(number).matches() || isNotFinite(number);
-  }
-
-  private static boolean isNotFinite(String number) {
-    return NAN.matcher(number).matches() || INFINITY.matcher(number).matches();
+    return FINITE.matcher(number).matches() || isNan(number) || isInfinity(number);
   }
 
   /// @throws NumberFormatException where it is none
   static double read(String text) {
     var number = text.strip();
-    if (!isNotFinite(number)) {
-      return Double.parseDouble(finite(number));
+    if (FINITE.matcher(number).matches()) {
+      return Double.parseDouble(digits(number));
     }
-    return NAN.matcher(number).matches()
-        ? Double.NaN
-        : number.startsWith("-") ? Double.NEGATIVE_INFINITY : Double.POSITIVE_INFINITY;
+    if (isInfinity(number)) {
+      return number.startsWith("-") ? Double.NEGATIVE_INFINITY : Double.POSITIVE_INFINITY;
+    }
+    if (isNan(number)) {
+      return Double.NaN;
+    }
+    throw new NumberFormatException("found no number");
   }
 
   /// @throws NumberFormatException where it is none
   /// @throws ArithmeticException where it is NaN or an infinity
   static BigDecimal exact(String text) {
     var number = text.strip();
-    if (isNotFinite(number)) {
-      throw new ArithmeticException(number);
+    if (FINITE.matcher(number).matches()) {
+      return new BigDecimal(digits(number));
     }
-    return new BigDecimal(finite(number));
+    throw new ArithmeticException("found %s, expected digits".formatted(read(number)));
   }
 
-  private static String finite(String number) {
-    if (!FINITE.matcher(number).matches()) {
-      throw new NumberFormatException("found no number");
-    }
+  private static boolean isNan(String number) {
+    return NAN.matcher(number).matches();
+  }
+
+  private static boolean isInfinity(String number) {
+    return INFINITY.matcher(number).matches();
+  }
+
+  private static String digits(String number) {
     return number.replace("_", "");
   }
 }

@@ -192,9 +192,7 @@ final class ZipDirectory {
   }
 
   private boolean is(Part part, long at) {
-    return at >= 0
-        && at <= bytes.length - part.bytes
-        && archive.getInt((int) at) == part.signature;
+    return at >= 0 && at <= bytes.length - part.bytes && archive.getInt((int) at) == part.signature;
   }
 
   private int at(Part part, long at) throws ZipException {

@@ -8,8 +8,8 @@ import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.Request;
 
-/// Headers in UTF-8, as boto3 and others send the names of objects and models. Jetty takes each byte
-/// for a character of ISO-8859-1, and writes such characters alone.
+/// Headers in UTF-8, as boto3 and others send the names of objects and models. Jetty takes each
+/// byte for a character of ISO-8859-1, and writes such characters alone.
 final class HeaderText implements HttpConfiguration.Customizer {
 
   @Override
@@ -33,7 +33,12 @@ final class HeaderText implements HttpConfiguration.Customizer {
   }
 
   private static boolean isPlain(String value) {
-    return value == null || value.chars().allMatch(character -> character < 0x80);
+    for (int i = 0; value != null && i < value.length(); i++) {
+      if (value.charAt(i) >= 0x80) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /// @return the value itself where its bytes are not UTF-8

@@ -92,7 +92,8 @@ class NpzTest {
   @Test
   void encryptedFilesAndOtherMethodsAreRefused() {
     var archive = Npz.write(both());
-    int directory = ByteBuffer.wrap(archive).order(ByteOrder.LITTLE_ENDIAN).getInt(archive.length - 6);
+    int directory =
+        ByteBuffer.wrap(archive).order(ByteOrder.LITTLE_ENDIAN).getInt(archive.length - 6);
     archive[directory + 10] = 12;
     assertThatThrownBy(() -> Npz.read(archive))
         .isInstanceOf(BadInputException.class)
@@ -148,7 +149,8 @@ class NpzTest {
   void whatIsNoArchiveIsRefused() {
     assertThatThrownBy(() -> Npz.read(NpyFiles.read("i4-5.npy")))
         .isInstanceOf(BadInputException.class)
-        .hasMessage("found a broken ZIP archive (148 bytes without its end), expected an .npz file");
+        .hasMessage(
+            "found a broken ZIP archive (148 bytes without its end), expected an .npz file");
     assertThatThrownBy(() -> Npz.read(new byte[0]))
         .isInstanceOf(BadInputException.class)
         .hasMessage("found a broken ZIP archive (0 bytes without its end), expected an .npz file");

@@ -56,14 +56,7 @@ class TensorTest {
     for (var tensor : List.of(Tensor.of(values, 8), Tensor.of(values, 8).as(ElementType.FLOAT64))) {
       assertThat(tensor.as(ElementType.INT64).longs())
           .containsExactly(
-              3_000_000_000L,
-              -3_000_000_000L,
-              Long.MAX_VALUE,
-              300,
-              -300,
-              7,
-              0,
-              Long.MIN_VALUE);
+              3_000_000_000L, -3_000_000_000L, Long.MAX_VALUE, 300, -300, 7, 0, Long.MIN_VALUE);
       assertThat(tensor.as(ElementType.INT32).longs())
           .containsExactly(
               Integer.MAX_VALUE,

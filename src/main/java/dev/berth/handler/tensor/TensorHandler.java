@@ -131,9 +131,9 @@ public class TensorHandler
         ModelColumns.table(artifact, names));
   }
 
-  /// Inputs have the names of `model.json`, else the model's own, and the shapes of the file where it
-  /// tells them. Other shapes, and outputs, are those of all forwards so far, the first of which is
-  /// the sample's.
+  /// Inputs have the names of `model.json`, else the model's own, and the shapes of the file where
+  /// it tells them. Other shapes, and outputs, are those of all forwards so far, the first of which
+  /// is the sample's.
   @Override
   public Signature signature() {
     return known.signature();

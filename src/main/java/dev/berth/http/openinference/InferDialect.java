@@ -28,8 +28,9 @@ import java.util.stream.Stream;
 /// 1. One element of BYTES with the parameter `content_type: image/png`, or of any other media
 ///    type: the element is the body.
 /// 2. Numbers alone, and hooks that read NumPy's archives: the tensors are arrays of one.
-/// 3. Anything else: a JSON list of records, made of the rows of all inputs. Hooks that read NumPy's
-///    archives take tensors, and get it as `{"instances": …}`: a list alone may be one record.
+/// 3. Anything else: a JSON list of records, made of the rows of all inputs. Hooks that read
+///    NumPy's archives take tensors, and get it as `{"instances": …}`: a list alone may be one
+///    record.
 ///
 /// The answer comes back from an archive, an array or JSON as tensors, else as one element of BYTES
 /// called `content`.

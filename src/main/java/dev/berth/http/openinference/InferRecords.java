@@ -73,8 +73,7 @@ final class InferRecords {
     };
   }
 
-  private static Object row(
-      List<byte[]> elements, int[] shape, int dimension, boolean areTensors) {
+  private static Object row(List<byte[]> elements, int[] shape, int dimension, boolean areTensors) {
     if (areTensors ? dimension >= shape.length : elements.size() == 1) {
       return text(elements.getFirst());
     }

@@ -222,8 +222,7 @@ class OnnxServingTest {
                 isMixed
                     ? infer(server, numbers, "t BYTES [4] \"\",\"\",\"\",\"\"")
                     : infer(server, numbers))
-            .contains(
-                "\"data\":[true,false,false,false]", "\"data\":[false,true,false,false]");
+            .contains("\"data\":[true,false,false,false]", "\"data\":[false,true,false,false]");
       }
     }
   }
@@ -278,8 +277,7 @@ class OnnxServingTest {
                         parts ->
                             "{\"name\": \"%s\", \"datatype\": \"%s\", \"shape\": %s, \"data\": [%s]}"
                                 .formatted((Object[]) parts))
-                    .collect(
-                        Collectors.joining(", ", "{" + parameters + "\"inputs\": [", "]}"))))
+                    .collect(Collectors.joining(", ", "{" + parameters + "\"inputs\": [", "]}"))))
         .build();
   }
 

@@ -114,8 +114,7 @@ class TensorHandlerTest {
       })
   void numbersThatAreNotFiniteAreReadInEveryFormat(String type, String body, String answer)
       throws Exception {
-    assertAnswer(
-        doubled, type, "text/csv", body.replace('~', '\n'), answer.replace('~', '\n'));
+    assertAnswer(doubled, type, "text/csv", body.replace('~', '\n'), answer.replace('~', '\n'));
   }
 
   @ParameterizedTest
