@@ -8,6 +8,9 @@ import java.util.Optional;
 /// implements it stands in `META-INF/services`.
 public interface Describer {
 
+  /// Where a description has what its directory's files say in vain, as a list of texts.
+  String WARNINGS = "warnings";
+
   /// @return nothing for a directory of another kind
   /// @throws ModelArtifactException when it is of this kind and can't be served
   Optional<JsonNode> describe(Path directory);

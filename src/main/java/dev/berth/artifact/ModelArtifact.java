@@ -12,8 +12,14 @@ import java.util.stream.Stream;
 /// @param maxSequenceLength the most tokens that the model takes at once, special tokens included
 /// @param pair how a question and a context become one sequence
 /// @param pooling what makes a vector of those of the tokens, in order; empty: the model does
+/// @param lowerCase whether texts are put in lower case before its tokenizer
 public record ModelArtifact(
-    Header header, Shapes shapes, int maxSequenceLength, PairTemplate pair, List<String> pooling)
+    Header header,
+    Shapes shapes,
+    int maxSequenceLength,
+    PairTemplate pair,
+    List<String> pooling,
+    boolean lowerCase)
     implements TracedArtifact {
 
   public ModelArtifact {

@@ -21,7 +21,8 @@ final class ModelArtifactReader {
             shapes(),
             json.integer(json.json(), "maxSequenceLength", "maxSequenceLength"),
             pair(json.json().path("pair")),
-            json.json().has("pooling") ? json.texts("pooling") : List.of());
+            json.json().has("pooling") ? json.texts("pooling") : List.of(),
+            lowerCase(json.json().path("lowerCase")));
     checkShapes(artifact);
     json.check("tokenizer.json", artifact.tokenizer());
     // These may be left out.
@@ -32,6 +33,13 @@ final class ModelArtifactReader {
     }
     json.stopIfWrong();
     return artifact;
+  }
+
+  private boolean lowerCase(JsonNode value) {
+    if (!value.isMissingNode() && !value.isBoolean()) {
+      json.wrong("lowerCase", "true or false");
+    }
+    return value.asBoolean();
   }
 
   private Shapes shapes() {

@@ -1,6 +1,8 @@
 package dev.berth.artifact;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -12,11 +14,13 @@ import java.util.stream.Stream;
 /// @param handler the class of `code/` that is the handler
 /// @param target the device that the model was traced for
 /// @param engine the name of the engine that runs the model; empty: the form of the file decides
+/// @param warnings what the files of a directory of another kind say in vain, a line each
 public record ModelDescription(
     Optional<String> task,
     Optional<String> handler,
     Optional<Target> target,
-    Optional<String> engine) {
+    Optional<String> engine,
+    List<String> warnings) {
 
   /// Reads what can be read; [ModelArtifact] and [TensorArtifact] say what is wrong with the rest.
   ///
@@ -24,14 +28,15 @@ public record ModelDescription(
   public static ModelDescription read(Path directory) {
     if (!ModelJson.isIn(directory) && ModelJson.described(directory).isEmpty()) {
       return new ModelDescription(
-          Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
+          Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(), List.of());
     }
     var json = ModelJson.read(directory);
     return new ModelDescription(
         json.find("task"),
         json.find("handler"),
         json.find("target").map(_ -> json.target()),
-        json.find("engine"));
+        json.find("engine"),
+        json.json().path(Describer.WARNINGS).valueStream().map(JsonNode::asText).toList());
   }
 
   /// What the `model.json` of a directory says, or the nearest one above it: a model file may stand

@@ -66,6 +66,7 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
   static ArtifactHooks open(Path directory, Optional<String> program) throws Exception {
     Oversights.in(directory).forEach(oversight -> log.warn("{}: {}", directory, oversight));
     var json = ModelDescription.read(directory);
+    json.warnings().forEach(warning -> log.warn("{}: {}", directory, warning));
     var code = HookCode.find(directory, program, json.handler());
     if (code.isPresent()) {
       return own(code.get().create(JsonText::forgetClasses));

@@ -146,6 +146,7 @@ final class PackCommand {
     }
     var model = HubModel.open(source, file);
     model.reasons().forEach(say);
+    model.warnings().forEach(warning -> say.accept("warning: " + warning));
     Files.createDirectories(output.getParent());
     var unfinished = Files.createTempDirectory(output.getParent(), ".berth-pack");
     try {

@@ -2,6 +2,7 @@ package dev.berth.hub;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.artifact.Describer;
+import dev.berth.json.JsonText;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -19,8 +20,10 @@ public final class HubDescriber implements Describer {
             && (Files.exists(directory.resolve("tokenizer.json"))
                 || Files.exists(directory.resolve("tokenizer_config.json"))
                 || HubModel.isOfPictures(directory));
-    return isOne
-        ? Optional.of(HubModel.open(directory, Optional.empty()).description())
-        : Optional.empty();
+    if (!isOne) {
+      return Optional.empty();
+    }
+    var model = HubModel.open(directory, Optional.empty());
+    return Optional.of(model.description().set(WARNINGS, JsonText.tree(model.warnings())));
   }
 }

@@ -27,8 +27,14 @@ import java.util.stream.Stream;
 /// @param weights the files that hold its weights, relative to it
 /// @param description what `model.json` says
 /// @param reasons what was chosen and why, a line each
+/// @param warnings what its files say that is not done, or do not say, a line each
 public record HubModel(
-    Path directory, Path file, List<String> weights, ObjectNode description, List<String> reasons) {
+    Path directory,
+    Path file,
+    List<String> weights,
+    ObjectNode description,
+    List<String> reasons,
+    List<String> warnings) {
 
   private static final String QUESTIONS = "question-answering";
   private static final String TEXTS = "text-classification";
@@ -79,6 +85,7 @@ public record HubModel(
     private final GraphNames names;
     private final JsonNode config;
     private final List<String> reasons = new ArrayList<>();
+    private final List<String> warnings = new ArrayList<>();
 
     Reader(Path path, Path file) {
       this.directory = new HubDirectory(path);
@@ -129,7 +136,7 @@ public record HubModel(
           .put("model", model())
           .put("architecture", architecture())
           .put("file", name());
-      return new HubModel(directory.path(), file, names.weights(), json, reasons);
+      return new HubModel(directory.path(), file, names.weights(), json, reasons, warnings);
     }
 
     private String name() {
@@ -206,12 +213,11 @@ public record HubModel(
     /// The output of vectors, and what becomes of those of tokens.
     private String vectors(ObjectNode json) {
       var whole = named("sentence_embedding");
+      var steps = new SentenceFiles(directory, warnings).describe(json, whole.isPresent());
       if (whole.isPresent()) {
         reasons.add("pooling: none, as the file has the output sentence_embedding");
         return whole.get();
       }
-      var steps = SentenceModules.pooling(directory);
-      json.set("pooling", JsonText.tree(steps));
       reasons.add("pooling: " + String.join(", ", steps));
       return named("last_hidden_state")
           .or(() -> named("token_embeddings"))
@@ -252,7 +258,7 @@ public record HubModel(
                 .formatted(name(), names.inputs(), RowModel.INPUTS));
       }
       var rows = new TokenRows(directory, config);
-      int longest = rows.longest(task.equals(EMBEDDINGS));
+      int longest = rows.longest(task.equals(EMBEDDINGS), warnings);
       int batch = dimension(0);
       int sequence = dimension(1);
       json.put("shapes", sequence > 0 ? "compiled" : "dynamic");

@@ -9,11 +9,13 @@ import dev.berth.tokenizer.Tokenizer;
 import dev.berth.tokenizer.Truncation;
 import dev.berth.tokenizer.Vocabulary;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
-import java.util.stream.LongStream;
 
 /// How texts become rows of tokens for a model of the hub, as its tokenizer and `config.json` say.
 final class TokenRows {
@@ -32,7 +34,22 @@ final class TokenRows {
           "longformer",
           "data2vec-text",
           "xmod",
-          "luke");
+          "luke",
+          "esm",
+          "ibert");
+
+  private static final String POSITIONS = "max_position_embeddings";
+
+  /// What families call the most tokens of a row.
+  private static final List<String> LIMITS =
+      List.of(
+          POSITIONS,
+          "n_positions",
+          "n_ctx",
+          "max_sequence_length",
+          "max_seq_length",
+          "max_seq_len",
+          "seq_length");
 
   /// Of a model that says nothing of it.
   private static final int USUAL_LONGEST = 512;
@@ -77,19 +94,43 @@ final class TokenRows {
     }
   }
 
-  /// The most tokens of a row.
-  int longest(boolean isOfSentences) {
-    int positions = config.path("max_position_embeddings").asInt(USUAL_LONGEST);
-    if (POSITIONS_BEHIND_PADDING.contains(config.path("model_type").asText())) {
-      positions -= config.path("pad_token_id").asInt(1) + 1;
+  /// The most tokens of a row: the least that a file says. Python passes over the truncation in
+  /// `tokenizer.json`, so that counts where no other file says anything.
+  ///
+  /// @param warnings gets a line where none does
+  int longest(boolean isOfSentences, List<String> warnings) {
+    var limits = new ArrayList<Integer>();
+    for (var name : LIMITS) {
+      limit(config, name)
+          .map(limit -> name.equals(POSITIONS) ? limit - ofPadding() : limit)
+          .ifPresent(limits::add);
     }
-    var limits = LongStream.builder().add(positions);
-    limits.add(directory.json("tokenizer_config.json").path("model_max_length").asLong(positions));
+    limit(directory.json("tokenizer_config.json"), "model_max_length").ifPresent(limits::add);
     if (isOfSentences) {
-      limits.add(
-          directory.json("sentence_bert_config.json").path("max_seq_length").asLong(positions));
+      limit(SentenceFiles.transformer(directory), "max_seq_length").ifPresent(limits::add);
     }
-    return (int) limits.build().filter(limit -> limit > 0).min().orElseThrow();
+    return limits.stream()
+        .min(Comparator.naturalOrder())
+        .or(() -> limit(directory.json(TOKENIZER).path("truncation"), "max_length"))
+        .orElseGet(
+            () -> {
+              warnings.add(
+                  "config.json: found no %s, nor a limit in the files of the tokenizer, so the longest row has %d tokens"
+                      .formatted(POSITIONS, USUAL_LONGEST));
+              return USUAL_LONGEST;
+            });
+  }
+
+  private int ofPadding() {
+    return POSITIONS_BEHIND_PADDING.contains(config.path("model_type").asText())
+        ? config.path("pad_token_id").asInt(1) + 1
+        : 0;
+  }
+
+  /// Nothing where it is none: a tokenizer without a limit has the length 1e30, and XLNet has -1.
+  private static Optional<Integer> limit(JsonNode json, String name) {
+    double limit = json.path(name).asDouble();
+    return limit >= 1 && limit <= Integer.MAX_VALUE ? Optional.of((int) limit) : Optional.empty();
   }
 
   /// The special tokens around a question and its context, read off a pair.
@@ -108,7 +149,7 @@ final class TokenRows {
             "between", JsonText.tree(ids.subList(sequences.lastIndexOf(0) + 1, context)))
         .<ObjectNode>set(
             "after", JsonText.tree(ids.subList(sequences.lastIndexOf(1) + 1, ids.size())))
-        .put("padding", config.path("pad_token_id").asLong(0))
+        .put("padding", Math.max(0, config.path("pad_token_id").asLong()))
         .put("questionType", row.typeIds()[question])
         .put("contextType", row.typeIds()[context]);
   }

@@ -119,11 +119,18 @@ public final class Tokenizer implements AutoCloseable {
   /// @param path a model artifact, or its `tokenizer.json`
   /// @throws IOException when the file is missing or no tokenizer
   public static Tokenizer load(Path path) throws IOException {
+    return load(path, false);
+  }
+
+  /// @param lowerCase whether texts are put in lower case before anything else, as
+  ///   sentence-transformers does for models that ask for it
+  /// @see #load(Path)
+  public static Tokenizer load(Path path, boolean lowerCase) throws IOException {
     var file = Files.isDirectory(path) ? path.resolve("tokenizer.json") : path;
     try {
       var files = TokenizerFiles.read(file);
-      return hasWords(file)
-          ? withWords(file, files)
+      return lowerCase || hasWords(file)
+          ? changed(file, files, lowerCase)
           : of(withoutMark(Files.readAllBytes(file)), Optional.empty(), files);
     } catch (IOException | RuntimeException e) {
       throw new IOException(
@@ -165,10 +172,23 @@ public final class Tokenizer implements AutoCloseable {
     }
   }
 
-  private static Tokenizer withWords(Path file, TokenizerFiles files) throws IOException {
+  /// What the native library gets is not the file itself.
+  private static Tokenizer changed(Path file, TokenizerFiles files, boolean lowerCase)
+      throws IOException {
     ObjectNode json;
     try (var parser = JsonText.parser(file)) {
       json = parser.readValueAsTree();
+    }
+    if (lowerCase) {
+      var normalizer = json.path("normalizer");
+      var all = json.putObject("normalizer").put("type", "Sequence").putArray("normalizers");
+      all.addObject().put("type", "Lowercase");
+      if (normalizer.isObject()) {
+        all.add(normalizer);
+      }
+    }
+    if (!json.has(WordCutter.NAME)) {
+      return of(JsonText.bytes(json), Optional.empty(), files);
     }
     var words = WordCutter.of(json, file.toAbsolutePath().getParent());
     try {
@@ -199,6 +219,13 @@ public final class Tokenizer implements AutoCloseable {
   /// `tokenizer.json`; else not at all.
   public Truncation truncation() {
     return files.truncation();
+  }
+
+  /// How rows are cut for a model that takes at most `longest` tokens: to that, or to the
+  /// `model_max_length` of `tokenizer_config.json` where that is less. As in Python, the length in
+  /// `tokenizer.json` does not count.
+  public Truncation truncation(int longest) {
+    return files.truncation(Math.min(longest, files.longest()));
   }
 
   /// The row of a text.

@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.IntStream;
 
 /// What the files of a model say of its rows, beside the vocabulary: special tokens, the longest
 /// row, padding.
@@ -22,13 +21,9 @@ import java.util.stream.IntStream;
 ///
 /// @param json the parts of `tokenizer.json` that matter here
 /// @param template where special tokens stand
-/// @param truncation how rows are cut by default
+/// @param longest the most tokens of a row by the files beside `tokenizer.json`
 record TokenizerFiles(
-    JsonNode json,
-    JsonNode config,
-    JsonNode specialTokens,
-    RowTemplate template,
-    Truncation truncation) {
+    JsonNode json, JsonNode config, JsonNode specialTokens, RowTemplate template, int longest) {
 
   /// A tokenizer.json alone does not say which of its tokens is for padding.
   private static final List<String> USUAL_PADDING = List.of("[PAD]", "<pad>");
@@ -49,7 +44,10 @@ record TokenizerFiles(
         config,
         beside(file, "special_tokens_map.json"),
         RowTemplate.of(json.path("post_processor")),
-        truncation(json.path("truncation"), config, beside(file, "model.json")));
+        // A tokenizer without a limit has the length 1e30.
+        Math.min(
+            length(config.path("model_max_length")),
+            length(beside(file, "model.json").path("maxSequenceLength"))));
   }
 
   private static JsonNode parts(Path file) throws IOException {
@@ -77,18 +75,16 @@ record TokenizerFiles(
     return Files.isRegularFile(other) ? JsonText.read(other) : MissingNode.getInstance();
   }
 
-  private static Truncation truncation(JsonNode own, JsonNode config, JsonNode model) {
-    // A tokenizer without a limit has the length 1e30.
-    int longest =
-        IntStream.of(
-                length(config.path("model_max_length")), length(model.path("maxSequenceLength")))
-            .min()
-            .getAsInt();
-    var side = config.path("truncation_side").asText(own.path("direction").asText());
+  /// How rows are cut by default.
+  Truncation truncation() {
+    return truncation(
+        longest < Integer.MAX_VALUE ? longest : length(json.at("/truncation/max_length")));
+  }
+
+  Truncation truncation(int most) {
+    var own = json.at("/truncation/direction").asText();
     return new Truncation(
-        longest < Integer.MAX_VALUE ? longest : length(own.path("max_length")),
-        Truncation.Strategy.LONGEST_FIRST,
-        side(side));
+        most, Truncation.Strategy.LONGEST_FIRST, side(config.path("truncation_side").asText(own)));
   }
 
   private static int length(JsonNode value) {

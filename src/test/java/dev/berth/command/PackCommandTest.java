@@ -133,6 +133,38 @@ class PackCommandTest {
   }
 
   @Test
+  void whatTheFilesOfSentenceTransformersSayIsPackedToo() throws Exception {
+    config("BertModel", "\"max_position_embeddings\": 32");
+    Files.writeString(
+        source.resolve("sentence_bert_config.json"),
+        "{\"do_lower_case\": true, \"max_seq_length\": 9}");
+    Files.writeString(
+        source.resolve("config_sentence_transformers.json"),
+        "{\"prompts\": {\"query\": \"query : \"}, \"default_prompt_name\": \"query\", \"truncate_dim\": 1}");
+    ids(new OnnxModel())
+        .initializer(
+            OnnxModel.tensor("axes", OnnxModel.INT64, 1)
+                .bytes(9, new byte[] {2, 0, 0, 0, 0, 0, 0, 0}))
+        .node("Unsqueeze", List.of("numbers", "axes"), List.of("vectors"))
+        .output("vectors", OnnxModel.FLOAT, "rows", "tokens", 1)
+        .write(source.resolve("model.onnx"));
+    pack();
+    assertThat(said)
+        .contains("rows: of up to 9 tokens")
+        .anyMatch(line -> line.startsWith("warning: modules.json: not found, so the mean"));
+    assertThat(output.resolve("model.json"))
+        .content()
+        .contains(
+            "\"lowerCase\":true", "\"parameters\":{\"prompt\":\"query : \",\"truncate_dim\":1}")
+        .doesNotContain("warning");
+    assertThat(
+            answers(output, "\"One\"", "{\"inputs\": \"one\", \"parameters\": {\"prompt\": \"\"}}"))
+        .isEqualTo(
+            answers(source, "\"One\"", "{\"inputs\": \"one\", \"parameters\": {\"prompt\": \"\"}}"))
+        .doesNotHaveDuplicates();
+  }
+
+  @Test
   void aModelOfQuestionsHasItsOutputsByNameAndItsAnswerChecked() throws Exception {
     config(
         "RobertaForQuestionAnswering",

@@ -36,13 +36,15 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
 
   /// What is done to a vector, in the words of `encode`.
   ///
+  /// @param prompt what stands in front of a text
   /// @param truncateDim how many numbers are kept; at most all
   /// @param normalise whether it is scaled to length 1 afterwards
   /// @param truncation whether a text that is too long is cut; else it is an error
-  public record Parameters(int truncateDim, boolean normalise, boolean truncation) {
+  public record Parameters(String prompt, int truncateDim, boolean normalise, boolean truncation) {
 
     private Parameters with(Fields fields) {
       return new Parameters(
+          fields.text("prompt").orElse(prompt),
           fields.integer("truncate_dim", 1, Integer.MAX_VALUE, truncateDim),
           fields.bool("normalize_embeddings", normalise),
           fields.bool("truncation", truncation));
@@ -60,11 +62,16 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
             !artifact.pooling().isEmpty(),
             false,
             List.of(),
-            List.of("truncate_dim", "normalize_embeddings", "truncation"),
-            new Parameters(Integer.MAX_VALUE, false, true),
+            List.of("prompt", "truncate_dim", "normalize_embeddings", "truncation"),
+            new Parameters("", Integer.MAX_VALUE, false, true),
             Parameters::with,
             Parameters::truncation));
     this.pooling = new Pooling(artifact);
+  }
+
+  @Override
+  protected String prompt(Parameters parameters) {
+    return parameters.prompt;
   }
 
   @Override

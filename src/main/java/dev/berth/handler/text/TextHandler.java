@@ -31,6 +31,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
@@ -80,7 +81,7 @@ public abstract class TextHandler<P> extends TaskHandler<TextModel, TextHandler.
   protected final Tokenizer tokenizer;
 
   private final ModelQuestions questions;
-  private final int longestRow;
+  private final Truncation longest;
 
   protected TextHandler(ModelArtifact artifact, Task<P> task) {
     RowModel.check(artifact, List.of(task.output));
@@ -91,12 +92,12 @@ public abstract class TextHandler<P> extends TaskHandler<TextModel, TextHandler.
         (accelerator, graphs) ->
             new TextModel(task.output, task.perToken, new RowModel(artifact, accelerator, graphs)));
     this.task = task;
-    this.longestRow = artifact.longestRow();
     try {
-      this.tokenizer = Tokenizer.load(artifact.tokenizer());
+      this.tokenizer = Tokenizer.load(artifact.tokenizer(), artifact.lowerCase());
     } catch (IOException e) {
       throw new ModelArtifactException(artifact.directory(), e.getMessage(), e);
     }
+    this.longest = tokenizer.truncation(artifact.longestRow());
     this.questions = new ModelQuestions(artifact, tokenizer);
   }
 
@@ -105,6 +106,11 @@ public abstract class TextHandler<P> extends TaskHandler<TextModel, TextHandler.
   /// @param name what messages call the text
   /// @throws BadInputException when the task can't use it
   protected void checkRow(Encoding row, String name) {}
+
+  /// What stands in front of each text.
+  protected String prompt(P parameters) {
+    return "";
+  }
 
   /// The tokens of a row whose numbers [#answer] gets, where tokens have numbers of their own.
   protected int[] places(long[] ids) {
@@ -118,7 +124,7 @@ public abstract class TextHandler<P> extends TaskHandler<TextModel, TextHandler.
 
   @Override
   protected void warmUp(TextModel model) {
-    model.warmUp(tokenizer.encode(example(), tokenizer.truncation().to(longestRow)), this::places);
+    model.warmUp(tokenizer.encode(example(), longest), this::places);
   }
 
   @Override
@@ -167,26 +173,26 @@ public abstract class TextHandler<P> extends TaskHandler<TextModel, TextHandler.
   @Override
   protected EncodedText read(Input<P> input) {
     var text = Text.read(input.json(), input.name(), task.pairs);
-    var row = encode(text, input.name(), task.truncates.test(input.parameters()));
+    var whole = prompt(input.parameters()).concat(text.text());
+    var row = encode(whole, text.pair(), input.name(), task.truncates.test(input.parameters()));
     checkRow(row, input.name());
     return new EncodedText(text, row);
   }
 
-  private Encoding encode(Text text, String name, boolean truncate) {
-    var cut = truncate ? tokenizer.truncation().to(longestRow) : Truncation.NONE;
+  private Encoding encode(String text, Optional<String> pair, String name, boolean truncate) {
+    var cut = truncate ? longest : Truncation.NONE;
     var row =
-        text.pair().isPresent()
-            ? tokenizer.encode(text.text(), text.pair().get(), cut)
-            : tokenizer.encode(text.text(), cut);
-    if (row.size() > longestRow) {
+        pair.isPresent() ? tokenizer.encode(text, pair.get(), cut) : tokenizer.encode(text, cut);
+    if (row.size() > longest.maxLength()) {
       throw new BadInputException(
           "%s: found %d tokens, expected at most the %d that the model takes; %s cuts longer texts"
-              .formatted(name, row.size(), longestRow, "\"parameters\": {\"truncation\": true}"));
+              .formatted(
+                  name, row.size(), longest.maxLength(), "\"parameters\": {\"truncation\": true}"));
     }
     if (row.size() == 0) {
       throw new BadInputException(
           "%s: found no tokens in %s, expected a text that has some"
-              .formatted(name, Excerpt.quoted(text.text())));
+              .formatted(name, Excerpt.quoted(text)));
     }
     return row;
   }

@@ -88,8 +88,7 @@ class SampleTest {
     Files.delete(artifact.resolve("waves.pt"));
     Files.copy(TestArtifact.TORCHSCRIPT.resolve("fixed-shape.pt"), artifact.resolve("waves.pt"));
     assertStopsWith(
-        "the model does not take what the files beside it say",
-        "expected the shape [2, 32]");
+        "the model does not take what the files beside it say", "expected the shape [2, 32]");
   }
 
   @Test
