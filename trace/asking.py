@@ -34,10 +34,15 @@ def asker(name: str, subject: Subject | Pictures, file):
         return pipeline
 
     def vector(text: str) -> list[float]:
-        row = verification.batch([subject.tokenizer.encode(text)], subject.inputs, subject.padding)
-        return verification.run(file, row)[0].tolist()
+        row = verification.batch([encoded(text, subject)], subject.inputs, subject.padding)
+        return verification.run(file, row)[0].tolist()[: subject.parameters.get("truncate_dim")]
 
     return vector
+
+
+def encoded(text: str, subject: Subject):
+    """With the prompt that the server puts in front."""
+    return subject.tokenizer.encode(subject.parameters.get("prompt", "") + text)
 
 
 def placed(entity: dict, text: str, subject: Subject, unknown: str) -> dict:
@@ -77,7 +82,7 @@ def texts(name: str, subject: Subject) -> list[str]:
 
 
 def fitting(text: str, subject: Subject) -> str:
-    while len(subject.tokenizer.encode(text)) > subject.longest:
+    while text and len(encoded(text, subject)) > subject.longest:
         text = text[: len(text) // 2]
     return text
 

@@ -15,6 +15,11 @@ from tasks import QUESTION_ANSWERING, SENTENCE_EMBEDDINGS, Task
 # What models without a longest input, such as T5, were trained with.
 USUAL_LONGEST = 512
 
+# What families call the most tokens of a row.
+LIMITS = [
+    "max_position_embeddings", "n_positions", "n_ctx", "max_sequence_length", "max_seq_length", "max_seq_len", "seq_length"
+]  # fmt: skip
+
 # Families that no artifact can be made of, by transformers' name for them.
 IMPOSSIBLE = {
     "canine": "reads characters and no tokens",
@@ -117,19 +122,30 @@ def padding_id(model: nn.Module) -> int:
     return padding
 
 
-def longest_sequence(model: nn.Module) -> int:
-    """The positions a text may fill. RoBERTa's first ones, up to the padding id, belong to the padding."""
+def longest_sequence(model: nn.Module, *others) -> int:
+    """The most tokens of a row: the least that the model's files say. `others` are those of its tokenizer and the like."""
     config = model.config
-    positions = getattr(config, "max_position_embeddings", None)
-    if not isinstance(positions, int) or positions < 1:
-        warn(f"{type(model).__name__} has no longest input; the artifact takes up to {USUAL_LONGEST} tokens")
-        return USUAL_LONGEST
+    limits = [limit - of_padding(model) if name == LIMITS[0] else limit
+              for name in LIMITS if is_limit(limit := getattr(config, name, None))]  # fmt: skip
+    limits += [int(limit) for limit in others if is_limit(limit)]
     if getattr(config, "attention_type", None) == "block_sparse":
-        return min(positions, longest_full_attention(model))
+        limits.append(longest_full_attention(model))
+    if not limits:
+        warn(f"{type(model).__name__} has no longest input; the artifact takes up to {USUAL_LONGEST} tokens")
+    return min(limits, default=USUAL_LONGEST)
+
+
+def is_limit(value) -> bool:
+    """A tokenizer without a limit has the length 1e30, and XLNet has -1."""
+    return isinstance(value, int | float) and 1 <= value < 2**31
+
+
+def of_padding(model: nn.Module) -> int:
+    """RoBERTa's first positions, up to the padding id, belong to the padding."""
     for name, module in model.named_modules():
         if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
-            return positions - module.padding_idx - 1
-    return positions
+            return module.padding_idx + 1
+    return 0
 
 
 def longest_full_attention(model: nn.Module) -> int:

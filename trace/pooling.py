@@ -1,6 +1,8 @@
-"""What sentence-transformers' files say happens to the vectors of tokens: pooling, dense layers, normalisation.
+"""What sentence-transformers' files say of a model: its prompt, its longest text, and what happens to the vectors of
+tokens, which is pooling, dense layers and normalisation.
 
-`modules.json` lists the steps. Without it the mean of the tokens is taken, as sentence-transformers does.
+`modules.json` lists the steps. Without it the mean of the tokens is taken, as sentence-transformers does. Each key is
+applied, refused where a vector would be another one without it, or named in a warning.
 """
 
 import json
@@ -15,6 +17,14 @@ from progress import warn
 from refused import Refused
 from tokenizer import find
 
+SETTINGS = "config_sentence_transformers.json"
+
+# The settings of a Transformer, the first that is there.
+TRANSFORMERS = [
+    f"sentence_{family}_config.json"
+    for family in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
+]
+
 OLD_NAMES = {
     "pooling_mode_cls_token": "cls",
     "pooling_mode_max_tokens": "max",
@@ -25,11 +35,41 @@ OLD_NAMES = {
 }
 
 
+class Keys(NamedTuple):
+    """Those of a file that are applied or mean nothing for `encode`, and those with one value that needs nothing."""
+
+    known: list[str]
+    plain: dict = {}
+
+
+MODULE = Keys(["idx", "name", "path", "type"])
+OF_SETTINGS = Keys(
+    ["__version__", "default_prompt_name", "prompts", "similarity_fn_name", "truncate_dim"],
+    {"model_type": "SentenceTransformer"},
+)
+TRANSFORMER = Keys(
+    ["do_lower_case", "document_length", "max_seq_length", "query_expansion", "query_length", "unpad_inputs"],
+    {
+        "modality_config": {"text": {"method": "forward", "method_output_name": "last_hidden_state"}},
+        "module_output_name": "token_embeddings",
+        "transformer_task": "feature-extraction",
+        "processing_kwargs": {},
+    },
+)
+POOLING = Keys([*OLD_NAMES, "embedding_dimension", "include_prompt", "pooling_mode", "word_embedding_dimension"])
+OF_VECTORS = {"module_input_name": "sentence_embedding", "module_output_name": "sentence_embedding"}
+NORMALIZE = Keys([], OF_VECTORS)
+DENSE = Keys(["activation_function", "bias", "in_features", "out_features"], OF_VECTORS | {"use_residual": False})
+
+
 class Sentence(NamedTuple):
-    """The steps behind the encoder, and the most tokens that a text may have; None where no file says that."""
+    """The steps behind the encoder, the most tokens that a text may have, None where no file says that, whether texts are
+    put in lower case, and the defaults of a request's parameters."""
 
     steps: nn.Module
     longest: int | None
+    lower_case: bool
+    parameters: dict
 
 
 # Compiled, since a trace would record one of the ways only. A model rewritten for CPUs has a mask of four dimensions,
@@ -106,29 +146,90 @@ class Dense(nn.Module):
 def load(model: str) -> Sentence:
     """The steps that the model's files name.
 
-    It refuses modules that are not known here: vectors would be others than those of sentence-transformers.
+    It refuses what is not known here: vectors would be others than those of sentence-transformers.
     """
+    name = next((name for name in TRANSFORMERS if find(model, name)), TRANSFORMERS[0])
+    transformer = read_json(model, name) or {}
+    check(name, transformer, TRANSFORMER)
+    settings = read_json(model, SETTINGS) or {}
+    check(SETTINGS, settings, OF_SETTINGS)
+    parameters = defaults(settings)
+    return Sentence(
+        steps(model, "prompt" in parameters),
+        transformer.get("max_seq_length"),
+        bool(transformer.get("do_lower_case")),
+        parameters,
+    )
+
+
+def defaults(settings: dict) -> dict:
+    """What a request's parameters are where it leaves them out."""
+    name, prompts, parameters = settings.get("default_prompt_name"), settings.get("prompts") or {}, {}
+    if name and not isinstance(prompts.get(name), str):
+        raise Refused(f"{SETTINGS}: default_prompt_name: found {name!r}, expected one of {', '.join(prompts) or 'prompts'}")
+    if name and prompts[name]:
+        parameters["prompt"] = prompts[name]
+    if (dimension := settings.get("truncate_dim")) is not None:
+        if not isinstance(dimension, int) or dimension < 1:
+            raise Refused(f"{SETTINGS}: truncate_dim: found {dimension}, expected a whole number of at least 1")
+        parameters["truncate_dim"] = dimension
+    return parameters
+
+
+def steps(model: str, has_prompt: bool) -> Pooling:
     modules = read_json(model, "modules.json")
     if modules is None:
         warn(f"--model {model}: has no modules.json, so the mean of the tokens is taken, as sentence-transformers does")
-        return Sentence(Pooling(["mean"], []), None)
-    modes, steps = None, []
+        return Pooling(["mean"], [])
+    modes, behind = None, []
     for module in modules:
+        check("modules.json", module, MODULE)
         name, folder = module["type"].rsplit(".", 1)[-1], module["path"]
-        if name == "Pooling":
-            modes = pooling_modes(read_json(model, f"{folder}/config.json"), folder)
+        file = f"{folder}/config.json"
+        if name == "Transformer":
+            if folder:
+                raise Refused(f"modules.json: path: found {folder!r}, expected a Transformer in the directory itself")
+        elif name == "Pooling":
+            config = config_of(model, file, POOLING)
+            check_prompt(file, config, has_prompt)
+            modes = pooling_modes(config, folder)
         elif name == "Dense":
-            steps.append(dense(model, folder))
+            config_of(model, file, DENSE)
+            behind.append(dense(model, folder))
         elif name == "Normalize":
-            steps.append(Normalise())
-        elif name != "Transformer":
+            check(file, read_json(model, file) or {}, NORMALIZE)
+            behind.append(Normalise())
+        else:
             raise Refused(f"modules.json: found {name}, expected Transformer, Pooling, Dense or Normalize")
     if modes is None:
         raise Refused("modules.json: found no Pooling, expected one")
-    settings = read_json(model, "config_sentence_transformers.json") or {}
-    if settings.get("default_prompt_name"):
-        warn("config_sentence_transformers.json: default_prompt_name is not served; put the prompt before each text")
-    return Sentence(Pooling(modes, steps), (read_json(model, "sentence_bert_config.json") or {}).get("max_seq_length"))
+    return Pooling(modes, behind)
+
+
+def config_of(model: str, file: str, keys: Keys) -> dict:
+    config = read_json(model, file)
+    if config is None:
+        raise Refused(f"{file}: not found, and modules.json names it")
+    check(file, config, keys)
+    return config
+
+
+def check_prompt(file: str, config: dict, has_prompt: bool) -> None:
+    """A prompt's tokens are pooled as all others."""
+    if not config.get("include_prompt", True):
+        if has_prompt:
+            raise Refused(f"{file}: include_prompt: found false, expected true, or no default_prompt_name")
+        warn(f"{file}: include_prompt: found false, but the tokens of a request's prompt are pooled")
+
+
+def check(file: str, config: dict, keys: Keys) -> None:
+    for name, value in config.items():
+        if value is None or value in ({}, []) or name in keys.known:
+            continue
+        if name not in keys.plain:
+            warn(f"{file}: {name}: found {json.dumps(value)}, which is passed over")
+        elif value != keys.plain[name]:
+            raise Refused(f"{file}: {name}: found {json.dumps(value)}, expected {json.dumps(keys.plain[name])}")
 
 
 def pooling_modes(config: dict, folder: str) -> list[str]:

@@ -31,6 +31,7 @@ from tokenizer import (
     is_of_unspaced_scripts,
     japanese_settings,
     load_tokenizer_json,
+    lower_case,
     pair_template,
     unknown_id,
 )
@@ -54,6 +55,7 @@ class Subject(NamedTuple):
     task: Task
     head: Callable
     mask: int | None = None
+    parameters: dict = {}
     unit: str = "tokens"
 
     @property
@@ -62,7 +64,7 @@ class Subject(NamedTuple):
 
     def rows(self) -> dict:
         """What model.json says of the rows that the model takes, in any shape."""
-        described, parameters = {}, {}
+        described, parameters = {}, self.parameters
         if self.task is QUESTION_ANSWERING:
             parameters = default_parameters(self.tokenizer)
         if self.task in CLASSIFICATIONS:
@@ -166,9 +168,10 @@ def load_subject(
     tokenizer_json = load_tokenizer_json(name, model.get_input_embeddings().weight.shape[0])
     unknown = unknown_id(tokenizer_json)
     sentence = pooling.load(name) if task is SENTENCE_EMBEDDINGS else None
-    longest = longest_sequence(model)
-    if sentence and sentence.longest:
-        longest = min(longest, sentence.longest)
+    settings = pooling.read_json(name, "tokenizer_config.json") or {}
+    longest = longest_sequence(model, settings.get("model_max_length"), sentence.longest if sentence else None)
+    if sentence and sentence.lower_case:
+        tokenizer_json = lower_case(tokenizer_json)
     tokenizer = tokenizers.Tokenizer.from_str(json.dumps(tokenizer_json))
     words = words_of(name, dictionary)
     if words:
@@ -186,6 +189,7 @@ def load_subject(
         task=task,
         head=sentence.steps if sentence else task.head,
         mask=mask_id(name) if task is FILL_MASK and not compiled else None,
+        parameters=sentence.parameters if sentence else {},
     )
     verify_padding(
         type(model).__name__,

@@ -3,6 +3,7 @@
 import json
 import shutil
 import tarfile
+import types
 
 import pytest
 import torch
@@ -16,6 +17,7 @@ import task_fixtures
 import task_models
 import tasks
 import verification
+from model import longest_sequence
 from refused import Refused
 from subject import load_subject
 from task_models import FAMILIES, LABELS
@@ -195,7 +197,8 @@ def test_an_encoder_without_modules_is_pooled_by_its_mean(make, tmp_path):
     (model / "modules.json").unlink()
     assert tasks.choose(str(model), None) is not tasks.TEXT_CLASSIFICATION
     description = make(model, tmp_path / "out", "--task", "sentence-embeddings")
-    assert description["maxSequenceLength"] == task_models.LONGEST
+    # The other files of sentence-transformers count without it too.
+    assert description["maxSequenceLength"] == task_models.LONGEST - 8
 
 
 @pytest.fixture
@@ -215,6 +218,79 @@ def test_modules_that_are_not_known_are_refused(refusal, embeddings):
 def test_pooling_that_is_not_known_is_refused(refusal, embeddings):
     (embeddings / "1_Pooling" / "config.json").write_text('{"pooling_mode": "median"}', encoding="utf-8")
     assert "1_Pooling/config.json: pooling_mode: found 'median'" in refusal(embeddings)
+
+
+def write(directory, name, value):
+    task_models.write_json(directory / name, value)
+
+
+def test_lower_case_prompt_and_dimension_are_those_of_sentence_transformers(make, embeddings, tmp_path):
+    sentence_transformers = pytest.importorskip("sentence_transformers")
+    # Words in lower case only, and a tokenizer that does not make them so.
+    stored = json.loads((embeddings / "tokenizer.json").read_text(encoding="utf-8"))
+    stored["normalizer"] = {"type": "NFC"}
+    write(embeddings, "tokenizer.json", stored)
+    write(embeddings, "sentence_bert_config.json", {"max_seq_length": 40, "do_lower_case": True})
+    prompts = {"prompts": {"query": "the "}, "default_prompt_name": "query", "truncate_dim": 4}
+    write(embeddings, "config_sentence_transformers.json", prompts)
+    description = make(embeddings, tmp_path / "out")
+    assert description["parameters"] == {"prompt": "the ", "truncate_dim": 4}
+    assert description["maxSequenceLength"] == 40
+    written = json.loads((tmp_path / "out" / "tokenizer.json").read_text(encoding="utf-8"))
+    assert written["normalizer"]["normalizers"] == [{"type": "Lowercase"}, {"type": "NFC"}]
+    sample = json.loads((tmp_path / "out" / "sample.json").read_text(encoding="utf-8"))
+    served = json.loads((tmp_path / "out" / "sample-response.json").read_text(encoding="utf-8"))
+    model = sentence_transformers.SentenceTransformer(str(embeddings), device="cpu")
+    assert served == pytest.approx(model.encode(sample["inputs"]).tolist(), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("file", "value", "message"),
+    [
+        ("modules.json", [{"type": "a.Transformer", "path": "0_BERT"}], "modules.json: path: found '0_BERT'"),
+        ("modules.json", [{"type": "a.Pooling", "path": "9_Pooling"}], "9_Pooling/config.json: not found, and modules"),
+        ("sentence_bert_config.json", {"transformer_task": "fill-mask"}, 'transformer_task: found "fill-mask", expected'),
+        ("config_sentence_transformers.json", {"model_type": "SparseEncoder"}, 'model_type: found "SparseEncoder"'),
+        ("config_sentence_transformers.json", {"default_prompt_name": "a"}, "default_prompt_name: found 'a', expected"),
+        ("config_sentence_transformers.json", {"truncate_dim": 0}, "truncate_dim: found 0, expected a whole number"),
+        ("2_Dense/config.json", {"use_residual": True}, "2_Dense/config.json: use_residual: found true, expected false"),
+    ],
+)
+def test_values_that_would_give_other_vectors_are_refused(refusal, embeddings, file, value, message):
+    write(embeddings, file, value)
+    assert message in refusal(embeddings)
+
+
+def test_other_keys_are_named(capsys, embeddings):
+    write(embeddings, "sentence_bert_config.json", {"model_args": {"a": 1}, "max_seq_length": None})
+    write(embeddings, "1_Pooling/config.json", {"pooling_mode": ["cls", "max", "mean"], "strange": 2})
+    assert pooling.load(str(embeddings)).longest is None
+    assert capsys.readouterr().err.splitlines() == [
+        'warning: sentence_bert_config.json: model_args: found {"a": 1}, which is passed over',
+        "warning: 1_Pooling/config.json: strange: found 2, which is passed over",
+    ]
+
+
+def test_a_prompt_that_is_not_pooled_is_refused(refusal, embeddings):
+    write(embeddings, "1_Pooling/config.json", {"pooling_mode": "mean", "include_prompt": False})
+    prompts = {"prompts": {"query": "the "}, "default_prompt_name": "query"}
+    write(embeddings, "config_sentence_transformers.json", prompts)
+    assert "1_Pooling/config.json: include_prompt: found false, expected true" in refusal(embeddings)
+
+
+@pytest.mark.parametrize(
+    ("config", "others", "longest"),
+    [
+        ({"max_position_embeddings": 512}, [1e30, None], 512),
+        ({"max_position_embeddings": 512}, [100, 200], 100),
+        ({"max_position_embeddings": -1, "n_positions": 8192}, [1000000000000000000000000000000, 8192], 8192),
+        ({"max_position_embeddings": None}, [None, 700], 700),
+    ],
+)
+def test_the_longest_row_is_the_least_that_a_file_says(config, others, longest):
+    model = torch.nn.Linear(1, 1)
+    model.config = types.SimpleNamespace(**config)
+    assert longest_sequence(model, *others) == longest
 
 
 def test_a_file_with_other_answers_is_refused(refusal, saved, monkeypatch):

@@ -167,6 +167,12 @@ def without_foreign_tokens(source: dict, vocabulary_size: int) -> dict:
     return kept
 
 
+def lower_case(source: dict) -> dict:
+    """The tokenizer with texts in lower case before anything else, as sentence-transformers makes it."""
+    normalizers = [{"type": "Lowercase"}] + ([source["normalizer"]] if source.get("normalizer") else [])
+    return source | {"normalizer": {"type": "Sequence", "normalizers": normalizers}}
+
+
 def unknown_id(source: dict) -> int | None:
     """The id of the unknown token in a tokenizer.json; None where there is none, as in byte-level BPE."""
     if source["model"].get("unk_id") is not None:
