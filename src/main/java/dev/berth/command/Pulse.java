@@ -10,7 +10,8 @@ import org.slf4j.LoggerFactory;
 
 /// Asks the `/ping` of its own process, and ends the process when there is no answer, whatever it
 /// is. So a listener that has died, or a heap without any room, is never silent: the platform sees
-/// an end, and starts another. Runs on one thread.
+/// an end, and starts another. Where others crowd the port, it asks on a way that they can't fill.
+/// Runs on one thread.
 final class Pulse {
 
   private static final Logger log = LoggerFactory.getLogger(Pulse.class);
@@ -26,13 +27,15 @@ final class Pulse {
       "GET /ping HTTP/1.0\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
 
   private final InetSocketAddress address;
+  private final Server server;
 
   /// Made before it is needed: there may be no memory for it then.
   private final Thread lastWords =
       Thread.ofPlatform().name("berth-pulse").daemon().unstarted(Pulse::sayLastWords);
 
-  Pulse(String host, int port) {
-    this.address = new InetSocketAddress(host, port);
+  Pulse(String host, Server server) {
+    this.address = new InetSocketAddress(host, server.port());
+    this.server = server;
   }
 
   /// @return the exit code
@@ -52,6 +55,10 @@ final class Pulse {
   }
 
   private boolean beats() {
+    return answers() || server.worksInside(PATIENCE);
+  }
+
+  private boolean answers() {
     try (var socket = new Socket()) {
       int millis = (int) PATIENCE.toMillis();
       socket.connect(address, millis);

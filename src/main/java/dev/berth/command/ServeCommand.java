@@ -153,7 +153,7 @@ final class ServeCommand {
         return OrderlyStop.end(ExitCode.SOFTWARE);
       }
     }
-    return new Pulse(config.http().host(), server.port()).watch();
+    return new Pulse(config.http().host(), server).watch();
   }
 
   private static void announce(Configuration configuration) {

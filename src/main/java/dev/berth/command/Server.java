@@ -28,6 +28,7 @@ import dev.berth.telemetry.Tracing;
 import dev.berth.telemetry.emf.EmfPrinter;
 import dev.berth.telemetry.otlp.OtlpExport;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
@@ -224,6 +225,11 @@ public final class Server implements AutoCloseable {
   /// Empty: there is no gRPC.
   public OptionalInt grpcPort() {
     return http.grpcPort();
+  }
+
+  /// Whether it works where its port has no answer in time.
+  boolean worksInside(Duration patience) {
+    return http.worksInside(patience);
   }
 
   /// Says that a thread has met an error that nobody else knows of.

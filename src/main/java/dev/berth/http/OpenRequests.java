@@ -14,6 +14,7 @@ import org.eclipse.jetty.http.HttpHeaderValue;
 import org.eclipse.jetty.http.HttpMethod;
 import org.eclipse.jetty.http.HttpStatus;
 import org.eclipse.jetty.server.Handler;
+import org.eclipse.jetty.server.LocalConnector;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.server.internal.HttpConnection;
@@ -42,6 +43,9 @@ final class OpenRequests extends Handler.Wrapper {
 
   @Override
   public boolean handle(Request request, Response response, Callback callback) throws Exception {
+    if (request.getConnectionMetaData().getConnector() instanceof LocalConnector) {
+      return super.handle(request, response, callback);
+    }
     var connection = request.getConnectionMetaData().getConnection();
     var endPoint = PeerAwareConnector.endPoint(connection.getEndPoint());
     // A stream of HTTP/2 is read by another thread, and began there.

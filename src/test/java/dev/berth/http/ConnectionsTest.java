@@ -89,6 +89,27 @@ class ConnectionsTest {
     }
   }
 
+  @Test
+  @Tag("slow")
+  void http2WithoutItsWholePrefaceIsClosedAndWithItMayWait() throws Exception {
+    try (var server = TestServer.with(new TextHandler()).set("BERTH_GRPC_PORT", "0").start();
+        var silent = new RawConnection(server.server().grpcPort().orElseThrow());
+        var half = new RawConnection(server.server().grpcPort().orElseThrow());
+        var withoutSettings = new RawConnection(server.server().grpcPort().orElseThrow());
+        var whole = new RawConnection(server.server().grpcPort().orElseThrow())) {
+      half.send("PRI * HTTP/2");
+      withoutSettings.send(HTTP2);
+      whole.send(HTTP2).send(frame(SETTINGS, 0, 0));
+      assertThat(silent.readAll()).isEmpty();
+      half.readAll();
+      withoutSettings.readAll();
+      whole.send(frame(HEADERS, END_HEADERS | END_STREAM, 1, CALL));
+      var answer = nextFrame(new DataInputStream(whole.socket().getInputStream()), HEADERS);
+      assertThat(answer.stream()).isEqualTo(1);
+      assertThat(server.get("/metrics").body()).contains("reason=\"slow_head\"} 3.0");
+    }
+  }
+
   /// Tried again where the machine stood still for so long that what had come was not read yet.
   @Test
   void whatIsWaitedForLongestMakesWayWhateverItIsWaitedFor() {

@@ -21,9 +21,13 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.net.http.WebSocket;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -158,6 +162,47 @@ class TlsTest {
       assertThat(half.readAll()).isEmpty();
       assertThat(open.getInputStream().read()).isNegative();
     }
+  }
+
+  /// To sign costs more than anything else of a connection.
+  @Test
+  void aHandshakeWhoseClientHasGoneIsNotComputed() throws Exception {
+    for (int port : List.of(server.port(), server.server().grpcPort().orElseThrow())) {
+      try (var gone = new RawConnection(port)) {
+        gone.send(clientHello());
+        gone.socket().shutdownOutput();
+        assertThat(gone.readAll()).doesNotStartWith("\u0016");
+      }
+    }
+  }
+
+  @Test
+  void heldHandshakesKeepNobodyOut() throws Exception {
+    var hello = clientHello();
+    var held = new ArrayList<RawConnection>();
+    try {
+      for (int i = 0; i < 16; i++) {
+        held.add(new RawConnection(server.port()).send(hello));
+      }
+      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+      assertThat(ask(rsa.trusted(), server.port()).body()).isEqualTo("AB\nC");
+      for (var half : held) {
+        // An answer or, where that has taken too long, an end.
+        assertThat(half.socket().getInputStream().read()).isIn(0x16, -1);
+      }
+    } finally {
+      for (var half : held) {
+        half.close();
+      }
+    }
+  }
+
+  private static byte[] clientHello() throws Exception {
+    var engine = rsa.trusted().createSSLEngine("localhost", 0);
+    engine.setUseClientMode(true);
+    var hello = ByteBuffer.allocate(engine.getSession().getPacketBufferSize());
+    engine.wrap(ByteBuffer.allocate(0), hello);
+    return Arrays.copyOf(hello.array(), hello.position());
   }
 
   @ParameterizedTest

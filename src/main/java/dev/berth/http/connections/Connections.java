@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.eclipse.jetty.http2.api.Stream;
@@ -70,6 +71,9 @@ public final class Connections implements SelectorManager.AcceptListener {
   private final Function<String, byte[]> slowHead;
   private final Function<String, byte[]> overloaded;
   final Optional<PemContext> tls;
+
+  /// How many there have ever been.
+  public final AtomicLong opened = new AtomicLong();
 
   /// Of all that is read without end.
   final Pace pace = new Pace(Long.MAX_VALUE / 2);

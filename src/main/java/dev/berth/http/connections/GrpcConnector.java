@@ -8,6 +8,7 @@ import org.eclipse.jetty.http2.api.Stream;
 import org.eclipse.jetty.http2.api.server.ServerSessionListener;
 import org.eclipse.jetty.http2.frames.HeadersFrame;
 import org.eclipse.jetty.http2.frames.ResetFrame;
+import org.eclipse.jetty.http2.frames.SettingsFrame;
 import org.eclipse.jetty.http2.server.HTTP2CServerConnectionFactory;
 import org.eclipse.jetty.io.EndPoint;
 import org.eclipse.jetty.server.Connector;
@@ -88,6 +89,13 @@ public final class GrpcConnector {
     protected ServerSessionListener newSessionListener(Connector connector, EndPoint endPoint) {
       var peer = PeerAwareConnector.endPoint(endPoint);
       return new HTTPServerSessionListener(endPoint) {
+        /// Without them, the preface is not whole (RFC 9113, 3.4).
+        @Override
+        public void onSettings(Session session, SettingsFrame frame) {
+          peer.place.agree();
+          super.onSettings(session, frame);
+        }
+
         @Override
         public Stream.Listener onNewStream(Stream stream, HeadersFrame frame) {
           peer.beginRequest();

@@ -5,7 +5,6 @@ import java.net.InetAddress;
 import java.nio.channels.SocketChannel;
 import java.util.HashMap;
 import java.util.Map;
-import org.eclipse.jetty.io.Connection;
 import org.eclipse.jetty.server.internal.HttpConnection;
 
 /// One connection from the moment when it is accepted, of HTTP/1.1, HTTP/2 or WebSocket: what it
@@ -33,6 +32,9 @@ public final class OpenConnection {
 
   private int requests;
   private int waiting;
+
+  /// Whether there was a request, or what may stand before the first one.
+  private boolean hasBegun;
 
   /// When it was opened, its last request ended, or one last began to wait for the client.
   private long since = System.nanoTime();
@@ -81,8 +83,14 @@ public final class OpenConnection {
   }
 
   public synchronized Call begin() {
+    hasBegun = true;
     requests++;
     return new Call();
+  }
+
+  /// Its first request may take its time.
+  synchronized void agree() {
+    hasBegun = true;
   }
 
   /// @param id of a stream that has arrived, or of a request of HTTP/1.1
@@ -124,8 +132,8 @@ public final class OpenConnection {
       return false;
     }
     if (!(endPoint.protocol() instanceof HttpConnection http)) {
-      // It may not have said yet whether it speaks TLS.
-      return endPoint.protocol() instanceof Connection.UpgradeFrom && now - since > nanos;
+      // It may not have said yet whether it speaks TLS, or HTTP/2.
+      return !hasBegun && now - since > nanos;
     }
     boolean isIdle =
         http.getMessagesIn() > 0 && http.getParser().isStart() && !endPoint.isOutputShutdown();
@@ -160,9 +168,14 @@ public final class OpenConnection {
   /// A handshake was accepted.
   ///
   /// @param makeWay closes the WebSocket for others
-  /// @param ended runs once the connection is closed, which it may be already
+  /// @param ended as in [#onEnd]
   public void becomeSocket(Runnable makeWay, Runnable ended) {
     this.makeWay = makeWay;
+    onEnd(ended);
+  }
+
+  /// @param ended runs once the connection is closed, which it may be already
+  void onEnd(Runnable ended) {
     this.ended = ended;
     if (!endPoint.isOpen()) {
       ended.run();

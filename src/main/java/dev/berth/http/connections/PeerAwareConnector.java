@@ -70,6 +70,7 @@ public final class PeerAwareConnector extends ServerConnector {
       SocketChannel channel, ManagedSelector selector, SelectionKey key) {
     var endPoint = new PeerAwareEndPoint(channel, selector, key);
     endPoint.setIdleTimeout(getIdleTimeout());
+    connections.opened.incrementAndGet();
     return endPoint;
   }
 
@@ -267,11 +268,10 @@ public final class PeerAwareConnector extends ServerConnector {
       hasFilled = false;
     }
 
-    /// A request was answered. What is read next begins a turn of its own: until then, others may
-    /// have had the core.
+    /// A request was answered. Until something is read next, others may have had the core.
     public void endRequest(boolean mayWait) {
       count(mayWait ? LONGEST_WAITER_NANOS : LONGEST_NANOS);
-      inTurn = false;
+      beginTurn();
     }
 
     /// What a turn takes includes the time in which other processes have the core, or the pool
@@ -280,6 +280,11 @@ public final class PeerAwareConnector extends ServerConnector {
       long now = System.nanoTime();
       counted += Math.min(now - countedUntil, mostNanos);
       countedUntil = now;
+    }
+
+    /// What is read next begins a turn of its own.
+    void beginTurn() {
+      inTurn = false;
     }
 
     /// The system itself is fair to platform threads.

@@ -1,15 +1,21 @@
 package dev.berth.http.connections;
 
 import dev.berth.config.TlsConfig;
+import dev.berth.http.connections.PeerAwareConnector.PeerAwareEndPoint;
+import java.nio.ByteBuffer;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.util.Arrays;
 import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLEngineResult;
+import javax.net.ssl.SSLEngineResult.HandshakeStatus;
+import javax.net.ssl.SSLException;
 import org.eclipse.jetty.io.EndPoint;
 import org.eclipse.jetty.io.ssl.SslConnection;
 import org.eclipse.jetty.server.ConnectionFactory;
 import org.eclipse.jetty.server.Connector;
 import org.eclipse.jetty.server.SslConnectionFactory;
+import org.eclipse.jetty.util.VirtualThreads;
 import org.eclipse.jetty.util.ssl.SslContextFactory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,6 +32,7 @@ final class PemContext extends SslContextFactory.Server {
   private static final Logger log = LoggerFactory.getLogger(PemContext.class);
 
   private final TlsConfig files;
+  private final Handshakes handshakes = new Handshakes(Runtime.getRuntime().availableProcessors());
 
   /// What is served, and what is wrong with what is there instead. For the thread that looks.
   private KeyStore served;
@@ -56,13 +63,40 @@ final class PemContext extends SslContextFactory.Server {
             var parameters = engine.getSSLParameters();
             parameters.setApplicationProtocols(new String[] {name});
             engine.setSSLParameters(parameters);
-            return super.newSslConnection(connector, endPoint, engine);
+            return new InTurn(connector, endPoint, engine);
           }
         };
     // Jetty would refuse who calls the server by a name that is not the certificate's, such as an
     // address. That is for clients to judge.
     tls.setEnsureSecureRequestCustomizer(false);
     return tls;
+  }
+
+  /// Has each message of a handshake computed in its turn.
+  private final class InTurn extends SslConnection {
+    private final PeerAwareEndPoint endPoint;
+
+    private InTurn(Connector connector, EndPoint endPoint, SSLEngine engine) {
+      super(
+          connector.getByteBufferPool(),
+          // Jetty would compute it on the few threads that accept.
+          task -> VirtualThreads.execute(connector.getExecutor(), task),
+          PemContext.this,
+          endPoint,
+          engine);
+      this.endPoint = (PeerAwareEndPoint) endPoint;
+      this.endPoint.beginTurn();
+    }
+
+    @Override
+    protected SSLEngineResult unwrap(SSLEngine engine, ByteBuffer input, ByteBuffer output)
+        throws SSLException {
+      var result = super.unwrap(engine, input, output);
+      if (result.getHandshakeStatus() == HandshakeStatus.NEED_TASK) {
+        handshakes.run(endPoint, engine.getDelegatedTask());
+      }
+      return result;
+    }
   }
 
   /// Looks for other files.
