@@ -7,10 +7,10 @@ import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
+import dev.berth.json.CountedText;
 import dev.berth.memory.HeapSize;
 import dev.berth.memory.RequestMemory;
 import java.io.IOException;
-import java.io.StringWriter;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -74,7 +74,7 @@ public final class Csv extends ContentType
   /// Rows of cells, which are quoted where they have to be; each ends in a line break. None is a
   /// blank line, which many readers skip: without a character in its cells it is `""`.
   public static String write(List<Object[]> rows) throws IOException {
-    var text = new StringWriter();
+    var text = new CountedText();
     try (SequenceWriter writer = CSV.writerFor(Object[].class).writeValues(text)) {
       for (var row : rows) {
         int start = text.getBuffer().length();

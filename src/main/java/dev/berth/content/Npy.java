@@ -95,9 +95,9 @@ public final class Npy extends ContentType implements ContentType.OfTensors {
     // does.
     int unpadded = prefix + header.length() + 1;
     int dataOffset = unpadded + ALIGNMENT - unpadded % ALIGNMENT;
-    var file =
-        ByteBuffer.allocate(Math.addExact(dataOffset, tensor.data().remaining()))
-            .order(ByteOrder.LITTLE_ENDIAN);
+    int size = Math.addExact(dataOffset, tensor.data().remaining());
+    RequestMemory.charge(size);
+    var file = ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN);
     file.put(MAGIC).put((byte) 1).put((byte) 0).putShort((short) (dataOffset - prefix));
     file.put(
         (header + " ".repeat(dataOffset - unpadded) + "\n").getBytes(StandardCharsets.US_ASCII));

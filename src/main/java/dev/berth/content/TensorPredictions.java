@@ -27,12 +27,11 @@ public record TensorPredictions(
     SortedMap<Integer, String> rejected,
     List<Tensor> none) {
 
-  /// What an element becomes on its way out as text: its node, its characters and their copies. In
-  /// bytes.
-  static final int NUMBER_AS_TEXT = 120;
+  /// What an element becomes on its way out as text, besides its characters, in bytes: its node.
+  static final int NUMBER_AS_TEXT = 80;
 
-  /// The same for an element that stays as it is.
-  static final int NUMBER_AS_BYTES = 24;
+  /// The same for an element that stays as it is: its copies, besides the file.
+  static final int NUMBER_AS_BYTES = 16;
 
   /// Counts what it takes to write the predictions.
   ///

@@ -17,6 +17,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.ser.DefaultSerializerProvider;
 import com.fasterxml.jackson.databind.type.TypeFactory;
 import com.fasterxml.jackson.databind.util.RawValue;
+import dev.berth.memory.MemoryShortException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -216,15 +217,22 @@ public final class JsonText {
   /// breaks, so that it may be a line of JSON Lines.
   public static String write(Object value) {
     try {
-      var text = JSON.writeValueAsString(value);
+      var written = new CountedText();
+      JSON.writeValue(written, value);
+      var text = written.toString();
       return hasSurrogate(text)
           ? LONE_SURROGATE
               .matcher(text)
               .replaceAll(half -> "\\\\u%04x".formatted((int) half.group().charAt(0)))
           : text;
     } catch (JsonProcessingException e) {
+      if (e.getCause() instanceof MemoryShortException thrown) {
+        throw thrown;
+      }
       throw new IllegalArgumentException(
           "found a value that has no JSON: " + e.getOriginalMessage(), e);
+    } catch (IOException e) {
+      throw new IllegalStateException("it is written to memory", e);
     }
   }
 

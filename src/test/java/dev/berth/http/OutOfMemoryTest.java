@@ -3,12 +3,17 @@ package dev.berth.http;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.berth.content.Csv;
+import dev.berth.content.Json;
+import dev.berth.content.JsonLines;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
+import dev.berth.hooks.MediaType;
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.io.IOException;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -86,6 +91,36 @@ class OutOfMemoryTest {
                                           .startsWith("the JVM ran out of memory")))
                       .hasSize(1));
       assertThat(server.get("/metrics").body()).contains("berth_out_of_memory_total 2.0");
+    }
+  }
+
+  /// What hooks need not think of.
+  @ParameterizedTest
+  @ValueSource(strings = {"application/json", "application/jsonlines", "text/csv"})
+  void anAnswerThatTheHeapCantHoldIsRefusedAndTheServerGoesOn(String type) throws Exception {
+    int megabytes = (int) (Runtime.getRuntime().maxMemory() >> 20);
+    var handler =
+        new TextHandler() {
+          @Override
+          public InvocationResponse outputFn(List<String> predictions, InvocationRequest request)
+              throws IOException {
+            var texts = Collections.nCopies(megabytes, "a".repeat(1 << 20));
+            return InvocationResponse.of(
+                switch (type) {
+                  case "application/json" -> Json.write(texts);
+                  case "application/jsonlines" -> JsonLines.write(texts);
+                  default ->
+                      Csv.write(Collections.nCopies(megabytes, new Object[] {texts.getFirst()}));
+                },
+                MediaType.of(type.split("/")[0], type.split("/")[1]));
+          }
+        };
+    try (var server = TestServer.with(handler).start()) {
+      var refused = server.invoke("a");
+      assertThat(refused.statusCode()).isEqualTo(413);
+      assertThat(refused.body()).contains("expected fewer or smaller records");
+      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+      assertThat(server.get("/metrics").body()).contains("berth_out_of_memory_total 0.0");
     }
   }
 
