@@ -11,6 +11,9 @@ public interface Describer {
   /// Where a description has what its directory's files say in vain, as a list of texts.
   String WARNINGS = "warnings";
 
+  /// What messages name in the place of `model.json: `, which such a directory does not have.
+  String SOURCE = "config.json and the files beside it: ";
+
   /// @return nothing for a directory of another kind
   /// @throws ModelArtifactException when it is of this kind and can't be served
   Optional<JsonNode> describe(Path directory);

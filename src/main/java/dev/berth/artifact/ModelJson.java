@@ -78,12 +78,8 @@ final class ModelJson {
     return json.has(name) ? Optional.of(text(name)) : Optional.empty();
   }
 
-  /// A directory of another kind has no such file, so that its message can't name it.
   void problem(String message) {
-    problems.add(
-        isDescribed
-            ? message.replaceFirst("^model\\.json: ", "config.json and the files beside it: ")
-            : message);
+    problems.add(isDescribed ? message.replaceFirst("^model\\.json: ", Describer.SOURCE) : message);
   }
 
   /// Tells that a field of the object itself is not as expected.

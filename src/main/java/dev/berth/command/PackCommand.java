@@ -2,6 +2,7 @@ package dev.berth.command;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.berth.artifact.Describer;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.Target;
 import dev.berth.config.Configuration;
@@ -233,7 +234,8 @@ final class PackCommand {
       throw new StartException(
           e.getMessage()
               .replace(artifact.resolve(FILE).toString(), model.file().toString())
-              .replace(artifact.toString(), model.directory().toString()));
+              .replace(artifact.toString(), model.directory().toString())
+              .replace("model.json: ", Describer.SOURCE));
     }
   }
 }

@@ -147,6 +147,7 @@ class ModelArtifactTest {
         .put("target", "tpu")
         .put("shapes", "round")
         .put("maxSequenceLength", 0)
+        .put("lowerCase", "yes")
         .remove("pair");
     model.withArray("inputs").removeAll();
     Files.delete(directory.resolve("tokenizer.json"));
@@ -158,6 +159,7 @@ class ModelArtifactTest {
         .hasMessageContaining("target: found \"tpu\", expected one of cpu, gpu, inf1, inf2, trn1")
         .hasMessageContaining("shapes: found \"round\"")
         .hasMessageContaining("maxSequenceLength: found 0")
+        .hasMessageContaining("lowerCase: found \"yes\", expected true or false")
         .hasMessageContaining("pair.before: found nothing")
         .hasMessageContaining("inputs: found an empty list, expected a list of names")
         .hasMessageContaining("tokenizer.json: not found");

@@ -254,6 +254,9 @@ class PackCommandTest {
     classifierOfPictures("ViTImageProcessor", "\"size\": 8, \"image_std\": 0, \"image_mean\": 0");
     refusedAtStart(
         "config.json and the files beside it: image.deviation: found [0.0, 0.0, 0.0], expected no 0");
+    assertThatThrownBy(this::pack)
+        .hasMessageContaining(source + ": config.json and the files beside it: image.deviation")
+        .hasMessageNotContaining("model.json");
     classifierOfPictures("ViTImageProcessor", "\"size\": 8");
     config("BeitForImageClassification", "\"num_labels\": 0");
     refusedAtStart("config.json and the files beside it: labels: found an empty list, expected");

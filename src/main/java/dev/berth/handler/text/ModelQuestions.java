@@ -65,7 +65,7 @@ final class ModelQuestions {
             header.provenance().getOrDefault("model", header.directory().getFileName().toString()))
         .putNull("model_sha")
         .put("model_dtype", TYPES.getOrDefault(header.precision(), header.precision()))
-        .put("max_input_length", artifact.longestRow())
+        .put("max_input_length", tokenizer.truncation(artifact.longestRow()).maxLength())
         .put("auto_truncate", true);
     var type = info.putObject("model_type");
     if (labels.isEmpty()) {
