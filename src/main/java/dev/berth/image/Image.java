@@ -184,10 +184,15 @@ public final class Image {
   /// @throws BadInputException where it is so much longer than wide that the result would be too
   ///   large
   public Image resizeShorterSide(int length) {
-    return resizeShorterSide(length, Filter.BILINEAR, Pillow.NEWEST);
+    return resizeShorterSide(length, Filter.BILINEAR);
   }
 
-  /// The same with another of Pillow's filters, as a version of it does it.
+  /// The same with another of Pillow's filters.
+  public Image resizeShorterSide(int length, Filter filter) {
+    return resizeShorterSide(length, filter, Pillow.NEWEST);
+  }
+
+  /// The same as a version of Pillow does it.
   public Image resizeShorterSide(int length, Filter filter, Pillow version) {
     checkLengths(length, length);
     long longer = (long) length * Math.max(width, height) / Math.min(width, height);
