@@ -1,5 +1,6 @@
 package dev.berth.content;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.SequenceWriter;
 import com.fasterxml.jackson.dataformat.csv.CsvGenerator;
 import com.fasterxml.jackson.dataformat.csv.CsvMapper;
@@ -77,16 +78,28 @@ public final class Csv extends ContentType
     var text = new CountedText();
     try (SequenceWriter writer = CSV.writerFor(Object[].class).writeValues(text)) {
       for (var row : rows) {
-        int start = text.getBuffer().length();
-        writer.write(row).flush();
-        // Of a row without cells nothing is written.
-        if (text.getBuffer().length() <= start + 1) {
-          text.getBuffer().setLength(start);
+        if (isBlank(row)) {
+          writer.flush();
           text.write("\"\"\n");
+        } else {
+          writer.write(row);
         }
       }
     }
     return text.toString();
+  }
+
+  /// Whether Jackson would write nothing but a line break, or nothing at all.
+  private static boolean isBlank(Object[] row) {
+    return row.length == 0 || (row.length == 1 && isNothing(row[0]));
+  }
+
+  private static boolean isNothing(Object cell) {
+    return switch (cell) {
+      case null -> true;
+      case JsonNode node -> node.asText().isEmpty();
+      default -> cell.toString().isEmpty();
+    };
   }
 
   /// The cell that stands in the place of a bad record's answer.
