@@ -1,5 +1,6 @@
 package dev.berth.content;
 
+import java.io.BufferedInputStream;
 import java.io.EOFException;
 import java.io.FilterInputStream;
 import java.io.IOException;
@@ -19,6 +20,10 @@ public final class Gunzip extends GZIPInputStream {
   /// The JDK's stream calls itself for each member that is empty, until the stack ends.
   private static final int MOST_EMPTY = 100;
 
+  /// The most bytes of a member's header. Its name and its comment end with a zero, and nothing is
+  /// unpacked before.
+  private static final int LONGEST_HEADER = 8 << 10;
+
   private int empty;
 
   /// How much was read of the packed stream when the inflater was given something last.
@@ -30,12 +35,19 @@ public final class Gunzip extends GZIPInputStream {
     private long count;
     private long lastNonZero;
 
-    Packed(InputStream in) {
-      super(in);
+    /// How much of a header was read.
+    private int header;
+
+    Packed(InputStream in, int buffer) {
+      super(new BufferedInputStream(in, buffer));
     }
 
+    /// The JDK's stream reads headers byte by byte.
     @Override
     public int read() throws IOException {
+      if (++header > LONGEST_HEADER) {
+        throw new ZipException("found a header of more than %d bytes".formatted(LONGEST_HEADER));
+      }
       var one = new byte[1];
       return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
     }
@@ -58,7 +70,7 @@ public final class Gunzip extends GZIPInputStream {
   }
 
   private Gunzip(InputStream packed, int buffer) throws IOException {
-    super(new Packed(packed), buffer);
+    super(new Packed(packed, buffer), buffer);
   }
 
   /// @throws ZipException when it does not begin as gzip, as the stream does where it is damaged
@@ -74,6 +86,7 @@ public final class Gunzip extends GZIPInputStream {
   protected void fill() throws IOException {
     super.fill();
     filled = ((Packed) in).count;
+    ((Packed) in).header = 0;
   }
 
   @Override

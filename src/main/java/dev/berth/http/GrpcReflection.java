@@ -37,6 +37,9 @@ record GrpcReflection(Invocations invocations, Health health) {
   /// gRPC's code.
   private static final int NOT_FOUND = 5;
 
+  /// The most bytes of a request, which names a host and a method. The answer repeats it.
+  private static final int LONGEST = 16 << 10;
+
   /// None of them imports another.
   private static final List<FileDescriptor> FILES =
       List.of(
@@ -79,8 +82,13 @@ record GrpcReflection(Invocations invocations, Health health) {
         (body, _) -> {
           var _ = body.decode(in -> new GrpcMessage(in, Grpc.coding(ctx), false, body.memory()));
           try {
-            var asked = ServerReflectionRequest.parseFrom(body.readAllBytes());
-            Grpc.send(ctx, GrpcFrame.of(answer(asked)));
+            var message = body.readNBytes(LONGEST + 1);
+            if (message.length > LONGEST) {
+              throw ErrorType.BAD_INPUT.because(
+                  "message: found more than %d bytes, expected a ServerReflectionRequest"
+                      .formatted(LONGEST));
+            }
+            Grpc.send(ctx, GrpcFrame.of(answer(ServerReflectionRequest.parseFrom(message))));
           } catch (InvalidProtocolBufferException e) {
             throw ErrorType.BAD_INPUT.because("message: not a ServerReflectionRequest", e);
           }

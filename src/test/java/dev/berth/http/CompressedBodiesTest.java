@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
+import dev.berth.testing.RawConnection;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.io.ByteArrayInputStream;
@@ -16,7 +17,9 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.zip.DeflaterOutputStream;
@@ -108,14 +111,53 @@ class CompressedBodiesTest {
 
   @Test
   void aBodyOfWhichTooMuchArrivesIs413ThoughNothingIsInIt() throws Exception {
-    // A file's name has no longest length.
-    var name = new byte[2 * LIMIT];
-    Arrays.fill(name, (byte) 'a');
-    System.arraycopy(new byte[] {0x1f, (byte) 0x8b, 8, 8, 0, 0, 0, 0, 0, 0}, 0, name, 0, 10);
-    assertThat(invoke("gzip", name).statusCode()).isEqualTo(413);
+    var empty = new ByteArrayOutputStream();
+    empty.writeBytes(HexFormat.of().parseHex("1f8b0800000000000000"));
+    while (empty.size() < 2 * LIMIT) {
+      // A block of nothing.
+      empty.writeBytes(HexFormat.of().parseHex("000000ffff"));
+    }
+    assertThat(invoke("gzip", empty.toByteArray()).statusCode()).isEqualTo(413);
     var inChunks =
-        server.invoke(chunked(name), "Content-Type", "text/plain", "Content-Encoding", "gzip");
+        server.invoke(
+            chunked(empty.toByteArray()), "Content-Type", "text/plain", "Content-Encoding", "gzip");
     assertThat(inChunks.statusCode()).isEqualTo(413);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"1f8b0808000000000000", "1f8b0810000000000000"})
+  void aHeaderWhoseNameOrCommentDoesNotEndIs400(String header) throws Exception {
+    var body = new byte[LIMIT / 2];
+    Arrays.fill(body, (byte) 'a');
+    System.arraycopy(HexFormat.of().parseHex(header), 0, body, 0, header.length() / 2);
+    var response = invoke("gzip", body);
+    assertThat(response.statusCode()).isEqualTo(400);
+    assertThat(response.body()).contains("found a header of more than 8192 bytes");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"gzip", "deflate"})
+  void bodiesThatStallKeepNoOthersFromBeingInflated(String coding) throws Exception {
+    var body = packed(coding, "ab");
+    var head =
+        "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Encoding: %s\r\nContent-Length: %d\r\n\r\n"
+            .formatted(coding, body.length);
+    var stalled = new ArrayList<RawConnection>();
+    try {
+      for (int i = 0; i < 2 * Runtime.getRuntime().availableProcessors(); i++) {
+        stalled.add(new RawConnection(server.port()).send(head));
+        stalled.getLast().send(Arrays.copyOf(body, body.length / 2));
+      }
+      assertThat(invoke(coding, body).body()).isEqualTo("AB");
+      for (var connection : stalled) {
+        connection.send(Arrays.copyOfRange(body, body.length / 2, body.length));
+        assertThat(connection.readResponse()).startsWith("HTTP/1.1 200").endsWith("AB");
+      }
+    } finally {
+      for (var connection : stalled) {
+        connection.close();
+      }
+    }
   }
 
   @Test

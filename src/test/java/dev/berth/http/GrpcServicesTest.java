@@ -1,6 +1,7 @@
 package dev.berth.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
@@ -240,8 +241,34 @@ class GrpcServicesTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aLongRequestForReflectionIsRefused(boolean compressed) {
+    var options = CallOptions.DEFAULT;
+    assertThatThrownBy(
+            () ->
+                reflected(
+                    compressed ? options.withCompression("gzip") : options,
+                    "grpc.reflection.v1.ServerReflection",
+                    request().setFileContainingSymbol("a".repeat(1 << 20))))
+        .isInstanceOfSatisfying(
+            StatusException.class,
+            failure -> {
+              assertThat(failure.getStatus().getCode()).isEqualTo(Code.INVALID_ARGUMENT);
+              assertThat(failure.getStatus().getDescription())
+                  .isEqualTo(
+                      "message: found more than 16384 bytes, expected a ServerReflectionRequest");
+            });
+  }
+
   private static List<ServerReflectionResponse> reflected(
       String service, ServerReflectionRequest.Builder... requests) throws Exception {
+    return reflected(CallOptions.DEFAULT, service, requests);
+  }
+
+  private static List<ServerReflectionResponse> reflected(
+      CallOptions options, String service, ServerReflectionRequest.Builder... requests)
+      throws Exception {
     var call =
         ClientCalls.blockingBidiStreamingCall(
             client.channel(),
@@ -250,7 +277,7 @@ class GrpcServicesTest {
                 service + "/ServerReflectionInfo",
                 ServerReflectionRequest.parser(),
                 ServerReflectionResponse.parser()),
-            CallOptions.DEFAULT);
+            options);
     for (var request : requests) {
       call.write(request.setHost("here").build());
     }

@@ -4,10 +4,12 @@ import dev.berth.content.Gunzip;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.memory.RequestMemory;
+import dev.berth.serving.hooks.HookPool;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.List;
+import java.util.concurrent.Semaphore;
 import java.util.zip.InflaterInputStream;
 import java.util.zip.ZipException;
 
@@ -24,6 +26,14 @@ public final class Inflated extends BlockStream {
   private static final int MEMORY = 64 << 10;
 
   private static final int BUFFER = 8 << 10;
+
+  /// How much is inflated in one turn. A few hundred bytes may become a megabyte.
+  private static final int PIECE = 64 << 10;
+
+  /// Inflating takes a core, on virtual threads too. So half of the cores are left to all other
+  /// requests, however many bodies are inflated.
+  private static final Semaphore TURNS =
+      new Semaphore(Math.max(1, Runtime.getRuntime().availableProcessors() / 2), true);
 
   private final InputStream packed;
   private final String coding;
@@ -46,15 +56,40 @@ public final class Inflated extends BlockStream {
   /// @throws ServingException `BAD_INPUT` where it is damaged or not whole
   @Override
   public int read(byte[] bytes, int offset, int length) throws IOException {
+    if (in == null) {
+      RequestBody.requireMemory(() -> memory.add(MEMORY));
+    }
+    awaitTurn();
     try {
       if (in == null) {
-        RequestBody.requireMemory(() -> memory.add(MEMORY));
-        in = coding.equals(GZIP) ? Gunzip.open(packed, BUFFER) : new Deflated(packed);
+        in = coding.equals(GZIP) ? Gunzip.open(new Packed(), BUFFER) : new Deflated(new Packed());
       }
-      return in.read(bytes, offset, length);
+      return in.read(bytes, offset, Math.min(length, PIECE));
     } catch (ZipException | EOFException e) {
       throw ErrorType.BAD_INPUT.because(
           "body: it is not whole %s, as %s says: %s".formatted(coding, header, e.getMessage()), e);
+    } finally {
+      TURNS.release();
+    }
+  }
+
+  private static void awaitTurn() {
+    if (TURNS.hasQueuedThreads() || !TURNS.tryAcquire()) {
+      HookPool.mayBlock();
+      TURNS.acquireUninterruptibly();
+    }
+  }
+
+  /// What is inflated. Nobody has a turn while it waits for more.
+  private final class Packed extends BlockStream {
+    @Override
+    public int read(byte[] bytes, int offset, int length) throws IOException {
+      TURNS.release();
+      try {
+        return packed.read(bytes, offset, length);
+      } finally {
+        awaitTurn();
+      }
     }
   }
 

@@ -242,6 +242,11 @@ public final class RequestBody extends BlockStream {
   private final class Arriving extends BlockStream {
     @Override
     public int read(byte[] bytes, int offset, int length) {
+      // Much may arrive of which nothing comes out.
+      if (closed || deadline.isOver()) {
+        throw ErrorType.DEADLINE_EXCEEDED.because(
+            "the request's time ran out after %d bytes of its body".formatted(upload.received()));
+      }
       int count = upload.take(bytes, offset, length);
       requireWithinLimit(upload.received() - before);
       return count;
