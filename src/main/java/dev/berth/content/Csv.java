@@ -97,7 +97,7 @@ public final class Csv extends ContentType
   private static boolean isNothing(Object cell) {
     return switch (cell) {
       case null -> true;
-      case JsonNode node -> node.asText().isEmpty();
+      case JsonNode node -> node.asText("").isEmpty();
       default -> cell.toString().isEmpty();
     };
   }

@@ -211,7 +211,7 @@ public final class HttpServer implements AutoCloseable {
     var requests =
         new OpenRequests(config.http().tls().isPresent(), connections, routes.healthPaths());
     if (config.http().runtimeApi()) {
-      requests.setHandler(new RuntimeApi(routes.hasMany(), async));
+      requests.setHandler(new RuntimeApi(routes.hasMany(), config.batching().timeout(), async));
     }
     javalin.jetty.modifyServer(server -> configure(server, requests));
     javalin.jetty.modifyHttpConfiguration(HttpServer::configure);

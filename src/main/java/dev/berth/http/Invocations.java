@@ -121,18 +121,30 @@ final class Invocations {
   /// @param limit how long it may take, where that is less than the server's timeout
   void take(Context ctx, long most, Duration limit, Exchange exchange) throws Exception {
     var deadline = deadline(limit);
-    var upload = new Upload(ServletContextRequest.getServletContextRequest(ctx.req()));
     long length = ctx.req().getContentLengthLong();
-    try (var body =
-        new RequestBody(upload, length, most, deadline, ProcessMemory.ofThisProcess())) {
+    answer(
+        new RequestBody(upload(ctx), length, most, deadline, ProcessMemory.ofThisProcess()),
+        body -> {
+          decode(ctx, body);
+          exchange.answer(body, deadline);
+        });
+  }
+
+  private static Upload upload(Context ctx) {
+    var request = ServletContextRequest.getServletContextRequest(ctx.req());
+    return new Upload(request, request.getServletContextResponse());
+  }
+
+  private interface Reading {
+    void read(RequestBody body) throws Exception;
+  }
+
+  private static void answer(RequestBody opened, Reading reading) throws Exception {
+    try (var body = opened) {
       try {
-        decode(ctx, body);
-        exchange.answer(body, deadline);
+        reading.read(body);
       } catch (ServingException e) {
-        // A caller who asked first whether to send the body has not sent it.
-        if (ctx.header("Expect") == null) {
-          body.discard();
-        }
+        body.discard();
         throw e;
       }
     }
@@ -148,18 +160,13 @@ final class Invocations {
   ///
   /// @param stops whether the server stops: no message is awaited then
   void takeEach(Context ctx, BooleanSupplier stops, Exchange exchange) throws Exception {
-    var upload = new Upload(ServletContextRequest.getServletContextRequest(ctx.req()));
+    var upload = upload(ctx);
+    long most = config.http().maxPayloadBytes();
     while (hasNext(upload, stops)) {
       var deadline = deadline(Grpc.timeout(ctx));
-      try (var body =
-          new RequestBody(
-              upload,
-              -1,
-              config.http().maxPayloadBytes(),
-              deadline,
-              ProcessMemory.ofThisProcess())) {
-        exchange.answer(body, deadline);
-      }
+      answer(
+          new RequestBody(upload, -1, most, deadline, ProcessMemory.ofThisProcess()),
+          body -> exchange.answer(body, deadline));
     }
   }
 

@@ -4,12 +4,17 @@ import dev.berth.async.AsyncInvocations;
 import dev.berth.config.HttpConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.http.body.RequestBody;
+import dev.berth.http.body.Upload;
 import dev.berth.json.JsonText;
+import dev.berth.memory.ProcessMemory;
+import dev.berth.serving.hooks.Deadline;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -19,7 +24,6 @@ import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.HttpStatus;
 import org.eclipse.jetty.http.HttpURI;
-import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
@@ -51,7 +55,11 @@ final class RuntimeApi extends Handler.Wrapper {
   private static final String PREFIX = "X-Amzn-SageMaker-";
   private static final String TARGET_MODEL = PREFIX + "Target-Model";
   private static final String INFERENCE_COMPONENT = PREFIX + "Inference-Component";
+  private static final String TARGET_VARIANT = PREFIX + "Target-Variant";
+  private static final String TARGET_CONTAINER = PREFIX + "Target-Container-Hostname";
+  private static final String ENABLE_EXPLANATIONS = PREFIX + "Enable-Explanations";
   private static final String VARIANT = "x-Amzn-Invoked-Production-Variant";
+  private static final String ONLY_VARIANT = "AllTraffic";
   private static final String ARCHIVE = ".tar.gz";
 
   /// What an endpoint takes and answers at most.
@@ -64,11 +72,14 @@ final class RuntimeApi extends Handler.Wrapper {
   private static final int LONGEST_ERROR = 2048;
 
   private final boolean hasMany;
+  private final Duration timeout;
   private final Optional<AsyncInvocations> async;
 
   /// @param hasMany whether the server has many models, of which a request names one
-  RuntimeApi(boolean hasMany, Optional<AsyncInvocations> async) {
+  /// @param timeout of a request
+  RuntimeApi(boolean hasMany, Duration timeout, Optional<AsyncInvocations> async) {
     this.hasMany = hasMany;
+    this.timeout = timeout;
     this.async = async;
   }
 
@@ -78,18 +89,22 @@ final class RuntimeApi extends Handler.Wrapper {
     if (!path.matches() || !request.getMethod().equals("POST")) {
       return super.handle(request, response, callback);
     }
-    long most = path.group(5) == null ? MOST_BYTES : MOST_INLINE_BYTES;
-    if (request.getLength() > most) {
-      // A client that still writes would not see the answer.
-      Content.Source.consumeAll(
-          request,
-          Callback.from(
-              () -> refuse(response, tooLong(request.getLength(), most), callback),
-              callback::failed));
-      return true;
-    }
-    if (path.group(5) != null) {
-      accept(request, path.group(1), response, callback);
+    var deadline = Deadline.in(timeout, System::nanoTime);
+    var upload = new Upload(request, response);
+    upload.expect(deadline, () -> false);
+    try {
+      long most = path.group(5) == null ? MOST_BYTES : MOST_INLINE_BYTES;
+      if (request.getLength() > most) {
+        throw tooLong(request.getLength(), most);
+      }
+      requireChoices(request.getHeaders(), path.group(1), hasMany && path.group(4) == null);
+      if (path.group(5) != null) {
+        accept(request, path.group(1), upload, deadline, response, callback);
+        return true;
+      }
+    } catch (ServingException e) {
+      upload.discard();
+      refuse(response, e, callback);
       return true;
     }
     var target = path.group(4) == null ? container(request, path.group(1)) : path.group(4);
@@ -121,17 +136,52 @@ final class RuntimeApi extends Handler.Wrapper {
                 : model);
   }
 
-  private void accept(Request request, String endpoint, Response response, Callback callback)
+  /// Refuses what chooses something that an endpoint does not have, as the platform does. An answer
+  /// of something else would look like that of what was chosen.
+  ///
+  /// @param namesModel whether a header may name the model
+  private static void requireChoices(HttpFields headers, String endpoint, boolean namesModel) {
+    if (!namesModel) {
+      requireNone(headers, endpoint, TARGET_MODEL, "is no multi-model endpoint");
+      requireNone(headers, endpoint, INFERENCE_COMPONENT, "has no inference components");
+    } else if (headers.contains(TARGET_MODEL)) {
+      requireNone(headers, endpoint, INFERENCE_COMPONENT, "is asked for a target model already");
+    }
+    if (!ONLY_VARIANT.equals(headers.get(TARGET_VARIANT))) {
+      requireNone(headers, endpoint, TARGET_VARIANT, "has one variant, " + ONLY_VARIANT);
+    }
+    requireNone(
+        headers, endpoint, TARGET_CONTAINER, "has one container, without direct invocation");
+    requireNone(headers, endpoint, ENABLE_EXPLANATIONS, "has no explainer");
+  }
+
+  private static void requireNone(HttpFields headers, String endpoint, String name, String why) {
+    var found = headers.get(name);
+    if (found != null) {
+      throw ErrorType.BAD_INPUT.because(
+          "%s: found %s, but endpoint %s %s; leave it out"
+              .formatted(name, Text.quoted(found), Text.quoted(endpoint), why));
+    }
+  }
+
+  private void accept(
+      Request request,
+      String endpoint,
+      Upload upload,
+      Deadline deadline,
+      Response response,
+      Callback callback)
       throws IOException {
-    try {
-      var invocations =
-          async.orElseThrow(
-              () ->
-                  ErrorType.BAD_INPUT.because(
-                      "found no place for asynchronous answers; name a directory or s3:// prefix with --async-output"));
-      var body = Content.Source.asInputStream(request).readNBytes(MOST_INLINE_BYTES + 1);
-      if (body.length > MOST_INLINE_BYTES) {
-        throw tooLong(body.length, MOST_INLINE_BYTES);
+    var invocations =
+        async.orElseThrow(
+            () ->
+                ErrorType.BAD_INPUT.because(
+                    "found no place for asynchronous answers; name a directory or s3:// prefix with --async-output"));
+    try (var body =
+        new RequestBody(upload, -1, Long.MAX_VALUE, deadline, ProcessMemory.ofThisProcess())) {
+      var payload = body.readNBytes(MOST_INLINE_BYTES + 1);
+      if (payload.length > MOST_INLINE_BYTES) {
+        throw tooLong(payload.length, MOST_INLINE_BYTES);
       }
       // As the platform does it, by HTTP: all that holds for the container's callers holds here.
       var container =
@@ -140,7 +190,7 @@ final class RuntimeApi extends Handler.Wrapper {
                   HttpConfig.inUrl(Request.getLocalAddr(request)),
                   Request.getLocalPort(request),
                   container(request, endpoint));
-      var accepted = invocations.accept(URI.create(container), request.getHeaders()::get, body);
+      var accepted = invocations.accept(URI.create(container), request.getHeaders()::get, payload);
       response
           .getHeaders()
           .put(PREFIX + "OutputLocation", HeaderText.written(accepted.output()))
@@ -150,8 +200,6 @@ final class RuntimeApi extends Handler.Wrapper {
           HttpStatus.ACCEPTED_202,
           Map.of("InferenceId", accepted.inferenceId()),
           callback);
-    } catch (ServingException e) {
-      refuse(response, e, callback);
     }
   }
 
@@ -234,7 +282,7 @@ final class RuntimeApi extends Handler.Wrapper {
         if (HttpStatus.isError(getStatus())) {
           error = new ByteArrayOutputStream();
         } else {
-          getHeaders().put(VARIANT, "AllTraffic");
+          getHeaders().put(VARIANT, ONLY_VARIANT);
           begin();
         }
       }

@@ -118,11 +118,66 @@ class RuntimeApiTest {
             .asString()
             .contains("\"answer\":\"Bob\"");
       }
+      assertRefused(
+          client,
+          request -> request.targetModel("a b").inferenceComponentName("c"),
+          "is asked for a target model already");
       assertThatThrownBy(() -> ask(client, request -> request.targetModel("none").body(question)))
           .isInstanceOfSatisfying(
               ModelErrorException.class,
               error -> assertThat(error.originalStatusCode()).isEqualTo(404));
     }
+  }
+
+  /// An answer of something else would look like that of what was chosen.
+  @Test
+  void whatChoosesSomethingThatTheEndpointDoesNotHaveIsAValidationError() throws Exception {
+    try (var server = TestServer.with(new TextHandler()).start();
+        var client = server.runtimeClient()) {
+      assertRefused(
+          client,
+          request -> request.targetModel("b.tar.gz"),
+          "X-Amzn-SageMaker-Target-Model: found \"b.tar.gz\", but endpoint \"any\" is no multi-model endpoint; leave it out");
+      assertRefused(
+          client, request -> request.inferenceComponentName("b"), "has no inference components");
+      assertRefused(client, request -> request.targetContainerHostname("b"), "has one container");
+      assertRefused(client, request -> request.enableExplanations("`true`"), "has no explainer");
+      assertRefused(client, request -> request.targetVariant("b"), "has one variant, AllTraffic");
+      var answer =
+          ask(
+              client,
+              request ->
+                  request
+                      .targetVariant("AllTraffic")
+                      .prefixAwareId("p")
+                      .contentType("text/plain")
+                      .body(SdkBytes.fromUtf8String("a")));
+      assertThat(answer.body().asUtf8String()).isEqualTo("A");
+
+      for (var path : List.of(STREAM, "/endpoints/any/openai/v1/chat/completions")) {
+        var refused =
+            server.send(
+                HttpRequest.newBuilder(server.uri(path))
+                    .header("X-Amzn-SageMaker-Target-Variant", "b")
+                    .POST(BodyPublishers.ofString("a"))
+                    .build());
+        assertThat(refused.statusCode()).isEqualTo(400);
+        assertThat(refused.headers().firstValue("x-amzn-ErrorType")).hasValue("ValidationError");
+      }
+    }
+  }
+
+  private static void assertRefused(
+      SageMakerRuntimeClient client,
+      Consumer<InvokeEndpointRequest.Builder> choosing,
+      String message) {
+    assertThatThrownBy(
+            () ->
+                ask(
+                    client,
+                    choosing.andThen(request -> request.body(SdkBytes.fromUtf8String("a")))))
+        .isInstanceOf(ValidationErrorException.class)
+        .hasMessageContaining(message);
   }
 
   @Test

@@ -76,9 +76,14 @@ class UnreadBodyTest {
     "413, 20000000, POST /invocations|Content-Type: text/plain|Expect: 100-continue",
     "400, 4, POST /v2/models/model/infer|Inference-Header-Content-Length: x",
     "404, 4, POST /v2/models/another/infer",
+    "400, 4, POST /endpoints/any/async-invocations",
+    "400, 4, POST /endpoints/any/invocations|X-Amzn-SageMaker-Target-Model: a",
+    "400, 100000000000, POST /endpoints/any/invocations",
+    "400, 100000000000, POST /endpoints/any/async-invocations",
+    "400, 100000000000, POST /endpoints/any/invocations|Expect: 100-continue",
     "200, 4, POST /ping",
   })
-  void whoseBodyComesLaterIsToldThatTheConnectionCloses(int status, int length, String request)
+  void whoseBodyComesLaterIsToldThatTheConnectionCloses(int status, long length, String request)
       throws Exception {
     try (var asks = new RawConnection(server.port())) {
       asks.send(head(request, length));
@@ -140,6 +145,9 @@ class UnreadBodyTest {
     "413, 20000000, POST /invocations|Content-Type: text/plain",
     "400, 4, POST /invocations|Content-Type: text/plain",
     "400, 4, POST /v2/models/model/infer|Inference-Header-Content-Length: x",
+    "400, 30000000, POST /endpoints/any/invocations",
+    "400, 200000, POST /endpoints/any/async-invocations",
+    "400, 4, POST /endpoints/any/invocations|X-Amzn-SageMaker-Target-Model: a",
     "200, 20000, POST /ping",
   })
   void theConnectionStaysWhereTheBodyIsThere(int status, int length, String request)
@@ -182,7 +190,7 @@ class UnreadBodyTest {
   }
 
   /// @param lines the request's method and path, and headers, between bars
-  private static String head(String lines, int length) {
+  private static String head(String lines, long length) {
     var rest = lines.split("\\|", 2);
     return "%s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n%s\r\n"
         .formatted(rest[0], length, rest.length > 1 ? rest[1].replace("|", "\r\n") + "\r\n" : "");

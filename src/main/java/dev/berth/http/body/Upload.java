@@ -7,11 +7,12 @@ import dev.berth.serving.hooks.HookPool;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
-import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.HttpStatus;
 import org.eclipse.jetty.io.Content;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
 
 /// The bytes of a request's body as they arrive. Jetty's own stream waits for as long as the
 /// connection may be silent; this waits until the deadline of the request. Used by one thread at a
@@ -21,14 +22,14 @@ public final class Upload {
   private static final long MOST_TO_DISCARD = 256L << 20;
   private static final long LONGEST_DISCARD_NANOS = TimeUnit.SECONDS.toNanos(5);
   private static final long LONGEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
-  private static final int DISCARD_BUFFER = 16 << 10;
 
   /// An upload that brings less than this in so long a time stalls.
   private static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private static final int STALL_BYTES = 16 << 10;
 
-  private final ServletContextRequest request;
+  private final Request request;
+  private final Response response;
   private final Semaphore arrival = new Semaphore(0);
 
   /// Whether Jetty is to release `arrival` when there is more.
@@ -50,8 +51,9 @@ public final class Upload {
 
   private long receivedThen;
 
-  public Upload(ServletContextRequest request) {
+  public Upload(Request request, Response response) {
     this.request = request;
+    this.response = response;
   }
 
   /// Says until when what is taken from now on may come.
@@ -118,17 +120,29 @@ public final class Upload {
 
   /// Reads what is left and throws it away, as long as it keeps coming: a caller who still writes
   /// would otherwise see a broken connection instead of the answer that says why. It stops at the
-  /// deadline.
-  void discard() {
-    long stop = System.nanoTime() + Math.min(LONGEST_DISCARD_NANOS, deadline.nanosLeft());
-    var bin = new byte[DISCARD_BUFFER];
-    long before = received;
-    while (!ended
-        && received - before < MOST_TO_DISCARD
-        && await(Math.min(LONGEST_PAUSE_NANOS, stop - System.nanoTime()))
-        && !Content.Chunk.isFailure(chunk)) {
-      take(bin, 0, bin.length);
+  /// deadline, and where others need the place. It never throws: the answer has its reason.
+  public void discard() {
+    if (awaitsWord()) {
+      return;
     }
+    long stop = System.nanoTime() + Math.min(LONGEST_DISCARD_NANOS, deadline.nanosLeft());
+    long before = received;
+    try {
+      while (!ended
+          && received - before < MOST_TO_DISCARD
+          && await(Math.min(LONGEST_PAUSE_NANOS, stop - System.nanoTime()))
+          && !Content.Chunk.isFailure(chunk)) {
+        received += chunk.remaining();
+        release();
+      }
+    } catch (ServingException _) {
+      // It stalls, or its thread is interrupted.
+    }
+  }
+
+  /// Whether the caller has asked whether to send the body, and was not told yet.
+  private boolean awaitsWord() {
+    return received == 0 && request.getHeaders().contains(HttpHeader.EXPECT, "100-continue");
   }
 
   /// Waits until something of the body has arrived, or its end; false: the time is over.
@@ -180,12 +194,9 @@ public final class Upload {
     if (demanded) {
       return;
     }
-    if (received == 0 && request.getHeaders().contains(HttpHeader.EXPECT, "100-continue")) {
+    if (awaitsWord()) {
       // Where it can't be written, no more of the body comes, which the reader sees.
-      var _ =
-          request
-              .getServletContextResponse()
-              .writeInterim(HttpStatus.CONTINUE_100, HttpFields.EMPTY);
+      var _ = response.writeInterim(HttpStatus.CONTINUE_100, HttpFields.EMPTY);
     }
     demanded = true;
     request.demand(arrival::release);
