@@ -62,6 +62,17 @@ record NamedModels(Served served, String only) {
     }
   }
 
+  /// Waits until a model is loaded. One of `--models` is loaded where it is not.
+  ///
+  /// @throws ServingException why it can't be loaded
+  void load(InferTarget target, Deadline deadline) {
+    if (served instanceof Served.Many(ModelDirectory directory)) {
+      directory.awaitLoaded(target.model(), deadline);
+    } else {
+      enter(target, deadline).close();
+    }
+  }
+
   /// What metrics call a model.
   String inMetrics(InferTarget target) {
     return served instanceof Served.Many ? target.model() : Served.NAME;

@@ -263,7 +263,7 @@ record Triton(
   Message load(Asked asked) {
     requireKnown(asked, Set.of());
     var target = models.target(asked.model, "");
-    models.enter(target, in(config.multiModel().loadTimeout())).close();
+    models.load(target, in(config.multiModel().loadTimeout()));
     return RepositoryModelLoadResponse.getDefaultInstance();
   }
 

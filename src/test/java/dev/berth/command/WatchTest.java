@@ -136,7 +136,7 @@ class WatchTest {
       assertThat(server.invoke("x"))
           .satisfies(
               answer -> {
-                assertThat(answer.statusCode()).isEqualTo(503);
+                assertThat(answer.statusCode()).isEqualTo(500);
                 assertThat(answer.body()).contains("code/Inference.java:2:12");
               });
       answer("right");

@@ -174,12 +174,12 @@ class ModelsAtHomeTest {
       var refused = server.ask("empty", "a");
       assertStatus(
           refused,
-          503,
+          500,
           "model \\\"empty\\\" could not be loaded: model artifact " + models.resolve("empty"));
       assertThat(statuses(server)).containsEntry("empty", "failed");
       assertStatus(
           server.describe("empty"), 200, "\"problem\":\"model \\\"empty\\\" could not be loaded");
-      assertStatus(server.ask("empty", "a"), 503, "could not be loaded");
+      assertStatus(server.ask("empty", "a"), 500, "could not be loaded");
       assertStatus(server.load("empty", models.resolve("empty")), 400, "could not be loaded");
       assertThat(server.get("/ping").statusCode()).isEqualTo(200);
       text("empty", "");

@@ -1,6 +1,7 @@
 package dev.berth.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -154,8 +155,16 @@ class TritonTest {
     ofMany.call("RepositoryModelUnload", "model_name: 'b'");
     assertThat(text(ofMany.call("ModelStatistics", "name: 'b'")))
         .isEqualTo("model_stats { name: \"b\" version: \"1\" }");
+    // What is wrong with its files stays wrong: nobody should try again.
     var failed = post(many, "/v2/repository/models/c/load", "");
-    assertError(failed, 503, "model.json");
+    assertError(failed, 400, "model.json");
+    assertThatThrownBy(() -> ofMany.call("RepositoryModelLoad", "model_name: 'c'"))
+        .isInstanceOfSatisfying(
+            StatusRuntimeException.class,
+            e -> assertThat(e.getStatus().getCode()).isEqualTo(Code.INVALID_ARGUMENT));
+    var asked = post(many, "/v2/models/c/infer", "{}");
+    assertError(asked, 500, "model.json");
+    assertThat(asked.headers().firstValue("Retry-After")).isEmpty();
     assertThat(states()).anyMatch(state -> state.matches("(?s)c UNAVAILABLE .*model\\.json.*"));
     assertThat(
             json(post(many, "/v2/repository/index", "{\"ready\": true}")).findValuesAsText("name"))

@@ -25,6 +25,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -328,16 +329,29 @@ public final class ModelDirectory implements ManyModels {
 
   @Override
   public ServedModel.Visit enter(String name, Deadline deadline) {
+    return enter(name, deadline, ModelDirectory::forRequest);
+  }
+
+  /// Waits until a model is loaded, as a request for it does.
+  ///
+  /// @throws ServingException why it can't be loaded, as [#load] does
+  public void awaitLoaded(String name, Deadline deadline) {
+    enter(name, deadline, UnaryOperator.identity()).close();
+  }
+
+  /// @param told what a load's failure is for the caller
+  private ServedModel.Visit enter(
+      String name, Deadline deadline, UnaryOperator<ServingException> told) {
     while (true) {
       var found = store.find(name);
       if (found.isEmpty()) {
-        beginUnlessBroken(known(name));
+        beginUnlessBroken(known(name), told);
         continue;
       }
       var slot = found.get();
       try (var _ = slot.model.hold()) {
         if (slot.state.get() == ModelStore.State.LOADING) {
-          await(slot.loaded, slot, deadline);
+          await(slot.loaded, slot, deadline, told);
         }
         var visit = enter(slot);
         if (visit.isPresent()) {
@@ -345,7 +359,7 @@ public final class ModelDirectory implements ManyModels {
         }
       }
       // It is unloaded, or another version has its place.
-      await(slot.left, slot, deadline);
+      await(slot.left, slot, deadline, told);
     }
   }
 
@@ -364,7 +378,7 @@ public final class ModelDirectory implements ManyModels {
     }
   }
 
-  private void beginUnlessBroken(Artifact artifact) {
+  private void beginUnlessBroken(Artifact artifact, UnaryOperator<ServingException> told) {
     // What is wrong with the files stays wrong. Hooks and memory may be better off the next time.
     var broken =
         artifact
@@ -372,7 +386,7 @@ public final class ModelDirectory implements ManyModels {
             .map(Failure::why)
             .filter(why -> why.type() == ErrorType.BAD_INPUT);
     if (broken.isPresent()) {
-      throw forRequest(broken.get());
+      throw told.apply(broken.get());
     }
     try {
       begin(artifact, new IdleModels(artifact.name));
@@ -384,13 +398,16 @@ public final class ModelDirectory implements ManyModels {
   }
 
   private static void await(
-      CompletableFuture<Void> event, ModelStore.Slot slot, Deadline deadline) {
+      CompletableFuture<Void> event,
+      ModelStore.Slot slot,
+      Deadline deadline,
+      UnaryOperator<ServingException> told) {
     try {
       event.get(Math.max(0, deadline.nanosLeft()), TimeUnit.NANOSECONDS);
     } catch (TimeoutException e) {
       throw notReady(slot, slot.state.get().text + " still; that goes on, ask again");
     } catch (ExecutionException e) {
-      throw forRequest(ModelStore.failure(slot, e.getCause()));
+      throw told.apply(ModelStore.failure(slot, e.getCause()));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw ModelStore.stopping();
@@ -398,11 +415,11 @@ public final class ModelDirectory implements ManyModels {
   }
 
   /// A load's failure, for a caller who has only asked the model: it is not the request that is
-  /// wrong.
+  /// wrong. What is wrong with the files stays wrong, so nobody should try again soon.
   private static ServingException forRequest(ServingException e) {
     return switch (e.type()) {
-      case BAD_INPUT, NOT_FOUND, DEADLINE_EXCEEDED ->
-          ErrorType.NOT_READY.because(e.getMessage(), e);
+      case BAD_INPUT -> ErrorType.INTERNAL.because(e.getMessage(), e);
+      case NOT_FOUND, DEADLINE_EXCEEDED -> ErrorType.NOT_READY.because(e.getMessage(), e);
       default -> e;
     };
   }
