@@ -50,7 +50,7 @@ class ContainerLifecycleTest {
 
   @AfterAll
   static void closeTheClient() {
-    CLIENT.close();
+    CLIENT.shutdownNow();
   }
 
   @Test

@@ -73,7 +73,7 @@ class ContainerModelsTest {
 
   @AfterAll
   static void closeTheClient() {
-    CLIENT.close();
+    CLIENT.shutdownNow();
   }
 
   /// SageMaker mounts each artifact below `/opt/ml/models` and asks from outside.

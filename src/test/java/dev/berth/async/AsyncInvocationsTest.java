@@ -419,7 +419,8 @@ class AsyncInvocationsTest {
             .set("BERTH_ASYNC_CONCURRENCY", "1")
             .set("BERTH_ASYNC_QUEUE", "1")
             .start();
-    try (var client = server.runtimeClient()) {
+    try (server;
+        var client = server.runtimeClient()) {
       var runs = ask(client, request -> request.body(SdkBytes.fromUtf8String("a")));
       gate.awaitArrival();
       var waits = ask(client, request -> request.body(SdkBytes.fromUtf8String("b")));
@@ -514,7 +515,7 @@ class AsyncInvocationsTest {
 
   private static void close(TestServer server) {
     try {
-      server.close();
+      server.server().close();
     } catch (Exception e) {
       throw new IllegalStateException(e);
     }

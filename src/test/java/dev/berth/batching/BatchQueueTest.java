@@ -7,19 +7,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.metrics.ServingMetrics;
+import dev.berth.testing.TestThreads;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /// What is let in, with a clock that only the test moves. The test's thread is the only worker.
-@Timeout(600)
 class BatchQueueTest {
 
   private static final long SECOND = Duration.ofSeconds(1).toNanos();
@@ -38,7 +36,7 @@ class BatchQueueTest {
           new BatchLimits(1, 1_000, Duration.ZERO, 100, Duration.ZERO),
           now::get,
           metrics.ofModel("words"));
-  private final ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor();
+  private final ExecutorService callers = new TestThreads();
 
   @BeforeEach
   void start() {

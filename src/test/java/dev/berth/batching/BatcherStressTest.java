@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.testing.TestThreads;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,15 +15,12 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(600)
 class BatcherStressTest {
 
   private static final int CALLERS = 300;
@@ -43,7 +41,7 @@ class BatcherStressTest {
     try (var serving =
             Serving.started(
                 3, new BatchLimits(8, 200, Duration.ofNanos(50_000), 500, Duration.ZERO));
-        var callers = Executors.newVirtualThreadPerTaskExecutor()) {
+        var callers = new TestThreads()) {
       var all = new ArrayList<Future<?>>();
       for (int caller = 0; caller < CALLERS; caller++) {
         int id = caller;

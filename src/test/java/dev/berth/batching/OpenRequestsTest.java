@@ -12,8 +12,11 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
 
-/// The state behind the lock, on one thread and with a clock that only the test moves.
+/// The state behind the lock, on one thread, which has it, and with a clock that only the test moves.
+@Timeout(value = 60, threadMode = ThreadMode.SAME_THREAD)
 class OpenRequestsTest {
 
   private static final long DEADLINE = 100;
@@ -27,11 +30,13 @@ class OpenRequestsTest {
   private long now;
 
   @BeforeEach
+  @Timeout(value = 60, threadMode = ThreadMode.SAME_THREAD)
   void lock() {
     lock.lock();
   }
 
   @AfterEach
+  @Timeout(value = 60, threadMode = ThreadMode.SAME_THREAD)
   void unlock() {
     lock.unlock();
     metrics.close();

@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.berth.metrics.ServingMetrics;
+import dev.berth.testing.TestThreads;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -30,7 +30,7 @@ final class Serving implements AutoCloseable {
   /// Whether the pool serves this model only.
   private final boolean own;
 
-  private final ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor();
+  private final ExecutorService callers = new TestThreads();
 
   Serving(int workers, BatchLimits limits) {
     this.pool = new WorkerPool(workers, () -> {}, metrics);

@@ -10,13 +10,13 @@ import dev.berth.testing.HookProbe;
 import dev.berth.testing.RawConnection;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
+import dev.berth.testing.TestThreads;
 import java.io.Closeable;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadLocalRandom;
@@ -356,7 +356,7 @@ class MultiModelTest {
     var names = List.of("a", "b", "c");
     try (var server = one().start();
         var _ = endOfSpinning();
-        var threads = Executors.newFixedThreadPool(8)) {
+        var threads = new TestThreads()) {
       assertOk(server.load("stays", TestServer.SAMPLE_ARTIFACT));
       var work =
           IntStream.range(0, 8)

@@ -164,7 +164,7 @@ class OwnHooksFailureTest {
   @Tag("INV-12")
   void aHookThatDoesNotEndIsLeftBehindAtTheDeadline() throws Exception {
     HookProbe.reset();
-    HookProbe.LOCK.lock();
+    HookProbe.hold();
     try (var hooks = patient("Inference.java").start();
         var transform = patient("Transform.java").start()) {
       var responses = new HashMap<String, CompletableFuture<HttpResponse<String>>>();
@@ -191,7 +191,7 @@ class OwnHooksFailureTest {
       assertFine(hooks);
       assertFine(transform);
     } finally {
-      HookProbe.LOCK.unlock();
+      HookProbe.letGo();
     }
   }
 

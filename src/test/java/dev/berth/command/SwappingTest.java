@@ -17,6 +17,7 @@ import dev.berth.serving.many.Served;
 import dev.berth.telemetry.Tracing;
 import dev.berth.testing.CodeArtifact;
 import dev.berth.testing.HookProbe;
+import dev.berth.testing.TestThreads;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -31,24 +32,19 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /// Versions of a model that take each other's place under load. The parts of the server are put
 /// together here, so that they look for changes more often.
 @Tag("slow")
-@Timeout(300)
 class SwappingTest {
 
   private static final int SWAPS = 12;
-  private static final Duration LONGEST = Duration.ofMinutes(2);
-
   @TempDir Path models;
 
   @TempDir Path versions;
@@ -77,7 +73,7 @@ class SwappingTest {
         var hooks = HookPool.shared(metrics);
         var workers = loader.prepare(metrics);
         var client = HttpClient.newHttpClient();
-        var threads = Executors.newFixedThreadPool(8)) {
+        var threads = new TestThreads()) {
       var store =
           new ModelStore(
               registry, hooks, metrics, loader, Duration.ofMinutes(5), Duration.ofMinutes(1));
@@ -101,7 +97,6 @@ class SwappingTest {
                 .build();
         swapUnderLoad(client, request, threads);
         await()
-            .atMost(LONGEST)
             .untilAsserted(
                 () -> {
                   System.gc();
@@ -141,7 +136,6 @@ class SwappingTest {
         point(version);
         var expected = "version " + version;
         await()
-            .atMost(LONGEST)
             .until(() -> client.send(request, BodyHandlers.ofString()).body().equals(expected));
       }
     } finally {

@@ -7,26 +7,22 @@ import dev.berth.testing.CapturedLog;
 import dev.berth.testing.CodeArtifact;
 import dev.berth.testing.HookProbe;
 import dev.berth.testing.TestServer;
+import dev.berth.testing.TestThreads;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /// `--watch`: somebody edits the artifact of a server that runs.
-@Timeout(300)
 class WatchTest {
 
   private static final int EDITS = 20;
-  private static final Duration LONGEST = Duration.ofMinutes(1);
-
   @TempDir Path directory;
 
   @Test
@@ -35,7 +31,7 @@ class WatchTest {
     HookProbe.reset();
     answer("version 0");
     try (var server = watching().start();
-        var threads = Executors.newFixedThreadPool(4)) {
+        var threads = new TestThreads()) {
       var ended = new AtomicBoolean();
       var asking =
           IntStream.range(0, 4)
@@ -63,7 +59,6 @@ class WatchTest {
         one.get();
       }
       await()
-          .atMost(LONGEST)
           .untilAsserted(
               () -> {
                 System.gc();
@@ -87,7 +82,6 @@ class WatchTest {
           directory,
           "@Override public List<String> predictFn(List<String> records, Object model) { return word; }");
       await()
-          .atMost(LONGEST)
           .untilAsserted(
               () ->
                   assertThat(log.text())
@@ -96,7 +90,6 @@ class WatchTest {
                           "cannot find symbol",
                           "the version before serves on"));
       await()
-          .atMost(LONGEST)
           .untilAsserted(() -> assertThat(log.text()).contains("could not be loaded from"));
       assertThat(server.invoke("x").body()).isEqualTo("right");
       assertThat(server.get("/ping").statusCode()).isEqualTo(200);
@@ -114,7 +107,6 @@ class WatchTest {
         var log = new CapturedLog()) {
       answer("[2]");
       await()
-          .atMost(LONGEST)
           .untilAsserted(
               () ->
                   assertThat(log.text())
@@ -140,7 +132,7 @@ class WatchTest {
                 assertThat(answer.body()).contains("code/Inference.java:2:12");
               });
       answer("right");
-      await().atMost(LONGEST).until(() -> server.get("/ping").statusCode() == 200);
+      await().until(() -> server.get("/ping").statusCode() == 200);
       assertThat(server.invoke("x").body()).isEqualTo("right");
     }
   }
@@ -149,13 +141,12 @@ class WatchTest {
   void anEditTakesThePlaceOfALoadThatDoesNotEnd() throws Exception {
     hang();
     try (var server = watching().startWithoutWaiting()) {
-      await().atMost(LONGEST).until(() -> server.get("/ping").body().contains("is loading"));
+      await().until(() -> server.get("/ping").body().contains("is loading"));
       answer("first");
       awaitAnswer(server, "first");
       try (var log = new CapturedLog()) {
         hang();
         await()
-            .atMost(LONGEST)
             .untilAsserted(() -> assertThat(log.text()).contains("model \"model\" has changed\n"));
         answer("second");
         awaitAnswer(server, "second");
@@ -169,7 +160,6 @@ class WatchTest {
 
   private void awaitAnswer(TestServer server, String expected) {
     await()
-        .atMost(LONGEST)
         .pollInterval(Duration.ofMillis(20))
         .until(() -> isAnswer(server.invoke("x"), expected));
   }

@@ -55,8 +55,7 @@ class IsolationTest {
       """
       private static void hang() {
         dev.berth.testing.HookProbe.note("hangs");
-        dev.berth.testing.HookProbe.LOCK.lock();
-        dev.berth.testing.HookProbe.LOCK.unlock();
+        dev.berth.testing.HookProbe.waitForLock();
       }
       """;
 
@@ -65,14 +64,12 @@ class IsolationTest {
   @BeforeEach
   void lock() {
     HookProbe.reset();
-    HookProbe.LOCK.lock();
+    HookProbe.hold();
   }
 
   @AfterEach
   void unlock() {
-    if (HookProbe.LOCK.isHeldByCurrentThread()) {
-      HookProbe.LOCK.unlock();
-    }
+    HookProbe.letGo();
   }
 
   @ParameterizedTest
@@ -88,7 +85,7 @@ class IsolationTest {
       assertAnswers(server);
       assertThat(wedged).noneMatch(CompletableFuture::isDone);
       assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-      HookProbe.LOCK.unlock();
+      HookProbe.letGo();
       assertThat(wedged).allSatisfy(answer -> assertThat(answer.get().body()).isEqualTo("A"));
     }
   }
@@ -131,7 +128,7 @@ class IsolationTest {
           .allSatisfy(
               event -> assertThat(event.getMDCPropertyMap()).containsEntry("model", "wedged"));
 
-      HookProbe.LOCK.unlock();
+      HookProbe.letGo();
       await()
           .untilAsserted(() -> assertThat(server.ask("wedged", "a").statusCode()).isEqualTo(200));
       assertThat(server.describe("wedged").body()).doesNotContain("problem");

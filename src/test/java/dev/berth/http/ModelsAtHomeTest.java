@@ -14,7 +14,6 @@ import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -23,11 +22,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /// A directory of models, served by `--models`.
-@Timeout(300)
 class ModelsAtHomeTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -50,8 +47,6 @@ class ModelsAtHomeTest {
         return super.predictFn(records, model);
       }
       """;
-
-  private static final Duration LONGEST = Duration.ofMinutes(2);
 
   @TempDir Path models;
 
@@ -147,7 +142,7 @@ class ModelsAtHomeTest {
       assertStatus(late, 503, "model \\\"slow\\\" is being loaded still; that goes on, ask again");
       assertThat(late.headers().firstValue("Retry-After")).contains("1");
       HookProbe.endSpinning();
-      await().atMost(LONGEST).until(() -> statuses(server).get("slow").equals("loaded"));
+      await().until(() -> statuses(server).get("slow").equals("loaded"));
       assertThat(server.ask("slow", "a").body()).isEqualTo("A");
       assertThat(HookProbe.NOTES).containsExactly("modelFn");
     }
@@ -162,7 +157,7 @@ class ModelsAtHomeTest {
       assertStatus(server.ask("slow", "a"), 503, "model \\\"slow\\\" was not loaded within 2 s");
       assertStatus(server.ask("slow", "a"), 503, "is being loaded, although its time is over");
       HookProbe.endSpinning();
-      await().atMost(LONGEST).until(() -> statuses(server).get("slow").equals("failed"));
+      await().until(() -> statuses(server).get("slow").equals("failed"));
     }
   }
 
@@ -183,7 +178,7 @@ class ModelsAtHomeTest {
       assertStatus(server.load("empty", models.resolve("empty")), 400, "could not be loaded");
       assertThat(server.get("/ping").statusCode()).isEqualTo(200);
       text("empty", "");
-      await().atMost(LONGEST).until(() -> server.ask("empty", "a").statusCode() == 200);
+      await().until(() -> server.ask("empty", "a").statusCode() == 200);
     }
   }
 
@@ -251,7 +246,7 @@ class ModelsAtHomeTest {
       assertThat(server.ask("e", "a").body()).isEqualTo("A");
 
       text("new", NOTING_LOAD);
-      await().atMost(LONGEST).until(() -> "loaded".equals(statuses(server).get("new")));
+      await().until(() -> "loaded".equals(statuses(server).get("new")));
     }
   }
 
@@ -293,7 +288,6 @@ class ModelsAtHomeTest {
       HookProbe.endSpinning();
       assertThat(running.join().body()).isEqualTo("A");
       await()
-          .atMost(LONGEST)
           .untilAsserted(() -> assertThat(server.ask("other", "a").body()).isEqualTo("A"));
       assertThat(statuses(server)).isEqualTo(Map.of("busy", "not loaded", "other", "loaded"));
       assertStatus(server.unload("other"), 200);
@@ -378,7 +372,6 @@ class ModelsAtHomeTest {
       awaitNotes("predictFn");
       answering("m", "second");
       await()
-          .atMost(LONGEST)
           .untilAsserted(
               () ->
                   assertThat(log.events())
@@ -391,7 +384,6 @@ class ModelsAtHomeTest {
       HookProbe.endSpinning();
       assertThat(running.join().body()).isEqualTo("A");
       await()
-          .atMost(LONGEST)
           .untilAsserted(
               () ->
                   assertThat(log.text())
@@ -409,7 +401,6 @@ class ModelsAtHomeTest {
       assertThat(server.ask("m", "a").body()).isEqualTo("first");
       text("m", "Missing field;");
       await()
-          .atMost(LONGEST)
           .untilAsserted(
               () ->
                   assertStatus(
@@ -419,12 +410,12 @@ class ModelsAtHomeTest {
                       "\"problem\":\"serves the version before: model \\\"m\\\" could not be loaded"));
       assertThat(server.ask("m", "a").body()).isEqualTo("first");
       text("new", "");
-      await().atMost(LONGEST).until(() -> server.ask("new", "a").statusCode() == 200);
+      await().until(() -> server.ask("new", "a").statusCode() == 200);
       assertThat(log.events())
           .filteredOn(event -> event.getFormattedMessage().contains("could not be loaded from"))
           .hasSize(1);
       answering("m", "third");
-      await().atMost(LONGEST).until(() -> server.ask("m", "a").body().equals("third"));
+      await().until(() -> server.ask("m", "a").body().equals("third"));
       assertThat(server.describe("m").body()).doesNotContain("problem");
     }
   }
@@ -439,11 +430,10 @@ class ModelsAtHomeTest {
       var running = server.askAsync("m", "a");
       awaitNotes("predictFn");
       delete(models.resolve("m"));
-      await().atMost(LONGEST).until(() -> statuses(server).get("m").equals("not loaded"));
+      await().until(() -> statuses(server).get("m").equals("not loaded"));
       HookProbe.endSpinning();
       assertThat(running.join().body()).isEqualTo("A");
       await()
-          .atMost(LONGEST)
           .untilAsserted(() -> assertThat(log.text()).contains("model \"m\" is not in " + models));
       assertStatus(server.ask("m", "a"), 404, "is neither loaded nor a directory of");
       assertThat(statuses(server)).isEmpty();
@@ -487,7 +477,7 @@ class ModelsAtHomeTest {
   }
 
   private static void awaitNotes(String... notes) {
-    await().atMost(LONGEST).untilAsserted(() -> assertThat(HookProbe.NOTES).containsExactly(notes));
+    await().untilAsserted(() -> assertThat(HookProbe.NOTES).containsExactly(notes));
   }
 
   private static void assertStatus(HttpResponse<String> response, int status, String... texts) {

@@ -7,7 +7,6 @@ import dev.berth.testing.SpellingHandler;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.net.URI;
-import java.net.http.HttpClient;
 import java.net.http.WebSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -136,11 +135,14 @@ class PageTest {
   /// SageMaker's callers may choose any path for a socket, and at a desk they may too.
   @Test
   void aSocketOnItsPathGoesToTheModelAllTheSame() throws Exception {
-    try (var server = TestServer.with(new SpellingHandler()).start();
-        var client = HttpClient.newHttpClient()) {
+    try (var server = TestServer.with(new SpellingHandler()).start()) {
       var address = URI.create("ws://127.0.0.1:%d/".formatted(server.port()));
       var socket =
-          client.newWebSocketBuilder().buildAsync(address, new WebSocket.Listener() {}).join();
+          server
+              .client()
+              .newWebSocketBuilder()
+              .buildAsync(address, new WebSocket.Listener() {})
+              .join();
       socket.abort();
     }
   }

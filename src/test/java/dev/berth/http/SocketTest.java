@@ -21,7 +21,6 @@ import dev.berth.testing.TextHandler;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.URI;
-import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.WebSocket;
 import java.nio.ByteBuffer;
@@ -53,9 +52,8 @@ class SocketTest {
   @Tag("BIDI-01")
   void anotherClientTalksToTheSameHooks() throws Exception {
     var received = new LinkedBlockingQueue<String>();
-    try (var server = TestServer.with(new TextHandler()).start();
-        var client = HttpClient.newHttpClient()) {
-      var socket = connect(client, server, received);
+    try (var server = TestServer.with(new TextHandler()).start()) {
+      var socket = connect(server, received);
 
       socket.sendText("one", true).join();
       assertThat(next(received)).isEqualTo("ONE");
@@ -619,10 +617,10 @@ class SocketTest {
     assertThat(server.get("/metrics").body()).contains(line);
   }
 
-  private static WebSocket connect(
-      HttpClient client, TestServer server, BlockingQueue<String> received) {
+  private static WebSocket connect(TestServer server, BlockingQueue<String> received) {
     var uri = URI.create("ws://127.0.0.1:%d%s".formatted(server.port(), PATH));
-    return client
+    return server
+        .client()
         .newWebSocketBuilder()
         .buildAsync(
             uri,

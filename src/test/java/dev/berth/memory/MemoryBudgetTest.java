@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.berth.testing.TestThreads;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -20,11 +20,10 @@ class MemoryBudgetTest {
 
   private final AtomicLong clock = new AtomicLong(-5);
   private final MemoryBudget budget = new MemoryBudget(100, clock::get);
-  private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+  private final ExecutorService threads = new TestThreads();
 
   @AfterEach
   void stop() {
-    threads.shutdownNow();
     threads.close();
   }
 

@@ -7,12 +7,12 @@ import dev.berth.testing.FaultyProxy;
 import dev.berth.testing.FaultyProxy.Fault;
 import dev.berth.testing.FaultyProxy.Request;
 import dev.berth.testing.S3Server;
+import dev.berth.testing.TestThreads;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.Random;
-import java.util.concurrent.Executors;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -184,7 +184,7 @@ class S3FaultsTest {
         };
     try (var proxy = proxy(schedule);
         var storage = storage(proxy);
-        var threads = Executors.newVirtualThreadPerTaskExecutor();
+        var threads = new TestThreads();
         var objects = storage.list(Location.of("s3://faults/copy/in/"))) {
       var copies =
           objects

@@ -6,13 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.berth.testing.FaultyProxy;
 import dev.berth.testing.FaultyProxy.Fault;
 import dev.berth.testing.S3Server;
+import dev.berth.testing.TestThreads;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
@@ -161,7 +161,7 @@ class S3StorageTest {
         .put("twice", "in/a", new byte[6 << 20])
         .put("twice", "in/b", "end");
     var parts = listed("s3://twice/in/");
-    try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+    try (var threads = new TestThreads()) {
       for (int i = 0; i < 5; i++) {
         var whole = Location.of("s3://twice/whole-" + i);
         var joins =

@@ -3,7 +3,8 @@ package dev.berth.testing;
 import java.lang.ref.WeakReference;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /// Where hooks of an artifact meet the test. Tests run one after another, and each resets it.
 public final class HookProbe {
@@ -14,8 +15,8 @@ public final class HookProbe {
   /// The class loaders that have come by.
   public static final List<WeakReference<ClassLoader>> LOADERS = new CopyOnWriteArrayList<>();
 
-  /// For hooks that wait for a lock; a test holds it.
-  public static final ReentrantLock LOCK = new ReentrantLock();
+  private static final Semaphore LOCK = new Semaphore(1);
+  private static final AtomicBoolean HELD = new AtomicBoolean();
 
   private static volatile boolean spinning;
 
@@ -44,5 +45,36 @@ public final class HookProbe {
 
   public static void endSpinning() {
     spinning = false;
+  }
+
+  /// Has hooks wait for a lock from now on.
+  public static void hold() {
+    HELD.set(true);
+    LOCK.drainPermits();
+  }
+
+  /// Lets go of it. Any thread may do that: JUnit has one for each method.
+  public static void letGo() {
+    if (HELD.getAndSet(false)) {
+      LOCK.release();
+    }
+  }
+
+  /// Waits while the test holds the lock, whoever interrupts.
+  public static void waitForLock() {
+    LOCK.acquireUninterruptibly();
+    LOCK.release();
+  }
+
+  /// The same, unless somebody interrupts.
+  public static void waitForLockInterruptibly() throws InterruptedException {
+    LOCK.acquire();
+    LOCK.release();
+  }
+
+  /// Ends whatever hooks wait for.
+  static void end() {
+    endSpinning();
+    letGo();
   }
 }

@@ -20,7 +20,7 @@ public final class RawConnection implements AutoCloseable {
     this.socket = new Socket(InetAddress.getLoopbackAddress(), port);
     this.in = socket.getInputStream();
     this.out = socket.getOutputStream();
-    socket.setSoTimeout(120_000);
+    socket.setSoTimeout((int) Patience.limit().toMillis());
   }
 
   public RawConnection send(String text) throws IOException {

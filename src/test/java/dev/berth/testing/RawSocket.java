@@ -48,7 +48,7 @@ public final class RawSocket implements AutoCloseable {
     this.socket = new Socket(InetAddress.getLoopbackAddress(), port);
     this.in = new DataInputStream(socket.getInputStream());
     this.out = socket.getOutputStream();
-    socket.setSoTimeout(30_000);
+    socket.setSoTimeout((int) Patience.limit().toMillis());
     var request =
         new StringBuilder(
             """

@@ -109,6 +109,10 @@ public final class TestServer implements AutoCloseable {
     return server;
   }
 
+  public HttpClient client() {
+    return client;
+  }
+
   public int port() {
     return server.port();
   }
@@ -118,7 +122,7 @@ public final class TestServer implements AutoCloseable {
   }
 
   public HttpResponse<String> get(String path) throws IOException, InterruptedException {
-    return client.send(HttpRequest.newBuilder(uri(path)).build(), BodyHandlers.ofString());
+    return send(HttpRequest.newBuilder(uri(path)).build());
   }
 
   /// Posts to `/invocations`.
@@ -131,12 +135,11 @@ public final class TestServer implements AutoCloseable {
 
   public HttpResponse<String> invoke(BodyPublisher body, String... headers)
       throws IOException, InterruptedException {
-    return client.send(request(body, headers), BodyHandlers.ofString());
+    return send(request(body, headers));
   }
 
   public CompletableFuture<HttpResponse<String>> invokeAsync(String body, String... headers) {
-    return client.sendAsync(
-        request(BodyPublishers.ofString(body), headers), BodyHandlers.ofString());
+    return sendAsync(request(BodyPublishers.ofString(body), headers));
   }
 
   /// Posts to `/models`.
@@ -151,7 +154,7 @@ public final class TestServer implements AutoCloseable {
         HttpRequest.newBuilder(uri("/models"))
             .header("Content-Type", "application/json")
             .POST(BodyPublishers.ofString(body));
-    return client.sendAsync(request.build(), BodyHandlers.ofString());
+    return sendAsync(request.build());
   }
 
   /// Asks a model that was loaded.
@@ -164,7 +167,7 @@ public final class TestServer implements AutoCloseable {
     var request =
         request(
             "/models/%s/invoke".formatted(encoded(name)), BodyPublishers.ofString(body), headers);
-    return client.sendAsync(request, BodyHandlers.ofString());
+    return sendAsync(request);
   }
 
   public HttpResponse<String> describe(String name) throws IOException, InterruptedException {
@@ -177,7 +180,7 @@ public final class TestServer implements AutoCloseable {
 
   public CompletableFuture<HttpResponse<String>> unloadAsync(String name) {
     var request = HttpRequest.newBuilder(uri("/models/" + encoded(name))).DELETE().build();
-    return client.sendAsync(request, BodyHandlers.ofString());
+    return sendAsync(request);
   }
 
   private static String encoded(String name) {
@@ -190,7 +193,18 @@ public final class TestServer implements AutoCloseable {
 
   public <T> HttpResponse<T> send(HttpRequest request, BodyHandler<T> handler)
       throws IOException, InterruptedException {
-    return client.send(request, handler);
+    return client.send(limited(request), handler);
+  }
+
+  private CompletableFuture<HttpResponse<String>> sendAsync(HttpRequest request) {
+    return client.sendAsync(limited(request), BodyHandlers.ofString());
+  }
+
+  /// A test that gets no answer fails.
+  private static HttpRequest limited(HttpRequest request) {
+    return request.timeout().isPresent()
+        ? request
+        : HttpRequest.newBuilder(request, (_, _) -> true).timeout(Patience.limit()).build();
   }
 
   /// AWS's SDK for endpoints of SageMaker. It does not try again what is throttled.
@@ -221,9 +235,13 @@ public final class TestServer implements AutoCloseable {
     return answers;
   }
 
+  /// Ends the test: requests that wait for an answer get none, and no hook waits for the test.
+  /// `server().close()` stops it as a signal does.
   @Override
   public void close() throws Exception {
-    client.close();
+    Gate.openAll();
+    HookProbe.end();
+    client.shutdownNow();
     server.close();
   }
 

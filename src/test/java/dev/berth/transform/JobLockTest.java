@@ -12,6 +12,7 @@ import dev.berth.testing.Gate;
 import dev.berth.testing.Pipes;
 import dev.berth.testing.S3Server;
 import dev.berth.testing.TestServer;
+import dev.berth.testing.TestThreads;
 import dev.berth.testing.TextHandler;
 import java.io.IOException;
 import java.net.URI;
@@ -26,8 +27,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -206,7 +205,7 @@ class JobLockTest {
                 location, text(new ProcessName(OWN.host(), OWN.system(), OWN.process(), 1))))
         .isTrue();
     var taken = new ArrayList<CompletableFuture<JobLock>>();
-    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+    try (var threads = new TestThreads()) {
       for (int i = 0; i < 8; i++) {
         taken.add(
             CompletableFuture.supplyAsync(
@@ -219,6 +218,7 @@ class JobLockTest {
                 },
                 threads));
       }
+      await().until(() -> taken.stream().allMatch(CompletableFuture::isDone));
     }
     var owners = taken.stream().filter(lock -> !lock.isCompletedExceptionally()).toList();
     assertThat(owners).hasSize(1);
@@ -282,7 +282,7 @@ class JobLockTest {
           }
         };
     try (var server = TestServer.with(slow).set("SAGEMAKER_BATCH", "true").start();
-        var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+        var threads = new TestThreads()) {
       var input =
           remote ? "s3://locks/job/" : Files.createDirectories(directory.resolve("in")).toString();
       put(remote, "job/a.txt", "words\n");

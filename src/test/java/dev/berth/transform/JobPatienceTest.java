@@ -10,6 +10,7 @@ import com.sun.net.httpserver.HttpServer;
 import dev.berth.content.Sha256;
 import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
+import dev.berth.testing.TestThreads;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -26,20 +27,17 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /// Jobs whose container goes away, comes back, or asks to be left alone. It is one of another make,
 /// on one port of its own.
 @Tag("slow")
-@Timeout(600)
 class JobPatienceTest {
 
   /// Answers one request to `/invocations`.
@@ -50,7 +48,7 @@ class JobPatienceTest {
 
   private final Map<JobOption, String> options = new EnumMap<>(JobOption.class);
   private final List<String> bodies = Collections.synchronizedList(new ArrayList<>());
-  private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+  private final ExecutorService threads = new TestThreads();
   private HttpServer container;
   private int port;
 

@@ -9,6 +9,7 @@ import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
 import dev.berth.testing.Gate;
+import dev.berth.testing.TestThreads;
 import dev.berth.transform.checkpoint.Checkpoints;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,7 +17,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -59,7 +59,7 @@ class ObjectTransformTest {
   @Test
   void anAnswerLongerThanUsualWaitsUnlessItsRequestIsTheOldest() throws Exception {
     var memory = new JobMemory(8 * MEBIBYTE, MEBIBYTE, 1, 2);
-    try (var threads = Executors.newVirtualThreadPerTaskExecutor();
+    try (var threads = new TestThreads();
         var oldest = memory.take(MEBIBYTE);
         var other = memory.take(MEBIBYTE)) {
       var asked = new CountDownLatch(1);
@@ -110,7 +110,7 @@ class ObjectTransformTest {
   @Test
   void anAnswerThatWaitsForRoomKeepsNothingThatTheOldestMayWaitFor() throws Exception {
     var memory = new JobMemory(8 * MEBIBYTE, MEBIBYTE, 1, 2);
-    try (var threads = Executors.newVirtualThreadPerTaskExecutor();
+    try (var threads = new TestThreads();
         var oldest = memory.take(MEBIBYTE);
         var other = memory.take(MEBIBYTE)) {
       var isAsked = new CountDownLatch(1);
@@ -155,7 +155,7 @@ class ObjectTransformTest {
           return ((Payload.MiniBatch) payload).body();
         };
     try (var storage = new Storage(S3Options.DEFAULT);
-        var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+        var threads = new TestThreads()) {
       var transform =
           new ObjectTransform(
               JobReader.read(

@@ -14,6 +14,7 @@ import dev.berth.testing.FaultyProxy.Request;
 import dev.berth.testing.Gate;
 import dev.berth.testing.S3Server;
 import dev.berth.testing.TestServer;
+import dev.berth.testing.TestThreads;
 import dev.berth.testing.TextHandler;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -30,7 +31,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -332,7 +332,7 @@ class S3JobTest {
     var gate = new Gate(1);
     try (var held = held(gate);
         var proxy = new FaultyProxy(s3.endpoint(), _ -> new Fault.Pass());
-        var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+        var threads = new TestThreads()) {
       few("ahead", 100);
       var job = threads.submit(() -> run("ahead-out", proxy.endpoint(), held.uri("/")));
       try {
@@ -362,7 +362,7 @@ class S3JobTest {
                   }
                   return new Fault.Pass();
                 });
-        var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+        var threads = new TestThreads()) {
       few("behind", 20);
       WORDS.asked.clear();
       var job = threads.submit(() -> run("behind-out", proxy.endpoint()));
@@ -395,7 +395,7 @@ class S3JobTest {
     var gate = new Gate(1);
     try (var held = held(gate);
         var storage = new Storage(s3.options());
-        var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+        var threads = new TestThreads()) {
       few("stopped", 50);
       options.put(JobOption.OUTPUT, "s3://jobs/stopped-out");
       var runner =

@@ -9,6 +9,7 @@ import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
 import dev.berth.testing.S3Server;
 import dev.berth.testing.TestServer;
+import dev.berth.testing.TestThreads;
 import dev.berth.testing.TextHandler;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -25,7 +26,6 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -355,7 +355,7 @@ class SplitObjectsTest {
 
   private List<JobReport> atOnce(String out, Storage storage, int instances) throws Exception {
     var reports = new ArrayList<JobReport>();
-    try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+    try (var threads = new TestThreads()) {
       var running = new ArrayList<Future<JobReport>>();
       for (int i = 0; i < instances; i++) {
         var job = job(out, instances, i, JobSwitch.SPLIT_OBJECTS);

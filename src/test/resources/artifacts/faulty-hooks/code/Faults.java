@@ -81,7 +81,7 @@ final class Faults {
           HookProbe.note(hook + " interrupted");
         }
       }
-      case "lock" -> HookProbe.LOCK.lockInterruptibly();
+      case "lock" -> HookProbe.waitForLockInterruptibly();
       case "spin" -> HookProbe.spin();
       default -> {
         return fault;

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import dev.berth.error.ServingException;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.testing.Gate;
+import dev.berth.testing.TestThreads;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,7 +16,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -24,10 +24,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /// Deadlines and threads of hooks, with a clock that only the test moves.
-@Timeout(600)
 class HookPoolTest {
 
   private static final Duration MINUTE = Duration.ofMinutes(1);
@@ -38,7 +36,7 @@ class HookPoolTest {
   private final InFlight inside = new InFlight();
   private final HookScope scope = scope("words", inside);
   private final CountDownLatch end = new CountDownLatch(1);
-  private final ExecutorService requests = Executors.newVirtualThreadPerTaskExecutor();
+  private final ExecutorService requests = new TestThreads();
 
   @AfterEach
   void close() {
