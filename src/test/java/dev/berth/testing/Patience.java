@@ -17,8 +17,8 @@ import org.junit.platform.launcher.TestIdentifier;
 /// what blocks nevertheless there are JUnit's limits in `junit-platform.properties`.
 public final class Patience implements LauncherSessionListener, TestExecutionListener {
 
-  private static final Duration CALM = Duration.ofSeconds(45);
-  private static final int MOST_TIMES = 6;
+  private static final Duration CALM = Duration.ofSeconds(40);
+  private static final int MOST_TIMES = 7;
 
   /// How long a test waits for what takes seconds. Where the machine has several times as much to
   /// do as it can, that takes as many times as long.

@@ -23,6 +23,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
@@ -79,8 +80,9 @@ public final class TestServer implements AutoCloseable {
                 "SAGEMAKER_BIND_TO_PORT", "0",
                 "BERTH_HOST", "127.0.0.1",
                 "INSTANCE_TYPE", "cpu",
-                // Some machines take a minute for what others do in two seconds.
-                "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "600",
+                // As long as a test waits, so that a request that hangs ends with it.
+                "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS",
+                    String.valueOf(Patience.limit().toSeconds()),
                 "BERTH_MODEL_DIR", SAMPLE_ARTIFACT.toString()));
 
     private Builder(InferenceHandler<?, ?, ?> handler) {
@@ -196,8 +198,11 @@ public final class TestServer implements AutoCloseable {
     return client.send(limited(request), handler);
   }
 
+  /// The body too: a request's own timeout ends with the head of the answer.
   private CompletableFuture<HttpResponse<String>> sendAsync(HttpRequest request) {
-    return client.sendAsync(limited(request), BodyHandlers.ofString());
+    return client
+        .sendAsync(limited(request), BodyHandlers.ofString())
+        .orTimeout(Patience.limit().toSeconds(), TimeUnit.SECONDS);
   }
 
   /// A test that gets no answer fails.
