@@ -194,7 +194,7 @@ public final class Tokenizer implements AutoCloseable {
     try {
       json.remove(WordCutter.NAME);
       return of(JsonText.bytes(json), Optional.of(words), files);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       words.close();
       throw e;
     }

@@ -63,6 +63,7 @@ final class OnnxGraph implements Graph {
     this.environment = environment;
     this.accelerator = accelerator;
     var read = OnnxFile.checked(file);
+    boolean isLoaded = false;
     try {
       for (int threads : threads(accelerator, read.bytes())) {
         sessions.add(
@@ -79,8 +80,8 @@ final class OnnxGraph implements Graph {
       }
       session.getOutputInfo().values().forEach(OnnxValues::checkOutput);
       this.outputNames = List.copyOf(session.getOutputNames());
+      isLoaded = true;
     } catch (OrtException e) {
-      close();
       if (OnnxFailure.isShortage(e)) {
         throw new InsufficientMemoryException(
             "there is no memory left for %s on %s: %s"
@@ -89,8 +90,11 @@ final class OnnxGraph implements Graph {
       }
       throw OnnxFile.refused(file, reason(e), e);
     } catch (EngineException e) {
-      close();
       throw OnnxFile.refused(file, e.getMessage(), e);
+    } finally {
+      if (!isLoaded) {
+        close();
+      }
     }
   }
 

@@ -49,14 +49,16 @@ final class TorchGraph implements Graph {
   TorchGraph(Path file, Accelerator accelerator) {
     this.model = Model.newInstance(file.getFileName().toString(), device(accelerator));
     this.accelerator = accelerator;
+    boolean isLoaded = false;
     try {
       model.load(
           file.toAbsolutePath().getParent(),
           file.getFileName().toString(),
           Map.of("mapLocation", "true"));
       JniUtils.enableInferenceMode((PtSymbolBlock) model.getBlock());
+      this.names = TorchNames.of(file);
+      isLoaded = true;
     } catch (IOException | MalformedModelException | ai.djl.engine.EngineException e) {
-      close();
       if (TorchFailure.isShortage(e)) {
         throw new InsufficientMemoryException(
             "there is no memory left for %s on %s: %s"
@@ -65,8 +67,11 @@ final class TorchGraph implements Graph {
       }
       throw new EngineException(
           "%s can't be loaded as TorchScript: %s".formatted(file, reason(file, e)), e);
+    } finally {
+      if (!isLoaded) {
+        close();
+      }
     }
-    this.names = TorchNames.of(file);
     this.outputNames = names.outputs();
   }
 
