@@ -124,8 +124,7 @@ final class JobLock implements AutoCloseable {
 
   /// Refuses where a lock's owner lives, or the wait for its end is over.
   private void requireIdle(Marker found, Optional<Marker> seen, BooleanSupplier isOver) {
-    boolean isRenewed =
-        seen.filter(first -> !first.version().equals(found.version())).isPresent();
+    boolean isRenewed = seen.filter(first -> !first.version().equals(found.version())).isPresent();
     if (isRenewed
         || owner(found).filter(text.owner::isBeside).isPresent()
         || isOver.getAsBoolean()) {

@@ -488,8 +488,7 @@ class AsyncInvocationsTest {
   }
 
   /// @param extension empty: none
-  private static Consumer<InvokeEndpointAsyncRequest.Builder> named(
-      String extension, String name) {
+  private static Consumer<InvokeEndpointAsyncRequest.Builder> named(String extension, String name) {
     return request ->
         request
             .body(SdkBytes.fromUtf8String("a"))

@@ -15,7 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 
-/// The state behind the lock, on one thread, which has it, and with a clock that only the test moves.
+/// The state behind the lock, on one thread, which has it, and with a clock that only the test
+/// moves.
 @Timeout(value = 60, threadMode = ThreadMode.SAME_THREAD)
 class OpenRequestsTest {
 

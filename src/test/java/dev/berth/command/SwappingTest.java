@@ -135,8 +135,7 @@ class SwappingTest {
       for (int version = 1; version <= SWAPS; version++) {
         point(version);
         var expected = "version " + version;
-        await()
-            .until(() -> client.send(request, BodyHandlers.ofString()).body().equals(expected));
+        await().until(() -> client.send(request, BodyHandlers.ofString()).body().equals(expected));
       }
     } finally {
       ended.set(true);

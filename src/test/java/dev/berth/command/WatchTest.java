@@ -89,8 +89,7 @@ class WatchTest {
                           "code/Inference.java:2:",
                           "cannot find symbol",
                           "the version before serves on"));
-      await()
-          .untilAsserted(() -> assertThat(log.text()).contains("could not be loaded from"));
+      await().untilAsserted(() -> assertThat(log.text()).contains("could not be loaded from"));
       assertThat(server.invoke("x").body()).isEqualTo("right");
       assertThat(server.get("/ping").statusCode()).isEqualTo(200);
       answer("right again");
@@ -159,9 +158,7 @@ class WatchTest {
   }
 
   private void awaitAnswer(TestServer server, String expected) {
-    await()
-        .pollInterval(Duration.ofMillis(20))
-        .until(() -> isAnswer(server.invoke("x"), expected));
+    await().pollInterval(Duration.ofMillis(20)).until(() -> isAnswer(server.invoke("x"), expected));
   }
 
   private static boolean isAnswer(HttpResponse<String> response, String expected) {

@@ -287,8 +287,7 @@ class ModelsAtHomeTest {
       assertThat(statuses(server)).containsEntry("busy", "loaded");
       HookProbe.endSpinning();
       assertThat(running.join().body()).isEqualTo("A");
-      await()
-          .untilAsserted(() -> assertThat(server.ask("other", "a").body()).isEqualTo("A"));
+      await().untilAsserted(() -> assertThat(server.ask("other", "a").body()).isEqualTo("A"));
       assertThat(statuses(server)).isEqualTo(Map.of("busy", "not loaded", "other", "loaded"));
       assertStatus(server.unload("other"), 200);
       assertThat(statuses(server)).containsEntry("other", "not loaded");

@@ -120,7 +120,8 @@ class LocalStorageTest {
         new ProcessBuilder("mkfifo", directory.resolve("pipe").toString()).start().waitFor() == 0);
     assertThat(keys(directory)).isEmpty();
     assertThatThrownBy(() -> storage.open(location(directory.resolve("pipe"))))
-        .hasMessageEndingWith("pipe: can't be read: found a pipe, a socket or a device, expected a file");
+        .hasMessageEndingWith(
+            "pipe: can't be read: found a pipe, a socket or a device, expected a file");
   }
 
   @Test

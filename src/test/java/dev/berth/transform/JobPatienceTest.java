@@ -254,7 +254,8 @@ class JobPatienceTest {
 
     // A journal of another job does not count, and does not stay.
     Files.delete(directory.resolve("out/day.jsonl.out"));
-    var foreign = directory.resolve(
+    var foreign =
+        directory.resolve(
             "out/.berth-parts/%s.parts/0123456789abcdef"
                 .formatted(Sha256.hex("00000-of-00001 day.jsonl")));
     Files.createDirectories(foreign.getParent());

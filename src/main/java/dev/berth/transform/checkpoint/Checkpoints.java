@@ -67,12 +67,7 @@ public final class Checkpoints {
         .file()
         .<Checkpoint>map(path -> Journal.open(path, hash, goOn))
         .orElseGet(
-            () ->
-                StoredParts.open(
-                    storage,
-                    parts,
-                    hash,
-                    goOn ? left(object) : removed(object)));
+            () -> StoredParts.open(storage, parts, hash, goOn ? left(object) : removed(object)));
   }
 
   private List<StoredParts.Part> removed(StoredObject object) {
