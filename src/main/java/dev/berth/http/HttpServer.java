@@ -33,7 +33,6 @@ import org.eclipse.jetty.server.NetworkConnector;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.handler.GracefulHandler;
 import org.eclipse.jetty.session.NullSessionCacheFactory;
-import org.eclipse.jetty.util.VirtualThreads;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -151,8 +150,7 @@ public final class HttpServer implements AutoCloseable {
   private static Connector inside(Server server, HttpConfiguration http) {
     return new LocalConnector(
         server,
-        // On a virtual thread, as requests are.
-        task -> VirtualThreads.execute(server.getThreadPool(), task),
+        Thread.ofVirtual().name("berth-inside")::start,
         null,
         null,
         -1,
