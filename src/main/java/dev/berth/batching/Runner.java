@@ -1,5 +1,6 @@
 package dev.berth.batching;
 
+import dev.berth.error.Unsaid;
 import dev.berth.metrics.ModelMetrics;
 import java.util.List;
 import java.util.Map;
@@ -37,7 +38,7 @@ abstract class Runner<I, O> {
       }
     } catch (Throwable e) {
       model.metrics.caught(e);
-      log.error("{}: worker {} can't predict any more", model.name, worker, e);
+      log.error("{}: worker {} can't predict any more", model.name, worker, Unsaid.of(e));
       failWhatIsHeld(e);
       model.queue.leave(worker);
       close();
@@ -93,6 +94,6 @@ abstract class Runner<I, O> {
         name,
         what,
         records.size(),
-        cause.toString());
+        Unsaid.of(cause).toString());
   }
 }

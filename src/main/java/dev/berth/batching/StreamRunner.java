@@ -2,6 +2,7 @@ package dev.berth.batching;
 
 import dev.berth.batching.Submission.Ending;
 import dev.berth.error.ErrorType;
+import dev.berth.error.Unsaid;
 import dev.berth.metrics.StreamMetrics;
 import dev.berth.telemetry.Step;
 import java.time.Duration;
@@ -263,7 +264,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
       stream.sequence.close();
     } catch (Throwable e) {
       model.metrics.caught(e);
-      log.warn("{}: the state of a record could not be closed", model.name, e);
+      log.warn("{}: the state of a record could not be closed", model.name, Unsaid.of(e));
     } finally {
       queue.locked(() -> stream.request().countInside(-1));
     }

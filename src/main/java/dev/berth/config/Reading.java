@@ -114,7 +114,8 @@ final class Reading {
     if (value.isEmpty()) {
       problem(
           "%s: found \"%s\", expected %s"
-              .formatted(source.getKey(), source.getValue(), syntax.expected()));
+              .formatted(
+                  source.getKey(), Syntax.withoutUser(source.getValue()), syntax.expected()));
     }
     return value;
   }

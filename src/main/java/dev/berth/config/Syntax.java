@@ -157,7 +157,13 @@ record Syntax<T>(
           } catch (IllegalArgumentException e) {
             return Optional.empty();
           }
-        });
+        },
+        uri -> withoutUser(uri.toString()));
+  }
+
+  /// An address without the name and password that may stand in it.
+  static String withoutUser(String address) {
+    return address.replaceAll("(?<=//)[^/?#\\s]*@", "…@");
   }
 
   static Syntax<String> word(String label, String expected) {

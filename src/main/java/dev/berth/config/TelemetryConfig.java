@@ -108,6 +108,11 @@ public record TelemetryConfig(
         && SIGNALS.stream().anyMatch(this::hasEndpoint);
   }
 
+  /// The endpoint for the log: a password may stand in it.
+  public Optional<String> shownEndpoint() {
+    return otlpEndpoint.map(uri -> Syntax.withoutUser(uri.toString()));
+  }
+
   /// Whether a signal has somewhere to go.
   public boolean hasEndpoint(String signal) {
     return otlpEndpoint.isPresent()

@@ -2,6 +2,7 @@ package dev.berth.http;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.error.Unsaid;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
 import io.javalin.http.HttpResponseException;
@@ -38,7 +39,7 @@ record Failures(Paths paths, Optional<String> predictRoute) {
 
   /// An error of the JVM outside of the hooks. Javalin gives it no context, only the response.
   static void fatal(HttpServletResponse response, Error error) {
-    log.error("{}", ErrorType.INTERNAL, error);
+    log.error("{}", ErrorType.INTERNAL, Unsaid.of(error));
     var type =
         error instanceof OutOfMemoryError ? ErrorType.INSUFFICIENT_MEMORY : ErrorType.INTERNAL;
     if (response.isCommitted()) {

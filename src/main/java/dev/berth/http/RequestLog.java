@@ -2,6 +2,7 @@ package dev.berth.http;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.error.Unsaid;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Invocation;
@@ -228,18 +229,15 @@ record RequestLog(ServingMetrics metrics, Paths paths, Tracing tracing, Set<Stri
             .addKeyValue("total_ms", millis(total));
     var result = "";
     if (failure != null) {
-      // The stack says it all. A caller's own mistake has no stack worth reading, nor has a full
-      // server.
+      // A caller's own mistake has no stack worth reading, nor has a full server.
       var why =
-          isOurs(failure)
-              ? ""
-              : failure.type() == ErrorType.INSUFFICIENT_MEMORY
-                  ? failure.getMessage()
-                  : Text.withoutExcerpts(failure.getMessage());
+          failure.type() == ErrorType.INSUFFICIENT_MEMORY
+              ? failure.getMessage()
+              : Text.withoutExcerpts(failure.getMessage());
       result = why.isEmpty() ? ": " + failure.type() : ": %s: %s".formatted(failure.type(), why);
       line =
           line.addKeyValue("error", failure.type().name())
-              .setCause(isOurs(failure) ? failure : null);
+              .setCause(isOurs(failure) ? Unsaid.of(failure) : null);
     } else if (served != null) {
       result =
           ": %d records, decode %s ms, queue %s ms, predict %s ms, encode %s ms"

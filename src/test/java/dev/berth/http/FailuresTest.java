@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.spi.ThrowableProxyUtil;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.InvocationRequest;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// Every way in which a hook can fail, in each hook.
 class FailuresTest {
@@ -150,6 +152,37 @@ class FailuresTest {
       await()
           .untilAsserted(
               () -> assertThat(log.text()).contains("BAD_INPUT: body").doesNotContain("SECRET"));
+    }
+  }
+
+  /// Whichever hook fails on it, alone or in a batch, and whatever it wraps.
+  @ParameterizedTest
+  @ValueSource(strings = {"inputFn", "predictFn", "outputFn"})
+  void theStackOfAHooksFailureHasNoPayload(String hook) throws Exception {
+    var failure =
+        new IllegalStateException(
+            "no number: SSN-078", new NumberFormatException("For input string: \"SSN-078\""));
+    failure.addSuppressed(new IllegalArgumentException("SSN-078"));
+    try (var server = TestServer.with(new FakeFailingHandler(hook, failure)).start();
+        var log = new CapturedLog()) {
+      var fine = server.invokeAsync("fine");
+      assertThat(server.invoke("poison").body()).contains("no number: SSN-078");
+      fine.join();
+      await().until(() -> log.text().contains("POST /invocations 500"));
+      assertThat(log.text())
+          .contains(
+              "INTERNAL: " + hook + " failed",
+              "java.lang.IllegalStateException, whose message the log has at the level DEBUG",
+              "java.lang.NumberFormatException, whose message");
+      assertThat(log.events())
+          .filteredOn(event -> event.getThrowableProxy() != null)
+          .isNotEmpty()
+          .allSatisfy(
+              event ->
+                  assertThat(ThrowableProxyUtil.asString(event.getThrowableProxy()))
+                      .contains("\tat ", "java.lang.IllegalArgumentException, whose")
+                      .doesNotContain("SSN"));
+      assertThat(log.text()).doesNotContain("SSN");
     }
   }
 

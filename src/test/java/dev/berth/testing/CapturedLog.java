@@ -47,7 +47,11 @@ public final class CapturedLog implements AutoCloseable {
     for (var event : events) {
       text.append(event.getLevel()).append(' ').append(event.getFormattedMessage()).append('\n');
       for (var cause = event.getThrowableProxy(); cause != null; cause = cause.getCause()) {
-        text.append(cause.getClassName()).append(": ").append(cause.getMessage()).append('\n');
+        text.append(
+                cause.getOverridingMessage() == null
+                    ? cause.getClassName() + ": " + cause.getMessage()
+                    : cause.getOverridingMessage())
+            .append('\n');
       }
     }
     return text.toString();

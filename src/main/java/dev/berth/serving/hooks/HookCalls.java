@@ -2,6 +2,7 @@ package dev.berth.serving.hooks;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.error.Unsaid;
 import dev.berth.hooks.InferenceHandler;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -107,6 +108,6 @@ public final class HookCalls {
   private void notClosed(Throwable e) {
     scope.inside.leave();
     scope.metrics.caught(e);
-    log.warn("{}: a session could not be closed", scope.metrics.model(), e);
+    log.warn("{}: a session could not be closed", scope.metrics.model(), Unsaid.of(e));
   }
 }

@@ -2,6 +2,7 @@ package dev.berth.serving.sessions;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.error.Unsaid;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.SessionHandler;
 import dev.berth.metrics.ModelMetrics;
@@ -394,7 +395,8 @@ public final class SessionStore {
           () -> Math.max(0, handler.sessionBytes(session.value)),
           _ -> {});
     } catch (RuntimeException e) {
-      log.warn("{} failed; the session counts as before", hooks.name(Hook.SESSION_BYTES), e);
+      log.warn(
+          "{} failed; the session counts as before", hooks.name(Hook.SESSION_BYTES), Unsaid.of(e));
       return session.bytes;
     }
   }

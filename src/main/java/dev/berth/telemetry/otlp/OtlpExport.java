@@ -11,7 +11,6 @@ import io.opentelemetry.sdk.OpenTelemetrySdk;
 import io.opentelemetry.sdk.autoconfigure.AutoConfiguredOpenTelemetrySdk;
 import io.opentelemetry.sdk.common.CompletableResultCode;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
-import java.net.URI;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -67,10 +66,7 @@ public final class OtlpExport implements Tracing {
   }
 
   private static String place(TelemetryConfig config) {
-    return config
-        .otlpEndpoint()
-        .map(URI::toString)
-        .orElse("the OTEL_EXPORTER_OTLP_…_ENDPOINT of each");
+    return config.shownEndpoint().orElse("the OTEL_EXPORTER_OTLP_…_ENDPOINT of each");
   }
 
   /// A span of kind SERVER, below that of its caller.
