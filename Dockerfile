@@ -162,6 +162,7 @@ FROM scratch AS base
 COPY --from=system /system /
 COPY --from=java /java /opt/java/openjdk
 ENV JAVA_HOME=/opt/java/openjdk \
+    BERTH_HOST=0.0.0.0 \
     PATH=/opt/berth:/opt/java/openjdk/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     LANG=C.UTF-8
 EXPOSE 8080

@@ -213,7 +213,13 @@ public final class Server implements AutoCloseable {
     }
     stuckHooks.start();
     var host = HttpConfig.inUrl(config.http().host());
-    log.info("listening on {}:{}", host, listening.port());
+    log.info(
+        "listening on {}:{}{}",
+        host,
+        listening.port(),
+        config.http().isLocal()
+            ? ", which only this machine can reach; --host 0.0.0.0 lets all others in"
+            : "");
     listening.grpcPort().ifPresent(port -> log.info("listening for gRPC on {}:{}", host, port));
     return listening;
   }

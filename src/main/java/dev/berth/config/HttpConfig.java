@@ -1,6 +1,8 @@
 package dev.berth.config;
 
 import dev.berth.hooks.MediaType;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -123,12 +125,14 @@ public record HttpConfig(
         "PORT");
   }
 
+  /// The image sets the variable.
   static String host(Reading reading) {
-    return reading.fixed(
+    return reading.derived(
         "--host",
         Syntax.word("<host>", "a host name or an address"),
-        "0.0.0.0",
-        "Address to listen on");
+        PlatformConfig.isPresent(reading.environment()) ? EVERYWHERE.getFirst() : "127.0.0.1",
+        "127.0.0.1; 0.0.0.0 in the image and where a platform's variables are set",
+        "Address to listen on; by default none but this machine can connect");
   }
 
   private static String metricsPath(Reading reading) {
@@ -152,6 +156,16 @@ public record HttpConfig(
   /// Whether the server has something else at this path.
   static boolean isTaken(String path, Reading reading) {
     return reading.isTaken(path) || path.equals(metricsPath(reading));
+  }
+
+  /// Whether only this machine can connect.
+  public boolean isLocal() {
+    try {
+      return InetAddress.getByName(host).isLoopbackAddress();
+    } catch (UnknownHostException _) {
+      // The server can't listen there either.
+      return false;
+    }
   }
 
   /// A host as it stands in a URL: `[::1]`.

@@ -4,6 +4,7 @@ package dev.berth.error;
 /// changed here alone**.
 public enum ErrorType {
   BAD_INPUT(400, "The payload or a parameter is wrong"),
+  FORBIDDEN(403, "A page from elsewhere may not ask this"),
   NOT_FOUND(404, "There is no such path, model, sample or file"),
   METHOD_NOT_ALLOWED(405, "The path has other methods"),
   NOT_ACCEPTABLE(406, "The model writes none of the types of Accept"),

@@ -71,6 +71,7 @@ enum ErrorForm {
       case OVERLOADED -> "Overloaded";
       case NOT_FOUND, INTERNAL, DEADLINE_EXCEEDED, INSUFFICIENT_MEMORY, CALLER_GONE -> "Backend";
       case BAD_INPUT,
+          FORBIDDEN,
           METHOD_NOT_ALLOWED,
           NOT_ACCEPTABLE,
           PAYLOAD_TOO_LARGE,

@@ -138,6 +138,7 @@ final class Grpc {
       case BAD_INPUT, NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE -> 3;
       case DEADLINE_EXCEEDED -> 4;
       case NOT_FOUND -> 5;
+      case FORBIDDEN -> 7;
       case PAYLOAD_TOO_LARGE, INSUFFICIENT_MEMORY -> 8;
       case CONFLICT -> 10;
       case METHOD_NOT_ALLOWED, UPGRADE_REQUIRED -> 12;

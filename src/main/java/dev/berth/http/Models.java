@@ -112,13 +112,14 @@ record Models(ManyModels models, Invocations invocations) {
     }
   }
 
+  /// A page can have a browser send any body of another type, or of none.
   private static void requireJson(String header) {
-    if (header != null
-        && MediaType.parse(header)
-            .filter(type -> type.withoutParameters().equals(MediaType.JSON))
-            .isEmpty()) {
+    if (Optional.ofNullable(header)
+        .flatMap(MediaType::parse)
+        .filter(type -> type.withoutParameters().equals(MediaType.JSON))
+        .isEmpty()) {
       throw ErrorType.UNSUPPORTED_MEDIA_TYPE.because(
-          "Content-Type: found %s, expected %s".formatted(Text.quoted(header), MediaType.JSON));
+          "Content-Type: found %s, expected %s".formatted(Text.found(header), MediaType.JSON));
     }
   }
 

@@ -102,7 +102,7 @@ record Route(
               Routes::executionParameters),
 
           // Many models.
-          at(MANY, POST, "/models", Operations::load, s -> s.models()::load),
+          at(MANY, POST, "/models", Operations::load, s -> s.models()::load).noPageOfOthers(),
           at(
               MANY,
               GET,
@@ -120,13 +120,15 @@ record Route(
               o -> o.models("Describe a model", MODEL),
               s -> s.models()::describe),
           at(
-              MANY,
-              DELETE,
-              "/models/{name}",
-              o ->
-                  o.models("Unload a model", MODEL)
-                      .fails(ErrorType.CONFLICT, ErrorType.INTERNAL, ErrorType.DEADLINE_EXCEEDED),
-              s -> s.models()::unload),
+                  MANY,
+                  DELETE,
+                  "/models/{name}",
+                  o ->
+                      o.models("Unload a model", MODEL)
+                          .fails(
+                              ErrorType.CONFLICT, ErrorType.INTERNAL, ErrorType.DEADLINE_EXCEEDED),
+                  s -> s.models()::unload)
+              .noPageOfOthers(),
           at(MANY, GET, Sockets.PATH_OF_MODEL, Operations::socket, _ -> Sockets::requireHandshake),
           at(MANY, POST, "/models/{name}/invoke", o -> o.ask("Ask one of the models"), Routes::ask),
 
@@ -166,8 +168,10 @@ record Route(
           triton(GET, V2_MODEL + "/stats", "Statistics of a model", Triton::statistics),
           triton(GET, V2_VERSION + "/stats", "Statistics of a model", Triton::statistics),
           triton(POST, "/v2/repository/index", "List the models", Triton::index),
-          triton(POST, REPOSITORY + "/load", "Load a model of --models", Triton::load),
-          triton(POST, REPOSITORY + "/unload", "Unload a model of --models", Triton::unload),
+          triton(POST, REPOSITORY + "/load", "Load a model of --models", Triton::load)
+              .noPageOfOthers(),
+          triton(POST, REPOSITORY + "/unload", "Unload a model of --models", Triton::unload)
+              .noPageOfOthers(),
           at(SERVER, GET, OpenAi.MODEL, Operations::version1, s -> s.v2::describeInVersion1),
           at(SERVER, POST, OpenAi.MODEL + ":predict", Operations::predict, Routes::predict),
           at(GRPC, POST, Grpc.SERVICE + "ServerLive", _ -> null, s -> s.v2::serverLive),
@@ -184,8 +188,10 @@ record Route(
           grpc("ModelConfig", ModelConfigRequest.parser(), Triton::config),
           grpc("ModelStatistics", ModelStatisticsRequest.parser(), Triton::statistics),
           grpc("RepositoryIndex", RepositoryIndexRequest.parser(), Triton::index),
-          grpc("RepositoryModelLoad", RepositoryModelLoadRequest.parser(), Triton::load),
-          grpc("RepositoryModelUnload", RepositoryModelUnloadRequest.parser(), Triton::unload),
+          grpc("RepositoryModelLoad", RepositoryModelLoadRequest.parser(), Triton::load)
+              .noPageOfOthers(),
+          grpc("RepositoryModelUnload", RepositoryModelUnloadRequest.parser(), Triton::unload)
+              .noPageOfOthers(),
 
           // Clients of MLflow, and of Text Embeddings Inference.
           at(CLIENT, GET, "/health", Operations::ping, s -> s::ping),
@@ -264,6 +270,25 @@ record Route(
         path.path(),
         o -> o.client(path.says(), path.example(), path.dialects().keySet()),
         s -> s.client(path, errors));
+  }
+
+  /// The same for a route that changes what is served.
+  private Route noPageOfOthers() {
+    return at(
+        of,
+        method,
+        path,
+        operations -> {
+          var operation = says.apply(operations);
+          return operation == null ? null : operation.fails(ErrorType.FORBIDDEN);
+        },
+        routes -> {
+          var own = handler.apply(routes);
+          return ctx -> {
+            routes.origins.requireOwn(ctx);
+            own.handle(ctx);
+          };
+        });
   }
 
   boolean isAt(Route other) {

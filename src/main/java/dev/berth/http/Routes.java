@@ -72,6 +72,7 @@ public final class Routes {
   private final Dialects dialects;
   private final Paths paths;
   private final RequestLog log;
+  final Origins origins;
   final OpenInference v2;
   final Triton triton;
   final GrpcHealth grpcHealth;
@@ -91,6 +92,7 @@ public final class Routes {
     this.served = served;
     this.metrics = metrics;
     this.page = page;
+    this.origins = new Origins(config.http().isLocal());
     this.named = new NamedModels(served, config.protocol().modelName());
     this.invocations = new Invocations(config, named);
     this.dialects = new Dialects(invocations);
@@ -137,6 +139,7 @@ public final class Routes {
             !hasMany(),
             config,
             Paths.of(ofRequests, elsewhere()),
+            origins,
             log,
             metrics,
             System::nanoTime);

@@ -41,6 +41,7 @@ record Sockets(
     boolean hasOneModel,
     ServerConfig config,
     Paths paths,
+    Origins origins,
     RequestLog log,
     ServingMetrics metrics,
     LongSupplier clock) {
@@ -91,6 +92,7 @@ record Sockets(
   private void accept(Context ctx) {
     log.begin(ctx);
     requireHandshake(ctx);
+    origins.requireOwn(ctx);
     var route = paths.pattern(ctx.path());
     boolean isOurs = route.filter(pattern -> pattern.endsWith(PATH)).isPresent();
     if (!isOurs) {

@@ -38,7 +38,12 @@ final class TorchServe {
   /// The exception that TorchServe would name.
   static String name(ErrorType type, String path) {
     return switch (type) {
-      case BAD_INPUT, NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE, UPGRADE_REQUIRED, CALLER_GONE ->
+      case BAD_INPUT,
+          FORBIDDEN,
+          NOT_ACCEPTABLE,
+          UNSUPPORTED_MEDIA_TYPE,
+          UPGRADE_REQUIRED,
+          CALLER_GONE ->
           "BadRequestException";
       case NOT_FOUND ->
           path.startsWith("/predictions/") ? "ModelNotFoundException" : "ResourceNotFoundException";

@@ -38,13 +38,36 @@ class ConfigurationTest {
   }
 
   @Test
+  void namesAndPasswordsOfAddressesAreNotShown() {
+    var shown =
+        Configuration.read(
+                Map.of(
+                    "AWS_ENDPOINT_URL_S3",
+                    "http://user:pw@store:9000/x",
+                    "BERTH_OTLP_ENDPOINT",
+                    "https://user@collector:4318"),
+                Map.of(),
+                Path.of("."))
+            .effective()
+            .toString();
+    assertThat(shown)
+        .contains("http://…@store:9000/x", "https://…@collector:4318")
+        .doesNotContain("user:", "user@", "pw");
+    assertThatThrownBy(
+            () ->
+                Configuration.read(
+                    Map.of("AWS_ENDPOINT_URL_S3", "ftp://user:pw@store"), Map.of(), Path.of(".")))
+        .hasMessageContaining("found \"ftp://…@store\"");
+  }
+
+  @Test
   @Tag("BAT-05")
   void nothing_set_gives_the_defaults() {
     assertThat(read(Map.of()))
         .isEqualTo(
             new ServerConfig(
                 new HttpConfig(
-                    "0.0.0.0",
+                    "127.0.0.1",
                     8080,
                     104_857_600,
                     MediaType.JSON,

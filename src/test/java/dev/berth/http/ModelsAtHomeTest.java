@@ -50,8 +50,6 @@ class ModelsAtHomeTest {
 
   @TempDir Path models;
 
-  @TempDir Path elsewhere;
-
   @BeforeEach
   void reset() {
     HookProbe.reset();
@@ -338,7 +336,7 @@ class ModelsAtHomeTest {
   @Test
   void modelsAreLoadedAndUnloadedByHandToo() throws Exception {
     text("mine", NOTING_LOAD);
-    var other = CodeArtifact.hooks(elsewhere.resolve("other"), "").directory();
+    var other = CodeArtifact.hooks(models.resolve(".more/other"), "").directory();
     try (var server = lazy().start()) {
       assertStatus(server.unload("mine"), 404, "model \\\"mine\\\" is not loaded");
       assertStatus(

@@ -293,7 +293,11 @@ public final class Operations {
         model(
                 "A WebSocket: each message is a request, each part of an answer a frame",
                 Operation.ERROR)
-            .fails(ErrorType.BAD_INPUT, ErrorType.UPGRADE_REQUIRED, ErrorType.NOT_READY);
+            .fails(
+                ErrorType.BAD_INPUT,
+                ErrorType.FORBIDDEN,
+                ErrorType.UPGRADE_REQUIRED,
+                ErrorType.NOT_READY);
     operation.response(101, "The socket is open");
     return operation;
   }

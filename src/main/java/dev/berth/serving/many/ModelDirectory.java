@@ -443,10 +443,16 @@ public final class ModelDirectory implements ManyModels {
   @Override
   public Entry load(String name, Path directory) throws InterruptedException {
     var artifact = find(name);
+    var absolute = directory.toAbsolutePath().normalize();
     if (artifact.isEmpty()) {
+      if (!absolute.startsWith(root)) {
+        throw ErrorType.BAD_INPUT.because(
+            "url: found %s, expected a directory below %s, which --models names"
+                .formatted(directory, root));
+      }
       return store.load(name, directory, new IdleModels(name));
     }
-    if (!directory.toAbsolutePath().normalize().equals(artifact.get().directory)) {
+    if (!absolute.equals(artifact.get().directory)) {
       throw ErrorType.CONFLICT.because(
           "model \"%s\" is the one of %s, and can't be loaded from %s"
               .formatted(name, artifact.get().directory, directory));
