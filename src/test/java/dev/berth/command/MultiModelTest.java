@@ -209,7 +209,7 @@ class MultiModelTest {
         var body =
             "{\"model_name\": \"a\", \"url\": \"%s\"}".formatted(artifact("a", SPINNING_LOAD));
         connection.send(
-            "POST /models HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s"
+            "POST /models HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
                 .formatted(body.length(), body));
         awaitNotes("modelFn");
       }

@@ -236,6 +236,7 @@ class CompressedBodiesTest {
       var response =
           many.send(
               HttpRequest.newBuilder(many.uri("/models"))
+                  .header("Content-Type", "application/json")
                   .header("Content-Encoding", "gzip")
                   .POST(BodyPublishers.ofByteArray(packed("gzip", "{\"model_name\": 3}")))
                   .build());

@@ -13,7 +13,7 @@ final class Rules {
 
   private static final Set<Integer> STATUSES =
       Set.of(
-          200, 400, 404, 405, 406, 408, 409, 411, 413, 414, 415, 417, 426, 429, 431, 501, 503, 504,
+          200, 400, 403, 404, 405, 406, 408, 409, 411, 413, 414, 415, 417, 426, 429, 431, 501, 503, 504,
           505, 507);
 
   private static final String TEXT =
