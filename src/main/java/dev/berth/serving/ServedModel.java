@@ -341,8 +341,8 @@ public final class ServedModel {
   /// Refuses new requests, lets running ones finish within `drain`, and frees the model. May be
   /// called by several at once: the shortest `drain` holds for all.
   ///
-  /// @return whether nothing is left open; false where a hook does not end, which has the rest freed
-  ///   when it does
+  /// @return whether nothing is left open; false where a hook does not end, which has the rest
+  ///   freed when it does
   /// @throws Exception what the hooks threw when they were closed
   public boolean close(Duration drain) throws Exception {
     if (!(state.updateAndGet(ServedModel::closing) instanceof State.Closing(var model))) {

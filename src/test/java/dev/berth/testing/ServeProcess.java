@@ -55,8 +55,8 @@ public final class ServeProcess implements AutoCloseable {
   }
 
   /// The same with another model artifact.
-  public static ServeProcess java(
-      Map<String, String> environment, Path artifact, String... options) throws IOException {
+  public static ServeProcess java(Map<String, String> environment, Path artifact, String... options)
+      throws IOException {
     var command =
         new ArrayList<>(
             List.of(
@@ -67,12 +67,7 @@ public final class ServeProcess implements AutoCloseable {
                 System.getProperty("java.class.path")));
     command.addAll(List.of(options));
     command.addAll(
-        List.of(
-            "dev.berth.Main",
-            "--model-dir",
-            artifact.toString(),
-            "--host",
-            "127.0.0.1"));
+        List.of("dev.berth.Main", "--model-dir", artifact.toString(), "--host", "127.0.0.1"));
     return start(environment, command);
   }
 

@@ -9,8 +9,8 @@ import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.spi.AbstractInterruptibleChannel;
 import java.util.Map;
 
-/// One forward of a session, which ends when its thread is interrupted: no caller waits for it then,
-/// and a loop may have no end.
+/// One forward of a session, which ends when its thread is interrupted: no caller waits for it
+/// then, and a loop may have no end.
 ///
 /// Java closes a channel whose thread is interrupted, on the thread that interrupts. So no other
 /// thread has to look after forwards.

@@ -367,13 +367,15 @@ class OnnxGraphTest {
                 () ->
                     failure.complete(
                         catchThrowable(
-                            () -> model.forward(List.of(Tensor.of(new float[] {1e15f, 0}, 1, 2))))));
+                            () ->
+                                model.forward(List.of(Tensor.of(new float[] {1e15f, 0}, 1, 2))))));
     await().until(() -> inside(caller));
     return caller;
   }
 
   private static boolean inside(Thread caller) {
-    return Arrays.stream(caller.getStackTrace()).anyMatch(frame -> frame.getMethodName().equals("run") && frame.isNativeMethod());
+    return Arrays.stream(caller.getStackTrace())
+        .anyMatch(frame -> frame.getMethodName().equals("run") && frame.isNativeMethod());
   }
 
   private static void assertRefused(Graph model, String message, Tensor... inputs) {
