@@ -47,7 +47,7 @@ final class OnnxFailure {
         : new EngineException(failed, e);
   }
 
-  static boolean isShortage(OrtException e) {
+  static boolean isShortage(Throwable e) {
     return OUT_OF_MEMORY.matcher(line(e)).find();
   }
 

@@ -36,6 +36,25 @@ final class OnnxFile {
 
   private static final Pattern INTEGERS = Pattern.compile("^Q|Integer|Quantize");
 
+  /// A tensor of the model itself, whose elements are in another file.
+  ///
+  /// @param location relative to the model
+  /// @param offset in that file, as it is written
+  record External(String name, OnnxType type, List<Long> shape, String location, long offset) {
+
+    /// How many bytes it has; -1 where that is no number of whole ones, or none that Java knows.
+    long bytes() {
+      if (type.made() == null || shape.stream().anyMatch(length -> length < 0)) {
+        return -1;
+      }
+      try {
+        return shape.stream().reduce((long) type.made().size, Math::multiplyExact);
+      } catch (ArithmeticException _) {
+        return -1;
+      }
+    }
+  }
+
   /// Reads a field, if it is one that is needed.
   @FunctionalInterface
   private interface Field {
@@ -62,6 +81,15 @@ final class OnnxFile {
 
   /// The files that hold weights, relative to this one.
   private final Set<String> weights = new LinkedHashSet<>();
+
+  private final List<External> external = new ArrayList<>();
+
+  /// How many tensors have their elements in other files, with those of branches, loops and
+  /// functions.
+  private int externals;
+
+  /// What changes with these files and with this one.
+  private List<String> stamps = List.of();
 
   /// How many tensors have weights in `float16`, less those in `float32`.
   private int halves;
@@ -118,7 +146,7 @@ final class OnnxFile {
   /// of 24 MB in int8, and 91 for one of 93 MB in fp32.
   static Footprint footprint(Path file) {
     try {
-      long size = read(file).measured(file).bytes;
+      long size = read(file).measured(file, "").bytes;
       int cores = Runtime.getRuntime().availableProcessors();
       return new Footprint(13 * size / 10 * (OnnxGraph.singleThreaded(size, cores) + 1), size);
     } catch (IOException | InvalidPathException _) {
@@ -127,12 +155,24 @@ final class OnnxFile {
     }
   }
 
-  private OnnxFile measured(Path file) throws IOException {
+  private OnnxFile measured(Path file, String stamp) throws IOException {
     bytes = Files.size(file);
+    stamps = new ArrayList<>(List.of(stamp));
     for (var each : weights) {
       bytes += Files.size(file.resolveSibling(each));
+      stamps.add(stamp(file.resolveSibling(each)));
     }
     return this;
+  }
+
+  private static String stamp(Path file) throws IOException {
+    return Files.size(file) + " " + Files.getLastModifiedTime(file);
+  }
+
+  /// Whether one of its files has been written to since it was read.
+  boolean hasChanged(Path file) throws IOException {
+    var before = stamps;
+    return !measured(file, stamp(file)).stamps.equals(before);
   }
 
   /// Checks what ONNX Runtime would not: that the file can be read to its end, and that its weights
@@ -146,6 +186,7 @@ final class OnnxFile {
               throw refused(file, problem, null);
             });
     try {
+      var stamp = stamp(file);
       var read = read(file);
       if (read.outputs.isEmpty()) {
         throw new InvalidProtocolBufferException("a model returns something");
@@ -153,11 +194,22 @@ final class OnnxFile {
       for (var weights : read.weights) {
         checkWeights(file, weights);
       }
-      return read.measured(file);
+      return read.measured(file, stamp);
     } catch (IOException e) {
       throw refused(
           file, "found no ONNX model, or only the beginning of one; copy or export it again", e);
     }
+  }
+
+  /// What it has in other files.
+  List<External> external() {
+    return external;
+  }
+
+  /// How many tensors have their elements in other files, those that no [External] stands for
+  /// included.
+  int externals() {
+    return externals;
   }
 
   /// How large it is, with the files that hold its weights.
@@ -210,7 +262,7 @@ final class OnnxFile {
 
   private boolean graph(int field) throws IOException {
     return switch (field) {
-      case 5 -> message(this::initializer);
+      case 5 -> tensor(true);
       case 11 -> value(true);
       case 12 -> value(false);
       default -> innerGraph(field);
@@ -221,7 +273,7 @@ final class OnnxFile {
   private boolean innerGraph(int field) throws IOException {
     return switch (field) {
       case 1 -> node();
-      case 5 -> message(this::tensor);
+      case 5 -> tensor(false);
       case 15 -> message(this::sparseTensor);
       default -> false;
     };
@@ -260,7 +312,7 @@ final class OnnxFile {
 
   private boolean attribute(int field) throws IOException {
     return switch (field) {
-      case 5, 10 -> message(this::tensor);
+      case 5, 10 -> tensor(false);
       case 6, 11 -> message(this::innerGraph);
       case 22, 23 -> message(this::sparseTensor);
       default -> false;
@@ -268,27 +320,58 @@ final class OnnxFile {
   }
 
   private boolean sparseTensor(int field) throws IOException {
-    return (field == 1 || field == 2) && message(this::tensor);
-  }
-
-  private boolean initializer(int field) throws IOException {
-    if (field != 8) {
-      return tensor(field);
-    }
-    initialized.add(in.readString());
-    return true;
+    return (field == 1 || field == 2) && tensor(false);
   }
 
   /// Its `external_data` is a list of keys and values.
-  private boolean tensor(int field) throws IOException {
-    if (field == -2) {
-      var type = OnnxType.of(in.readInt32());
-      halves += type == OnnxType.FLOAT16 ? 1 : type == OnnxType.FLOAT32 ? -1 : 0;
-      return true;
+  ///
+  /// @param ofModel whether it is an initializer of the model's own graph
+  private boolean tensor(boolean ofModel) throws IOException {
+    var name = new String[] {""};
+    var type = new OnnxType[] {OnnxType.OTHER};
+    var shape = new ArrayList<Long>();
+    var place = new HashMap<String, String>();
+    message(
+        field ->
+            switch (field) {
+              case -1 -> shape.add(in.readInt64());
+              case 1 -> packed(shape);
+              case -2 -> {
+                type[0] = OnnxType.of(in.readInt32());
+                yield true;
+              }
+              case 8 -> {
+                name[0] = in.readString();
+                yield true;
+              }
+              case 13 -> entry(place);
+              default -> false;
+            });
+    halves += type[0] == OnnxType.FLOAT16 ? 1 : type[0] == OnnxType.FLOAT32 ? -1 : 0;
+    if (ofModel) {
+      initialized.add(name[0]);
     }
-    if (field != 13) {
-      return false;
+    if (place.containsKey("location")) {
+      var location = place.get("location");
+      externals++;
+      weights.add(location);
+      if (ofModel) {
+        external.add(new External(name[0], type[0], shape, location, offset(place)));
+      }
     }
+    return true;
+  }
+
+  private boolean packed(List<Long> numbers) throws IOException {
+    int end = in.pushLimit(in.readRawVarint32());
+    while (in.getBytesUntilLimit() > 0) {
+      numbers.add(in.readInt64());
+    }
+    in.popLimit(end);
+    return true;
+  }
+
+  private boolean entry(Map<String, String> place) throws IOException {
     var entry = new String[] {"", ""};
     message(
         part -> {
@@ -298,10 +381,17 @@ final class OnnxFile {
           }
           return false;
         });
-    if (entry[0].equals("location")) {
-      weights.add(entry[1]);
-    }
+    place.put(entry[0], entry[1]);
     return true;
+  }
+
+  /// Where there is none, the tensor begins with its file.
+  private static long offset(Map<String, String> place) {
+    try {
+      return Long.parseLong(place.getOrDefault("offset", "0"));
+    } catch (NumberFormatException _) {
+      return -1;
+    }
   }
 
   /// An input or an output: its name, and the type and the shape of a tensor.

@@ -26,10 +26,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// One ONNX file on the CPU or a GPU. Every native object that a forward makes is freed before it
 /// returns.
 final class OnnxGraph implements Graph {
+
+  private static final Logger log = LoggerFactory.getLogger(OnnxGraph.class);
 
   private static final Pattern TOO_NEW = Pattern.compile("\\bopset\\b|IR version");
   private static final Pattern UNKNOWN_OPERATOR =
@@ -50,6 +54,9 @@ final class OnnxGraph implements Graph {
   private final List<OrtSession.SessionOptions> options = new ArrayList<>();
   private final List<OrtSession> sessions = new ArrayList<>();
 
+  /// Closed after the sessions.
+  private final OnnxWeights weights = new OnnxWeights();
+
   /// Sessions of one thread that no forward runs in. The one that was used last is the first.
   private final Deque<OrtSession> idle = new ConcurrentLinkedDeque<>();
 
@@ -63,39 +70,54 @@ final class OnnxGraph implements Graph {
     this.environment = environment;
     this.accelerator = accelerator;
     var read = OnnxFile.checked(file);
-    boolean isLoaded = false;
     try {
-      for (int threads : threads(accelerator, read.bytes())) {
-        sessions.add(
-            environment.createSession(
-                file.toAbsolutePath().toString(),
-                options(threads, operators, read.hasZeroPoints())));
-        if (threads == 1) {
-          idle.add(sessions.getLast());
-        }
+      weights.read(environment, file, read.external());
+      open(file, operators, read);
+      if (read.hasChanged(file)) {
+        throw new EngineException("its files have changed while they were read; load it again");
       }
-      var session = sessions.getFirst();
-      for (var input : session.getInputInfo().values()) {
-        inputs.add(OnnxValues.Input.of(input));
-      }
-      session.getOutputInfo().values().forEach(OnnxValues::checkOutput);
-      this.outputNames = List.copyOf(session.getOutputNames());
-      isLoaded = true;
-    } catch (OrtException e) {
-      if (OnnxFailure.isShortage(e)) {
-        throw new InsufficientMemoryException(
-            "there is no memory left for %s on %s: %s"
-                .formatted(file.getFileName(), accelerator, OnnxFailure.line(e)),
-            e);
-      }
-      throw OnnxFile.refused(file, reason(e), e);
-    } catch (EngineException e) {
-      throw OnnxFile.refused(file, e.getMessage(), e);
-    } finally {
-      if (!isLoaded) {
-        close();
+      this.outputNames = List.copyOf(sessions.getFirst().getOutputNames());
+    } catch (Throwable e) {
+      close();
+      throw failure(file, e);
+    }
+  }
+
+  private void open(Path file, List<Path> operators, OnnxFile read) throws OrtException {
+    for (int threads : threads(accelerator, read.bytes())) {
+      sessions.add(
+          environment.createSession(
+              file.toAbsolutePath().toString(), options(threads, operators, read.hasZeroPoints())));
+      if (threads == 1) {
+        idle.add(sessions.getLast());
       }
     }
+    if (weights.count() < read.externals()) {
+      log.warn(
+          "{}: {} of its tensors are in files that are mapped; do not write to these while it is served",
+          file,
+          read.externals() - weights.count());
+    }
+    if (!(accelerator instanceof Accelerator.Cpu)) {
+      weights.close();
+    }
+    for (var input : sessions.getFirst().getInputInfo().values()) {
+      inputs.add(OnnxValues.Input.of(input));
+    }
+    sessions.getFirst().getOutputInfo().values().forEach(OnnxValues::checkOutput);
+  }
+
+  private RuntimeException failure(Path file, Throwable e) {
+    return switch (e) {
+      case Error error -> throw error;
+      case OrtException _ when OnnxFailure.isShortage(e) ->
+          new InsufficientMemoryException(
+              "there is no memory left for %s on %s: %s"
+                  .formatted(file.getFileName(), accelerator, OnnxFailure.line(e)),
+              e);
+      case OrtException ort -> OnnxFile.refused(file, reason(ort), e);
+      default -> OnnxFile.refused(file, e.getMessage(), e);
+    };
   }
 
   /// How many threads each session has; the one with several is the last. A session has its own
@@ -148,6 +170,7 @@ final class OnnxGraph implements Graph {
         options.addCUDA(cuda);
       }
     }
+    weights.giveTo(options, accelerator);
     for (var library : operators) {
       options.registerCustomOpLibrary(library.toString());
     }
@@ -280,6 +303,7 @@ final class OnnxGraph implements Graph {
       sessions.clear();
       options.forEach(OrtSession.SessionOptions::close);
       options.clear();
+      weights.close();
     }
   }
 }

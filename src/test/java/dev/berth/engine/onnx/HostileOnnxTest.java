@@ -13,8 +13,11 @@ import dev.berth.memory.Footprint;
 import dev.berth.testing.OnnxModel;
 import dev.berth.testing.OnnxModel.Message;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
@@ -94,6 +97,39 @@ class HostileOnnxTest {
     assertRefused("w");
     Files.delete(directory.resolve("deeper/w.bin"));
     assertRefused("its weights are in deeper/w.bin: not found");
+  }
+
+  /// Exporters and `cp` write to the file that is there.
+  @ParameterizedTest
+  @ValueSource(strings = {"w.bin", "deeper/w.bin"})
+  void whatIsWrittenToWeightsThatAreLoadedChangesNoAnswer(String location) throws IOException {
+    var weights = directory.resolve(location);
+    Files.createDirectories(weights.getParent());
+    // More than a page, so that it is not read but mapped.
+    var model =
+        new OnnxModel()
+            .input("x", OnnxModel.INT64, "n")
+            .weightsIn(location, "w", 4 << 20, 1 << 20)
+            .node("Gather", List.of("w", "x"), List.of("y"))
+            .output("y", OnnxModel.FLOAT, "n");
+    var last = List.of(Tensor.of(new long[] {(1 << 20) - 1}, 1));
+    Files.write(weights, new byte[4 << 20]);
+    model.write(file);
+    try (var old = Graph.load(file, CPU)) {
+      assertThat(Files.readAllLines(Path.of("/proc/self/maps")))
+          .noneMatch(line -> line.contains(directory.toString()));
+      try (var channel = FileChannel.open(weights, StandardOpenOption.WRITE)) {
+        var ones = new byte[4 << 20];
+        Arrays.fill(ones, (byte) 0x3f);
+        channel.write(ByteBuffer.wrap(ones));
+        assertThat(old.forward(last).getFirst().floats()).containsExactly(0);
+        try (var next = Graph.load(file, CPU)) {
+          channel.truncate(0);
+          assertThat(next.forward(last).getFirst().floats()).containsExactly(0.7470588f);
+        }
+      }
+      assertThat(old.forward(last).getFirst().floats()).containsExactly(0);
+    }
   }
 
   @ParameterizedTest
