@@ -14,6 +14,8 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.images.builder.Transferable;
 
@@ -183,22 +185,40 @@ class ContainerTest {
     }
   }
 
-  /// Docker mounts such a /tmp without the right to run anything from it.
-  @Test
+  /// Docker mounts such a /tmp without the right to run anything from it. Without one, its shared
+  /// memory can be written to.
+  @ParameterizedTest
+  @ValueSource(strings = {"", "/tmp"})
   @Tag("SLS-01")
-  void itServesAnUnprivilegedUserOnAReadOnlyDisk() throws Exception {
-    try (var container =
-        serving()
-            .withTmpFs(Map.of("/tmp", ""))
-            .withCreateContainerCmdModifier(
-                cmd -> {
-                  cmd.withUser("12345");
-                  cmd.getHostConfig().withReadonlyRootfs(true);
-                })) {
-      container.start();
-      assertAnswers(container);
-      assertThat(err(container)).isEmpty();
+  void itServesAnUnprivilegedUserOnAReadOnlyDisk(String writable) throws Exception {
+    var onnx = BerthImage.buildForOnnx();
+    for (var image : List.of(serving(), new GenericContainer<>(onnx))) {
+      try (var container = image) {
+        if (!writable.isEmpty()) {
+          container.withTmpFs(Map.of(writable, ""));
+        }
+        container.withCreateContainerCmdModifier(
+            cmd -> {
+              cmd.withUser("12345");
+              cmd.getHostConfig().withReadonlyRootfs(true);
+            });
+        container.start();
+        assertAnswers(container);
+        assertThat(err(container)).isEmpty();
+        assertThat(container.execInContainer("ls", "/tmp", "/dev/shm").getStdout())
+            .doesNotContain("onnx", "berth");
+      }
     }
+  }
+
+  /// A directory that is there, but no libraries could be written to.
+  @Test
+  void whereOnnxHasNoDirectoryForTemporaryFilesItSaysWhichOneItNeeds() throws Exception {
+    BerthImage.assertEnds(
+        new GenericContainer<>(BerthImage.buildForOnnx())
+            .withEnv("JAVA_OPTS", "-Djava.io.tmpdir=/opt")
+            .withCreateContainerCmdModifier(cmd -> cmd.getHostConfig().withReadonlyRootfs(true)),
+        "; it needs a directory that can be written: mount one at /tmp, or name one with JAVA_OPTS=-Djava.io.tmpdir=DIR");
   }
 
   @Test

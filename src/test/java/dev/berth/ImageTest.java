@@ -133,10 +133,7 @@ class ImageTest {
   /// A machine with a GPU is no reason to look for libtorch.
   @Test
   void itHasAVariantForOnnxFilesWithoutLibtorch() throws Exception {
-    var other = BerthImage.NAME + "-onnx";
-    BerthImage.run(
-        List.of("docker", "build", "--target", "onnx", "-t", other, "."),
-        Path.of("target", "docker-build-onnx.log"));
+    var other = BerthImage.buildForOnnx();
     var size = DockerClientFactory.instance().client().inspectImageCmd(other).exec().getSize();
     assertThat(size).isLessThan(image.getSize() / 2);
     try (var sample =

@@ -110,8 +110,11 @@ class EndlessForwardTest {
 
   @Test
   void aProcessThatIsStoppedWhileAForwardRunsEndsWith0() throws Exception {
+    var temporary = Files.createDirectory(directory.resolve("temporary"));
     for (var artifact : List.of(onnx("turning", OnnxModel.turning()), torchscript("counts"))) {
-      try (var server = ServeProcess.java(Map.of("BERTH_DRAIN_SECONDS", "1"), artifact)) {
+      try (var server =
+          ServeProcess.java(
+              Map.of("BERTH_DRAIN_SECONDS", "1"), artifact, "-Djava.io.tmpdir=" + temporary)) {
         server.awaitReady();
         var endless =
             server
@@ -122,6 +125,9 @@ class EndlessForwardTest {
         await().until(() -> server.get("/metrics").body().contains(ONE_HAS_BEGUN));
 
         assertThat(server.terminate().exitCode()).as(server.out()).isZero();
+        assertThat(Files.list(temporary))
+            .as("directories of an engine")
+            .noneMatch(file -> file.toString().contains("onnx"));
 
         assertThat(endless.handle((answer, _) -> answer).join())
             .satisfiesAnyOf(

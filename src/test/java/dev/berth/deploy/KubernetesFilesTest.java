@@ -161,6 +161,9 @@ class KubernetesFilesTest {
       assertThat(security.path("readOnlyRootFilesystem").asBoolean()).isTrue();
       assertThat(security.path("allowPrivilegeEscalation").asBoolean(true)).isFalse();
       assertThat(security.at("/capabilities/drop/0").asText()).isEqualTo("ALL");
+      assertThat(container.path("volumeMounts"))
+          .as("a place for temporary files")
+          .anyMatch(mount -> mount.path("mountPath").asText().equals("/tmp"));
       // Berth sizes itself to the limit.
       assertThat(container.at("/resources/limits/memory").asText()).isNotEmpty();
     }

@@ -58,6 +58,17 @@ public final class BerthImage {
     }
   }
 
+  /// Builds the variant for ONNX files, which takes nothing but a look where it is there.
+  ///
+  /// @return its name
+  public static synchronized String buildForOnnx() throws IOException, InterruptedException {
+    needsDocker();
+    run(
+        List.of("docker", "build", "--target", "onnx", "-t", NAME + "-onnx", "."),
+        Path.of("target", "docker-build-onnx.log"));
+    return NAME + "-onnx";
+  }
+
   /// Skips the calling test, and says so, where no Docker engine answers; fails it if there has to
   /// be one.
   public static void needsDocker() {

@@ -14,6 +14,7 @@ import dev.berth.memory.MemoryReading;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.SymbolLookup;
+import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -128,7 +129,14 @@ public final class Onnx implements Engine {
         }
         environment = null;
         problem =
-            new EngineException("ONNX Runtime can't be loaded: " + OnnxFailure.line(first), e);
+            new EngineException(
+                "ONNX Runtime can't be loaded: %s%s"
+                    .formatted(
+                        OnnxFailure.line(first),
+                        first instanceof FileSystemException
+                            ? "; it needs a directory that can be written: mount one at /tmp, or name one with JAVA_OPTS=-Djava.io.tmpdir=DIR"
+                            : ""),
+                e);
       }
       ENVIRONMENT = environment;
       PROBLEM = problem;
