@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Set;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -115,14 +116,15 @@ final class Logging {
     return (LoggerContext) LoggerFactory.getILoggerFactory();
   }
 
-  /// Leaves out why Javalin can't start: it throws that too, and [ServeCommand] says it in one
-  /// line.
-  private static final class SaidOnce extends Filter<ILoggingEvent> {
+  /// Leaves out why Javalin can't start or stop: it throws that too, and [ServeCommand] and
+  /// [dev.berth.http.HttpServer] say it in one line.
+  static final class SaidOnce extends Filter<ILoggingEvent> {
+    private static final Set<String> SAID =
+        Set.of("Failed to start Javalin", "Javalin failed to stop gracefully");
+
     @Override
     public FilterReply decide(ILoggingEvent event) {
-      return "Failed to start Javalin".equals(event.getMessage())
-          ? FilterReply.DENY
-          : FilterReply.NEUTRAL;
+      return SAID.contains(event.getMessage()) ? FilterReply.DENY : FilterReply.NEUTRAL;
     }
   }
 }

@@ -54,8 +54,12 @@ public final class OrderlyStop {
   /// Ends the process at once: an exit would tear libtorch down, which another thread may still be
   /// loading or using.
   static int end(int code) {
-    Logging.flush();
-    Runtime.getRuntime().halt(code);
+    try {
+      Logging.flush();
+    } finally {
+      // Also where the log is still being loaded.
+      Runtime.getRuntime().halt(code);
+    }
     return code;
   }
 

@@ -2,13 +2,17 @@ package dev.berth.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.classic.spi.LoggingEvent;
 import ch.qos.logback.core.encoder.Encoder;
+import ch.qos.logback.core.spi.FilterReply;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.testing.CapturedLog;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -72,6 +76,17 @@ class LogFormatTest {
     assertThat(encoded(new PlainEvents(), () -> log.info("Zoë 説明 \"x\" שלום \uD83D\uDE42")))
         .endsWith(" - Zoë 説明 \"x\" שלום \uD83D\uDE42\n");
     assertThat(encoded(new PlainEvents(), () -> log.info("a\tb\rc"))).endsWith(" - a\\tb\\rc\n");
+  }
+
+  /// The server says both in one line.
+  @Test
+  void whatJavalinLogsAndThrowsIsSaidOnce() {
+    var filter = new Logging.SaidOnce();
+    for (var said : List.of("Failed to start Javalin", "Javalin failed to stop gracefully", "x")) {
+      var event = new LoggingEvent("", log, Level.ERROR, said, null, null);
+      assertThat(filter.decide(event))
+          .isEqualTo(said.equals("x") ? FilterReply.NEUTRAL : FilterReply.DENY);
+    }
   }
 
   @Test
