@@ -10,7 +10,6 @@ import dev.berth.engine.GraphNames;
 import dev.berth.handler.task.RowModel;
 import dev.berth.json.JsonText;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -60,7 +59,10 @@ public record HubModel(
 
   static boolean isOfPictures(Path directory) {
     try {
-      return Files.readString(directory.resolve("config.json")).contains("ForImageClassification");
+      return JsonText.read(directory.resolve("config.json"))
+          .path("architectures")
+          .toString()
+          .contains("ForImageClassification");
     } catch (IOException _) {
       return false;
     }

@@ -18,9 +18,9 @@ import com.fasterxml.jackson.databind.ser.DefaultSerializerProvider;
 import com.fasterxml.jackson.databind.type.TypeFactory;
 import com.fasterxml.jackson.databind.util.RawValue;
 import dev.berth.memory.MemoryShortException;
+import dev.berth.memory.WholeFile;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -58,6 +58,9 @@ public final class JsonText {
   /// Half of a character: JSON may hold one as `\ud800`, UTF-8 may not.
   private static final Pattern LONE_SURROGATE = Pattern.compile("\\p{Cs}");
 
+  /// What a tree takes of memory for each byte of its text, about.
+  private static final int TREE = 16;
+
   private JsonText() {}
 
   private interface Opening {
@@ -84,7 +87,7 @@ public final class JsonText {
   /// @see #read(byte[])
   /// @throws NotJsonException when it is there, and is not one value
   public static JsonNode read(Path file) throws IOException {
-    return read(Files.readAllBytes(file));
+    return read(WholeFile.read(file, TREE));
   }
 
   /// The values of a file one behind the other, such as those of its lines.

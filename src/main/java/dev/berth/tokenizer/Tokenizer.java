@@ -8,6 +8,7 @@ import dev.berth.json.JsonText;
 import dev.berth.memory.Footprint;
 import dev.berth.memory.HeapRoom;
 import dev.berth.memory.RequestMemory;
+import dev.berth.memory.WholeFile;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -97,6 +98,9 @@ public final class Tokenizer implements AutoCloseable {
   /// 30,000.
   private static final int TABLES = 12;
 
+  /// Of the heap, for a file.
+  private static final int SHARE = 4;
+
   private final String digest;
   private final HuggingFaceTokenizer tokenizer;
   private final Optional<WordCutter> words;
@@ -131,7 +135,7 @@ public final class Tokenizer implements AutoCloseable {
       var files = TokenizerFiles.read(file);
       return lowerCase || hasWords(file)
           ? changed(file, files, lowerCase)
-          : of(withoutMark(Files.readAllBytes(file)), Optional.empty(), files);
+          : of(withoutMark(WholeFile.read(file, SHARE)), Optional.empty(), files);
     } catch (IOException | RuntimeException e) {
       throw new IOException(
           "%s can't be loaded as a tokenizer: %s".formatted(file, e.getMessage()), e);

@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -78,6 +79,7 @@ public final class OnnxModel {
 
   private final Message graph = new Message().text(2, "test");
   private final Message imports = new Message();
+  private final List<Message> nodes = new ArrayList<>();
 
   /// Those of a model without another domain than ONNX's own.
   public OnnxModel() {
@@ -111,6 +113,28 @@ public final class OnnxModel {
 
   public OnnxModel output(String name, int type, Object... shape) {
     graph.message(12, value(name, type, shape));
+    return this;
+  }
+
+  public OnnxModel outputOfOptional(String name, int type) {
+    var element = new Message().message(1, new Message().message(1, elements(type)));
+    graph.message(12, new Message().text(1, name).message(2, new Message().message(9, element)));
+    return this;
+  }
+
+  /// A function of one input and one output.
+  ///
+  /// @param body whose nodes are the function's
+  public OnnxModel function(
+      String domain, String name, String input, String output, OnnxModel body) {
+    var function = new Message().text(1, name).text(4, input).text(5, output);
+    body.nodes.forEach(node -> function.message(7, node));
+    imports.message(
+        25,
+        function
+            .message(9, new Message().text(1, "").number(2, OPSET))
+            .message(9, new Message().text(1, domain).number(2, 1))
+            .text(10, domain));
     return this;
   }
 
@@ -179,6 +203,7 @@ public final class OnnxModel {
     for (var attribute : attributes) {
       node.message(5, attribute);
     }
+    nodes.add(node);
     graph.message(1, node);
     return this;
   }
@@ -249,8 +274,8 @@ public final class OnnxModel {
         .output("twice", FLOAT, "n", 2);
   }
 
-  /// Rows in, the same rows out, after as many turns of a loop as the largest number says: a request
-  /// says how long its forward takes.
+  /// Rows in, the same rows out, after as many turns of a loop as the largest number says: a
+  /// request says how long its forward takes.
   public static OnnxModel turning() {
     var turn =
         new OnnxModel()

@@ -9,6 +9,7 @@ import dev.berth.engine.GraphNames;
 import dev.berth.hooks.ElementType;
 import dev.berth.memory.Footprint;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -22,6 +23,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /// What an ONNX file says of its model before it is loaded: a message of Protocol Buffers, of which
 /// the few fields are read that are needed here. Their numbers stand in `onnx.proto`. Weights are
@@ -30,6 +32,15 @@ final class OnnxFile {
 
   /// ONNX Runtime's own reader refuses more too, and would end the process without a limit.
   private static final int DEEPEST = 100;
+
+  /// Of a name or a path: nothing else is read as a text.
+  private static final int LONGEST_TEXT = 1 << 16;
+
+  /// What may be kept of a file, in bytes.
+  private static final long MOST_KEPT = Runtime.getRuntime().maxMemory() / 8;
+
+  /// What an entry of a list or a map takes besides its text, about.
+  private static final int ENTRY = 64;
 
   /// A location that stands for an address in memory, which ONNX Runtime would read.
   private static final String ADDRESS = "_ORT_MEM_ADDR_";
@@ -55,6 +66,13 @@ final class OnnxFile {
     }
   }
 
+  /// It may be an ONNX model, but takes too much.
+  private static final class TooMuchException extends IOException {
+    TooMuchException(String message) {
+      super(message);
+    }
+  }
+
   /// Reads a field, if it is one that is needed.
   @FunctionalInterface
   private interface Field {
@@ -75,6 +93,9 @@ final class OnnxFile {
   /// Those of inputs and outputs by their names, -1 for any length. A number alone has an empty
   /// one.
   private final Map<String, List<Integer>> shapes = new HashMap<>();
+
+  /// Inputs and outputs that may have no value, which ONNX Runtime's Java knows no type for.
+  private final List<String> optional = new ArrayList<>();
 
   /// The inputs that have a value already.
   private final Set<String> initialized = new HashSet<>();
@@ -100,24 +121,54 @@ final class OnnxFile {
 
   private int depth;
 
-  private OnnxFile(CodedInputStream in) throws IOException {
+  private long kept;
+
+  private final OnnxCost cost = new OnnxCost();
+
+  /// Names to look for among the inputs of nodes and the outputs, and those that are there.
+  private final Set<String> wanted;
+
+  private final Set<String> used = new HashSet<>();
+
+  private OnnxFile(CodedInputStream in, Set<String> wanted) throws IOException {
     this.in = in;
+    this.wanted = wanted;
     fields(
         field ->
             switch (field) {
               case 7 -> message(this::graph);
               // Of training: message TrainingInfoProto.
               case 20 -> message(part -> (part == 1 || part == 2) && message(this::innerGraph));
-              case 25 -> message(this::function);
+              case 25 -> function();
               default -> false;
             });
+    if (cost.isTooMuch()) {
+      throw new TooMuchException(
+          "its branches, loops or functions are too deep in each other to be loaded; export it with fewer levels");
+    }
     inputs.keySet().removeAll(initialized);
   }
 
   private static OnnxFile read(Path file) throws IOException {
+    return read(file, Set.of());
+  }
+
+  private static OnnxFile read(Path file, Set<String> wanted) throws IOException {
     try (var content = Files.newInputStream(file)) {
-      return new OnnxFile(CodedInputStream.newInstance(content));
+      return new OnnxFile(CodedInputStream.newInstance(content), wanted);
     }
+  }
+
+  /// ONNX Runtime drops what no node takes, and knows nothing of it then. The nodes come first in a
+  /// file, so it is read once more.
+  private void dropUnused(Path file) throws IOException {
+    if (external.isEmpty()) {
+      return;
+    }
+    var found = read(file, external.stream().map(External::name).collect(Collectors.toSet())).used;
+    externals -= external.size();
+    external.removeIf(tensor -> !found.contains(tensor.name()));
+    externals += external.size();
   }
 
   /// What can be read; nothing where the file is no ONNX.
@@ -191,10 +242,20 @@ final class OnnxFile {
       if (read.outputs.isEmpty()) {
         throw new InvalidProtocolBufferException("a model returns something");
       }
+      if (!read.optional.isEmpty()) {
+        throw refused(
+            file,
+            "its %s is of an optional type, expected a tensor of numbers or texts; export it without"
+                .formatted(read.optional.getFirst()),
+            null);
+      }
       for (var weights : read.weights) {
         checkWeights(file, weights);
       }
+      read.dropUnused(file);
       return read.measured(file, stamp);
+    } catch (TooMuchException e) {
+      throw refused(file, e.getMessage(), e);
     } catch (IOException e) {
       throw refused(
           file, "found no ONNX model, or only the beginning of one; copy or export it again", e);
@@ -279,41 +340,115 @@ final class OnnxFile {
     };
   }
 
-  private boolean function(int field) throws IOException {
-    return switch (field) {
-      case 7 -> node();
-      case 11 -> message(this::attribute);
-      default -> false;
-    };
-  }
-
-  private boolean node() throws IOException {
-    var inputs = new ArrayList<String>();
-    var type = new String[] {""};
+  private boolean function() throws IOException {
+    var name = new String[] {"", ""};
+    cost.beginFunction();
     message(
         field ->
             switch (field) {
-              case 1 -> inputs.add(in.readString());
+              case 1 -> {
+                name[1] = text();
+                yield true;
+              }
+              case 10 -> {
+                name[0] = text();
+                yield true;
+              }
+              case 7 -> node();
+              case 11 -> message(this::attribute);
+              default -> false;
+            });
+    cost.endFunction(keep(name[0] + ":" + name[1]));
+    return true;
+  }
+
+  private boolean node() throws IOException {
+    var count = new int[1];
+    var last = new int[1];
+    var type = new String[] {"", ""};
+    message(
+        field ->
+            switch (field) {
+              case 1 -> {
+                count[0]++;
+                last[0] = input();
+                yield true;
+              }
               case 4 -> {
-                type[0] = in.readString();
+                type[1] = text();
                 yield true;
               }
               case 5 -> message(this::attribute);
+              case 7 -> {
+                type[0] = text();
+                yield true;
+              }
               default -> false;
             });
     hasZeroPoints &=
-        switch (type[0]) {
-          case "MatMulInteger" -> inputs.size() == 4 && !inputs.getLast().isEmpty();
+        switch (type[1]) {
+          case "MatMulInteger" -> count[0] == 4 && last[0] > 0;
           case "DynamicQuantizeLinear", "DequantizeLinear", "QuantizeLinear" -> true;
-          default -> !INTEGERS.matcher(type[0]).find();
+          default -> !INTEGERS.matcher(type[1]).find();
         };
+    var called = type[0] + ":" + type[1];
+    if (cost.add(called)) {
+      keep(called);
+    }
     return true;
+  }
+
+  /// The length of its name.
+  private int input() throws IOException {
+    if (wanted.isEmpty()) {
+      int size = in.readRawVarint32();
+      in.skipRawBytes(size);
+      return size;
+    }
+    var name = text();
+    use(name);
+    return name.length();
+  }
+
+  private void use(String name) {
+    if (wanted.contains(name)) {
+      used.add(name);
+    }
+  }
+
+  /// A text that is not kept.
+  private String text() throws IOException {
+    int size = in.readRawVarint32();
+    if (size < 0 || size > LONGEST_TEXT) {
+      throw new TooMuchException(
+          "found a name of %d bytes, expected at most %d".formatted(size, LONGEST_TEXT));
+    }
+    return new String(in.readRawBytes(size), StandardCharsets.UTF_8);
+  }
+
+  private String keep(String text) throws IOException {
+    keep(text.length());
+    return text;
+  }
+
+  private void keep(int size) throws IOException {
+    kept += size + ENTRY;
+    if (kept > MOST_KEPT) {
+      throw new TooMuchException(
+          "its names and shapes take more than %d MB of the heap; raise -Xmx in JAVA_OPTS"
+              .formatted(MOST_KEPT >> 20));
+    }
   }
 
   private boolean attribute(int field) throws IOException {
     return switch (field) {
       case 5, 10 -> tensor(false);
-      case 6, 11 -> message(this::innerGraph);
+      case 6, 11 -> {
+        cost.beginGraph();
+        message(this::innerGraph);
+        cost.endGraph();
+        yield true;
+      }
       case 22, 23 -> message(this::sparseTensor);
       default -> false;
     };
@@ -334,14 +469,14 @@ final class OnnxFile {
     message(
         field ->
             switch (field) {
-              case -1 -> shape.add(in.readInt64());
+              case -1 -> length(shape);
               case 1 -> packed(shape);
               case -2 -> {
                 type[0] = OnnxType.of(in.readInt32());
                 yield true;
               }
               case 8 -> {
-                name[0] = in.readString();
+                name[0] = text();
                 yield true;
               }
               case 13 -> entry(place);
@@ -349,12 +484,12 @@ final class OnnxFile {
             });
     halves += type[0] == OnnxType.FLOAT16 ? 1 : type[0] == OnnxType.FLOAT32 ? -1 : 0;
     if (ofModel) {
-      initialized.add(name[0]);
+      initialized.add(keep(name[0]));
     }
     if (place.containsKey("location")) {
       var location = place.get("location");
       externals++;
-      weights.add(location);
+      weights.add(keep(location));
       if (ofModel) {
         external.add(new External(name[0], type[0], shape, location, offset(place)));
       }
@@ -365,10 +500,15 @@ final class OnnxFile {
   private boolean packed(List<Long> numbers) throws IOException {
     int end = in.pushLimit(in.readRawVarint32());
     while (in.getBytesUntilLimit() > 0) {
-      numbers.add(in.readInt64());
+      length(numbers);
     }
     in.popLimit(end);
     return true;
+  }
+
+  private boolean length(List<Long> numbers) throws IOException {
+    keep(0);
+    return numbers.add(in.readInt64());
   }
 
   private boolean entry(Map<String, String> place) throws IOException {
@@ -376,7 +516,7 @@ final class OnnxFile {
     message(
         part -> {
           if (part == 1 || part == 2) {
-            entry[part - 1] = in.readString();
+            entry[part - 1] = text();
             return true;
           }
           return false;
@@ -398,22 +538,31 @@ final class OnnxFile {
   private boolean value(boolean isInput) throws IOException {
     var name = new String[] {""};
     var type = new int[1];
+    var isOptional = new boolean[1];
     var found = new ArrayList<List<Integer>>();
     message(
         field ->
             switch (field) {
               case 1 -> {
-                name[0] = in.readString();
+                name[0] = keep(text());
                 yield true;
               }
               case 2 ->
-                  message(kind -> kind == 1 && message(part -> tensorType(part, type, found)));
+                  message(
+                      kind -> {
+                        isOptional[0] |= kind == 9;
+                        return kind == 1 && message(part -> tensorType(part, type, found));
+                      });
               default -> false;
             });
+    if (isOptional[0]) {
+      optional.add("%s %s".formatted(isInput ? "input" : "output", name[0]));
+    }
     if (isInput) {
       inputs.put(name[0], type[0]);
     } else {
       outputs.add(name[0]);
+      use(name[0]);
       if (OnnxType.of(type[0]) == OnnxType.STRING) {
         texts.add(name[0]);
       }
@@ -438,6 +587,7 @@ final class OnnxFile {
   }
 
   private boolean dimension(List<Integer> shape) throws IOException {
+    keep(0);
     shape.add(-1);
     return message(
         field -> {

@@ -27,6 +27,9 @@ final class TorchFile {
   /// The class of packed weights, as a pickle of the archive names it.
   private static final String PACKED = "torch.classes.quantized";
 
+  /// What is inflated of a pickle.
+  private static final int LONGEST_PICKLE = 16 << 20;
+
   /// What is compiled of a byte of code.
   private static final int COMPILED = 64;
 
@@ -66,7 +69,8 @@ final class TorchFile {
     for (var entry : zip.stream().toList()) {
       if (entry.getName().endsWith("/data.pkl") || entry.getName().endsWith("/constants.pkl")) {
         try (var content = zip.getInputStream(entry)) {
-          if (new String(content.readAllBytes(), StandardCharsets.ISO_8859_1).contains(PACKED)) {
+          if (new String(content.readNBytes(LONGEST_PICKLE), StandardCharsets.ISO_8859_1)
+              .contains(PACKED)) {
             return true;
           }
         }

@@ -30,6 +30,10 @@ final class TorchNames {
 
   private static final Pattern MODEL_CLASS = Pattern.compile("^\\x80\\x02c([\\w.]+)\n(\\w+)\n");
   private static final int LONGEST_CLASS = 1000;
+
+  /// What is inflated of a file of code.
+  private static final int LONGEST_CODE = 16 << 20;
+
   private static final Pattern FORWARD =
       Pattern.compile("\n  def forward\\(self: [\\w.]+(.*?)\\) -> ([^\n]*):\n", Pattern.DOTALL);
   private static final Pattern PARAMETER =
@@ -68,7 +72,7 @@ final class TorchNames {
 
   private static GraphNames names(ZipFile zip, String root, String module, String name)
       throws IOException {
-    var code = read(zip, root + "code/" + module.replace('.', '/') + ".py", Integer.MAX_VALUE);
+    var code = read(zip, root + "code/" + module.replace('.', '/') + ".py", LONGEST_CODE);
     var ofClass = code.substring(Math.max(0, code.indexOf("class " + name + "(Module):")));
     var forward = FORWARD.matcher(ofClass);
     if (!forward.find()) {

@@ -8,6 +8,7 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
 import dev.berth.json.JsonText;
 import dev.berth.json.NotJsonException;
+import dev.berth.memory.WholeFile;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -38,12 +39,17 @@ final class Sample {
   private final String request;
   private final Optional<Answer> expected;
 
+  /// Of the heap, for its text.
+  private static final int SHARE = 4;
+
   /// @throws ModelArtifactException when a file is there and is not what it should be
   Sample(ModelArtifact artifact) {
     this.artifact = artifact;
     try {
       this.request =
-          Files.exists(artifact.sample()) ? Files.readString(artifact.sample()) : ANY_QUESTION;
+          Files.exists(artifact.sample())
+              ? new String(WholeFile.read(artifact.sample(), SHARE), StandardCharsets.UTF_8)
+              : ANY_QUESTION;
       this.expected =
           Files.exists(artifact.sample()) && Files.exists(artifact.sampleResponse())
               ? Optional.of(answer(JsonText.read(artifact.sampleResponse())))

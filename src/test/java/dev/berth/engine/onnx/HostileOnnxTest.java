@@ -1,11 +1,17 @@
 package dev.berth.engine.onnx;
 
 import static dev.berth.testing.OnnxModel.attribute;
+import static java.nio.file.StandardOpenOption.CREATE_NEW;
+import static java.nio.file.StandardOpenOption.SPARSE;
+import static java.nio.file.StandardOpenOption.WRITE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.protobuf.CodedOutputStream;
+import com.google.protobuf.WireFormat;
 import dev.berth.engine.EngineException;
 import dev.berth.engine.Graph;
+import dev.berth.engine.GraphNames;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.Tensor;
@@ -17,7 +23,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
@@ -31,6 +36,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 class HostileOnnxTest {
 
   private static final Accelerator CPU = new Accelerator.Cpu(1, CpuProfile.ADAPTIVE);
+
+  private static final String TOO_DEEP =
+      "its branches, loops or functions are too deep in each other to be loaded; export it with fewer levels";
 
   @TempDir private Path parent;
   private Path directory;
@@ -99,6 +107,92 @@ class HostileOnnxTest {
     assertRefused("its weights are in deeper/w.bin: not found");
   }
 
+  @Test
+  void weightsThatNoNodeTakesAreLeftAlone() throws IOException {
+    OnnxModel.linear().weightsIn("w.bin", "unused", 8, 2).write(file);
+    Files.write(directory.resolve("w.bin"), new byte[8]);
+    Graph.load(file, CPU).close();
+  }
+
+  /// A sparse file may be of any size.
+  @Test
+  void aNameLongerThanAnyNameIsNotRead() throws IOException {
+    try (var content = FileChannel.open(file, CREATE_NEW, WRITE, SPARSE)) {
+      // A graph of 1.9 GB, in it a node, in it an operator's name.
+      for (int size : new int[] {1_900_000_012, 1_900_000_006}) {
+        content.write(ByteBuffer.wrap(header(size == 1_900_000_012 ? 7 : 1, size)));
+      }
+      content.write(ByteBuffer.wrap(header(4, 1_900_000_000)));
+      content.write(ByteBuffer.allocate(1), content.position() + 1_900_000_000 - 1);
+    }
+    assertRefused("found a name of 1900000000 bytes, expected at most 65536");
+    assertThat(new Onnx().names(file)).isEqualTo(GraphNames.UNKNOWN);
+  }
+
+  private static byte[] header(int field, int size) throws IOException {
+    var bytes = new byte[6];
+    var out = CodedOutputStream.newInstance(bytes);
+    out.writeTag(field, WireFormat.WIRETYPE_LENGTH_DELIMITED);
+    out.writeUInt32NoTag(size);
+    return bytes;
+  }
+
+  /// ONNX Runtime would load them for minutes, or for ever.
+  @Test
+  void branchesThatAreTooDeepInEachOtherAreRefused() throws IOException {
+    var branch = branch(new OnnxModel().node("Identity", List.of("x"), List.of("y0")), 0);
+    for (int depth = 1; depth < 24; depth++) {
+      branch =
+          branch(
+              new OnnxModel()
+                  .node("If", List.of("c"), List.of("y" + depth), attribute("then_branch", branch)),
+              depth);
+    }
+    new OnnxModel()
+        .input("x", OnnxModel.FLOAT, "n")
+        .input("c", OnnxModel.BOOL)
+        .node("If", List.of("c"), List.of("y"), attribute("then_branch", branch))
+        .output("y", OnnxModel.FLOAT, "n")
+        .write(file);
+    assertRefused(TOO_DEEP);
+  }
+
+  private static Message branch(OnnxModel model, int depth) {
+    return model.outputOfAnyShape("y" + depth, OnnxModel.FLOAT).graph().text(2, "b" + depth);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"28, 28", "2, 0"})
+  void functionsThatCallEachOtherTooOftenAreRefused(int functions, int last) throws IOException {
+    var model =
+        new OnnxModel()
+            .opset("loc", 1)
+            .input("x", OnnxModel.FLOAT, "n")
+            .node("loc", "F0", List.of("x"), List.of("y"))
+            .output("y", OnnxModel.FLOAT, "n");
+    for (int i = 0; i < functions; i++) {
+      int next = i + 1 < functions ? i + 1 : last;
+      var nodes =
+          new OnnxModel()
+              .node(next == functions ? "" : "loc", "F" + next, List.of("a"), List.of("t"))
+              .node(next == functions ? "" : "loc", "F" + next, List.of("t"), List.of("b"));
+      model.function("loc", "F" + i, "a", "b", nodes);
+    }
+    model.write(file);
+    assertRefused(TOO_DEEP);
+  }
+
+  @Test
+  void anOutputOfAnOptionalTypeIsNamed() throws IOException {
+    new OnnxModel()
+        .input("x", OnnxModel.FLOAT, "n")
+        .node("Optional", List.of("x"), List.of("y"))
+        .outputOfOptional("y", OnnxModel.FLOAT)
+        .write(file);
+    assertRefused(
+        "its output y is of an optional type, expected a tensor of numbers or texts; export it without");
+  }
+
   /// Exporters and `cp` write to the file that is there.
   @ParameterizedTest
   @ValueSource(strings = {"w.bin", "deeper/w.bin"})
@@ -118,7 +212,7 @@ class HostileOnnxTest {
     try (var old = Graph.load(file, CPU)) {
       assertThat(Files.readAllLines(Path.of("/proc/self/maps")))
           .noneMatch(line -> line.contains(directory.toString()));
-      try (var channel = FileChannel.open(weights, StandardOpenOption.WRITE)) {
+      try (var channel = FileChannel.open(weights, WRITE)) {
         var ones = new byte[4 << 20];
         Arrays.fill(ones, (byte) 0x3f);
         channel.write(ByteBuffer.wrap(ones));
