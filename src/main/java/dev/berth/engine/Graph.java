@@ -63,7 +63,8 @@ public interface Graph extends AutoCloseable {
   /// @throws InsufficientMemoryException when the device has no memory for these shapes
   /// @throws ModelUnusableException when the device has failed for good
   /// @throws EngineException when the model fails for another reason, or does not return dense
-  ///   tensors of real numbers that a [Tensor] holds
+  ///   tensors of real numbers that a [Tensor] holds; also when the calling thread is interrupted,
+  ///   where the engine can end a forward
   default List<Tensor> forward(List<Tensor> inputs, int mostCores) {
     return forward(inputs, List.of(), mostCores);
   }
