@@ -10,6 +10,7 @@ from PIL import Image, ImageDraw
 from torch import nn
 
 import preparation
+import verification
 from model import at_precision, load_model
 from tasks import IMAGE_CLASSIFICATION, Task, image_labels
 
@@ -112,7 +113,9 @@ def load_pictures(name: str, attention: str | None) -> Pictures:
     described = preparation.describe(processor)
     preparation.input_size(described)
     preparation.prove(processor, described, [drawn(number) for number in range(len(SIZES))])
-    return Pictures(model, processor, described)
+    pictures = Pictures(model, processor, described)
+    verification.verify_rows(type(model).__name__, pictures.module("fp32"), pictures.batch(3))
+    return pictures
 
 
 def drawn(number: int) -> Image.Image:

@@ -35,7 +35,7 @@ from tokenizer import (
     pair_template,
     unknown_id,
 )
-from verification import verify_padding
+from verification import verify_padding, verify_rows
 
 # The length of the rows that the speed is measured with.
 USUAL_LENGTH = 128
@@ -191,9 +191,13 @@ def load_subject(
         mask=mask_id(name) if task is FILL_MASK and not compiled else None,
         parameters=sentence.parameters if sentence else {},
     )
+    untraced = subject._replace(mask=None).module("fp32")
+    verify_rows(
+        type(model).__name__, untraced, verification.batch(subject.examples(), subject.inputs, subject.padding)
+    )
     verify_padding(
         type(model).__name__,
-        subject._replace(mask=None).module("fp32"),
+        untraced,
         subject.examples(),
         subject.inputs,
         subject.padding,

@@ -80,6 +80,17 @@ def test_convolutions_stay_fp32_on_a_cpu(trace, saved, tmp_path, refusal, capsys
     assert "has no linear layers that int8 is for; use fp32 or bf16" in refusal(saved("resnet"), "--precision", "int8")
 
 
+def test_pictures_that_depend_on_each_other_are_refused(monkeypatch, refusal, saved):
+    true_forward = pictures.PixelInputs.forward
+
+    def forward_that_centres(self, pixels):
+        logits = true_forward(self, pixels)
+        return logits - logits.mean(0, keepdim=True)
+
+    monkeypatch.setattr(pictures.PixelInputs, "forward", forward_that_centres)
+    assert "ViTForImageClassification: its rows depend on each other" in refusal(saved("vit"))
+
+
 def test_options_of_texts_are_refused(refusal, saved):
     assert "--sequence-length: " in refusal(saved("vit"), "--target", "cpu", "--sequence-length", "8")
 

@@ -155,6 +155,7 @@ def test_model_json_describes_a_bert(make, bert, tmp_path):
         "torch": torch.__version__.split("+")[0],
         "inputs": ["input_ids", "attention_mask", "token_type_ids"],
         "outputs": ["start_logits", "end_logits"],
+        "independentRows": True,
         "shapes": "dynamic",
         "files": [{"path": "model.pt"}],
         "maxSequenceLength": 64,
@@ -384,6 +385,20 @@ def test_a_model_whose_scores_depend_on_padding_is_warned_of(monkeypatch, capsys
     assert re.search(
         r"warning: BertForQuestionAnswering: padding changes its logits by 1\.6, of up to .*depend a little",
         capsys.readouterr().err,
+    )
+
+
+def test_a_model_whose_rows_depend_on_each_other_is_refused(monkeypatch, refusal, bert):
+    true_forward = loading.PositionalInputs.forward
+
+    def forward_that_centres(self, *inputs):
+        start, end = true_forward(self, *inputs)
+        return start - start.mean(0, keepdim=True), end
+
+    monkeypatch.setattr(loading.PositionalInputs, "forward", forward_that_centres)
+    assert_matches(
+        refusal(bert),
+        r"BertForQuestionAnswering: its rows depend on each other, other rows change its logits of a row by .* of up to .*",
     )
 
 

@@ -299,6 +299,8 @@ def describe(
         **subject.rows(),
         "shapes": "compiled" if TARGETS[arguments.target].library else "dynamic",
         "outputs": subject.task.outputs,
+        # Refused otherwise.
+        "independentRows": True,
         "files": files,
         **({"agreement": measured.described()} if measured else {}),
         "provenance": {

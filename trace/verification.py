@@ -27,6 +27,9 @@ LONGEST_VERIFIED = 1024
 # Padding may move logits by this share of the largest, as it changes the order of sums.
 TOLERATED_OF_PADDING = 1e-3
 
+# Other rows may move those of a row by this share of the largest, for the same reason.
+TOLERATED_OF_ROWS = 1e-3
+
 # Tokens of padding. A row has some wherever it is served beside a longer one.
 PADDING_TRIED = 16
 
@@ -173,6 +176,22 @@ def verify_padding(
     if same_answers < len(examples) or (has_one_class(alone) and difference > SAME_NUMBER * largest):
         raise Refused(f"{found} and its answers too, so these would depend on the other rows of a batch; {INSTEAD}")
     warn(f"{found}, of up to {largest:.1f}, so scores depend a little on the other rows of a batch")
+
+
+def verify_rows(architecture: str, untraced, inputs: list[torch.Tensor]) -> None:
+    """Refuses a model that says something else of a row beside others: the server gives it rows of several callers."""
+    rows = range(len(inputs[0]))
+    alone = torch.cat([run(untraced, [tensor[row : row + 1] for tensor in inputs]) for row in rows])
+    together = run(untraced, inputs)
+    turned = run(untraced, [tensor.flip(0) for tensor in inputs]).flip(0)
+    largest = alone[alone > MASKED].abs().max().item()
+    difference = max((other - alone).abs().max().item() for other in (together, turned))
+    # As in `verify`.
+    if not difference <= TOLERATED_OF_ROWS * largest:
+        raise Refused(
+            f"{architecture}: its rows depend on each other, other rows change its logits of a row by {difference:.2g} of up "
+            f"to {largest:.1f}, so answers would depend on the other callers; {INSTEAD}"
+        )
 
 
 def run(model, inputs: list[torch.Tensor], name: str = "the model") -> torch.Tensor:
