@@ -198,6 +198,21 @@ class SummedUp(nn.Module):
         return values.sum()
 
 
+class Centred(nn.Module):
+    """What is said of a row depends on the others."""
+
+    def forward(self, values: Tensor) -> Tensor:
+        return values - values.mean(0, keepdim=True)
+
+
+class Widest(nn.Module):
+    """All rows of two numbers are one thing, of which there is one answer, and one for each row."""
+
+    def forward(self, points: Tensor) -> dict[str, Tensor]:
+        widest = (points @ torch.tensor([[1.0, 0.0], [10.0, 1.0]])).amax(0, keepdim=True)
+        return {"widest": widest, "rest": widest - points}
+
+
 class Unfit(nn.Module):
     """Returns what can't become a tensor as it is: of the kind that the first value chooses."""
 
@@ -355,6 +370,8 @@ FIXTURES = {
     "doubled": Doubled(),
     "sum-and-product": SumAndProduct(),
     "summed-up": SummedUp(),
+    "centred": Centred(),
+    "widest": Widest(),
     "unfit": Unfit(),
     "two-columns": TwoColumns(),
     "looked-up": LookedUp(),

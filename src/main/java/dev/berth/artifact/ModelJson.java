@@ -145,10 +145,29 @@ final class ModelJson {
         find("torch"),
         texts("inputs"),
         texts("outputs"),
+        independentRowsOfATask(),
         json.has("labels") ? texts("labels") : List.of(),
         object("parameters"),
         agreement(),
         object("provenance"));
+  }
+
+  /// What the file says of the rows of a forward, if it says it.
+  Optional<Boolean> independentRows() {
+    var said = json.path("independentRows");
+    if (!said.isMissingNode() && !said.isBoolean()) {
+      wrong("independentRows", "true or false");
+    }
+    return said.isBoolean() ? Optional.of(said.booleanValue()) : Optional.empty();
+  }
+
+  /// The same of a model for a task, whose rows share a batch where that is quicker.
+  private Optional<Boolean> independentRowsOfATask() {
+    var said = independentRows();
+    if (said.equals(Optional.of(false))) {
+      wrong("independentRows", "true or nothing: rows of a task go through its model together");
+    }
+    return said;
   }
 
   private String precision() {

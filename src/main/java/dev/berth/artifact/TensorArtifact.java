@@ -21,7 +21,8 @@ import java.util.function.Predicate;
 ///   "format": 1,
 ///   "files": [{"path": "model.pt"}],
 ///   "inputs": [{"name": "flat", "type": "float32", "columns": ["size", "rooms"]}],
-///   "outputs": ["probabilities"]
+///   "outputs": ["probabilities"],
+///   "independentRows": true
 /// }
 /// ```
 ///
@@ -35,8 +36,15 @@ import java.util.function.Predicate;
 ///   model itself names
 /// @param outputs the names of what `forward` returns, in its order; in any order where it returns
 ///   a dict, whose keys they are; empty: unknown
+/// @param independentRows whether what the model says of a row is the same whatever rows go with
+///   it; empty: the file does not say
 public record TensorArtifact(
-    Path directory, Path file, Optional<Target> target, List<Input> inputs, List<String> outputs) {
+    Path directory,
+    Path file,
+    Optional<Target> target,
+    List<Input> inputs,
+    List<String> outputs,
+    Optional<Boolean> independentRows) {
 
   /// A parameter of the model's `forward`.
   ///
@@ -62,7 +70,12 @@ public record TensorArtifact(
   public static TensorArtifact open(Path directory, List<Predicate<Path>> forms) {
     if (!ModelJson.isIn(directory)) {
       return new TensorArtifact(
-          directory, onlyFile(directory, forms), Optional.empty(), List.of(), List.of());
+          directory,
+          onlyFile(directory, forms),
+          Optional.empty(),
+          List.of(),
+          List.of(),
+          Optional.empty());
     }
     var json = ModelJson.read(directory).checkFormat();
     var files = json.json().path("files");
@@ -77,7 +90,8 @@ public record TensorArtifact(
             files.isEmpty() ? directory : json.modelFile(files.path(0), "files[0]"),
             json.find("target").map(_ -> json.target()),
             inputs(json),
-            json.json().has("outputs") ? json.texts("outputs") : List.of());
+            json.json().has("outputs") ? json.texts("outputs") : List.of(),
+            json.independentRows());
     artifact
         .target
         .filter(Target::isNeuron)

@@ -22,6 +22,8 @@ public interface TracedArtifact {
   /// @param torch the version of PyTorch that wrote the files; empty: it is none of PyTorch's
   /// @param inputs the model's inputs by name, in the order of its `forward`
   /// @param outputs the model's outputs by name, in their order
+  /// @param independentRows whether what the model says of a row is the same whatever rows go with
+  ///   it; empty: the file does not say
   /// @param labels the names of a classifier's classes, in the order of its output; empty where it
   ///   is none
   /// @param parameters what a request's parameters are for this model where the request leaves them
@@ -36,6 +38,7 @@ public interface TracedArtifact {
       Optional<String> torch,
       List<String> inputs,
       List<String> outputs,
+      Optional<Boolean> independentRows,
       List<String> labels,
       Map<String, Object> parameters,
       Optional<Agreement> agreement,

@@ -8,6 +8,7 @@ import dev.berth.engine.Graph;
 import dev.berth.engine.Machine;
 import dev.berth.error.ServingException;
 import dev.berth.handler.qa.QuestionAnsweringHandler;
+import dev.berth.handler.tensor.TensorHandler;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.ModelContext;
@@ -136,6 +137,9 @@ final class Check {
     if (models.getFirst().model() instanceof Graph graph) {
       report.put("names", names(graph));
     }
+    if (handler instanceof TensorHandler tensors) {
+      report.put("a forward", tensors.forwards());
+    }
     return report.entrySet().stream()
         .map(line -> "%-12s%s".formatted(line.getKey(), line.getValue()))
         .toList();
@@ -158,6 +162,13 @@ final class Check {
   private <M, I, O> void trySample(SampleRequest sample, Rehearsal<M, I, O> model)
       throws Exception {
     Rehearsal.Answer<I> answer;
+    within(
+        model,
+        sample,
+        () -> {
+          FirstSample.tryRows(model, sample, config);
+          return model;
+        });
     try (var body = Files.newInputStream(sample.file())) {
       var request = sample.request(body, model, config);
       answer = within(model, sample, () -> model.ask(request));

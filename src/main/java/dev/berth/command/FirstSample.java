@@ -3,11 +3,13 @@ package dev.berth.command;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.code.Thrown;
 import dev.berth.config.ServerConfig;
+import dev.berth.engine.Graph;
 import dev.berth.error.ServingException;
 import dev.berth.handler.qa.QuestionAnsweringHandler;
 import dev.berth.handler.tensor.TensorHandler;
 import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.serving.hooks.FirstRequest;
+import dev.berth.serving.hooks.LoadException;
 import dev.berth.serving.hooks.Rehearsal;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -15,10 +17,14 @@ import java.nio.file.Path;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// Asks each model the artifact's `sample.json` before it serves, where there is one. Workers that
 /// share a model ask once. Used by one thread at a time.
 final class FirstSample implements FirstRequest {
+
+  private static final Logger log = LoggerFactory.getLogger(FirstSample.class);
 
   private final Path directory;
   private final ServerConfig config;
@@ -42,9 +48,13 @@ final class FirstSample implements FirstRequest {
     if (sample.isPresent()) {
       ask(model, sample.get());
     }
+    if (model.handler() instanceof TensorHandler tensors) {
+      log.info("{}: a forward takes {}", directory, tensors.forwards());
+    }
   }
 
   private void ask(Rehearsal<?, ?, ?> model, SampleRequest sample) throws Exception {
+    tryRows(model, sample, config);
     try (var body = Files.newInputStream(sample.file())) {
       sample.check(model.ask(sample.request(body, model, config)).response());
       if (model.handler() instanceof TensorHandler tensors) {
@@ -58,6 +68,16 @@ final class FirstSample implements FirstRequest {
     } catch (IOException e) {
       throw new ModelArtifactException(
           directory, "%s: it can't be asked: %s".formatted(sample.name(), e), e);
+    }
+  }
+
+  /// Has a model of tensors find out what may go through it together, before it is asked.
+  static void tryRows(Rehearsal<?, ?, ?> model, SampleRequest sample, ServerConfig config)
+      throws IOException, LoadException {
+    if (model.handler() instanceof TensorHandler tensors && model.model() instanceof Graph graph) {
+      try (var body = Files.newInputStream(sample.file())) {
+        tensors.trySample(sample.request(body, model, config), graph);
+      }
     }
   }
 

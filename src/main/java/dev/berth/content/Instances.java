@@ -76,12 +76,17 @@ public record Instances(List<JsonNode> values, Form form) {
 
   /// The predictions of records in a form, as one value for [Json#write].
   public static Object answer(List<?> predictions, Form form) {
+    return form != Form.ONE
+        ? around(predictions, form)
+        : predictions.isEmpty() ? JsonNodeFactory.instance.nullNode() : predictions.getFirst();
+  }
+
+  /// What stands for all predictions, with what a form has around them.
+  static Object around(Object predictions, Form form) {
     return switch (form) {
       case INSTANCES, SPLIT, RECORDS -> Map.of("predictions", predictions);
-      case LIST -> predictions;
       case COLUMNS -> Map.of("outputs", predictions);
-      case ONE ->
-          predictions.isEmpty() ? JsonNodeFactory.instance.nullNode() : predictions.getFirst();
+      case LIST, ONE -> predictions;
     };
   }
 }

@@ -142,7 +142,11 @@ public final class Json extends ContentType
     var value =
         predictions.form() == Instances.Form.COLUMNS
             ? Map.of("outputs", JsonTensors.outputs(predictions.stacked(accept), predictions))
-            : Instances.answer(JsonTensors.answers(predictions), predictions.form());
+            : predictions.isWhole()
+                ? Instances.around(
+                    JsonTensors.outputs(predictions.predictions().getFirst(), predictions),
+                    predictions.form())
+                : Instances.answer(JsonTensors.answers(predictions), predictions.form());
     return InvocationResponse.of(write(value), accept);
   }
 }

@@ -126,7 +126,11 @@ public final class Npy extends ContentType implements ContentType.OfTensors {
     }
     var rows = outputs.getFirst();
     return InvocationResponse.of(
-        write(predictions.form() == Instances.Form.ONE ? rows.unstack().getFirst() : rows), accept);
+        write(
+            predictions.form() == Instances.Form.ONE && !predictions.isWhole()
+                ? rows.unstack().getFirst()
+                : rows),
+        accept);
   }
 
   private static NpyHeader header(byte[] bytes) {

@@ -15,17 +15,20 @@ import java.util.stream.IntStream;
 
 /// What a model made of the records of a request.
 ///
-/// @param predictions for each good record its part of each output of the model
+/// @param predictions for each good record its part of each output of the model; one list of the
+///   outputs as they are where those have no part for each record
 /// @param names of the outputs; one that has none is `output_0`, `output_1`, …
 /// @param form how the records were written
 /// @param rejected what is wrong with each bad record, by its place among all
 /// @param none for each output what it is without a record; empty: nothing is known yet
+/// @param isWhole whether the outputs are as they are
 public record TensorPredictions(
     List<List<Tensor>> predictions,
     List<String> names,
     Instances.Form form,
     SortedMap<Integer, String> rejected,
-    List<Tensor> none) {
+    List<Tensor> none,
+    boolean isWhole) {
 
   /// What an element becomes on its way out as text, besides its characters, in bytes: its node.
   static final int NUMBER_AS_TEXT = 80;
@@ -41,8 +44,14 @@ public record TensorPredictions(
         (long) bytes * predictions.stream().flatMap(List::stream).mapToLong(Tensor::size).sum());
   }
 
-  /// Something for each record in its place, made of its outputs or of what is wrong with it.
+  /// Something for each record in its place, made of its outputs or of what is wrong with it. One
+  /// output as it is has its own rows, and several are one record.
   <T> List<T> inPlace(Function<List<Tensor>, T> good, Function<String, T> bad) {
+    if (isWhole
+        && predictions.getFirst().size() == 1
+        && predictions.getFirst().getFirst().rank() > 0) {
+      return predictions.getFirst().getFirst().unstack().stream().map(List::of).map(good).toList();
+    }
     var all = new ArrayList<T>(predictions.size() + rejected.size());
     predictions.forEach(outputs -> all.add(good.apply(outputs)));
     rejected.forEach((place, message) -> all.add(place, bad.apply(message)));
@@ -58,6 +67,9 @@ public record TensorPredictions(
       throw new NotAcceptableException(
           "Accept: found %s, which can't hold an error in the place of a bad line; expected one such as application/jsonlines"
               .formatted(accept));
+    }
+    if (isWhole) {
+      return predictions.getFirst();
     }
     if (predictions.isEmpty()) {
       return none.isEmpty()

@@ -2,7 +2,8 @@ package dev.berth.engine;
 
 /// An engine could not start, or could not load or run a model. The message is one line; the cause
 /// is the library's own exception.
-public sealed class EngineException extends RuntimeException permits InvalidInputException {
+public sealed class EngineException extends RuntimeException
+    permits InvalidInputException, RowCheck.NoRowsException {
 
   public EngineException(String message) {
     this(message, null);

@@ -16,9 +16,14 @@ import java.util.Set;
 /// @param texts the outputs that are texts, as far as the file tells
 /// @param shapes the lengths of the dimensions of inputs and outputs by their names, -1 for any
 ///   length, none for a number alone; without those of which the file does not tell
+/// @param symbols the names that the file has for those dimensions, the same as in `shapes`; empty
+///   texts for those without one
+/// @param constants the outputs of one shape that no input reaches, as far as the file tells
 /// @param weights the files that hold its weights, relative to it; empty: it does itself
 /// @param isHalf whether more of its weights are of `float16` than of `float32`, as far as the file
 ///   tells
+/// @param scalesBatches whether it finds the scale of a whole batch while it runs, as int8 without
+///   calibration does, as far as the file tells. Rows then differ a little beside others
 /// @param misfit what it takes or returns that is no tensor, if anything: no forward can succeed
 public record GraphNames(
     List<String> inputs,
@@ -27,8 +32,11 @@ public record GraphNames(
     List<String> outputs,
     Set<String> texts,
     Map<String, List<Integer>> shapes,
+    Map<String, List<String>> symbols,
+    Set<String> constants,
     List<String> weights,
     boolean isHalf,
+    boolean scalesBatches,
     Optional<String> misfit) {
 
   public static final GraphNames UNKNOWN =
@@ -39,7 +47,10 @@ public record GraphNames(
           List.of(),
           Set.of(),
           Map.of(),
+          Map.of(),
+          Set.of(),
           List.of(),
+          false,
           false,
           Optional.empty());
 
@@ -49,6 +60,8 @@ public record GraphNames(
     outputs = List.copyOf(outputs);
     texts = Set.copyOf(texts);
     shapes = Map.copyOf(shapes);
+    symbols = Map.copyOf(symbols);
+    constants = Set.copyOf(constants);
     weights = List.copyOf(weights);
   }
 }

@@ -81,6 +81,23 @@ class CheckTest {
   }
 
   @Test
+  void whatAForwardTakesIsShownAndWhy() throws Exception {
+    Files.copy(TestArtifact.TORCHSCRIPT.resolve("doubled.pt"), directory.resolve("model.pt"));
+    assertThat(Check.run(config(directory, Map.of())))
+        .contains(
+            "a forward   rows of any requests together: made-up rows were answered the same beside others and alone");
+    Files.write(
+        directory.resolve("model.pt"),
+        Files.readAllBytes(TestArtifact.TORCHSCRIPT.resolve("centred.pt")));
+    Files.writeString(directory.resolve("sample.json"), "[[1, 2], [3, 4]]");
+    assertThat(Check.run(config(directory, Map.of())))
+        .anyMatch(
+            line ->
+                line.startsWith(
+                    "a forward   all rows of a request, and no others: rows like those of the sample depend on each other: output_0 of a row alone"));
+  }
+
+  @Test
   void theBatchesThatTheServerFormsAreMeasuredAndNoOthers() {
     assertThat(
             Check.batches(

@@ -72,7 +72,12 @@ class ContentTypesTest {
             List.of(Tensor.of(new float[] {1, 2}, 2)), List.of(Tensor.of(new float[] {3, 4}, 2)));
     var predictions =
         new TensorPredictions(
-            records, List.of("x"), Instances.Form.LIST, Collections.emptySortedMap(), List.of());
+            records,
+            List.of("x"),
+            Instances.Form.LIST,
+            Collections.emptySortedMap(),
+            List.of(),
+            false);
     for (var name : ContentTypes.mediaTypes(OfTensors.class)) {
       var request = request(name.toString());
       var body =

@@ -165,7 +165,11 @@ class OpenInferenceTest {
 
   @Test
   void aLengthThatDiffersFromRequestToRequestIsNotKnown() throws Exception {
-    var artifact = artifact("lengths", "looked-up.pt", null);
+    var artifact =
+        artifact(
+            "lengths",
+            "looked-up.pt",
+            "{\"format\": 1, \"files\": [{\"path\": \"looked-up.pt\"}], \"independentRows\": true}");
     Files.writeString(artifact.resolve("sample.json"), "[[1, 2, 3], [4, 5]]");
     try (var server = TestServer.artifact(artifact).start()) {
       assertThat(json(server.get("/v2/models/model")).path("inputs"))

@@ -94,6 +94,9 @@ final class OnnxFile {
   /// one.
   private final Map<String, List<Integer>> shapes = new HashMap<>();
 
+  /// What their dimensions are called; empty for one that has no name.
+  private final Map<String, List<String>> symbols = new HashMap<>();
+
   /// Inputs and outputs that may have no value, which ONNX Runtime's Java knows no type for.
   private final List<String> optional = new ArrayList<>();
 
@@ -130,9 +133,23 @@ final class OnnxFile {
 
   private final Set<String> used = new HashSet<>();
 
-  private OnnxFile(CodedInputStream in, Set<String> wanted) throws IOException {
+  private final boolean keepsNodes;
+
+  /// The nodes of the graph itself in their order, which is that of the work, where they are kept.
+  private final List<Node> nodes = new ArrayList<>();
+
+  private record Node(List<String> inputs, List<String> outputs, boolean hasGraph) {}
+
+  /// How many graphs there have been inside of nodes.
+  private int graphs;
+
+  private boolean scalesBatches;
+
+  private OnnxFile(CodedInputStream in, Set<String> wanted, boolean keepsNodes)
+      throws IOException {
     this.in = in;
     this.wanted = wanted;
+    this.keepsNodes = keepsNodes;
     fields(
         field ->
             switch (field) {
@@ -150,12 +167,13 @@ final class OnnxFile {
   }
 
   private static OnnxFile read(Path file) throws IOException {
-    return read(file, Set.of());
+    return read(file, Set.of(), false);
   }
 
-  private static OnnxFile read(Path file, Set<String> wanted) throws IOException {
+  private static OnnxFile read(Path file, Set<String> wanted, boolean keepsNodes)
+      throws IOException {
     try (var content = Files.newInputStream(file)) {
-      return new OnnxFile(CodedInputStream.newInstance(content), wanted);
+      return new OnnxFile(CodedInputStream.newInstance(content), wanted, keepsNodes);
     }
   }
 
@@ -165,7 +183,7 @@ final class OnnxFile {
     if (external.isEmpty()) {
       return;
     }
-    var found = read(file, external.stream().map(External::name).collect(Collectors.toSet())).used;
+    var found = read(file, external.stream().map(External::name).collect(Collectors.toSet()), false).used;
     externals -= external.size();
     external.removeIf(tensor -> !found.contains(tensor.name()));
     externals += external.size();
@@ -185,11 +203,38 @@ final class OnnxFile {
           read.outputs,
           read.texts,
           read.shapes,
+          read.symbols,
+          read.constants(file),
           List.copyOf(read.weights),
           read.halves > 0,
+          read.scalesBatches,
           Optional.empty());
     } catch (IOException _) {
       return GraphNames.UNKNOWN;
+    }
+  }
+
+  /// The outputs that no input reaches. What the graph inside a node uses is not looked at. Only an
+  /// output of one shape can be such, and so nodes are not kept for others.
+  private Set<String> constants(Path file) throws IOException {
+    var constants =
+        outputs.stream()
+            .filter(output -> shapes.containsKey(output) && !shapes.get(output).contains(-1))
+            .collect(Collectors.toCollection(HashSet::new));
+    if (constants.isEmpty()) {
+      return constants;
+    }
+    try {
+      var reached = new HashSet<>(inputs.keySet());
+      for (var node : read(file, Set.of(), true).nodes) {
+        if (node.hasGraph || node.inputs.stream().anyMatch(reached::contains)) {
+          reached.addAll(node.outputs);
+        }
+      }
+      constants.removeAll(reached);
+      return constants;
+    } catch (TooMuchException _) {
+      return Set.of();
     }
   }
 
@@ -323,6 +368,15 @@ final class OnnxFile {
 
   private boolean graph(int field) throws IOException {
     return switch (field) {
+      case 1 -> {
+        int before = graphs;
+        var node = new Node(new ArrayList<>(), new ArrayList<>(), false);
+        node(node);
+        if (keepsNodes) {
+          nodes.add(new Node(node.inputs, node.outputs, graphs > before));
+        }
+        yield true;
+      }
       case 5 -> tensor(true);
       case 11 -> value(true);
       case 12 -> value(false);
@@ -333,7 +387,7 @@ final class OnnxFile {
   /// The graph of a branch, a loop or a function has inputs of its own.
   private boolean innerGraph(int field) throws IOException {
     return switch (field) {
-      case 1 -> node();
+      case 1 -> node(new Node(new ArrayList<>(), new ArrayList<>(), false));
       case 5 -> tensor(false);
       case 15 -> message(this::sparseTensor);
       default -> false;
@@ -354,7 +408,7 @@ final class OnnxFile {
                 name[0] = text();
                 yield true;
               }
-              case 7 -> node();
+              case 7 -> node(new Node(new ArrayList<>(), new ArrayList<>(), false));
               case 11 -> message(this::attribute);
               default -> false;
             });
@@ -362,7 +416,8 @@ final class OnnxFile {
     return true;
   }
 
-  private boolean node() throws IOException {
+  /// @param node gets the names of its inputs and outputs where nodes are kept
+  private boolean node(Node node) throws IOException {
     var count = new int[1];
     var last = new int[1];
     var type = new String[] {"", ""};
@@ -371,9 +426,10 @@ final class OnnxFile {
             switch (field) {
               case 1 -> {
                 count[0]++;
-                last[0] = input();
+                last[0] = input(node);
                 yield true;
               }
+              case 2 -> keepsNodes && node.outputs.add(keep(text()));
               case 4 -> {
                 type[1] = text();
                 yield true;
@@ -385,6 +441,7 @@ final class OnnxFile {
               }
               default -> false;
             });
+    scalesBatches |= type[1].startsWith("DynamicQuantize");
     hasZeroPoints &=
         switch (type[1]) {
           case "MatMulInteger" -> count[0] == 4 && last[0] > 0;
@@ -399,7 +456,11 @@ final class OnnxFile {
   }
 
   /// The length of its name.
-  private int input() throws IOException {
+  private int input(Node node) throws IOException {
+    if (keepsNodes) {
+      node.inputs.add(keep(text()));
+      return node.inputs.getLast().length();
+    }
     if (wanted.isEmpty()) {
       int size = in.readRawVarint32();
       in.skipRawBytes(size);
@@ -444,6 +505,7 @@ final class OnnxFile {
     return switch (field) {
       case 5, 10 -> tensor(false);
       case 6, 11 -> {
+        graphs++;
         cost.beginGraph();
         message(this::innerGraph);
         cost.endGraph();
@@ -540,6 +602,7 @@ final class OnnxFile {
     var type = new int[1];
     var isOptional = new boolean[1];
     var found = new ArrayList<List<Integer>>();
+    var called = new ArrayList<String>();
     message(
         field ->
             switch (field) {
@@ -551,7 +614,7 @@ final class OnnxFile {
                   message(
                       kind -> {
                         isOptional[0] |= kind == 9;
-                        return kind == 1 && message(part -> tensorType(part, type, found));
+                        return kind == 1 && message(part -> tensorType(part, type, found, called));
                       });
               default -> false;
             });
@@ -567,11 +630,15 @@ final class OnnxFile {
         texts.add(name[0]);
       }
     }
-    found.forEach(shape -> shapes.put(name[0], List.copyOf(shape)));
+    for (var shape : found) {
+      shapes.put(name[0], List.copyOf(shape));
+      symbols.put(name[0], List.copyOf(called));
+    }
     return true;
   }
 
-  private boolean tensorType(int field, int[] type, List<List<Integer>> found) throws IOException {
+  private boolean tensorType(
+      int field, int[] type, List<List<Integer>> found, List<String> called) throws IOException {
     return switch (field) {
       case -1 -> {
         type[0] = in.readInt32();
@@ -580,22 +647,29 @@ final class OnnxFile {
       case 2 -> {
         var shape = new ArrayList<Integer>();
         found.add(shape);
-        yield message(part -> part == 1 && dimension(shape));
+        yield message(part -> part == 1 && dimension(shape, called));
       }
       default -> false;
     };
   }
 
-  private boolean dimension(List<Integer> shape) throws IOException {
+  private boolean dimension(List<Integer> shape, List<String> called) throws IOException {
     keep(0);
     shape.add(-1);
+    called.add("");
     return message(
-        field -> {
-          if (field == -1) {
-            shape.set(shape.size() - 1, (int) in.readInt64());
-          }
-          return field == -1;
-        });
+        field ->
+            switch (field) {
+              case -1 -> {
+                shape.set(shape.size() - 1, (int) in.readInt64());
+                yield true;
+              }
+              case 2 -> {
+                called.set(called.size() - 1, keep(text()));
+                yield true;
+              }
+              default -> false;
+            });
   }
 
   private boolean message(Field field) throws IOException {

@@ -90,7 +90,10 @@ final class TorchNames {
             : List.of(),
         Set.of(),
         Map.of(),
+        Map.of(),
+        Set.of(),
         List.of(),
+        false,
         false,
         parameters.isEmpty() ? Optional.of("takes nothing") : misfit(required, returned));
   }

@@ -10,6 +10,7 @@ import dev.berth.hooks.Tensor;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Random;
 import java.util.stream.IntStream;
 
 /// The model of one accelerator: pictures in, the numbers of its one output for each picture out.
@@ -22,6 +23,7 @@ public final class ImageModel {
 
   private record Loaded(Graph model, int batch) {}
 
+  private final ImageArtifact artifact;
   private final String output;
   private final boolean dynamic;
   private final boolean oneByOne;
@@ -31,6 +33,7 @@ public final class ImageModel {
   /// @param graphs a copy of each file of the artifact
   ImageModel(ImageArtifact artifact, Accelerator accelerator, List<Graph> graphs) {
     var size = artifact.preparation().size();
+    this.artifact = artifact;
     this.output = artifact.outputs().getFirst();
     this.dynamic = artifact.dynamic();
     this.oneByOne = accelerator instanceof Accelerator.Cpu;
@@ -43,13 +46,20 @@ public final class ImageModel {
   }
 
   /// Runs each shape once, or twice where any number of pictures will do: the engine compiles a
-  /// graph on its first two calls.
+  /// graph on its first two calls. Then two pictures together.
   void warmUp() {
     if (dynamic) {
       forward(List.of(black));
       forward(List.of(black));
     } else {
       files.forEach(file -> run(file, List.of(black)));
+    }
+    if (dynamic || files.getLast().batch > 1) {
+      var noise = new Random(1).doubles(black.size(), -1, 1).toArray();
+      TaskHandler.requireIndependence(
+          artifact,
+          List.of(black, Tensor.of(noise, black.shape()).as(ElementType.FLOAT32)),
+          pictures -> run(fitting(pictures.size()), pictures));
     }
   }
 
@@ -59,12 +69,13 @@ public final class ImageModel {
     var answers = new ArrayList<float[]>(pictures.size());
     for (int from = 0; from < pictures.size(); from += most) {
       var some = pictures.subList(from, Math.min(from + most, pictures.size()));
-      answers.addAll(
-          run(
-              files.stream().filter(file -> file.batch >= some.size()).findFirst().orElseThrow(),
-              some));
+      answers.addAll(run(fitting(some.size()), some));
     }
     return answers;
+  }
+
+  private Loaded fitting(int count) {
+    return files.stream().filter(file -> file.batch >= count).findFirst().orElseThrow();
   }
 
   private List<float[]> run(Loaded file, List<Tensor> pictures) {

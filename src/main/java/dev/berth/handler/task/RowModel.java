@@ -14,8 +14,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.Function;
+import java.util.function.IntUnaryOperator;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 
 /// The model of one accelerator: rows of tokens in, its outputs for all of them out. It pads rows
 /// to a shape that the traced files take.
@@ -45,6 +49,7 @@ public final class RowModel {
 
   private record Loaded(Graph model, int batch, int sequence) {}
 
+  private final ModelArtifact artifact;
   private final List<String> inputs;
   private final List<String> outputs;
   private final long padding;
@@ -54,6 +59,7 @@ public final class RowModel {
 
   /// @param graphs a copy of each file of the artifact
   public RowModel(ModelArtifact artifact, Accelerator accelerator, List<Graph> graphs) {
+    this.artifact = artifact;
     this.inputs = artifact.inputs();
     this.outputs = artifact.outputs();
     this.padding = artifact.pair().padding();
@@ -111,6 +117,40 @@ public final class RowModel {
     // of a second.
     var lengths = oneByOne ? List.of(few, few) : List.of(maxSequence(), few, maxSequence());
     return lengths.stream().map(length -> List.of(repeated(example, length))).toList();
+  }
+
+  /// Refuses a model whose rows depend on each other, as far as a few show: an example, and some of
+  /// its tokens in another order. Where rows of several lengths share a forward, one is longer.
+  ///
+  /// @param fits whether a row is one of the task
+  /// @param forward runs the model; for each row what it says of it
+  /// @throws ModelArtifactException when what it says of a row depends on the others
+  public void requireIndependence(
+      Row example, Predicate<Row> fits, Function<List<Row>, List<float[]>> forward) {
+    int size = Math.min(example.size(), maxSequence());
+    int half = size / 2;
+    var rows = new ArrayList<>(List.of(of(example, size, i -> i)));
+    Stream.<IntUnaryOperator>of(
+            i -> half + i % (size - half),
+            i -> i % Math.max(1, half),
+            i -> (i + 1) % size,
+            i -> (i + 2) % size)
+        .map(place -> of(example, oneByOne ? size : Math.max(1, size - 1), place))
+        .filter(fits)
+        .limit(2)
+        .forEach(rows::add);
+    int most = dynamic ? rows.size() : rowsOfAForward(size);
+    if (Math.min(most, rows.size()) > 1) {
+      TaskHandler.requireIndependence(
+          artifact, rows.subList(0, Math.min(most, rows.size())), forward);
+    }
+  }
+
+  private static Row of(Row example, int size, IntUnaryOperator place) {
+    var places = IntStream.range(0, size).map(place).toArray();
+    return new Row(
+        Arrays.stream(places).mapToLong(i -> example.ids()[i]).toArray(),
+        Arrays.stream(places).mapToLong(i -> example.types()[i]).toArray());
   }
 
   private static Row repeated(Row example, int length) {

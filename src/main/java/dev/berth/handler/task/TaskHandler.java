@@ -8,6 +8,7 @@ import dev.berth.content.Documents;
 import dev.berth.engine.Engine;
 import dev.berth.engine.EngineException;
 import dev.berth.engine.Graph;
+import dev.berth.engine.RowCheck;
 import dev.berth.handler.task.TaskRecord.Asked;
 import dev.berth.handler.task.TaskRecord.Rejected;
 import dev.berth.hooks.Accelerator;
@@ -22,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 
 /// A task: it reads inputs in any form, runs the model on them and writes what it makes of the
 /// output. Its subclass says what an input is, and what is answered.
@@ -33,6 +35,10 @@ public abstract class TaskHandler<M, T, P>
     implements TracedHandler<M, TaskRecord<T, P>, TaskAnswer>, AutoCloseable {
 
   private static final List<MediaType> RESPONSE_TYPES = ContentTypes.mediaTypes(OfDocuments.class);
+
+  /// In fp16 and bf16, as [RowCheck#TOLERANCE]. bf16 moves logits by up to 6 % of the largest, and
+  /// those of another row may be small.
+  private static final double TOLERANCE_OF_HALVES = 0.25;
 
   private final TracedArtifact artifact;
   private final InputReader<P> reader;
@@ -158,6 +164,38 @@ public abstract class TaskHandler<M, T, P>
     return fits
         ? Optional.empty()
         : Optional.of("model.json: outputs: found %s, expected %s".formatted(found, expected));
+  }
+
+  /// Refuses a model whose rows depend on each other, where neither `model.json` says that they do
+  /// not nor int8 has them differ a little.
+  ///
+  /// @param rows two or three to try
+  /// @param forward runs the model; for each row what it says of it
+  /// @throws ModelArtifactException when what it says of a row depends on the others
+  public static <R> void requireIndependence(
+      TracedArtifact artifact, List<R> rows, Function<List<R>, List<float[]>> forward) {
+    var file = artifact.modelFiles().getFirst();
+    var header = artifact.header();
+    boolean isInt8 =
+        header.precision().equals("int8") || Engine.of(file).names(file).scalesBatches();
+    if (isInt8 || header.independentRows().isPresent()) {
+      return;
+    }
+    var result =
+        RowCheck.of(
+            rows,
+            some ->
+                forward.apply(some).stream()
+                    .map(numbers -> List.of(Tensor.of(numbers, numbers.length)))
+                    .toList(),
+            _ -> String.join(" and ", artifact.outputs()),
+            header.precision().equals("fp32") ? RowCheck.TOLERANCE : TOLERANCE_OF_HALVES);
+    if (result instanceof RowCheck.Result.Dependent(var found, boolean _)) {
+      throw new ModelArtifactException(
+          artifact.directory(),
+          "%s: its rows depend on each other: %s; a task needs a model that looks at each row by itself, or \"independentRows\": true in model.json where this is wrong"
+              .formatted(file.getFileName(), found));
+    }
   }
 
   /// Runs a model.

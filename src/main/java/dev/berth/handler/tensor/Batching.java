@@ -1,77 +1,270 @@
 package dev.berth.handler.tensor;
 
+import dev.berth.artifact.ModelArtifactException;
+import dev.berth.artifact.TensorArtifact;
+import dev.berth.content.TensorPredictions;
+import dev.berth.engine.Graph;
 import dev.berth.engine.GraphNames;
+import dev.berth.engine.RowCheck;
 import dev.berth.hooks.Tensor;
-import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
-/// Where the records are in what a model takes and returns, as far as its file tells: along the
-/// first dimension, unless this says otherwise.
+/// What the first dimension of a forward means, and so what goes through the model together.
+///
+/// 1. Rows of any requests, where they are known to be independent of each other.
+/// 2. One record: the file says 1.
+/// 3. Something of the record itself: it is neither free in all inputs nor 1 in all.
+/// 4. Rows of one request, in any other case. One caller's numbers must not reach another, nor does
+///    a part of a request stand for all of it.
+///
+/// What is known of rows changes while the model is loaded and not afterwards. For any thread.
 final class Batching {
 
-  /// Of inputs and outputs, by their names.
-  private final Map<String, List<Integer>> shapes;
+  /// What is known of rows.
+  ///
+  /// @param ranks of a row of the first input for which this is so; empty: any
+  /// @param haveParts whether each output has a part for each row; empty: not known
+  /// @param isSettled whether forwards can't change it
+  private record Rows(
+      boolean areIndependent,
+      Set<Integer> ranks,
+      Optional<Boolean> haveParts,
+      String why,
+      boolean isSettled) {
 
-  private final List<String> inputs;
+    private static Rows dependent(String why) {
+      return new Rows(false, Set.of(), Optional.empty(), why, true);
+    }
 
-  private final boolean isForOne;
-  private final boolean isWhole;
-
-  Batching(GraphNames names) {
-    var firsts =
-        names.inputs().stream()
-            .map(names.shapes()::get)
-            .filter(Objects::nonNull)
-            .map(shape -> shape.isEmpty() ? 0 : shape.getFirst())
-            .collect(Collectors.toSet());
-    this.shapes = names.shapes();
-    this.inputs = names.inputs();
-    this.isForOne = firsts.equals(Set.of(1));
-    this.isWhole = !isForOne && !Set.of(-1).containsAll(firsts);
+    private static Rows unknown(String why) {
+      return new Rows(false, Set.of(), Optional.empty(), why, false);
+    }
   }
 
-  /// Whether a record is all that a forward takes, and batches have one: the first dimension of the
-  /// inputs is neither free in all of them nor 1 in all, so there is none for records.
-  boolean isWhole() {
-    return isWhole;
+  /// How long rows are tried. The largest model of those that were measured took 2 s.
+  private static final int MOST_SECONDS = 10;
+
+  private final RowAxes axes;
+  private volatile Rows rows;
+
+  /// By one worker for all.
+  private volatile boolean isTried;
+
+  /// @throws ModelArtifactException when `model.json` says of rows what the file contradicts
+  Batching(GraphNames names, RowAxes axes, TensorArtifact artifact) {
+    this.axes = axes;
+    var outputs = artifact.outputs().isEmpty() ? names.outputs() : artifact.outputs();
+    var odd = outputs.stream().filter(output -> axes.axis(output).isEmpty()).findFirst();
+    var oddOne =
+        odd.map(
+            output ->
+                "its output %s is %s, without the dimension of the rows of its inputs"
+                    .formatted(output, axes.shown(output)));
+    // A number may be wrong: of LightGBM's classifiers the labels are [1], however many there are.
+    boolean isNumber = odd.filter(output -> names.shapes().get(output).getFirst() >= 0).isPresent();
+    var said = artifact.independentRows();
+    if (said.isPresent()) {
+      if (said.get() && (!axes.haveRows() || isNumber)) {
+        throw new ModelArtifactException(
+            artifact.directory(),
+            "model.json: independentRows: found true, and %s says otherwise: %s; leave independentRows out%s"
+                .formatted(
+                    artifact.file().getFileName(),
+                    axes.haveRows()
+                        ? oddOne.get()
+                        : "its inputs have no first dimension of any length",
+                    axes.haveRows() && outputs.size() > 1 ? ", or that output of outputs" : ""));
+      }
+      var why = "independentRows in model.json is " + said.get();
+      this.rows = new Rows(said.get(), Set.of(), Optional.empty(), why, true);
+    } else if (names.scalesBatches()) {
+      this.rows = Rows.dependent("it finds the scale of a whole batch in int8 while it runs");
+    } else if (axes.symbols().size() > 1) {
+      this.rows = Rows.dependent("its inputs begin with different dimensions, " + axes.symbols());
+    } else {
+      this.rows =
+          oddOne
+              .map(why -> isNumber ? Rows.unknown(why) : Rows.dependent(why))
+              .orElseGet(() -> Rows.unknown("no rows have been tried"));
+    }
   }
 
-  /// Whether a forward takes no more than one record.
-  boolean isAlone() {
-    return isWhole || isForOne;
+  /// What goes through the model together, for people, and why.
+  String description() {
+    var rows = this.rows;
+    return !axes.haveRows()
+        ? "one record at a time, as the file says"
+        : rows.areIndependent
+            ? "rows of any requests together: " + rows.why
+            : rows.isSettled
+                ? "all rows of a request, and no others: " + rows.why
+                : "all rows of a request, and no others: %s; if its rows are independent of each other, say \"independentRows\": true in model.json, or add a sample that shows it"
+                    .formatted(rows.why);
   }
 
-  /// The shape of an input in a record, -1 for any length; nothing where the file does not tell.
-  Optional<List<Integer>> record(int input) {
-    return Optional.of(input)
-        .filter(i -> i < inputs.size())
-        .map(i -> shapes.get(inputs.get(i)))
-        .map(shape -> isWhole ? shape : shape.subList(1, shape.size()));
+  /// Whether all of a request is one forward.
+  ///
+  /// @param records its rows
+  boolean isOfRequests(List<List<Tensor>> records) {
+    return axes.haveRows() && !records.stream().allMatch(this::isMerged);
   }
 
-  /// What a forward takes of batches, each with the records as its first dimension.
-  List<Tensor> given(List<Tensor> batches) {
-    return isWhole ? batches.stream().map(batch -> batch.unstack().getFirst()).toList() : batches;
+  /// Whether records may ever go through the model beside others.
+  boolean mayMerge() {
+    return axes.haveRows() && (rows.areIndependent || !rows.isSettled);
   }
 
-  /// An output with a first dimension for records. What a model for one record returns is all the
-  /// record's: any number of boxes, or the steps of a text line before it.
-  Tensor batch(Tensor output, String name) {
-    var shape = shapes.get(name);
-    boolean isFree = shape != null && !shape.isEmpty() && shape.getFirst() < 0;
-    boolean isNumber = output.rank() == 0;
-    boolean isOfOne =
-        isWhole
-            || (isNumber && shape != null && shape.isEmpty())
-            || (isForOne && (isFree || isNumber || output.shape()[0] != 1));
-    return isOfOne
-        ? output.reshape(IntStream.concat(IntStream.of(1), Arrays.stream(output.shape())).toArray())
-        : output;
+  /// Whether a record goes through the model beside others.
+  boolean isMerged(List<Tensor> record) {
+    var rows = this.rows;
+    return rows.areIndependent
+        && axes.haveRows()
+        && (rows.ranks.isEmpty() || rows.ranks.contains(record.getFirst().rank()));
+  }
+
+  /// Whether a tensor has the dimension of rows already, as far as the file or forwards tell.
+  boolean hasRows(Tensor ofFirstInput) {
+    var rows = this.rows;
+    int rank = ofFirstInput.rank();
+    return axes.isDeclared()
+        ? axes.rank() == rank
+        : !rows.areIndependent && rows.ranks.contains(rank - 1);
+  }
+
+  /// Tries what the model says of made-up rows, where it is not known yet.
+  void tryMadeUp(TrialRows trial, Graph model) {
+    if (isTried || rows.isSettled || !axes.haveRows()) {
+      return;
+    }
+    isTried = true;
+    inTime(() -> tryAll(trial, model));
+  }
+
+  private void tryAll(TrialRows trial, Graph model) {
+    boolean isDeclared = axes.isDeclared();
+    for (var tries = trial.madeUp().iterator(); goesOn(tries); ) {
+      var some = tries.next();
+      if (learn(tried(some, "made-up rows", isDeclared, model::forward, model::outputNames))) {
+        if (rows.areIndependent && !isDeclared) {
+          TrialRows.ofOtherRanks(some)
+              .map(each -> tried(each, "made-up rows", false, model::forward, model::outputNames))
+              .filter(Rows::areIndependent)
+              .forEach(this::learn);
+        }
+        return;
+      }
+    }
+    if (!isDeclared) {
+      rows = Rows.unknown("the file does not tell what a row is like");
+    }
+  }
+
+  private static boolean goesOn(Iterator<?> tries) {
+    return tries.hasNext() && !Thread.currentThread().isInterrupted();
+  }
+
+  /// Interrupts what takes too long: a loop of the model may have no end.
+  private static void inTime(Runnable tries) {
+    var thread = Thread.currentThread();
+    var ended = new CompletableFuture<Void>().orTimeout(MOST_SECONDS, TimeUnit.SECONDS);
+    var interrupted =
+        ended.handle(
+            (_, late) -> {
+              if (late != null) {
+                thread.interrupt();
+              }
+              return late != null;
+            });
+    try {
+      tries.run();
+    } finally {
+      ended.complete(null);
+      if (interrupted.join()) {
+        Thread.interrupted();
+      }
+    }
+  }
+
+  /// Tries rows like those of the sample.
+  ///
+  /// @param forward runs the model
+  void trySample(
+      List<List<Tensor>> sample,
+      UnaryOperator<List<Tensor>> forward,
+      Supplier<List<String>> outputs) {
+    if (rows.isSettled || !axes.haveRows() || sample.isEmpty()) {
+      return;
+    }
+    inTime(
+        () -> {
+          for (var tries = TrialRows.like(sample).iterator(); goesOn(tries); ) {
+            var found =
+                tried(tries.next(), "rows like those of the sample", true, forward, outputs);
+            if (learn(found)) {
+              return;
+            }
+          }
+        });
+  }
+
+  /// Whether it is more than what is known already.
+  private boolean learn(Rows found) {
+    if (found.haveParts.isPresent() || rows.haveParts.isEmpty()) {
+      var ranks = new HashSet<>(found.ranks);
+      if (found.areIndependent && rows.areIndependent) {
+        ranks.addAll(rows.ranks);
+      }
+      rows = new Rows(found.areIndependent, ranks, found.haveParts, found.why, found.isSettled);
+    }
+    return found.haveParts.isPresent();
+  }
+
+  /// What some rows show.
+  ///
+  /// @param isForGood whether rows that depend on each other settle it
+  private Rows tried(
+      List<List<Tensor>> some,
+      String kind,
+      boolean isForGood,
+      UnaryOperator<List<Tensor>> forward,
+      Supplier<List<String>> outputs) {
+    var result =
+        RowCheck.of(
+            some,
+            each -> axes.parts(forward.apply(RowAxes.columns(each)), outputs.get(), each.size()),
+            output -> TensorPredictions.name(outputs.get(), output),
+            RowCheck.TOLERANCE);
+    var ranks = axes.isDeclared() ? Set.<Integer>of() : Set.of(some.getFirst().getFirst().rank());
+    return switch (result) {
+      case RowCheck.Result.Independent() ->
+          new Rows(
+              true,
+              ranks,
+              Optional.of(true),
+              kind + " were answered the same beside others and alone",
+              false);
+      case RowCheck.Result.Dependent(var found, boolean haveParts) ->
+          new Rows(
+              false,
+              ranks,
+              Optional.of(haveParts),
+              "%s depend on each other: %s".formatted(kind, found),
+              isForGood);
+      case RowCheck.Result.Unknown(var why) -> Rows.unknown("%s: %s".formatted(kind, why));
+    };
+  }
+
+  /// Whether the outputs of a request have a part for each of its rows, as far as the file and
+  /// forwards tell.
+  boolean haveParts(List<String> outputs) {
+    return rows.haveParts.orElseGet(() -> outputs.stream().allMatch(axes::hasParts));
   }
 }

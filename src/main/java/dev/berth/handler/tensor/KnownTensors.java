@@ -26,15 +26,15 @@ final class KnownTensors {
   /// What the only input is called where it may have any name.
   private final String onlyInput;
 
-  private final Batching batching;
+  private final RowAxes axes;
 
   private volatile List<Column> taken = List.of();
   private volatile List<Column> returned = List.of();
 
-  KnownTensors(TensorInputs declared, String onlyInput, Batching batching) {
+  KnownTensors(TensorInputs declared, String onlyInput, RowAxes axes) {
     this.inputs = declared;
     this.onlyInput = onlyInput;
-    this.batching = batching;
+    this.axes = axes;
   }
 
   TensorInputs inputs() {
@@ -63,8 +63,7 @@ final class KnownTensors {
                     new Column(
                         names.get(i),
                         type(inputs.type(i)),
-                        batching
-                            .record(i)
+                        axes.record(i)
                             .orElse(i < seen.size() ? seen.get(i).shape() : List.of())))
             .toList(),
         returned);
@@ -95,14 +94,14 @@ final class KnownTensors {
               () ->
                   new BadInputException(
                       "the model does not take %s: %s"
-                          .formatted(batching.given(batches), e.getMessage()),
+                          .formatted(axes.given(batches), e.getMessage()),
                       e));
     }
   }
 
   private List<Tensor> taking(List<Tensor> batches, Graph model) {
-    var outputs = model.forward(batching.given(batches));
-    taken = with(taken, names(), batches);
+    var outputs = model.forward(axes.given(batches));
+    taken = with(taken, names(), batches, 1);
     return outputs;
   }
 
@@ -126,8 +125,9 @@ final class KnownTensors {
     }
   }
 
-  void returned(List<String> names, List<Tensor> batches) {
-    returned = with(returned, names, batches);
+  /// @param dimensions how many of them are those of records
+  void returned(List<String> names, List<Tensor> outputs, int dimensions) {
+    returned = with(returned, names, outputs, dimensions);
   }
 
   /// For each output what it is without a record; empty: nothing has been returned yet.
@@ -148,15 +148,17 @@ final class KnownTensors {
   /// What has been seen before, and now; a length that has differed is -1. What two threads see at
   /// the same time may be lost until it is seen again.
   ///
-  /// @param batches of one forward, each with the records as its first dimension
-  private static List<Column> with(List<Column> before, List<String> names, List<Tensor> batches) {
-    return IntStream.range(0, Math.min(names.size(), batches.size()))
+  /// @param tensors of one forward
+  /// @param dimensions how many of their first ones are those of records
+  private static List<Column> with(
+      List<Column> before, List<String> names, List<Tensor> tensors, int dimensions) {
+    return IntStream.range(0, Math.min(names.size(), tensors.size()))
         .mapToObj(
             i -> {
-              var now = Arrays.stream(batches.get(i).shape()).skip(1).boxed().toList();
+              var now = Arrays.stream(tensors.get(i).shape()).skip(dimensions).boxed().toList();
               return i < before.size()
                   ? new Column(names.get(i), before.get(i).type(), both(before.get(i).shape(), now))
-                  : new Column(names.get(i), type(batches.get(i).type()), now);
+                  : new Column(names.get(i), type(tensors.get(i).type()), now);
             })
         .toList();
   }

@@ -68,10 +68,9 @@ final class ModelColumns {
 
   /// That of an input in a record; nothing where the file does not tell, or leaves a length open.
   private static Optional<List<Integer>> shape(GraphNames names, int input) {
-    var batching = new Batching(names);
-    return batching
+    return new RowAxes(names)
         .record(input)
-        .filter(_ -> !batching.isWhole())
+        .filter(_ -> !RowAxes.isWhole(names))
         .filter(shape -> shape.stream().allMatch(length -> length > 0))
         .filter(shape -> width(shape) <= MOST);
   }

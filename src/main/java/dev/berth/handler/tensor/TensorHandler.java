@@ -8,9 +8,9 @@ import dev.berth.content.Instances;
 import dev.berth.content.TensorInputs;
 import dev.berth.content.TensorPredictions;
 import dev.berth.engine.Engine;
-import dev.berth.engine.EngineException;
 import dev.berth.engine.Graph;
 import dev.berth.engine.GraphNames;
+import dev.berth.engine.RowCheck;
 import dev.berth.engine.SharedGraphs;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.BadInputException;
@@ -25,6 +25,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -38,9 +39,12 @@ import java.util.stream.IntStream;
 /// Serves any model file, such as a TorchScript: JSON, CSV or NumPy's arrays in, the model's answer
 /// out in any of them.
 ///
-/// A record is one row: a tensor for each input of the model, without the batch dimension. Records
-/// of like shapes go through the model together, stacked along a new first dimension; what the
-/// model returns is taken apart along its first dimension again.
+/// A record is one row: a tensor for each input of the model, without the batch dimension. Where
+/// rows are known to be independent of each other, records of like shapes go through the model
+/// together, stacked along a new first dimension, and what the model returns is taken apart along
+/// its first dimension again. Where they are not, all rows of a request are one record, and one
+/// forward. A class with an `inputFn` or an `outputFn` of its own has a forward for each record
+/// then.
 ///
 /// Extend this class to change one hook, for instance `inputFn` to read images:
 ///
@@ -64,14 +68,22 @@ public class TensorHandler
 
   /// How the records of a request were written, and what is wrong with the bad ones by their
   /// places. `inputFn` leaves it with the request for `outputFn`.
-  private record Written(Instances.Form form, SortedMap<Integer, String> rejected) {
+  ///
+  /// @param rows that the request is one record of; 0: its records are by themselves
+  /// @param isArray whether these were sent as the array that the model takes
+  private record Written(
+      Instances.Form form, SortedMap<Integer, String> rejected, int rows, boolean isArray) {
 
     private static final String NAME = Written.class.getName();
 
     /// What it is where a hook has taken the place of `inputFn`.
     private static final Written AS_LIST =
-        new Written(Instances.Form.LIST, Collections.emptySortedMap());
+        new Written(Instances.Form.LIST, Collections.emptySortedMap(), 0, false);
   }
+
+  /// What a request has.
+  private record Read(
+      List<List<Tensor>> records, SortedMap<Integer, String> rejected, Instances.Form form) {}
 
   private final TensorArtifact artifact;
   private final boolean isOfMlflow;
@@ -79,7 +91,12 @@ public class TensorHandler
   private final SharedGraphs models;
   private final List<MediaType> responseTypes;
 
+  private final RowAxes axes;
   private final Batching batching;
+  private final TrialRows trial;
+
+  /// Whether the records are those of this class, so that a request may be one.
+  private final boolean readsRequests;
 
   /// The graph of each accelerator, as `models` has it, and in the order of `model.json`.
   private final Map<Graph, Graph> named = new ConcurrentHashMap<>();
@@ -97,12 +114,15 @@ public class TensorHandler
     if (getClass() == TensorHandler.class) {
       ModelNames.checkTypes(artifact, names);
     }
-    this.batching = new Batching(names);
+    this.axes = new RowAxes(names);
+    this.batching = new Batching(names, axes, artifact);
+    this.readsRequests = isOfThis("inputFn", 1) && isOfThis("outputFn", 2);
     this.known =
         new KnownTensors(
             inputs(artifact, names),
             names.inputs().isEmpty() ? "input_0" : names.inputs().getFirst(),
-            batching);
+            axes);
+    this.trial = new TrialRows(names, known.inputs());
     this.models = new SharedGraphs(artifact.file());
     boolean areNumbers =
         names.texts().stream()
@@ -112,6 +132,14 @@ public class TensorHandler
             .filter(
                 type -> areNumbers || !(type.equals(MediaType.NPY) || type.equals(MediaType.NPZ)))
             .toList();
+  }
+
+  /// Whether a hook is not overridden.
+  private boolean isOfThis(String hook, int parameters) {
+    return Arrays.stream(getClass().getMethods())
+        .filter(method -> method.getName().equals(hook) && !method.isBridge())
+        .filter(method -> method.getParameterCount() == parameters)
+        .allMatch(method -> method.getDeclaringClass() == TensorHandler.class);
   }
 
   /// Those of `model.json`, else the model's own where it needs several. One input may have any
@@ -167,8 +195,51 @@ public class TensorHandler
     return responseTypes;
   }
 
+  /// Finds out whether rows are independent, by made-up ones.
+  @Override
+  public void warmUpFn(Graph model) throws Exception {
+    batching.tryMadeUp(trial, model);
+  }
+
+  /// Finds out whether rows like those of the sample are independent. Asking the sample says what
+  /// is wrong with it.
+  public void trySample(InvocationRequest sample, Graph model) {
+    List<List<Tensor>> records;
+    try {
+      records = readsRequests ? read(sample).records : inputFn(sample);
+    } catch (IOException | RuntimeException _) {
+      return;
+    }
+    batching.trySample(records, batches -> known.forward(batches, model), model::outputNames);
+  }
+
+  /// What goes through the model in one forward and why, for people.
+  public String forwards() {
+    return batching.description();
+  }
+
   @Override
   public List<List<Tensor>> inputFn(InvocationRequest request) throws IOException {
+    var read = read(request);
+    var rows = read.records;
+    boolean isWhole = readsRequests && batching.isOfRequests(rows);
+    boolean isArray =
+        isWhole && read.form == Instances.Form.ONE && batching.hasRows(rows.getFirst().getFirst());
+    request
+        .attributes()
+        .put(
+            Written.NAME,
+            new Written(read.form, read.rejected, isWhole ? rows.size() : 0, isArray));
+    if (!isWhole) {
+      return rows;
+    }
+    if (!read.rejected.isEmpty() && !batching.haveParts(outputNames())) {
+      throw new BadInputException(read.rejected.firstEntry().getValue());
+    }
+    return List.of(isArray ? new WholeRequest(rows.getFirst()) : WholeRequest.of(rows));
+  }
+
+  private Read read(InvocationRequest request) throws IOException {
     var inputs = known.inputs();
     var read = ContentTypes.reading(request, ToTensors.class).readTensors(request, inputs);
     var records = new ArrayList<List<Tensor>>(read.count());
@@ -186,12 +257,15 @@ public class TensorHandler
     // As MLflow answers, whose clients take nothing else.
     var form =
         isOfMlflow && read.form() != Instances.Form.ONE ? Instances.Form.INSTANCES : read.form();
-    request.attributes().put(Written.NAME, new Written(form, rejected));
-    return records;
+    return new Read(records, rejected, form);
   }
 
-  /// Runs the model once for each shape among the records, or for each record where it takes no
-  /// more.
+  private boolean isMerged(List<Tensor> record) {
+    return !(record instanceof WholeRequest) && batching.isMerged(record);
+  }
+
+  /// Runs the model once for each shape among the records, or for each record where these are not
+  /// known to be independent.
   ///
   /// @throws BadInputException when the model refuses the shape, type or values of these tensors
   @Override
@@ -201,7 +275,7 @@ public class TensorHandler
             .boxed()
             .collect(
                 Collectors.groupingBy(
-                    i -> batching.isAlone() ? "" + i : records.get(i).toString(),
+                    i -> isMerged(records.get(i)) ? records.get(i).toString() : "" + i,
                     LinkedHashMap::new,
                     Collectors.toList()));
     var predictions = new ArrayList<List<Tensor>>(records);
@@ -220,15 +294,48 @@ public class TensorHandler
     var written = (Written) request.attributes().getOrDefault(Written.NAME, Written.AS_LIST);
     return ContentTypes.writing(request, OfTensors.class)
         .writeTensors(
-            new TensorPredictions(
-                predictions, outputNames(), written.form, written.rejected, known.none()),
+            written.rows == 0
+                ? predicted(predictions, written, false)
+                : whole(predictions.getFirst(), written),
             request.accept());
   }
 
-  /// Small models gain from batches on any device.
+  private TensorPredictions predicted(
+      List<List<Tensor>> predictions, Written written, boolean isWhole) {
+    return new TensorPredictions(
+        predictions, outputNames(), written.form, written.rejected, known.none(), isWhole);
+  }
+
+  /// The outputs of a request as they are; by rows where they have a part for each, so that the
+  /// answer has the form of the request.
+  private TensorPredictions whole(List<Tensor> outputs, Written written) {
+    var names = names(outputs);
+    if (!written.isArray && batching.haveParts(names)) {
+      try {
+        return predicted(axes.parts(outputs, names, written.rows), written, false);
+      } catch (RowCheck.NoRowsException _) {
+        // The file has promised too much.
+      }
+    }
+    boolean isOfOne =
+        written.form == Instances.Form.ONE
+            && !written.isArray
+            && outputs.stream().allMatch(output -> output.rank() > 0 && output.shape()[0] == 1);
+    var answer =
+        isOfOne ? outputs.stream().map(output -> output.unstack().getFirst()).toList() : outputs;
+    return predicted(List.of(answer), written, !isOfOne);
+  }
+
+  /// Small models gain from batches on any device, if they may have any.
   @Override
   public int maxBatchSize(Accelerator accelerator) {
-    return 32;
+    return batching.mayMerge() ? 32 : 1;
+  }
+
+  /// The rows that it is.
+  @Override
+  public int length(List<Tensor> record) {
+    return record instanceof WholeRequest ? Math.max(1, record.getFirst().shape()[0]) : 1;
   }
 
   @Override
@@ -237,27 +344,24 @@ public class TensorHandler
   }
 
   private List<List<Tensor>> predict(List<List<Tensor>> records, Graph model) {
-    var names = outputNames();
-    var returned = known.forward(columns(records), model);
-    var outputs =
-        IntStream.range(0, returned.size())
-            .mapToObj(i -> batching.batch(returned.get(i), TensorPredictions.name(names, i)))
-            .toList();
-    for (var output : outputs) {
-      if (output.rank() == 0 || output.shape()[0] != records.size()) {
-        throw new EngineException(
-            "the model returned %s for a batch of %d, expected a first dimension of %d%s"
-                .formatted(
-                    output,
-                    records.size(),
-                    records.size(),
-                    outputs.size() > 1 ? "; \"outputs\" in model.json may leave it out" : ""));
-      }
+    boolean isWhole = records.getFirst() instanceof WholeRequest;
+    var outputs = known.forward(isWhole ? records.getFirst() : RowAxes.columns(records), model);
+    var names = names(outputs);
+    if (isWhole) {
+      known.returned(names, outputs, 1);
+      return List.of(outputs);
     }
-    known.returned(
-        IntStream.range(0, outputs.size()).mapToObj(i -> TensorPredictions.name(names, i)).toList(),
-        outputs);
-    return rows(outputs, records.size());
+    var parts = axes.parts(outputs, names, records.size());
+    known.returned(names, parts.getFirst(), 0);
+    return parts;
+  }
+
+  /// What the outputs of a forward are called.
+  private List<String> names(List<Tensor> outputs) {
+    var names = outputNames();
+    return IntStream.range(0, outputs.size())
+        .mapToObj(i -> TensorPredictions.name(names, i))
+        .toList();
   }
 
   /// Those of `model.json`, else those of the dict that the model has returned.
@@ -269,20 +373,5 @@ public class TensorHandler
             .findFirst()
             .orElse(List.of())
         : artifact.outputs();
-  }
-
-  /// For each input of the model the records' tensors on each other.
-  private static List<Tensor> columns(List<List<Tensor>> records) {
-    return IntStream.range(0, records.getFirst().size())
-        .mapToObj(input -> Tensor.stack(records.stream().map(record -> record.get(input)).toList()))
-        .toList();
-  }
-
-  /// For each record its part of each output.
-  private static List<List<Tensor>> rows(List<Tensor> outputs, int count) {
-    var parts = outputs.stream().map(Tensor::unstack).toList();
-    return IntStream.range(0, count)
-        .mapToObj(row -> parts.stream().map(part -> part.get(row)).toList())
-        .toList();
   }
 }

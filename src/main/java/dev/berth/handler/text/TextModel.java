@@ -27,12 +27,14 @@ public final class TextModel {
     this.rows = rows;
   }
 
-  /// Runs each shape.
+  /// Runs each shape, and a few rows together.
   ///
   /// @param places finds the tokens of a row whose numbers are wanted, where tokens have numbers of
   ///   their own
   void warmUp(Encoding example, Function<long[], int[]> places) {
     rows.warmUps(row(example)).forEach(some -> run(some, places));
+    rows.requireIndependence(
+        row(example), some -> places.apply(some.ids()).length > 0, some -> run(some, places));
   }
 
   /// The output of the model for each row: all numbers of a row, or those of the wanted tokens one

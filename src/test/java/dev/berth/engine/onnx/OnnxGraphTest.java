@@ -118,7 +118,18 @@ class OnnxGraphTest {
                     List.of(1),
                     "scores",
                     List.of(-1)),
+                Map.of(
+                    "ids",
+                    List.of("n", "length"),
+                    "half",
+                    List.of("n"),
+                    "w",
+                    List.of(""),
+                    "scores",
+                    List.of("n")),
+                Set.of(),
                 List.of(),
+                false,
                 false,
                 Optional.empty()));
     model
@@ -128,6 +139,19 @@ class OnnxGraphTest {
     var more = new Onnx().names(model.write(directory.resolve("more.onnx")));
     assertThat(more.isHalf()).isTrue();
     assertThat(more.shapes().get("size")).as("a number alone").isEmpty();
+    assertThat(more.constants()).containsExactly("size");
+    assertThat(more.scalesBatches()).isFalse();
+    model
+        .node("Neg", List.of("ids"), List.of("scores"))
+        .node("DynamicQuantizeLinear", List.of("half"), List.of("small", "scale", "zero"))
+        .node(
+            "If",
+            List.of("w"),
+            List.of("size"),
+            OnnxModel.attribute("then_branch", new OnnxModel().graph()));
+    var nodes = new Onnx().names(model.write(directory.resolve("nodes.onnx")));
+    assertThat(nodes.constants()).as("what a branch uses is not looked at").isEmpty();
+    assertThat(nodes.scalesBatches()).isTrue();
     assertThat(new Onnx().names(Path.of("README.md"))).isEqualTo(GraphNames.UNKNOWN);
     assertThat(new Onnx().names(directory.resolve("none.onnx"))).isEqualTo(GraphNames.UNKNOWN);
   }

@@ -34,7 +34,10 @@ class TorchNamesTest {
                 List.of("product", "sum"),
                 Set.of(),
                 Map.of(),
+                Map.of(),
+                Set.of(),
                 List.of(),
+                false,
                 false,
                 Optional.empty()));
     assertThat(
@@ -57,7 +60,10 @@ class TorchNamesTest {
                 List.of(),
                 Set.of(),
                 Map.of(),
+                Map.of(),
+                Set.of(),
                 List.of(),
+                false,
                 false,
                 Optional.empty()));
   }
@@ -78,7 +84,10 @@ class TorchNamesTest {
                 List.of(),
                 Set.of(),
                 Map.of(),
+                Map.of(),
+                Set.of(),
                 List.of(),
+                false,
                 false,
                 Optional.of("takes pair: Tuple[Tensor, Tensor]")));
   }

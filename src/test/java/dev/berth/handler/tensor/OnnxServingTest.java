@@ -460,6 +460,103 @@ class OnnxServingTest {
     }
   }
 
+  /// The logits of a row are compared with those of the batch.
+  @Test
+  void aTaskWhoseRowsDependOnEachOtherDoesNotStart() throws Exception {
+    new OnnxModel()
+        .input("input_ids", OnnxModel.INT64, "rows", "tokens")
+        .node(
+            "Cast",
+            List.of("input_ids"),
+            List.of("ids"),
+            OnnxModel.attribute("to", OnnxModel.FLOAT))
+        .node(
+            "ReduceMax", List.of("ids"), List.of("most"), OnnxModel.attribute("axes", List.of(1L)))
+        .node(
+            "ReduceMean", List.of("ids"), List.of("mean"), OnnxModel.attribute("axes", List.of(1L)))
+        .node("Concat", List.of("most", "mean"), List.of("both"), OnnxModel.attribute("axis", 1))
+        .node(
+            "ReduceMean", List.of("both"), List.of("all"), OnnxModel.attribute("axes", List.of(0L)))
+        .node("Sub", List.of("both", "all"), List.of("logits"))
+        .output("logits", OnnxModel.FLOAT, "rows", 2)
+        .write(artifact.resolve("model.onnx"));
+    var json =
+        """
+        "task": "text-classification", "inputs": ["input_ids"], "outputs": ["logits"],
+        "labels": ["most", "mean"], "shapes": "dynamic", "files": [{"path": "model.onnx"}]""";
+    describe(json);
+    try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
+      assertThatThrownBy(() -> server.server().awaitReady())
+          .hasMessageContaining(
+              "model.onnx: its rows depend on each other: logits of a row alone is not what it is beside other rows, it differs by up to ")
+          .hasMessageEndingWith(
+              "; a task needs a model that looks at each row by itself, or \"independentRows\": true in model.json where this is wrong");
+    }
+    describe(json + ", \"independentRows\": false");
+    try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
+      assertThatThrownBy(() -> server.server().awaitReady())
+          .hasMessageContaining(
+              "model.json: independentRows: found false, expected true or nothing: rows of a task go through its model together");
+    }
+    describe(json + ", \"independentRows\": true");
+    try (var server = TestServer.artifact(artifact).start()) {
+      assertThat(answer(server, "\"one\"")).contains("\"label\":");
+    }
+  }
+
+  @Test
+  void picturesAndQuestionsThatDependOnEachOtherDoNotStartEither() throws Exception {
+    new OnnxModel()
+        .input("pixel_values", OnnxModel.FLOAT, "n", 3, 8, 8)
+        .node(
+            "ReduceMean",
+            List.of("pixel_values"),
+            List.of("colours"),
+            OnnxModel.attribute("axes", List.of(2L, 3L)),
+            OnnxModel.attribute("keepdims", 0))
+        .node(
+            "ReduceMax",
+            List.of("colours"),
+            List.of("all"),
+            OnnxModel.attribute("axes", List.of(0L)))
+        .node("Sub", List.of("colours", "all"), List.of("logits"))
+        .output("logits", OnnxModel.FLOAT, "n", 3)
+        .write(artifact.resolve("model.onnx"));
+    describe(
+        """
+        "task": "image-classification", "inputs": ["pixel_values"], "outputs": ["logits"],
+        "labels": ["red", "green", "blue"], "shapes": "dynamic", "files": [{"path": "model.onnx"}],
+        "image": {"crop": {"height": 8, "width": 8}, "scale": 0.004, "mean": [0.5, 0.5, 0.5],
+                  "deviation": [0.5, 0.5, 0.5], "channels": "rgb"}""");
+    try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
+      assertThatThrownBy(() -> server.server().awaitReady())
+          .hasMessageContaining("model.onnx: its rows depend on each other: logits of a row alone");
+    }
+    new OnnxModel()
+        .input("input_ids", OnnxModel.INT64, "n", "tokens")
+        .node(
+            "Cast",
+            List.of("input_ids"),
+            List.of("ids"),
+            OnnxModel.attribute("to", OnnxModel.FLOAT))
+        .node(
+            "ReduceMean", List.of("ids"), List.of("all"), OnnxModel.attribute("axes", List.of(0L)))
+        .node("Sub", List.of("ids", "all"), List.of("end_logits"))
+        .node("Identity", List.of("ids"), List.of("start_logits"))
+        .output("start_logits", OnnxModel.FLOAT, "n", "tokens")
+        .output("end_logits", OnnxModel.FLOAT, "n", "tokens")
+        .write(artifact.resolve("model.onnx"));
+    describe(
+        """
+        "task": "question-answering", "inputs": ["input_ids"], "outputs": ["start_logits", "end_logits"],
+        "shapes": "dynamic", "files": [{"path": "model.onnx"}]""");
+    try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
+      assertThatThrownBy(() -> server.server().awaitReady())
+          .hasMessageContaining(
+              "model.onnx: its rows depend on each other: start_logits and end_logits of a row alone");
+    }
+  }
+
   /// The vector of a token is its id.
   @Test
   void theVectorsOfTokensArePooled() throws Exception {

@@ -455,7 +455,7 @@ class TensorHandlerTest {
   @Test
   void wholeNumbersOfAnyFormGoToAModelThatTakesNoOthers() throws Exception {
     var sampled = artifact("whole-sample", "looked-up.pt", null);
-    Files.writeString(sampled.resolve("sample.json"), "[[1, 2, 3], [4, 5]]");
+    Files.writeString(sampled.resolve("sample.json"), "[[1, 2, 3], [4, 5, 6]]");
     for (var artifact : List.of(artifact("whole-unknown", "looked-up.pt", null), sampled)) {
       try (var server = TestServer.artifact(artifact).start()) {
         assertAnswer(
@@ -627,13 +627,18 @@ class TensorHandlerTest {
   }
 
   @Test
-  void aModelThatLosesTheBatchIsTheServersFailure() throws Exception {
+  void aModelWithoutAnAnswerForEachRowAnswersTheRequest() throws Exception {
     try (var server = TestServer.artifact(artifact("summed-up", "summed-up.pt", null)).start()) {
-      var response = server.invoke("[[1, 2]]", "Content-Type", "application/json");
-      assertThat(response.statusCode()).isEqualTo(500);
-      assertThat(response.body())
-          .contains(
-              "the model returned float32[] for a batch of 1, expected a first dimension of 1");
+      assertAnswer(server, "application/json", "application/json", "[[1, 2], [3, 4]]", "10.0");
+      assertAnswer(
+          server,
+          "application/json",
+          "application/json",
+          "{\"instances\": [[1, 2], [3, 4]]}",
+          "{\"predictions\":10.0}");
+      assertAnswer(server, "text/csv", "text/csv", "1,2\n3,4", "10.0");
+      assertThat(npy(server, Tensor.of(new float[] {1, 2}, 2, 1)))
+          .isEqualTo(Tensor.of(new float[] {3}));
     }
   }
 
