@@ -174,11 +174,18 @@ final class Attacks {
                 return null;
               });
       Thread.ofVirtual().start(strike);
-      strike.get(limits.attack().toSeconds(), TimeUnit.SECONDS);
-      awaitNoMoreThan(before);
-      watch.end(row, limits.ping(), limits.good());
-    } catch (TimeoutException e) {
-      row.missed("the attackers had no answers after %d s".formatted(limits.attack().toSeconds()));
+      try {
+        strike.get(limits.attack().toSeconds(), TimeUnit.SECONDS);
+        awaitNoMoreThan(before);
+        watch.end(row, limits.ping(), limits.good());
+      } catch (ExecutionException e) {
+        row.missed("an attacker was not answered: " + e.getCause());
+        watch.judge(row, limits.ping(), limits.good());
+      } catch (TimeoutException e) {
+        row.missed(
+            "the attackers had no answers after %d s".formatted(limits.attack().toSeconds()));
+        watch.judge(row, limits.ping(), limits.good());
+      }
     }
     if (!target.isAlive()) {
       row.died(target.log());
@@ -463,7 +470,7 @@ final class Attacks {
             "row-14-unknown-path",
             qa,
             a -> {
-              try (var wire = new Wire(a.target.address(), PATIENCE)) {
+              try (var wire = a.target.wire(PATIENCE)) {
                 var text =
                     a.checked(wire.ask(Seeds.ascii("GET /metric HTTP/1.1\r\nHost: x\r\n\r\n")))
                         .text();
@@ -474,6 +481,8 @@ final class Attacks {
             }));
     cases.add(watched("binary-tensor-lengths", qa, Attacks::misstateLengths));
     cases.addAll(HostileHooks.all());
+    cases.addAll(HostileGraphs.all());
+    cases.addAll(HostileNames.all());
     return List.copyOf(cases);
   }
 
@@ -533,29 +542,47 @@ final class Attacks {
     var futures = new ArrayList<Future<?>>();
     for (int i = 0; i < times; i++) {
       for (var request : requests) {
-        var ask =
-            new FutureTask<Void>(
+        futures.add(
+            start(
                 () -> {
-                  try (var wire = new Wire(target.address(), PATIENCE)) {
-                    checked(wire.ask(request));
+                  try {
+                    checked(exchange(request));
                   } catch (Wire.Malformed e) {
                     row.missed(e.getMessage());
                   } catch (IOException e) {
                     // Whoever sends too much may lose the connection with the answer on it.
                     count("cut off");
                   }
-                  return null;
-                });
-        Thread.ofVirtual().start(ask);
-        futures.add(ask);
+                }));
       }
     }
     return futures;
   }
 
+  /// What an attacker does on a thread of its own.
+  interface Asking {
+    void run() throws Exception;
+  }
+
+  static Future<?> start(Asking asking) {
+    var task =
+        new FutureTask<Void>(
+            () -> {
+              asking.run();
+              return null;
+            });
+    Thread.ofVirtual().start(task);
+    return task;
+  }
+
   Wire.Answer ask(Seeds.Payload payload) throws IOException {
-    try (var wire = new Wire(target.address(), PATIENCE)) {
-      return checked(wire.ask(payload.request()));
+    return checked(exchange(payload.request()));
+  }
+
+  /// Sends a request on a connection of its own, and gives its answer as it is.
+  Wire.Answer exchange(byte[] request) throws IOException {
+    try (var wire = target.wire(PATIENCE)) {
+      return wire.ask(request);
     }
   }
 
@@ -580,7 +607,7 @@ final class Attacks {
     try {
       for (int i = 0; i < connections; i++) {
         try {
-          var wire = new Wire(target.address(), Duration.ofSeconds(2));
+          var wire = target.wire(Duration.ofSeconds(2));
           wires.add(wire);
           wire.send(beginning);
           count("held");
@@ -627,7 +654,7 @@ final class Attacks {
             executor.submit(
                 () -> {
                   while (System.nanoTime() < end) {
-                    try (var wire = new Wire(target.address(), Duration.ofSeconds(2))) {
+                    try (var wire = target.wire(Duration.ofSeconds(2))) {
                       var answer = checked(wire.ask(payload.request()));
                       if (answer.status() == 200) {
                         inTime.addAndGet(System.nanoTime() > counted ? 1 : 0);
@@ -666,7 +693,8 @@ final class Attacks {
     }
   }
 
-  void expectEnd() throws Exception {
+  /// @return the exit code
+  int expectEnd() throws Exception {
     long begin = System.nanoTime();
     target.signal("TERM");
     int code = target.exitCode(PATIENCE);
@@ -675,6 +703,7 @@ final class Attacks {
     row.expect(
         "SIGTERM did not end it within %d s".formatted(limits.stop().toSeconds()),
         code >= 0 && took.compareTo(limits.stop()) <= 0);
+    return code;
   }
 
   private void askWithoutALog() throws Exception {
@@ -735,7 +764,7 @@ final class Attacks {
 
   private void halfClose() throws Exception {
     for (var payload : target.launch().model().good()) {
-      try (var wire = new Wire(target.address(), PATIENCE)) {
+      try (var wire = target.wire(PATIENCE)) {
         wire.send(payload.request());
         wire.endOutput();
         var answers = wire.answersUntilClosed(false);

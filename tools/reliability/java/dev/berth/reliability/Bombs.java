@@ -6,6 +6,7 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -54,8 +55,15 @@ final class Bombs {
   }
 
   static byte[] gzip(int unpacked) {
+    return gzip(new byte[0], unpacked, (byte) 0);
+  }
+
+  /// @param value of the bytes that come after the first ones
+  static byte[] gzip(byte[] first, int more, byte value) {
     return packed(
-        unpacked,
+        first,
+        more,
+        value,
         bytes -> {
           try {
             return new GZIPOutputStream(bytes);
@@ -65,21 +73,33 @@ final class Bombs {
         });
   }
 
+  /// The head of a gzip file whose name has not ended yet.
+  static byte[] gzipName(int length) {
+    var name = new byte[length];
+    Arrays.fill(name, (byte) 'a');
+    return Seeds.join(hex("1f8b 08 08 00000000 00 ff"), name);
+  }
+
   private static byte[] packed(
-      int unpacked, java.util.function.Function<OutputStream, OutputStream> packer) {
+      byte[] first,
+      int more,
+      byte value,
+      java.util.function.Function<OutputStream, OutputStream> packer) {
     var bytes = new ByteArrayOutputStream();
     try (var out = packer.apply(bytes)) {
-      writeZeros(out, unpacked);
+      out.write(first);
+      write(out, more, value);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
     return bytes.toByteArray();
   }
 
-  private static void writeZeros(OutputStream out, long count) throws IOException {
-    var zeros = new byte[MEBIBYTE];
-    for (long left = count; left > 0; left -= zeros.length) {
-      out.write(zeros, 0, (int) Math.min(left, zeros.length));
+  private static void write(OutputStream out, long count, byte value) throws IOException {
+    var bytes = new byte[MEBIBYTE];
+    Arrays.fill(bytes, value);
+    for (long left = count; left > 0; left -= bytes.length) {
+      out.write(bytes, 0, (int) Math.min(left, bytes.length));
     }
   }
 
@@ -90,7 +110,7 @@ final class Bombs {
     try (var zip = new java.util.zip.ZipOutputStream(bytes)) {
       zip.putNextEntry(new java.util.zip.ZipEntry("x.npy"));
       zip.write(Seeds.npy("'<f4'", "(" + rows + ", 1, 28, 28)", new byte[0]));
-      writeZeros(zip, rows * 4L * 28 * 28);
+      write(zip, rows * 4L * 28 * 28, (byte) 0);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -156,7 +176,9 @@ final class Bombs {
         Seeds.join(
             hex("89504e470d0a1a0a"),
             chunk("IHDR", header),
-            chunk("IDAT", packed(side * (side / 8 + 1), DeflaterOutputStream::new)),
+            chunk(
+                "IDAT",
+                packed(new byte[0], side * (side / 8 + 1), (byte) 0, DeflaterOutputStream::new)),
             chunk("IEND", new byte[0])));
   }
 

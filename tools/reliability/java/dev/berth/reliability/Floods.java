@@ -2,12 +2,16 @@ package dev.berth.reliability;
 
 import java.io.IOException;
 import java.io.OutputStream;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 
 /// Clients that never stop to send, and clients that hold what they have, over HTTP/1.1, WebSockets
@@ -50,6 +54,24 @@ final class Floods {
 
   private static final Duration FLOOD = Duration.ofSeconds(3);
 
+  private static final int MEBIBYTE = 1 << 20;
+
+  /// One that has room for what is too much for the cores.
+  private static final String LARGE_HEAP = "4g";
+
+  /// Fields of a `ModelInferRequest` and of a `ServerReflectionRequest`.
+  private static final int RAW_INPUT_CONTENTS = 7;
+
+  private static final int FILE_CONTAINING_SYMBOL = 4;
+  private static final int CALLERS = 8;
+  private static final Duration PATIENCE = Duration.ofSeconds(90);
+
+  private static final int SENDERS = 4;
+  private static final int HANDSHAKES = 2_000;
+
+  /// Longer than the pulse of a server waits for its answer.
+  private static final Duration HELLOS = Duration.ofSeconds(8);
+
   private Floods() {}
 
   static List<Attacks.Case> all() {
@@ -76,6 +98,15 @@ final class Floods {
         held("hold-http2-streams", 260, Seeds.join(Http2.PREFACE, calls(0))),
         held("hold-http2-streams-with-large-heads", 150, Seeds.join(Http2.PREFACE, calls(15_000)))
             .inLongForm(),
+        Attacks.watched("bomb-gzip-bodies", launch().heap(LARGE_HEAP), Floods::inflateBodies),
+        Attacks.watched("bomb-gzip-names", launch().heap(LARGE_HEAP), Floods::inflateNames),
+        bombs("bomb-grpc-messages", Http2.MODEL_INFER, RAW_INPUT_CONTENTS).inLongForm(),
+        bombs("bomb-grpc-streams", Http2.MODEL_STREAM_INFER, RAW_INPUT_CONTENTS).inLongForm(),
+        bombs("bomb-grpc-reflection", Http2.REFLECTION, FILE_CONTAINING_SYMBOL),
+        hellos("flood-tls-hellos", Target.Trait.TLS_RSA),
+        hellos("flood-tls-hellos-ec", Target.Trait.TLS_EC).inLongForm(),
+        handshakes("hold-tls-handshakes", Target.Trait.TLS_RSA),
+        handshakes("hold-tls-handshakes-ec", Target.Trait.TLS_EC).inLongForm(),
         Attacks.own(
             "hold-all-kinds-with-few-descriptors",
             launch().with(Target.Trait.GRPC, Target.Trait.FEW_DESCRIPTORS),
@@ -107,6 +138,117 @@ final class Floods {
               connections.open(count, first, first);
               connections.sendOn(more);
             }
+          }
+        });
+  }
+
+  /// On every route that reads a body: of the container's contract, of other protocols, tasks and
+  /// dialects.
+  private static void inflateBodies(Attacks attack) throws Exception {
+    var body = Bombs.gzip(new byte[0], 400 * MEBIBYTE, (byte) ' ');
+    for (var path :
+        List.of(
+            "/invocations",
+            "/v2/models/model/infer",
+            "/",
+            "/v1/embeddings",
+            "/predictions/model",
+            "/endpoints/any/invocations")) {
+      var request = zipped(path, body);
+      // The errors of other protocols have forms of their own.
+      together(attack, attack.isStrict() ? MANY : MANY / 8, () -> attack.exchange(request));
+    }
+  }
+
+  private static void inflateNames(Attacks attack) throws Exception {
+    attack.send(attack.isStrict() ? 16 : 4, zipped("/invocations", Bombs.gzipName(50 * MEBIBYTE)));
+  }
+
+  private static byte[] zipped(String path, byte[] body) {
+    return Seeds.request(
+        "POST", path, "Content-Type: application/json\r\nContent-Encoding: gzip\r\n", body);
+  }
+
+  /// Messages that are too large when they are inflated, and messages that are not.
+  private static Attacks.Case bombs(String name, String method, int field) {
+    return Attacks.watched(
+        name,
+        launch().heap(LARGE_HEAP),
+        attack -> {
+          for (int length : new int[] {60 * MEBIBYTE, 30 * MEBIBYTE}) {
+            var message = Http2.bomb(field, length);
+            together(attack, CALLERS, () -> Http2.call(attack.target(), method, message, PATIENCE));
+          }
+        });
+  }
+
+  /// Asks so many times at once, and waits for all answers.
+  private static void together(Attacks attack, int times, Callable<Wire.Answer> asking)
+      throws Exception {
+    var asked = new ArrayList<Future<?>>();
+    for (int i = 0; i < times; i++) {
+      asked.add(
+          Attacks.start(
+              () -> {
+                try {
+                  attack.counted(asking.call());
+                } catch (IOException e) {
+                  attack.count("cut off");
+                }
+              }));
+    }
+    for (var each : asked) {
+      each.get();
+    }
+  }
+
+  /// Senders that say hello on one connection after another and wait for no answer, on both ports.
+  private static Attacks.Case hellos(String name, Target.Trait tls) {
+    return Attacks.watched(
+        name,
+        launch().and(tls),
+        attack -> {
+          var hello = attack.target().tls().orElseThrow().hello();
+          long end = System.nanoTime() + HELLOS.toNanos();
+          var senders = new ArrayList<Future<?>>();
+          for (int i = 0; i < SENDERS; i++) {
+            var address = i % 4 == 3 ? attack.target().grpcAddress() : attack.target().address();
+            senders.add(
+                Attacks.start(
+                    () -> {
+                      while (System.nanoTime() < end) {
+                        hangUp(attack, address, hello);
+                      }
+                    }));
+          }
+          for (var sender : senders) {
+            sender.get();
+          }
+        });
+  }
+
+  private static void hangUp(Attacks attack, InetSocketAddress address, byte[] bytes) {
+    try (var socket = new Socket()) {
+      socket.connect(address, 5_000);
+      socket.getOutputStream().write(bytes);
+      attack.count("opened");
+    } catch (IOException e) {
+      attack.count("cut off");
+    }
+  }
+
+  /// Half of the connections have said hello and leave it at that, half of them have not come to
+  /// its end.
+  private static Attacks.Case handshakes(String name, Target.Trait tls) {
+    return Attacks.watched(
+        name,
+        launch().and(tls),
+        attack -> {
+          var hello = attack.target().tls().orElseThrow().hello();
+          try (var connections = new Connections(attack)) {
+            connections.open(HANDSHAKES / 2, hello, hello);
+            connections.open(HANDSHAKES / 2, hello, Arrays.copyOf(hello, hello.length / 2));
+            Thread.sleep(FLOOD);
           }
         });
   }

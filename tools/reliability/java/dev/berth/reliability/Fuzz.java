@@ -140,7 +140,7 @@ final class Fuzz {
       var wire = kept;
       for (int attempt = wire == null ? 1 : 0; attempt < 2; attempt++) {
         try {
-          wire = wire == null ? new Wire(target.address(), PATIENCE) : wire;
+          wire = wire == null ? target.wire(PATIENCE) : wire;
           var answer = wire.ask(request);
           check(number, request, answer, which);
           if (!answer.closes()) {
@@ -167,7 +167,7 @@ final class Fuzz {
     /// end. What is no whole request needs no response. A request that takes longer counts as one
     /// whose client has left.
     private void askRaw(long number, byte[] request) {
-      try (var wire = new Wire(target.address(), PATIENCE)) {
+      try (var wire = target.wire(PATIENCE)) {
         wire.send(request);
         wire.awaitAnswer(Duration.ofMillis(200));
         wire.endOutput();
@@ -249,7 +249,7 @@ final class Fuzz {
     var lines = Files.readAllLines(Path.of(file));
     System.out.println(lines.get(1));
     try (var target = Target.start(place, Target.Launch.of(Seeds.Model.valueOf(lines.getFirst())));
-        var wire = new Wire(target.address(), PATIENCE)) {
+        var wire = target.wire(PATIENCE)) {
       var request = Base64.getDecoder().decode(lines.get(2));
       wire.send(request);
       wire.endOutput();

@@ -117,7 +117,7 @@ final class HostileHooks {
     var request = Seeds.Payload.of("text/plain", text).request(path);
     int found = 503;
     for (int i = 0; i < TRIES && found == 503; i++) {
-      try (var wire = new Wire(attack.target().address(), PATIENCE)) {
+      try (var wire = attack.target().wire(PATIENCE)) {
         // The built-in handlers never answer 500, but hooks may.
         var answer = wire.ask(request);
         found = (status == 500 ? attack.counted(answer) : attack.checked(answer)).status();

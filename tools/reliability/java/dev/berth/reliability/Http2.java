@@ -4,7 +4,6 @@ import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
-import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -30,6 +29,10 @@ final class Http2 {
   private static final int END_HEADERS = 4;
   private static final int REFUSED_STREAM = 7;
   private static final int LARGEST_FRAME = 16_000;
+
+  static final String MODEL_INFER = "/inference.GRPCInferenceService/ModelInfer";
+  static final String MODEL_STREAM_INFER = "/inference.GRPCInferenceService/ModelStreamInfer";
+  static final String REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
 
   /// What a client begins with.
   static final byte[] PREFACE =
@@ -97,19 +100,29 @@ final class Http2 {
   /// @return the answer's message, with the status that HTTP would have
   /// @throws IOException when there is none
   static Wire.Answer ask(Target target, Duration patience) throws IOException {
-    try (var socket = new Socket()) {
-      socket.connect(target.grpcAddress(), (int) patience.toMillis());
-      socket.setSoTimeout((int) patience.toMillis());
-      socket
-          .getOutputStream()
-          .write(
-              Seeds.join(
-                  PREFACE,
-                  head(
-                      1,
-                      "/inference.GRPCInferenceService/ModelInfer",
-                      Map.of("content-type", "application/grpc", "te", "trailers")),
-                  frame(DATA, END_STREAM, 1, QUESTION)));
+    return call(target, MODEL_INFER, QUESTION, patience);
+  }
+
+  /// Sends one message, and nothing after it, on a connection of its own.
+  ///
+  /// @param message of fewer bytes than the 65,535 that HTTP/2 lets a client send at once
+  static Wire.Answer call(Target target, String method, byte[] message, Duration patience)
+      throws IOException {
+    var headers =
+        Map.of("content-type", "application/grpc", "te", "trailers", "grpc-encoding", "gzip");
+    var frames = new ByteArrayOutputStream();
+    frames.writeBytes(Seeds.join(PREFACE, head(1, method, headers)));
+    for (int at = 0; at < message.length; at += LARGEST_FRAME) {
+      int end = Math.min(message.length, at + LARGEST_FRAME);
+      frames.writeBytes(
+          frame(
+              DATA,
+              end == message.length ? END_STREAM : 0,
+              1,
+              Arrays.copyOfRange(message, at, end)));
+    }
+    try (var socket = target.connect(target.grpcAddress(), patience, "h2")) {
+      socket.getOutputStream().write(frames.toByteArray());
       return answer(new DataInputStream(socket.getInputStream()));
     }
   }
@@ -168,32 +181,40 @@ final class Http2 {
     return new Wire.Answer(status, Map.of(), body);
   }
 
-  /// A message of gRPC: a `ModelInferRequest` in protobuf's encoding. It asks for nothing but the
-  /// answer, because scores may differ in their last digits.
+  /// A `ModelInferRequest` in protobuf's encoding. It asks for nothing but the answer, because
+  /// scores may differ in their last digits.
   private static byte[] question(String question, String context) {
-    var message =
-        Seeds.join(
-            field(1, Seeds.ascii("model")),
-            field(5, input("question", question)),
-            field(5, input("context", context)),
-            field(6, field(1, Seeds.ascii("answer"))));
-    return ByteBuffer.allocate(5 + message.length)
-        .put((byte) 0)
-        .putInt(message.length)
-        .put(message)
+    return message(
+        false,
+        new Protobuf()
+            .text(1, "model")
+            .message(5, input("question", question))
+            .message(5, input("context", context))
+            .message(6, new Protobuf().text(1, "answer"))
+            .toBytes());
+  }
+
+  private static Protobuf input(String name, String text) {
+    return new Protobuf()
+        .text(1, name)
+        .text(2, "BYTES")
+        .bytes(3, new byte[] {1})
+        .message(5, new Protobuf().text(8, text));
+  }
+
+  /// A call whose message has this field behind the name of the model, which grows when it is
+  /// inflated.
+  static byte[] bomb(int field, int length) {
+    var first = new Protobuf().text(1, "model").start(field, length).toBytes();
+    return message(true, Bombs.gzip(first, length, (byte) 'a'));
+  }
+
+  /// A message of gRPC behind its prefix.
+  static byte[] message(boolean isCompressed, byte[] bytes) {
+    return ByteBuffer.allocate(5 + bytes.length)
+        .put((byte) (isCompressed ? 1 : 0))
+        .putInt(bytes.length)
+        .put(bytes)
         .array();
-  }
-
-  private static byte[] input(String name, String text) {
-    return Seeds.join(
-        field(1, Seeds.ascii(name)),
-        field(2, Seeds.ascii("BYTES")),
-        field(3, new byte[] {1}),
-        field(5, field(8, Seeds.ascii(text))));
-  }
-
-  /// @param value of less than 128 bytes
-  private static byte[] field(int number, byte[] value) {
-    return Seeds.join(new byte[] {(byte) (number << 3 | 2), (byte) value.length}, value);
   }
 }

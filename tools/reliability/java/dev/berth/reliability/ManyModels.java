@@ -407,7 +407,7 @@ final class ManyModels {
   }
 
   private Wire.Answer send(byte[] request) throws IOException {
-    try (var wire = new Wire(target.address(), PATIENCE)) {
+    try (var wire = target.wire(PATIENCE)) {
       var answer = wire.ask(request);
       Rules.broken(answer).ifPresent(row::missed);
       return answer;

@@ -44,6 +44,7 @@ final class Seeds {
     FILLER,
     HOSTILE,
     MANY,
+    GRAPHS,
     FIFO,
     BROKEN;
 
@@ -57,6 +58,7 @@ final class Seeds {
         case FILLER -> made("filler", "code/Inference.java", ascii(FILLS_THE_HEAP));
         case HOSTILE -> made("hostile", "code/Inference.java", ascii(HostileHooks.SOURCE));
         case MANY -> HostileHooks.models();
+        case GRAPHS -> HostileGraphs.models();
         case FIFO -> withFifo();
         case BROKEN -> made("broken", "model.pt", ascii("no TorchScript"));
       };
@@ -64,7 +66,7 @@ final class Seeds {
 
     List<Payload> good() {
       return switch (this) {
-        case QA, MANY, FIFO -> QUESTIONS;
+        case QA, MANY, GRAPHS, FIFO -> QUESTIONS;
         case TENSOR -> TENSORS;
         case PICTURES -> pictures();
         case CLASSES -> classes();

@@ -77,7 +77,7 @@ final class Soak {
                         isBad
                             ? new Seeds.Payload(payload.type(), mutator.body(payload)).request()
                             : payload.request();
-                    try (var wire = new Wire(target.address(), PATIENCE)) {
+                    try (var wire = target.wire(PATIENCE)) {
                       var answer = wire.ask(request);
                       Rules.broken(answer).ifPresent(row::missed);
                       refused.addAndGet(answer.status() == 503 ? 1 : 0);

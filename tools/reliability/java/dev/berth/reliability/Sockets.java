@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -21,7 +22,13 @@ import java.util.regex.Pattern;
 /// Good requests over WebSockets, a message on a connection of its own each.
 final class Sockets {
 
+  static {
+    // A container has another address each time. The JDK looks before it makes the first client.
+    System.setProperty("jdk.internal.httpclient.disableHostnameVerification", "true");
+  }
+
   private static final HttpClient CLIENT = HttpClient.newHttpClient();
+  private static final Map<Tls, HttpClient> SECURE = new ConcurrentHashMap<>();
   private static final Pattern ERROR =
       Pattern.compile("\\{\"error\":\\{.*\"code\":(\\d+)\\D*}\\s*", Pattern.DOTALL);
   private static final int TRY_AGAIN_LATER = 1013;
@@ -36,12 +43,16 @@ final class Sockets {
     var path = target.launch().path().replaceFirst("(?:invoke|invocations)$", "");
     var uri =
         URI.create(
-            "ws://%s:%d%sinvocations-bidirectional-stream"
-                .formatted(target.address().getHostString(), target.address().getPort(), path));
+            "%s://%s:%d%sinvocations-bidirectional-stream"
+                .formatted(
+                    target.tls().isPresent() ? "wss" : "ws",
+                    target.address().getHostString(),
+                    target.address().getPort(),
+                    path));
     WebSocket socket = null;
     try {
       socket =
-          CLIENT
+          client(target)
               .newWebSocketBuilder()
               .header("Content-Type", payload.type())
               .connectTimeout(patience)
@@ -64,6 +75,14 @@ final class Sockets {
         socket.abort();
       }
     }
+  }
+
+  private static HttpClient client(Target target) {
+    return target.tls().map(tls -> SECURE.computeIfAbsent(tls, Sockets::secure)).orElse(CLIENT);
+  }
+
+  private static HttpClient secure(Tls tls) {
+    return HttpClient.newBuilder().sslContext(tls.context()).build();
   }
 
   private static Wire.Answer ofStatus(int status, byte[] body) {

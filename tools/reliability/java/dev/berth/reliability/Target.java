@@ -4,14 +4,17 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -36,7 +39,9 @@ final class Target implements AutoCloseable {
     FULL_DISK,
     ONE_PROCESSOR,
     MANY_MODELS,
-    GRPC
+    GRPC,
+    TLS_RSA,
+    TLS_EC
   }
 
   /// How to start a server.
@@ -64,13 +69,19 @@ final class Target implements AutoCloseable {
       return new Launch(model, heap, memory, arguments, Set.of(more));
     }
 
+    Launch and(Trait... more) {
+      var all = new HashSet<>(traits);
+      all.addAll(List.of(more));
+      return new Launch(model, heap, memory, arguments, all);
+    }
+
     boolean hasManyModels() {
       return traits.contains(Trait.MANY_MODELS);
     }
 
     /// Whether it serves the models of a directory.
     boolean isDirectory() {
-      return model == Seeds.Model.MANY;
+      return model == Seeds.Model.MANY || model == Seeds.Model.GRAPHS;
     }
 
     /// Where innocents ask. With many models there is one for them, which is loaded first and never
@@ -82,6 +93,7 @@ final class Target implements AutoCloseable {
 
   private static final Pattern USED = Pattern.compile("total .* used (\\d+)K");
   private static final int GRPC_PORT = 8081;
+  private static final Path MOUNTED_TLS = Path.of("/opt/ml/tls");
   static final String STEADY = "steady";
   private static final String FIXED_HEAP = "-Xmx400m -Xms400m -XX:+AlwaysPreTouch";
   static final Path WORK = Path.of("target", "reliability");
@@ -103,6 +115,7 @@ final class Target implements AutoCloseable {
   private final InetSocketAddress address;
   private final int grpcPort;
   private final Path log;
+  private final Optional<Tls> tls;
   private long pid;
 
   private Target(
@@ -111,13 +124,15 @@ final class Target implements AutoCloseable {
       String container,
       InetSocketAddress address,
       int grpcPort,
-      Path log) {
+      Path log,
+      Optional<Tls> tls) {
     this.launch = launch;
     this.process = process;
     this.container = container;
     this.address = address;
     this.grpcPort = grpcPort;
     this.log = log;
+    this.tls = tls;
     OPEN.add(this);
   }
 
@@ -141,7 +156,13 @@ final class Target implements AutoCloseable {
     if (place.isFixed()) {
       int port = place.url.getPort() < 0 ? 80 : place.url.getPort();
       return new Target(
-          launch, null, null, new InetSocketAddress(place.url.getHost(), port), 0, null);
+          launch,
+          null,
+          null,
+          new InetSocketAddress(place.url.getHost(), port),
+          0,
+          null,
+          Optional.empty());
     }
     return place.image == null ? process(launch) : container(place.image, launch);
   }
@@ -165,6 +186,8 @@ final class Target implements AutoCloseable {
     if (grpcPort > 0) {
       command.addAll(List.of("--grpc-port", String.valueOf(grpcPort)));
     }
+    var tls = tls(launch);
+    tls.ifPresent(made -> command.addAll(files(made.directory())));
     command.addAll(launch.arguments);
     var builder = new ProcessBuilder(command).redirectErrorStream(true);
     if (!launch.traits.contains(Trait.STALLED_LOG)) {
@@ -177,11 +200,33 @@ final class Target implements AutoCloseable {
             String.join(
                 " ",
                 "-Xmx" + launch.heap,
+                "-XX:ErrorFile=" + WORK.toAbsolutePath().resolve("hs_err_%p.log"),
                 launch.traits.contains(Trait.ONE_PROCESSOR) ? "-XX:ActiveProcessorCount=1" : "",
                 launch.hasManyModels() ? FIXED_HEAP : ""));
     builder.environment().put("SAGEMAKER_MULTI_MODEL", String.valueOf(launch.hasManyModels()));
     return new Target(
-        launch, builder.start(), null, new InetSocketAddress("localhost", port), grpcPort, log);
+        launch,
+        builder.start(),
+        null,
+        new InetSocketAddress("localhost", port),
+        grpcPort,
+        log,
+        tls);
+  }
+
+  private static Optional<Tls> tls(Launch launch) throws IOException {
+    return launch.traits.contains(Trait.TLS_RSA)
+        ? Optional.of(Tls.of("RSA-2048"))
+        : launch.traits.contains(Trait.TLS_EC) ? Optional.of(Tls.of("EC-256")) : Optional.empty();
+  }
+
+  /// The options for a certificate and its key.
+  private static List<String> files(Path directory) {
+    return List.of(
+        "--tls-certificate",
+        directory.resolve(Tls.CERTIFICATE).toString(),
+        "--tls-key",
+        directory.resolve(Tls.KEY).toString());
   }
 
   /// One processor and no swap, whatever the traits.
@@ -203,6 +248,12 @@ final class Target implements AutoCloseable {
                 "1",
                 "--volume",
                 launch.model.directory().toAbsolutePath() + ":/opt/ml/model:ro"));
+    var tls = tls(launch);
+    tls.ifPresent(
+        made ->
+            command.addAll(
+                List.of(
+                    "--volume", made.directory().toAbsolutePath() + ":" + MOUNTED_TLS + ":ro")));
     for (var trait : launch.traits) {
       command.addAll(
           switch (trait) {
@@ -210,7 +261,7 @@ final class Target implements AutoCloseable {
             case READ_ONLY_DISK -> List.of("--read-only");
             case FULL_DISK -> List.of("--tmpfs", "/tmp:size=64k", "--shm-size", "64k");
             case STALLED_LOG -> List.of("--entrypoint", "sh");
-            case ONE_PROCESSOR, GRPC -> List.of();
+            case ONE_PROCESSOR, GRPC, TLS_RSA, TLS_EC -> List.of();
             case MANY_MODELS -> manyModels();
           });
     }
@@ -232,6 +283,7 @@ final class Target implements AutoCloseable {
     if (launch.traits.contains(Trait.GRPC)) {
       command.addAll(List.of("--grpc-port", String.valueOf(GRPC_PORT)));
     }
+    tls.ifPresent(_ -> command.addAll(files(MOUNTED_TLS)));
     command.addAll(launch.arguments);
     var id = output(command).strip();
     // On Linux the container's own address, as Docker's proxy would accept connections that the
@@ -244,7 +296,7 @@ final class Target implements AutoCloseable {
                 "localhost",
                 Integer.parseInt(
                     output(List.of("docker", "port", id, "8080")).strip().replaceAll(".*:", "")));
-    return new Target(launch, null, id, address, GRPC_PORT, null);
+    return new Target(launch, null, id, address, GRPC_PORT, null, tls);
   }
 
   /// The artifacts are where SageMaker puts them.
@@ -284,6 +336,43 @@ final class Target implements AutoCloseable {
     return launch;
   }
 
+  Optional<Tls> tls() {
+    return tls;
+  }
+
+  /// A connection for requests of HTTP/1.1, each thread's own.
+  Wire wire(Duration patience) throws IOException {
+    return new Wire(connect(address, patience, "http/1.1"));
+  }
+
+  /// A connection to one of the server's ports, with TLS where it has that.
+  Socket connect(InetSocketAddress to, Duration patience, String protocol) throws IOException {
+    var socket = new Socket();
+    try {
+      socket.connect(to, (int) patience.toMillis());
+      socket.setSoTimeout((int) patience.toMillis());
+      return tls.isPresent() ? tls.get().over(socket, protocol) : socket;
+    } catch (IOException e) {
+      socket.close();
+      throw e;
+    }
+  }
+
+  /// What is in a file of the server's, which may be in a container; nothing where there is none.
+  Optional<String> file(String path) {
+    try {
+      return Optional.of(
+          container == null
+              ? Files.readString(Path.of(path))
+              : output(List.of("docker", "exec", container, "busybox", "cat", path)));
+    } catch (IOException e) {
+      return Optional.empty();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return Optional.empty();
+    }
+  }
+
   /// Whether the process that was started still runs, and has not been started again or lost a part
   /// to the kernel.
   boolean isAlive() {
@@ -306,7 +395,7 @@ final class Target implements AutoCloseable {
 
   /// What `/ping` answers on a connection of its own.
   Wire.Answer ping() throws IOException {
-    try (var wire = new Wire(address, LONGEST_PING)) {
+    try (var wire = wire(LONGEST_PING)) {
       return wire.ask(Seeds.ascii("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n"));
     }
   }
@@ -441,7 +530,7 @@ final class Target implements AutoCloseable {
     return run(List.of("docker", "inspect", "--format", format, container)).strip();
   }
 
-  private static String run(List<String> command) {
+  static String run(List<String> command) {
     try {
       return output(command);
     } catch (IOException e) {

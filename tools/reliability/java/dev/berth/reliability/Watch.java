@@ -81,7 +81,7 @@ final class Watch implements AutoCloseable {
   }
 
   private static Wire.Answer once(Target target, Seeds.Payload payload) throws IOException {
-    try (var wire = new Wire(target.address(), PATIENCE)) {
+    try (var wire = target.wire(PATIENCE)) {
       return wire.ask(payload.request(target.launch().path()));
     }
   }
@@ -100,7 +100,7 @@ final class Watch implements AutoCloseable {
             && isNear(fractions(text), fractions(other)));
   }
 
-  private static List<Double> fractions(String text) {
+  static List<Double> fractions(String text) {
     return FRACTION
         .matcher(text)
         .results()
@@ -108,7 +108,7 @@ final class Watch implements AutoCloseable {
         .toList();
   }
 
-  private static boolean isNear(List<Double> some, List<Double> others) {
+  static boolean isNear(List<Double> some, List<Double> others) {
     return some.size() == others.size()
         && IntStream.range(0, some.size())
             .allMatch(
@@ -203,7 +203,6 @@ final class Watch implements AutoCloseable {
   /// @param goodLimit the most that a good request may take
   void end(Report.Row row, Duration pingLimit, Duration goodLimit) {
     close();
-    long refusedBefore = refused;
     for (var innocent : innocents) {
       for (int attempt = 0; attempt < 50; attempt++) {
         long before = refused;
@@ -214,24 +213,26 @@ final class Watch implements AutoCloseable {
         pause(BETWEEN_PINGS);
       }
     }
-    synchronized (this) {
-      row.requests(answered + refused + wrong + failed);
-      row.wrong(wrong);
-      row.slowestPing(slowestPing);
-      row.resident(curve());
-      problems.forEach(row::missed);
-      row.expect("an innocent got no answer or an error %d times".formatted(failed), failed == 0);
-      row.expect("/ping was not 200 %d times".formatted(failedPings), failedPings == 0);
-      row.expect(
-          "/ping took %d ms".formatted(slowestPing / 1_000_000),
-          slowestPing <= pingLimit.toNanos());
-      row.expect(
-          "a good request took %d ms".formatted(slowestGood / 1_000_000),
-          slowestGood <= goodLimit.toNanos());
-      row.note(
-          "good: %d answered, %d got 503, slowest %d ms"
-              .formatted(answered, refusedBefore, slowestGood / 1_000_000));
-    }
+    judge(row, pingLimit, goodLimit);
+  }
+
+  /// Says what has been seen until now.
+  synchronized void judge(Report.Row row, Duration pingLimit, Duration goodLimit) {
+    row.requests(answered + refused + wrong + failed);
+    row.wrong(wrong);
+    row.slowestPing(slowestPing);
+    row.resident(curve());
+    problems.forEach(row::missed);
+    row.expect("an innocent got no answer or an error %d times".formatted(failed), failed == 0);
+    row.expect("/ping was not 200 %d times".formatted(failedPings), failedPings == 0);
+    row.expect(
+        "/ping took %d ms".formatted(slowestPing / 1_000_000), slowestPing <= pingLimit.toNanos());
+    row.expect(
+        "a good request took %d ms".formatted(slowestGood / 1_000_000),
+        slowestGood <= goodLimit.toNanos());
+    row.note(
+        "good: %d answered, %d got 503, slowest %d ms"
+            .formatted(answered, refused, slowestGood / 1_000_000));
   }
 
   /// The resident memory from the first sample to the last, in a few steps.

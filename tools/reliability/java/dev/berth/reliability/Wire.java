@@ -4,7 +4,6 @@ import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
@@ -49,11 +48,10 @@ final class Wire implements AutoCloseable {
   private final Socket socket;
   private final InputStream in;
 
-  Wire(InetSocketAddress address, Duration patience) throws IOException {
-    this.socket = new Socket();
+  /// @param socket that is connected
+  Wire(Socket socket) throws IOException {
+    this.socket = socket;
     try {
-      socket.connect(address, (int) patience.toMillis());
-      socket.setSoTimeout((int) patience.toMillis());
       socket.setTcpNoDelay(true);
       // Closes with a reset, or the client would run out of ports: 28,000 wait for a minute each.
       socket.setSoLinger(true, 0);
