@@ -145,8 +145,7 @@ final class OnnxFile {
 
   private boolean scalesBatches;
 
-  private OnnxFile(CodedInputStream in, Set<String> wanted, boolean keepsNodes)
-      throws IOException {
+  private OnnxFile(CodedInputStream in, Set<String> wanted, boolean keepsNodes) throws IOException {
     this.in = in;
     this.wanted = wanted;
     this.keepsNodes = keepsNodes;
@@ -183,7 +182,8 @@ final class OnnxFile {
     if (external.isEmpty()) {
       return;
     }
-    var found = read(file, external.stream().map(External::name).collect(Collectors.toSet()), false).used;
+    var found =
+        read(file, external.stream().map(External::name).collect(Collectors.toSet()), false).used;
     externals -= external.size();
     external.removeIf(tensor -> !found.contains(tensor.name()));
     externals += external.size();
@@ -637,8 +637,8 @@ final class OnnxFile {
     return true;
   }
 
-  private boolean tensorType(
-      int field, int[] type, List<List<Integer>> found, List<String> called) throws IOException {
+  private boolean tensorType(int field, int[] type, List<List<Integer>> found, List<String> called)
+      throws IOException {
     return switch (field) {
       case -1 -> {
         type[0] = in.readInt32();

@@ -63,8 +63,7 @@ final class KnownTensors {
                     new Column(
                         names.get(i),
                         type(inputs.type(i)),
-                        axes.record(i)
-                            .orElse(i < seen.size() ? seen.get(i).shape() : List.of())))
+                        axes.record(i).orElse(i < seen.size() ? seen.get(i).shape() : List.of())))
             .toList(),
         returned);
   }
