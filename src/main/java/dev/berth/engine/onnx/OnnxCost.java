@@ -57,7 +57,7 @@ final class OnnxCost {
   /// @param called the operator or function of the node
   /// @return whether it is the first one that calls this
   boolean add(String called) {
-    double cost = Math.scalb(1, level);
+    double cost = Math.scalb(1.0, level);
     scope.nodes += cost;
     return scope.calls.merge(called, 2 * cost, Double::sum) == 2 * cost;
   }
