@@ -89,9 +89,9 @@ public final class GrpcConnector {
     protected ServerSessionListener newSessionListener(Connector connector, EndPoint endPoint) {
       var peer = PeerAwareConnector.endPoint(endPoint);
       return new HTTPServerSessionListener(endPoint) {
-        /// Without them, the preface is not whole (RFC 9113, 3.4).
         @Override
         public void onSettings(Session session, SettingsFrame frame) {
+          // Without them, the preface is not whole (RFC 9113, 3.4).
           peer.place.agree();
           super.onSettings(session, frame);
         }
