@@ -278,7 +278,7 @@ class AsyncInvocationsTest {
     }
     assertThat(written(ask(client, named("failures2", "a.txt")).outputLocation()))
         .startsWith("[A]");
-    var failed = ask(client, named("", "bad.txt").andThen(refused()));
+    var failed = ask(client, named("", "bad.txt").andThen(AsyncInvocationsTest::refused));
     assertThat(Path.of(failed.failureLocation())).hasParentRaw(shared.resolve("out/failures"));
     assertThat(written(failed.failureLocation())).contains("line: found bad");
   }
@@ -328,7 +328,10 @@ class AsyncInvocationsTest {
                 .start();
         var client = server.runtimeClient()) {
       assertThat(written(ask(client, named("", "a.txt")).outputLocation())).startsWith("[A]");
-      assertThat(written(ask(client, named("", "b.txt").andThen(refused())).failureLocation()))
+      assertThat(
+              written(
+                  ask(client, named("", "b.txt").andThen(AsyncInvocationsTest::refused))
+                      .failureLocation()))
           .contains("line: found bad");
     }
   }
@@ -398,7 +401,7 @@ class AsyncInvocationsTest {
           .isInstanceOf(ValidationErrorException.class)
           .hasMessageContaining("found a key of 1026 bytes below it, expected at most 1024");
       ask(client, named("failures2", "a.txt"));
-      ask(client, named("", "b.txt").andThen(refused()));
+      ask(client, named("", "b.txt").andThen(AsyncInvocationsTest::refused));
       await().until(() -> s3.keys("bucket").size() == 2);
       assertThat(s3.texts("bucket", prefix + "/"))
           .hasEntrySatisfying("failures2/a.txt", text -> assertThat(text).startsWith("[A]"))
@@ -497,8 +500,8 @@ class AsyncInvocationsTest {
             .filename(name);
   }
 
-  private static Consumer<InvokeEndpointAsyncRequest.Builder> refused() {
-    return request -> request.body(SdkBytes.fromUtf8String("bad"));
+  private static void refused(InvokeEndpointAsyncRequest.Builder request) {
+    request.body(SdkBytes.fromUtf8String("bad"));
   }
 
   private static InvokeEndpointAsyncResponse ask(

@@ -42,7 +42,7 @@ final class OnnxGraph {
   }
 
   OnnxGraph weights(String name, float... values) {
-    var bytes = little(4 * values.length);
+    var bytes = ByteBuffer.allocate(4 * values.length).order(ByteOrder.LITTLE_ENDIAN);
     bytes.asFloatBuffer().put(values);
     return initializer(tensor(name, FLOAT, 1, 1, values.length).bytes(9, bytes.array()));
   }

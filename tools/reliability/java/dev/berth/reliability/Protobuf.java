@@ -41,7 +41,7 @@ final class Protobuf {
   private void varint(long value) {
     long left = value;
     for (; (left & ~0x7fL) != 0; left >>>= 7) {
-      bytes.write((int) (left & 0x7f | 0x80));
+      bytes.write((int) ((left & 0x7f) | 0x80));
     }
     bytes.write((int) left);
   }

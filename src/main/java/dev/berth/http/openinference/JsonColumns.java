@@ -45,7 +45,7 @@ final class JsonColumns {
     }
     // Where an answer is a list, one alone may be it, unless it stands in a list of them.
     boolean areLists =
-        value == answer && !columns.isEmpty() && !columns.getFirst().shape().isEmpty();
+        value.equals(answer) && !columns.isEmpty() && !columns.getFirst().shape().isEmpty();
     boolean isAlone =
         !value.isArray()
             || (areLists
