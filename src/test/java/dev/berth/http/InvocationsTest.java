@@ -189,7 +189,7 @@ class InvocationsTest {
   void aThousandRequestsAtATimeAreAllTakenHoweverManyRowsTheyHave() throws Exception {
     var gate = new Gate(1);
     try (var server = TestServer.with(new GatedHandler(gate)).start()) {
-      var rows = "a\n".repeat(370);
+      var rows = "a\nb\nc";
       var asked = Stream.generate(() -> server.invokeAsync(rows)).limit(1000).toList();
       gate.awaitArrival();
       await()
