@@ -104,7 +104,9 @@ class ContainerModelsTest {
                 "POST",
                 "/models",
                 JSON.writeValueAsString(
-                    Map.of("model_name", name, "url", "/opt/ml/models/%s/model".formatted(name))));
+                    Map.of("model_name", name, "url", "/opt/ml/models/%s/model".formatted(name))),
+                "Content-Type",
+                "application/json");
         assertThat(loaded.statusCode()).as(loaded.body()).isEqualTo(200);
         var answer =
             send(

@@ -123,7 +123,7 @@ class PageTest {
                   .ask("a b", "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}")
                   .statusCode())
           .isEqualTo(200);
-      assertThat(server.ask("broken", "{}").statusCode()).isEqualTo(503);
+      assertThat(server.ask("broken", "{}").statusCode()).isEqualTo(500);
       var after = JSON.readTree(server.get("/page/models").body());
       assertThat(after.at("/models/0/state").asText()).isEqualTo("loaded");
       assertThat(after.at("/models/0/device").asText()).isEqualTo("cpu");
