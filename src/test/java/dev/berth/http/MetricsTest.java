@@ -63,7 +63,7 @@ class MetricsTest {
           .contains("berth_stuck_hooks{model=\"model\"} 0.0")
           .contains("berth_ready 1.0")
           .containsPattern("berth_build_info\\{java=\"[^\"]+\",version=\"[^\"]+\"} 1");
-      var waiting = List.of(server.invokeAsync("a\nb\nc"), server.invokeAsync("d"));
+      var waiting = List.of(server.invokeAsync("a\nb\nc"), server.invokeAsync("d\ne"));
       await()
           .untilAsserted(
               () ->
