@@ -174,12 +174,11 @@ class UnloadingTest {
           artifact.server().set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1").start()) {
         TestServer.hang(1, HookProbe.NOTES::size, () -> server.invokeAsync("a"))
             .forEach(late -> assertThat(late.join().statusCode()).isEqualTo(504));
+        server.server().close();
+        assertThat(log.text())
+            .contains("model: a hook does not end; what it uses is freed when it does");
+        assertThat(openFiles()).hasSize(1);
       }
-      assertThat(log.text())
-          .contains("model: a hook does not end; what it uses is freed when it does");
-      assertThat(openFiles()).hasSize(1);
-    } finally {
-      HookProbe.endSpinning();
     }
     await().untilAsserted(() -> assertThat(HookProbe.NOTES).containsExactly("begun", "open !"));
     await().untilAsserted(() -> assertThat(openFiles()).isEmpty());
