@@ -105,7 +105,7 @@ final class Floods {
         bombs("bomb-grpc-reflection", Http2.REFLECTION, FILE_CONTAINING_SYMBOL),
         hellos("flood-tls-hellos", Target.Trait.TLS_RSA),
         hellos("flood-tls-hellos-ec", Target.Trait.TLS_EC).inLongForm(),
-        handshakes("hold-tls-handshakes", Target.Trait.TLS_RSA),
+        handshakes("hold-tls-handshakes", Target.Trait.TLS_RSA).inLongForm(),
         handshakes("hold-tls-handshakes-ec", Target.Trait.TLS_EC).inLongForm(),
         Attacks.own(
             "hold-all-kinds-with-few-descriptors",

@@ -78,7 +78,8 @@ final class HostileGraphs {
         Attacks.watched("graphs-endless-forward-and-unload", launch, HostileGraphs::unload),
         Attacks.watched("graphs-endless-forward-and-reload", launch, HostileGraphs::reload)
             .inLongForm(),
-        Attacks.watched("graphs-endless-forward-and-eviction", launch, HostileGraphs::evict),
+        Attacks.watched("graphs-endless-forward-and-eviction", launch, HostileGraphs::evict)
+            .inLongForm(),
         Attacks.bare("graphs-endless-forward-and-sigterm", launch, HostileGraphs::stop));
   }
 
