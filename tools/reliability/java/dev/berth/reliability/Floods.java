@@ -103,7 +103,7 @@ final class Floods {
         bombs("bomb-grpc-messages", Http2.MODEL_INFER, RAW_INPUT_CONTENTS).inLongForm(),
         bombs("bomb-grpc-streams", Http2.MODEL_STREAM_INFER, RAW_INPUT_CONTENTS).inLongForm(),
         bombs("bomb-grpc-reflection", Http2.REFLECTION, FILE_CONTAINING_SYMBOL),
-        hellos("flood-tls-hellos", Target.Trait.TLS_RSA),
+        hellos("flood-tls-hellos", Target.Trait.TLS_RSA).inLongForm(),
         hellos("flood-tls-hellos-ec", Target.Trait.TLS_EC).inLongForm(),
         handshakes("hold-tls-handshakes", Target.Trait.TLS_RSA).inLongForm(),
         handshakes("hold-tls-handshakes-ec", Target.Trait.TLS_EC).inLongForm(),
