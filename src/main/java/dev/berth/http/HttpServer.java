@@ -186,7 +186,7 @@ public final class HttpServer implements AutoCloseable {
           connector.setPort(port);
           // Connections wait here until they are accepted; with Jetty's 50, the kernel lets the
           // next ones try again after a second.
-          connector.setAcceptQueueSize(1024);
+          connector.setAcceptQueueSize(4096);
           connector.setIdleTimeout(idle(config).toMillis());
           return connector;
         });

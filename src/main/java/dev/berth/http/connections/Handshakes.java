@@ -4,24 +4,44 @@ import dev.berth.http.connections.PeerAwareConnector.PeerAwareEndPoint;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import javax.net.ssl.SSLHandshakeException;
 
 /// Whose turn it is to have a handshake of TLS computed, which takes milliseconds of a core: few
-/// have it at a time, so that requests and health checks always find a core. The newest handshake
-/// goes first. Where more come than can be computed, those at the end wait until they are slow, and
-/// a check that has only just come is answered.
+/// have it at a time, so that requests and health checks always find a core. The oldest goes first
+/// until one has waited for long; then the newest does. So all of a burst are answered, and where
+/// more come than can be computed, a check that has only just come still is.
 ///
-/// A handshake whose client has gone is dropped before it costs anything. While it waits for its
-/// turn, its connection counts as awaited: it makes way for others, and has a deadline. Runs on the
-/// virtual threads that read.
+/// A handshake whose client has gone is dropped before it costs anything. One that has waited for
+/// long makes way for other connections. Runs on the virtual threads that read.
 final class Handshakes {
+
+  private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final int most;
 
   // Guarded by this.
-  private final Deque<CountDownLatch> waiting = new ArrayDeque<>();
+  /// The oldest first.
+  private final Deque<Waiting> waiting = new ArrayDeque<>();
+
   private int running;
+
+  static final class Waiting {
+    private final PeerAwareEndPoint endPoint;
+    private final long since = System.nanoTime();
+    private final CountDownLatch end = new CountDownLatch(1);
+    private boolean hasTurn;
+
+    private Waiting(PeerAwareEndPoint endPoint) {
+      this.endPoint = endPoint;
+    }
+
+    /// @param now in `System.nanoTime()`
+    boolean isLong(long now) {
+      return now - since > LONG_NANOS;
+    }
+  }
 
   /// @param most that are computed at the same time
   Handshakes(int most) {
@@ -39,6 +59,7 @@ final class Handshakes {
       work.run();
     } finally {
       endPoint.beginTurn();
+      endPoint.place.goOn();
       // Whoever waits for a core comes first. The next handshake would begin before them, because
       // a virtual thread that wakes another leaves it its core.
       LockSupport.parkNanos(1);
@@ -53,35 +74,40 @@ final class Handshakes {
   }
 
   private void awaitTurn(PeerAwareEndPoint endPoint) throws SSLHandshakeException {
-    var turn = new CountDownLatch(1);
+    var own = new Waiting(endPoint);
     synchronized (this) {
       if (running < most) {
         running++;
         return;
       }
-      waiting.push(turn);
+      waiting.add(own);
     }
-    endPoint.isPausing = true;
-    endPoint.place.onEnd(turn::countDown);
+    endPoint.handshake = own;
+    endPoint.place.onEnd(own.end::countDown);
     try {
-      turn.await();
+      own.end.await();
     } catch (InterruptedException _) {
       Thread.currentThread().interrupt();
     }
-    endPoint.isPausing = false;
+    endPoint.handshake = null;
     synchronized (this) {
-      if (waiting.remove(turn)) {
-        throw new SSLHandshakeException("the connection was closed before its turn");
+      if (!own.hasTurn) {
+        waiting.remove(own);
+        throw new SSLHandshakeException("the connection ended before its turn");
       }
     }
   }
 
   private synchronized void giveTurn() {
-    var next = waiting.poll();
-    if (next == null) {
-      running--;
-    } else {
-      next.countDown();
+    while (!waiting.isEmpty()) {
+      boolean isLong = waiting.getFirst().isLong(System.nanoTime());
+      var next = isLong ? waiting.removeLast() : waiting.removeFirst();
+      next.hasTurn = next.endPoint.lookAhead() >= 0;
+      next.end.countDown();
+      if (next.hasTurn) {
+        return;
+      }
     }
+    running--;
   }
 }

@@ -116,12 +116,15 @@ public final class OpenConnection {
   ///
   /// @param now in `System.nanoTime()`
   synchronized long awaitedNanos(long now) {
-    boolean isAwaited =
-        endPoint != null
-            && (requests == 0
-                ? endPoint.isFillInterested() || endPoint.isPausing
-                : waiting == requests);
+    boolean isAwaited = endPoint != null && (requests == 0 ? isIdle(now) : waiting == requests);
     return isAwaited ? now - since : -1;
+  }
+
+  private boolean isIdle(long now) {
+    var handshake = endPoint.handshake;
+    return handshake == null
+        ? endPoint.isFillInterested() || endPoint.isPausing
+        : handshake.isLong(now);
   }
 
   /// Whether a head has begun and not ended, or a connection has sent nothing yet or was not closed
@@ -148,15 +151,21 @@ public final class OpenConnection {
     boolean isAtStart =
         connection instanceof HttpConnection http
             ? http.getParser().isStart()
-            : connection != null && connection.getBytesIn() == 0;
-    if (!isAtStart || endPoint.isPausing || endPoint.lookAhead() <= 0) {
+            : connection != null && connection.getBytesIn() <= 0;
+    if (!isAtStart
+        || endPoint.isPausing
+        || endPoint.handshake != null
+        || endPoint.lookAhead() <= 0) {
       return false;
     }
     endPoint.readAtOnce();
-    synchronized (this) {
-      since = System.nanoTime();
-    }
+    goOn();
     return true;
+  }
+
+  /// Its client is waited for from now on.
+  synchronized void goOn() {
+    since = System.nanoTime();
   }
 
   boolean isInHead() {

@@ -98,6 +98,9 @@ public final class PeerAwareConnector extends ServerConnector {
   /// they share is guarded by the monitor.
   public final class PeerAwareEndPoint extends SocketChannelEndPoint {
 
+    /// The first byte of a connection with TLS (RFC 8446, 5.1).
+    private static final byte TLS_HANDSHAKE = 0x16;
+
     private static final int UNREAD_BYTES = 2 << 10;
     private static final int MOST_UNREAD = 64;
 
@@ -122,9 +125,13 @@ public final class PeerAwareConnector extends ServerConnector {
     /// Whether it is not read for a while, because there is always more.
     volatile boolean isPausing;
 
+    /// Its handshake that waits for its turn, or null.
+    volatile Handshakes.Waiting handshake;
+
     // Used by the thread that reads.
     private boolean inTurn;
     private boolean hasFilled;
+    private boolean hasBegun;
 
     /// What its turn has taken that is counted already, and since when nothing is.
     private long counted;
@@ -226,6 +233,15 @@ public final class PeerAwareConnector extends ServerConnector {
         countedUntil = System.nanoTime();
       }
       int count = fillAtOnce(buffer);
+      if (count > 0 && !hasBegun) {
+        hasBegun = true;
+        if (buffer.get(buffer.position()) == TLS_HANDSHAKE && lookAhead() < 0) {
+          // The client has gone, and an engine of TLS is dear.
+          buffer.clear().flip();
+          close();
+          return -1;
+        }
+      }
       inTurn = count > 0;
       hasFilled = true;
       return count;
