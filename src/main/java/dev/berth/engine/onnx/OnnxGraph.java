@@ -11,6 +11,7 @@ import dev.berth.engine.EngineException;
 import dev.berth.engine.Graph;
 import dev.berth.engine.InvalidInputException;
 import dev.berth.engine.KeptTensor;
+import dev.berth.engine.RowCheck;
 import dev.berth.engine.cores.Cores;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.InsufficientMemoryException;
@@ -208,13 +209,18 @@ final class OnnxGraph implements Graph {
   @Override
   public List<Tensor> forward(List<Tensor> inputs, List<KeptTensor> kept, int mostCores) {
     var own = KeptTensor.all(kept, OnnxKept.class);
+    // Only this thread tells, and a forward may run on another.
+    boolean isOfCheck = RowCheck.isRunning();
     return accelerator instanceof Accelerator.Cpu cpu
         ? cores.run(
             cpu,
             mostCores,
             inputs.stream().mapToLong(Tensor::size).sum(),
-            threads -> threads == 1 ? run(inputs, own) : run(sessions.getLast(), inputs, own))
-        : run(inputs, own);
+            threads ->
+                threads == 1
+                    ? run(inputs, own, isOfCheck)
+                    : run(sessions.getLast(), inputs, own, isOfCheck))
+        : run(inputs, own, false);
   }
 
   /// It goes to the last of the inputs, which have the type that it has now.
@@ -227,10 +233,10 @@ final class OnnxGraph implements Graph {
     }
   }
 
-  private List<Tensor> run(List<Tensor> tensors, List<OnnxKept> kept) {
+  private List<Tensor> run(List<Tensor> tensors, List<OnnxKept> kept, boolean isOfCheck) {
     var own = idle.pollFirst();
     try {
-      return run(own == null ? sessions.getFirst() : own, tensors, kept);
+      return run(own == null ? sessions.getFirst() : own, tensors, kept, isOfCheck);
     } finally {
       if (own != null) {
         idle.addFirst(own);
@@ -238,7 +244,8 @@ final class OnnxGraph implements Graph {
     }
   }
 
-  private List<Tensor> run(OrtSession session, List<Tensor> tensors, List<OnnxKept> kept) {
+  private List<Tensor> run(
+      OrtSession session, List<Tensor> tensors, List<OnnxKept> kept, boolean isOfCheck) {
     if (tensors.size() + kept.size() != inputs.size()) {
       throw new InvalidInputException(
           "the model takes %d tensors, %s, found %d"
@@ -255,7 +262,7 @@ final class OnnxGraph implements Graph {
       for (int i = 0; i < kept.size(); i++) {
         given.put(inputs.get(tensors.size() + i).name(), kept.get(i).tensor());
       }
-      return outputs(OnnxRun.run(session, given), kept);
+      return outputs(OnnxRun.run(session, given, isOfCheck), kept);
     } catch (OrtException e) {
       throw OnnxFailure.of(e);
     } finally {
