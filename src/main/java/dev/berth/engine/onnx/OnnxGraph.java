@@ -72,7 +72,7 @@ final class OnnxGraph implements Graph {
     this.accelerator = accelerator;
     var read = OnnxFile.checked(file);
     try {
-      weights.read(environment, file, read.external());
+      weights.read(environment, file, read.model().external());
       open(file, operators, read);
       if (read.hasChanged(file)) {
         throw new EngineException("its files have changed while they were read; load it again");
@@ -88,16 +88,17 @@ final class OnnxGraph implements Graph {
     for (int threads : threads(accelerator, read.bytes())) {
       sessions.add(
           environment.createSession(
-              file.toAbsolutePath().toString(), options(threads, operators, read.hasZeroPoints())));
+              file.toAbsolutePath().toString(),
+              options(threads, operators, read.model().hasZeroPoints())));
       if (threads == 1) {
         idle.add(sessions.getLast());
       }
     }
-    if (weights.count() < read.externals()) {
+    if (weights.count() < read.model().externals()) {
       log.warn(
           "{}: {} of its tensors are in files that are mapped; do not write to these while it is served",
           file,
-          read.externals() - weights.count());
+          read.model().externals() - weights.count());
     }
     if (!(accelerator instanceof Accelerator.Cpu)) {
       weights.close();

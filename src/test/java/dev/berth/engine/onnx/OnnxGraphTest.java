@@ -323,7 +323,7 @@ class OnnxGraphTest {
             .output("y", OnnxModel.FLOAT, 1, 1)
             .write(directory.resolve("model.onnx"));
     boolean isExact = zeroPoints.endsWith("zero_w");
-    assertThat(OnnxFile.checked(file).hasZeroPoints()).isEqualTo(isExact);
+    assertThat(OnnxFile.checked(file).model().hasZeroPoints()).isEqualTo(isExact);
     var ones = new float[LENGTH];
     Arrays.fill(ones, 1);
     try (var model = Graph.load(file, CPU)) {
