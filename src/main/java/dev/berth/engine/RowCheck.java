@@ -46,7 +46,15 @@ public final class RowCheck {
   /// Numbers of a row are no smaller than this share of the largest, but for what cancels out.
   private static final double SMALL = 0.1;
 
+  private static final ScopedValue<Boolean> IS_RUNNING = ScopedValue.newInstance();
+
   private RowCheck() {}
+
+  /// Whether the calling thread's forward is one of a check. It takes memory that no request may
+  /// ever need.
+  public static boolean isRunning() {
+    return IS_RUNNING.isBound();
+  }
 
   /// @param rows at least two, which differ
   /// @param forward runs the model; for each row its part of each output. A [NoRowsException] says
@@ -55,6 +63,14 @@ public final class RowCheck {
   /// @param tolerance how far apart two numbers that are the same may be, as a share of the largest
   ///   that the output has for the row: engines add in another order where there are more rows
   public static <R> Result of(
+      List<R> rows,
+      Function<List<R>, List<List<Tensor>>> forward,
+      IntFunction<String> name,
+      double tolerance) {
+    return ScopedValue.where(IS_RUNNING, true).call(() -> checked(rows, forward, name, tolerance));
+  }
+
+  private static <R> Result checked(
       List<R> rows,
       Function<List<R>, List<List<Tensor>>> forward,
       IntFunction<String> name,

@@ -78,8 +78,10 @@ final class HostileGraphs {
         Attacks.watched("graphs-endless-forward-and-unload", launch, HostileGraphs::unload),
         Attacks.watched("graphs-endless-forward-and-reload", launch, HostileGraphs::reload)
             .inLongForm(),
-        Attacks.watched("graphs-endless-forward-and-eviction", launch, HostileGraphs::evict)
-            .inLongForm(),
+        Attacks.watched(
+            "graphs-endless-forward-and-eviction",
+            launch.with(Target.Trait.ONE_PROCESSOR),
+            HostileGraphs::evict),
         Attacks.bare("graphs-endless-forward-and-sigterm", launch, HostileGraphs::stop));
   }
 
@@ -371,13 +373,21 @@ final class HostileGraphs {
     await(attack, LOOP, SHORT, "3.0,1.0");
   }
 
-  /// Others are loaded until there is no memory for those that were asked before.
+  /// Others are loaded until there is no memory for those that were asked before. There is one
+  /// processor: with several, each of these models has more sessions and needs more than there is.
   private static void evict(Attacks attack) throws Exception {
     await(attack, LOOP, SHORT, "3.0,1.0");
     join(endless(attack, 1));
     for (int i = 0; i < HEAVY_MODELS; i++) {
       await(attack, HEAVY + i, "[[1]]", "0.0,0.0");
     }
+    var found =
+        attack.counted(attack.exchange(Seeds.request("GET", "/models/" + LOOP, "", new byte[0])));
+    attack
+        .row()
+        .expect(
+            "%s was not evicted: %s".formatted(LOOP, found.text()),
+            found.text().contains("not loaded"));
     await(attack, LOOP, SHORT, "3.0,1.0");
   }
 

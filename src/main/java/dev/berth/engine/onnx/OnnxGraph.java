@@ -11,6 +11,7 @@ import dev.berth.engine.EngineException;
 import dev.berth.engine.Graph;
 import dev.berth.engine.InvalidInputException;
 import dev.berth.engine.KeptTensor;
+import dev.berth.engine.RowCheck;
 import dev.berth.engine.cores.Cores;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.InsufficientMemoryException;
@@ -71,7 +72,7 @@ final class OnnxGraph implements Graph {
     this.accelerator = accelerator;
     var read = OnnxFile.checked(file);
     try {
-      weights.read(environment, file, read.external());
+      weights.read(environment, file, read.model().external());
       open(file, operators, read);
       if (read.hasChanged(file)) {
         throw new EngineException("its files have changed while they were read; load it again");
@@ -87,16 +88,17 @@ final class OnnxGraph implements Graph {
     for (int threads : threads(accelerator, read.bytes())) {
       sessions.add(
           environment.createSession(
-              file.toAbsolutePath().toString(), options(threads, operators, read.hasZeroPoints())));
+              file.toAbsolutePath().toString(),
+              options(threads, operators, read.model().hasZeroPoints())));
       if (threads == 1) {
         idle.add(sessions.getLast());
       }
     }
-    if (weights.count() < read.externals()) {
+    if (weights.count() < read.model().externals()) {
       log.warn(
           "{}: {} of its tensors are in files that are mapped; do not write to these while it is served",
           file,
-          read.externals() - weights.count());
+          read.model().externals() - weights.count());
     }
     if (!(accelerator instanceof Accelerator.Cpu)) {
       weights.close();
@@ -208,13 +210,18 @@ final class OnnxGraph implements Graph {
   @Override
   public List<Tensor> forward(List<Tensor> inputs, List<KeptTensor> kept, int mostCores) {
     var own = KeptTensor.all(kept, OnnxKept.class);
+    // Only this thread tells, and a forward may run on another.
+    boolean isOfCheck = RowCheck.isRunning();
     return accelerator instanceof Accelerator.Cpu cpu
         ? cores.run(
             cpu,
             mostCores,
             inputs.stream().mapToLong(Tensor::size).sum(),
-            threads -> threads == 1 ? run(inputs, own) : run(sessions.getLast(), inputs, own))
-        : run(inputs, own);
+            threads ->
+                threads == 1
+                    ? run(inputs, own, isOfCheck)
+                    : run(sessions.getLast(), inputs, own, isOfCheck))
+        : run(inputs, own, false);
   }
 
   /// It goes to the last of the inputs, which have the type that it has now.
@@ -227,10 +234,10 @@ final class OnnxGraph implements Graph {
     }
   }
 
-  private List<Tensor> run(List<Tensor> tensors, List<OnnxKept> kept) {
+  private List<Tensor> run(List<Tensor> tensors, List<OnnxKept> kept, boolean isOfCheck) {
     var own = idle.pollFirst();
     try {
-      return run(own == null ? sessions.getFirst() : own, tensors, kept);
+      return run(own == null ? sessions.getFirst() : own, tensors, kept, isOfCheck);
     } finally {
       if (own != null) {
         idle.addFirst(own);
@@ -238,7 +245,8 @@ final class OnnxGraph implements Graph {
     }
   }
 
-  private List<Tensor> run(OrtSession session, List<Tensor> tensors, List<OnnxKept> kept) {
+  private List<Tensor> run(
+      OrtSession session, List<Tensor> tensors, List<OnnxKept> kept, boolean isOfCheck) {
     if (tensors.size() + kept.size() != inputs.size()) {
       throw new InvalidInputException(
           "the model takes %d tensors, %s, found %d"
@@ -255,7 +263,7 @@ final class OnnxGraph implements Graph {
       for (int i = 0; i < kept.size(); i++) {
         given.put(inputs.get(tensors.size() + i).name(), kept.get(i).tensor());
       }
-      return outputs(OnnxRun.run(session, given), kept);
+      return outputs(OnnxRun.run(session, given, isOfCheck), kept);
     } catch (OrtException e) {
       throw OnnxFailure.of(e);
     } finally {

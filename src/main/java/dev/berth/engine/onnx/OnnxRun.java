@@ -22,12 +22,17 @@ final class OnnxRun extends AbstractInterruptibleChannel {
     this.options = options;
   }
 
+  /// @param isOfCheck whether the host's memory that it took is given back at its end. Otherwise
+  ///   the session keeps it for the next one
   /// @throws EngineException when the thread was interrupted
-  static OrtSession.Result run(OrtSession session, Map<String, OnnxTensor> inputs)
-      throws OrtException {
+  static OrtSession.Result run(
+      OrtSession session, Map<String, OnnxTensor> inputs, boolean isOfCheck) throws OrtException {
     // The options are closed last, when no other thread ends the run any more.
     try (var options = new OrtSession.RunOptions();
         var run = new OnnxRun(options)) {
+      if (isOfCheck) {
+        options.addRunConfigEntry("memory.enable_memory_arena_shrinkage", "cpu:0");
+      }
       return run.untilInterrupted(session, inputs);
     } catch (IOException e) {
       throw new EngineException("the forward can't be ended", e);

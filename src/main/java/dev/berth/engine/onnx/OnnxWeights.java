@@ -5,7 +5,6 @@ import ai.onnxruntime.OnnxTensorLike;
 import ai.onnxruntime.OrtEnvironment;
 import ai.onnxruntime.OrtException;
 import ai.onnxruntime.OrtSession;
-import dev.berth.engine.onnx.OnnxFile.External;
 import dev.berth.hooks.Accelerator;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -34,17 +33,18 @@ final class OnnxWeights implements AutoCloseable {
 
   /// Reads those that it can. The others are left to ONNX Runtime, which says what is wrong with
   /// them, or maps them.
-  void read(OrtEnvironment environment, Path file, Iterable<External> weights)
+  void read(OrtEnvironment environment, Path file, Iterable<OnnxTensorProto> weights)
       throws IOException, OrtException {
     for (var each : weights) {
       long size = each.bytes();
       if (size <= 0 || size > Integer.MAX_VALUE) {
         continue;
       }
-      var content = files.get(each.location());
+      var location = each.location().orElseThrow();
+      var content = files.get(location);
       if (content == null) {
-        content = content(file.resolveSibling(each.location()));
-        files.put(each.location(), content);
+        content = content(file.resolveSibling(location));
+        files.put(location, content);
       }
       if (each.offset() < 0 || each.offset() > content.byteSize() - size) {
         continue;

@@ -13,11 +13,13 @@ import dev.berth.engine.Graph;
 import dev.berth.engine.GraphNames;
 import dev.berth.engine.InvalidInputException;
 import dev.berth.engine.KeptTensor;
+import dev.berth.engine.RowCheck;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.Tensor;
+import dev.berth.memory.NativeHeap;
 import dev.berth.testing.OnnxModel;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -32,7 +34,10 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -318,7 +323,7 @@ class OnnxGraphTest {
             .output("y", OnnxModel.FLOAT, 1, 1)
             .write(directory.resolve("model.onnx"));
     boolean isExact = zeroPoints.endsWith("zero_w");
-    assertThat(OnnxFile.checked(file).hasZeroPoints()).isEqualTo(isExact);
+    assertThat(OnnxFile.checked(file).model().hasZeroPoints()).isEqualTo(isExact);
     var ones = new float[LENGTH];
     Arrays.fill(ones, 1);
     try (var model = Graph.load(file, CPU)) {
@@ -427,6 +432,36 @@ class OnnxGraphTest {
           .doesNotContain("\n");
       assertThat(model.forward(List.of(Tensor.of(new long[] {1, 2}, 2))))
           .containsExactly(Tensor.of(new float[2], 1, 2));
+    }
+  }
+
+  /// Three rows of 32 MB take 256 MB of the session's memory, which grows by powers of two.
+  @Test
+  @EnabledOnOs(OS.LINUX)
+  void aCheckOfRowsLeavesNoMemoryBehind() throws IOException {
+    var file =
+        new OnnxModel()
+            .input("x", OnnxModel.FLOAT, "n", 1)
+            .initializer(
+                OnnxModel.tensor("wide", OnnxModel.INT64, 2).number(7, 1).number(7, 8 << 20))
+            .node("Expand", List.of("x", "wide"), List.of("all"))
+            .node("ReduceMax", List.of("all"), List.of("y"), attribute("axes", List.of(1L)))
+            .output("y", OnnxModel.FLOAT, "n", 1)
+            .write(directory.resolve("model.onnx"));
+    try (var model = Graph.load(file, new Accelerator.Cpu(1, CpuProfile.ADAPTIVE))) {
+      long before = NativeHeap.used().orElseThrow();
+      var rows = Stream.of(1, 2, 3).map(value -> Tensor.of(new float[] {value}, 1)).toList();
+      assertThat(
+              RowCheck.of(
+                  rows,
+                  some ->
+                      model.forward(List.of(Tensor.stack(some))).getFirst().unstack().stream()
+                          .map(List::of)
+                          .toList(),
+                  _ -> "y",
+                  RowCheck.TOLERANCE))
+          .isInstanceOf(RowCheck.Result.Independent.class);
+      assertThat(NativeHeap.used().orElseThrow() - before).isLessThan(100 << 20);
     }
   }
 
