@@ -17,7 +17,7 @@ import javax.net.ssl.SSLHandshakeException;
 /// long makes way for other connections. Runs on the virtual threads that read.
 final class Handshakes {
 
-  private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(3);
 
   private final int most;
 
