@@ -1,6 +1,6 @@
 package dev.berth.async;
 
-import dev.berth.config.AsyncConfig;
+import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.storage.Location;
 import dev.berth.storage.RetryPolicy;
@@ -87,7 +87,8 @@ public final class AsyncInvocations implements AutoCloseable {
   }
 
   /// Empty where no place for answers is set.
-  public static Optional<AsyncInvocations> of(AsyncConfig config) {
+  public static Optional<AsyncInvocations> of(ServerConfig server) {
+    var config = server.of(AsyncConfig.class);
     return config.output().map(answers -> new AsyncInvocations(config, answers));
   }
 

@@ -1,6 +1,5 @@
 package dev.berth.command;
 
-import dev.berth.async.AsyncInvocations;
 import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
 import dev.berth.config.HttpConfig;
@@ -11,7 +10,6 @@ import dev.berth.config.Settings;
 import dev.berth.engine.Engine;
 import dev.berth.http.Routes;
 import dev.berth.memory.ProcessMemory;
-import dev.berth.telemetry.otlp.OtlpExport;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.PrintStream;
@@ -126,19 +124,7 @@ final class ServeCommand {
           server.caught(e);
           log.error("{} ends", thread.getName(), e);
         });
-    var lastExports =
-        config.telemetry().usesOpenTelemetry() ? OtlpExport.LAST_EXPORTS : Duration.ZERO;
-    var lastObjects =
-        config.async().output().isPresent() ? AsyncInvocations.LAST_OBJECTS : Duration.ZERO;
-    stop.closes(
-        server,
-        config
-            .http()
-            .lameDuck()
-            .plus(config.http().drain())
-            .plus(LAST_STEPS)
-            .plus(lastExports)
-            .plus(lastObjects));
+    stop.closes(server, server.mostToClose().plus(LAST_STEPS));
     try {
       server.awaitReady();
       announcePage(config, server.port());
