@@ -145,7 +145,9 @@ class ArchitectureTest {
                   "memory",
                   "table",
                   "transform.filter",
-                  "transform.checkpoint")));
+                  "transform.checkpoint")),
+          Map.entry(
+              "transform.command", Set.of("command", "config", "json", "storage", "transform")));
 
   @Test
   void packagesUseOnlyThePackagesThatTheyMay() {
