@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.berth.storage.Location;
-import dev.berth.storage.RetryPolicy;
-import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
+import dev.berth.storage.s3.RetryPolicy;
+import dev.berth.storage.s3.S3Options;
 import dev.berth.transform.JobException;
 import dev.berth.transform.JobOption;
 import dev.berth.transform.JobReader;
@@ -100,7 +100,7 @@ class TableJobTest {
   }
 
   private JobReport run(String type, Map<JobOption, String> more) throws Exception {
-    try (var storage = new Storage(S3Options.DEFAULT)) {
+    try (var storage = new Storage()) {
       return new JobRunner(
               JobReader.read(options(type, more), Map.of(), Set.of()), storage, new Unwatched())
           .run(container.endpoint());

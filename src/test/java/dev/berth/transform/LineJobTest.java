@@ -14,7 +14,6 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
-import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
@@ -287,7 +286,7 @@ class LineJobTest {
 
   private JobReport run(TestServer server) throws Exception {
     var job = JobReader.read(options, Map.of(), Set.of(JobSwitch.OVERWRITE));
-    try (var storage = new Storage(S3Options.DEFAULT)) {
+    try (var storage = new Storage()) {
       return new JobRunner(job, storage, new Unwatched())
           .run(URI.create("http://127.0.0.1:" + server.port()));
     }

@@ -9,8 +9,6 @@ import dev.berth.config.Setting;
 import dev.berth.config.Settings;
 import dev.berth.json.JsonText;
 import dev.berth.storage.Location;
-import dev.berth.storage.RetryPolicy;
-import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
 import dev.berth.transform.ArrayJob;
@@ -55,6 +53,7 @@ public final class TransformCommand implements Subcommand {
   private static final Logger log = LoggerFactory.getLogger(TransformCommand.class);
 
   private static final int MOST_SPLIT_SHOWN = 20;
+  private static final String ENDPOINT = "--endpoint";
   private static final String DRY_RUN = "--dry-run";
   private static final String BAD_RECORDS = "BERTH_BAD_RECORDS";
 
@@ -85,20 +84,19 @@ public final class TransformCommand implements Subcommand {
             "The JSON of a CreateTransformJob or CreateModelInvocationJob call; flags win over"
                 + " it"));
     spec.addOption(
-        text(
-            "--endpoint",
-            "<url>",
-            "A container that is up; unset, the server runs in this process"));
+        text(ENDPOINT, "<url>", "A container that is up; unset, the server runs in this process"));
     spec.addOption(flag(DRY_RUN, "Says what each instance would do, and does nothing"));
     spec.addOption(
         text("--report", "<file>", "Where the report goes, transform-report.json unless set"));
     for (var jobSwitch : JobSwitch.values()) {
       spec.addOption(flag(jobSwitch.flag(), jobSwitch.meaning()));
     }
-    spec.addOption(text("--endpoint-url", "<url>", "An S3 server other than AWS's"));
-    spec.addOption(text("--region", "<region>", "The region of S3, where nothing else says it"));
-    spec.addOption(flag("--path-style", "Addresses buckets by path"));
-    spec.addOption(flag("--no-sign-request", "Sends no signature, for public buckets"));
+    for (var option : Storage.flags()) {
+      spec.addOption(
+          option.label().isEmpty()
+              ? flag(option.name(), option.meaning())
+              : text(option.name(), option.label(), option.meaning()));
+    }
     ServeOptions.add(OF_THE_SERVER, spec);
     ServeOptions.add(Settings.OF_THE_MODEL, spec);
     spec.usageMessage()
@@ -117,14 +115,14 @@ public final class TransformCommand implements Subcommand {
     try {
       var job = job(environment, parsed);
       var report = report(job, parsed);
-      var endpoint = url(parsed, "--endpoint");
+      var endpoint = endpoint(parsed);
       if (endpoint.isPresent()) {
         requireNoServersFlags(parsed);
       }
       if (parsed.hasMatchedOption(DRY_RUN)) {
         return dryRun(job, parsed);
       }
-      try (var storage = new Storage(s3(parsed))) {
+      try (var storage = storage(parsed)) {
         return run(
             job,
             storage,
@@ -204,7 +202,7 @@ public final class TransformCommand implements Subcommand {
 
   /// A line for each instance, and what of this one's part is done.
   private static int dryRun(TransformJob job, ParseResult parsed) throws JobException {
-    try (var storage = new Storage(s3(parsed))) {
+    try (var storage = storage(parsed)) {
       var plan = JobPlan.of(job, storage);
       System.out.printf("%-9s %9s %12s%n", "instance", "objects", "MB");
       for (int i = 0; i < plan.shares().size(); i++) {
@@ -262,8 +260,8 @@ public final class TransformCommand implements Subcommand {
     return file;
   }
 
-  private static Optional<URI> url(ParseResult parsed, String option) throws JobException {
-    String text = parsed.matchedOptionValue(option, null);
+  private static Optional<URI> endpoint(ParseResult parsed) throws JobException {
+    String text = parsed.matchedOptionValue(ENDPOINT, null);
     if (text == null) {
       return Optional.empty();
     }
@@ -277,7 +275,8 @@ public final class TransformCommand implements Subcommand {
     }
     throw new JobException(
         List.of(
-            "%s: found %s, expected a URL such as http://localhost:8080".formatted(option, text)));
+            "%s: found %s, expected a URL such as http://localhost:8080"
+                .formatted(ENDPOINT, text)));
   }
 
   /// The flags over the file.
@@ -314,13 +313,16 @@ public final class TransformCommand implements Subcommand {
     return JobReader.read(options, ofJob, switches);
   }
 
-  private static S3Options s3(ParseResult parsed) throws JobException {
-    return new S3Options(
-        url(parsed, "--endpoint-url"),
-        parsed.hasMatchedOption("--path-style"),
-        Optional.ofNullable(parsed.matchedOptionValue("--region", null)),
-        parsed.hasMatchedOption("--no-sign-request"),
-        RetryPolicy.DEFAULT);
+  private static Storage storage(ParseResult parsed) throws JobException {
+    try {
+      return new Storage(
+          Storage.options(
+              flag ->
+                  Optional.ofNullable(parsed.matchedOptionValue(flag, (Object) null))
+                      .map(Object::toString)));
+    } catch (IllegalArgumentException e) {
+      throw new JobException(List.of(e.getMessage()));
+    }
   }
 
   private static OptionSpec text(String name, String label, String... meaning) {

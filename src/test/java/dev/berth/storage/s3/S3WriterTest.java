@@ -1,8 +1,12 @@
-package dev.berth.storage;
+package dev.berth.storage.s3;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.berth.storage.Location;
+import dev.berth.storage.ObjectWriter;
+import dev.berth.storage.Storage;
+import dev.berth.storage.StorageException;
 import dev.berth.testing.FaultyProxy;
 import dev.berth.testing.FaultyProxy.Fault;
 import dev.berth.testing.FaultyProxy.Request;

@@ -1,5 +1,7 @@
-package dev.berth.storage;
+package dev.berth.storage.s3;
 
+import dev.berth.storage.Shortened;
+import dev.berth.storage.StorageException;
 import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.net.UnknownHostException;

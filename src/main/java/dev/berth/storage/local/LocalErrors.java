@@ -1,5 +1,8 @@
-package dev.berth.storage;
+package dev.berth.storage.local;
 
+import dev.berth.storage.Location;
+import dev.berth.storage.Shortened;
+import dev.berth.storage.StorageException;
 import java.io.IOException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.AccessDeniedException;

@@ -1,5 +1,7 @@
-package dev.berth.storage;
+package dev.berth.storage.s3;
 
+import dev.berth.storage.StorageException;
+import dev.berth.storage.StoredObject;
 import java.io.IOException;
 import java.util.List;
 import software.amazon.awssdk.services.s3.S3Client;

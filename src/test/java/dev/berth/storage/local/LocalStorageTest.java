@@ -1,4 +1,4 @@
-package dev.berth.storage;
+package dev.berth.storage.local;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -6,6 +6,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.google.common.jimfs.Configuration;
 import com.google.common.jimfs.Jimfs;
+import dev.berth.storage.Location;
+import dev.berth.storage.Storage;
+import dev.berth.storage.StorageException;
+import dev.berth.storage.StoredObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class LocalStorageTest {
 
-  private final Storage storage = new Storage(S3Options.DEFAULT);
+  private final Storage storage = new Storage();
 
   @TempDir private Path directory;
 

@@ -1,14 +1,21 @@
-package dev.berth.storage;
+package dev.berth.storage.s3;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.berth.storage.Location;
+import dev.berth.storage.Storage;
+import dev.berth.storage.StorageException;
+import dev.berth.storage.StoredObject;
 import dev.berth.testing.FaultyProxy;
 import dev.berth.testing.FaultyProxy.Fault;
 import dev.berth.testing.S3Server;
 import dev.berth.testing.TestThreads;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
@@ -81,7 +88,12 @@ class S3StorageTest {
       var found = objects.toList();
       assertThat(found)
           .extracting(StoredObject::key)
-          .containsExactlyElementsOf(keys.stream().sorted(LocalListing.KEY_ORDER).toList());
+          .containsExactlyElementsOf(
+              keys.stream()
+                  .sorted(
+                      Comparator.comparing(
+                          key -> key.getBytes(StandardCharsets.UTF_8), Arrays::compareUnsigned))
+                  .toList());
       assertThat(found)
           .allSatisfy(
               object -> {

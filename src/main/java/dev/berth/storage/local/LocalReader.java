@@ -1,5 +1,7 @@
-package dev.berth.storage;
+package dev.berth.storage.local;
 
+import dev.berth.storage.ObjectStream;
+import dev.berth.storage.StorageException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.channels.Channels;
@@ -23,7 +25,7 @@ final class LocalReader extends ObjectStream {
   }
 
   @Override
-  long size() {
+  public long size() {
     return size;
   }
 

@@ -1,5 +1,11 @@
-package dev.berth.storage;
+package dev.berth.storage.local;
 
+import dev.berth.storage.Marker;
+import dev.berth.storage.ObjectStore;
+import dev.berth.storage.ObjectStream;
+import dev.berth.storage.ObjectWriter;
+import dev.berth.storage.StorageException;
+import dev.berth.storage.StoredObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -27,10 +33,6 @@ import java.util.stream.StreamSupport;
 
 /// Files and directories.
 final class LocalStore implements ObjectStore<LocalLocation> {
-
-  static final Kind<LocalLocation> KIND =
-      new Kind<>(
-          "file", "file:///path", LocalLocation.class, LocalLocation::ofUri, _ -> new LocalStore());
 
   private final Leftovers leftovers = new Leftovers();
 

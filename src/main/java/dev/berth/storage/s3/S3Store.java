@@ -1,5 +1,11 @@
-package dev.berth.storage;
+package dev.berth.storage.s3;
 
+import dev.berth.storage.Marker;
+import dev.berth.storage.ObjectStore;
+import dev.berth.storage.ObjectStream;
+import dev.berth.storage.ObjectWriter;
+import dev.berth.storage.StorageException;
+import dev.berth.storage.StoredObject;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZonedDateTime;
@@ -26,9 +32,6 @@ import software.amazon.awssdk.services.s3.model.S3Object;
 /// Markers are written on a condition. A server that does not know conditions is asked before and
 /// after: of two that write at the same instant, the last one counts.
 final class S3Store implements ObjectStore<S3Location> {
-
-  static final Kind<S3Location> KIND =
-      new Kind<>("s3", "s3://bucket/key", S3Location.class, S3Location::of, S3Store::new);
 
   private static final int NOT_FOUND = 404;
   private static final int CONFLICT = 409;

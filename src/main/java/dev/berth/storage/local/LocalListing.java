@@ -1,5 +1,7 @@
-package dev.berth.storage;
+package dev.berth.storage.local;
 
+import dev.berth.storage.StorageException;
+import dev.berth.storage.StoredObject;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryIteratorException;

@@ -1,5 +1,7 @@
-package dev.berth.storage;
+package dev.berth.storage.s3;
 
+import dev.berth.storage.ObjectStream;
+import dev.berth.storage.StorageException;
 import java.io.EOFException;
 import java.io.IOException;
 import java.util.Objects;
@@ -52,7 +54,7 @@ final class S3Reader extends ObjectStream {
   }
 
   @Override
-  long size() {
+  public long size() {
     return size;
   }
 

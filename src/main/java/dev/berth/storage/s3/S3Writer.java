@@ -1,4 +1,8 @@
-package dev.berth.storage;
+package dev.berth.storage.s3;
+
+import dev.berth.storage.Location;
+import dev.berth.storage.ObjectWriter;
+import dev.berth.storage.StorageException;
 
 /// Writes an object to S3: with one request where it fits in one part, else in parts, of which one
 /// is sent while the next is gathered. So there are never more than two in memory.
@@ -29,7 +33,7 @@ final class S3Writer extends ObjectWriter {
   }
 
   @Override
-  void append(byte[] bytes, int offset, int length) {
+  protected void append(byte[] bytes, int offset, int length) {
     int taken = 0;
     while (taken < length) {
       if (part.size() == partBytes(number)) {
@@ -42,7 +46,7 @@ final class S3Writer extends ObjectWriter {
   }
 
   @Override
-  void publish() {
+  protected void publish() {
     if (!upload.hasBegun()) {
       upload.put(part);
     } else {
@@ -53,7 +57,7 @@ final class S3Writer extends ObjectWriter {
   }
 
   @Override
-  void discard() {
+  protected void discard() {
     if (upload.hasBegun()) {
       upload.abort();
     }

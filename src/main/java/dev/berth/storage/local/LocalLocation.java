@@ -1,5 +1,8 @@
-package dev.berth.storage;
+package dev.berth.storage.local;
 
+import dev.berth.storage.Location;
+import dev.berth.storage.StorageException;
+import dev.berth.storage.StoreKind;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.InvalidPathException;
@@ -9,22 +12,22 @@ import java.util.Optional;
 /// A file or a directory.
 record LocalLocation(Path path, String text) implements Location {
 
-  static LocalLocation ofUri(String text) {
+  /// @param text a URI of a file, or a path
+  static LocalLocation of(String text) {
+    if (text.isBlank()) {
+      throw StoreKind.wrong(text, "nothing");
+    }
+    if (!text.startsWith("file:/")) {
+      try {
+        return new LocalLocation(Path.of(text), text);
+      } catch (InvalidPathException e) {
+        throw StoreKind.wrong(text, "no path (%s)".formatted(e.getReason()));
+      }
+    }
     try {
       return new LocalLocation(Path.of(URI.create(text)), text);
     } catch (IllegalArgumentException e) {
-      throw ObjectStore.Kind.wrong(text, "no URI of a file (%s)".formatted(e.getMessage()));
-    }
-  }
-
-  static LocalLocation ofPath(String text) {
-    if (text.isBlank()) {
-      throw ObjectStore.Kind.wrong(text, "nothing");
-    }
-    try {
-      return new LocalLocation(Path.of(text), text);
-    } catch (InvalidPathException e) {
-      throw ObjectStore.Kind.wrong(text, "no path (%s)".formatted(e.getReason()));
+      throw StoreKind.wrong(text, "no URI of a file (%s)".formatted(e.getMessage()));
     }
   }
 
@@ -37,7 +40,7 @@ record LocalLocation(Path path, String text) implements Location {
             "found the key \"%s\", expected one whose parts can be names of files".formatted(key));
       }
     }
-    return new LocalLocation(path.resolve(key), ObjectStore.Kind.below(text, key));
+    return new LocalLocation(path.resolve(key), StoreKind.below(text, key));
   }
 
   @Override

@@ -1,5 +1,7 @@
-package dev.berth.storage;
+package dev.berth.storage.s3;
 
+import dev.berth.storage.Location;
+import dev.berth.storage.Storage;
 import dev.berth.testing.S3Server;
 import java.net.URI;
 import java.util.Arrays;

@@ -1,4 +1,4 @@
-package dev.berth.storage;
+package dev.berth.storage.s3;
 
 import java.io.ByteArrayInputStream;
 import java.io.IOException;

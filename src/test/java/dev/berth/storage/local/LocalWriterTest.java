@@ -1,8 +1,11 @@
-package dev.berth.storage;
+package dev.berth.storage.local;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.berth.storage.Location;
+import dev.berth.storage.Storage;
+import dev.berth.storage.StorageException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -15,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class LocalWriterTest {
 
-  private final Storage storage = new Storage(S3Options.DEFAULT);
+  private final Storage storage = new Storage();
 
   @TempDir private Path directory;
 
@@ -103,7 +106,7 @@ class LocalWriterTest {
     var killed = storage.create(location("a"));
     killed.write(new byte[100_000]);
     assertThat(all()).singleElement().asString().matches("\\.a\\.part-[0-9a-f]{16}");
-    try (var rerun = new Storage(S3Options.DEFAULT);
+    try (var rerun = new Storage();
         var writer = rerun.create(location("a"))) {
       writer.write(bytes("whole"));
       writer.commit();
@@ -121,7 +124,7 @@ class LocalWriterTest {
   void aNameMayBeAsLongAsTheFileSystemTakes() throws IOException {
     var name = "é".repeat(127);
     var killed = storage.create(location(name));
-    try (var rerun = new Storage(S3Options.DEFAULT);
+    try (var rerun = new Storage();
         var writer = rerun.create(location(name))) {
       writer.commit();
     }

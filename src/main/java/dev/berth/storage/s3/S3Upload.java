@@ -1,5 +1,6 @@
-package dev.berth.storage;
+package dev.berth.storage.s3;
 
+import dev.berth.storage.StorageException;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;

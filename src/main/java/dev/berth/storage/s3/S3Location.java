@@ -1,5 +1,8 @@
-package dev.berth.storage;
+package dev.berth.storage.s3;
 
+import dev.berth.storage.Location;
+import dev.berth.storage.StorageException;
+import dev.berth.storage.StoreKind;
 import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 
@@ -16,21 +19,21 @@ record S3Location(String bucket, String key, String text) implements Location {
   static S3Location of(String text) {
     var matcher = FORM.matcher(text);
     if (!matcher.matches()) {
-      throw ObjectStore.Kind.wrong(text, "no name of a bucket");
+      throw StoreKind.wrong(text, "no name of a bucket");
     }
     return new S3Location(matcher.group(1), matcher.group(2) == null ? "" : matcher.group(2), text);
   }
 
   @Override
   public S3Location resolve(String child) {
-    var below = key.isEmpty() ? child : ObjectStore.Kind.below(key, child);
+    var below = key.isEmpty() ? child : StoreKind.below(key, child);
     int bytes = below.getBytes(StandardCharsets.UTF_8).length;
     if (bytes > MOST_BYTES) {
       throw StorageException.permanent(
           this,
           "found a key of %d bytes below it, expected at most %d".formatted(bytes, MOST_BYTES));
     }
-    return new S3Location(bucket, below, ObjectStore.Kind.below(text, child));
+    return new S3Location(bucket, below, StoreKind.below(text, child));
   }
 
   @Override

@@ -1,5 +1,7 @@
-package dev.berth.storage;
+package dev.berth.storage.local;
 
+import dev.berth.storage.ObjectWriter;
+import dev.berth.storage.StorageException;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -62,7 +64,7 @@ final class LocalWriter extends ObjectWriter {
   }
 
   @Override
-  void append(byte[] bytes, int offset, int length) {
+  protected void append(byte[] bytes, int offset, int length) {
     try {
       out.write(bytes, offset, length);
     } catch (IOException e) {
@@ -71,7 +73,7 @@ final class LocalWriter extends ObjectWriter {
   }
 
   @Override
-  void publish() {
+  protected void publish() {
     try {
       out.flush();
       file.force(true);
@@ -87,7 +89,7 @@ final class LocalWriter extends ObjectWriter {
   }
 
   @Override
-  void discard() {
+  protected void discard() {
     try {
       file.close();
       Files.deleteIfExists(temporary);

@@ -1,9 +1,12 @@
-package dev.berth.storage;
+package dev.berth.storage.s3;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.berth.storage.Location;
+import dev.berth.storage.Storage;
+import dev.berth.storage.StorageException;
 import dev.berth.testing.SystemProperties;
 import java.net.URI;
 import java.util.Map;

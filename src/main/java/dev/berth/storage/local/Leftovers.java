@@ -1,4 +1,4 @@
-package dev.berth.storage;
+package dev.berth.storage.local;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
