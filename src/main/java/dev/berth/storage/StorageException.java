@@ -35,7 +35,7 @@ public final class StorageException extends RuntimeException {
   /// Of an object that is not as it was.
   ///
   /// @param since which it was
-  public static StorageException changed(Location object, String since, long found, long expected) {
+  public static StorageException changed(Object object, String since, long found, long expected) {
     return permanent(
         object, "changed %s: found %d bytes, expected %d".formatted(since, found, expected));
   }

@@ -268,7 +268,7 @@ class BedrockTest {
                 "8"));
     options.putAll(more);
     try (var storage = new Storage()) {
-      return new JobRunner(JobReader.read(options, Map.of(), Set.of()), storage, progress)
+      return new JobRunner(TransformJob.read(options, Map.of(), Set.of()), storage, progress)
           .run(server.uri("/"));
     }
   }

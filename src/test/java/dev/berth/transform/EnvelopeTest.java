@@ -151,7 +151,7 @@ class EnvelopeTest {
                 JobOption.FORMAT,
                 format.toString()));
     try (var storage = new Storage()) {
-      var job = JobReader.read(options, Map.of(), Set.of(JobSwitch.OVERWRITE));
+      var job = TransformJob.read(options, Map.of(), Set.of(JobSwitch.OVERWRITE));
       new JobRunner(job, storage, new Unwatched()).run(server.uri("/"));
     }
     return Files.readAllLines(directory.resolve("out/in.jsonl.out"));

@@ -561,7 +561,7 @@ class JobPatienceTest {
   private JobRunner runner(JobSwitch... switches) {
     try {
       return new JobRunner(
-          JobReader.read(options, Map.of(), Set.of(switches)), new Storage(), new Unwatched());
+          TransformJob.read(options, Map.of(), Set.of(switches)), new Storage(), new Unwatched());
     } catch (JobException e) {
       throw new IllegalStateException(String.join(", ", e.problems()), e);
     }

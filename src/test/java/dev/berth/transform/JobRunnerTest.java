@@ -410,7 +410,7 @@ class JobRunnerTest {
   }
 
   private TransformJob job(boolean overwrite) throws JobException {
-    return JobReader.read(options, Map.of(), overwrite ? Set.of(JobSwitch.OVERWRITE) : Set.of());
+    return TransformJob.read(options, Map.of(), overwrite ? Set.of(JobSwitch.OVERWRITE) : Set.of());
   }
 
   private JobReport run() throws Exception {

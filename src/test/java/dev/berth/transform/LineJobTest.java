@@ -183,7 +183,7 @@ class LineJobTest {
               type.equals("application/json") ? List.of("[1]", "[2]") : List.of("1", "2"));
     }
     options.remove(JobOption.ACCEPT);
-    assertThat(JobReader.read(options, Map.of(), Set.of()).serverVariables(Map.of()))
+    assertThat(TransformJob.read(options, Map.of(), Set.of()).serverVariables(Map.of()))
         .containsEntry("SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT", LINES);
   }
 
@@ -265,7 +265,7 @@ class LineJobTest {
     options.put(JobOption.BAD_RECORDS, "keep");
     options.put(JobOption.SPLIT_TYPE, "None");
     options.put(JobOption.ASSEMBLE_WITH, "None");
-    assertThatThrownBy(() -> JobReader.read(options, Map.of(), Set.of()))
+    assertThatThrownBy(() -> TransformJob.read(options, Map.of(), Set.of()))
         .isInstanceOfSatisfying(
             JobException.class,
             e ->
@@ -285,7 +285,7 @@ class LineJobTest {
   }
 
   private JobReport run(TestServer server) throws Exception {
-    var job = JobReader.read(options, Map.of(), Set.of(JobSwitch.OVERWRITE));
+    var job = TransformJob.read(options, Map.of(), Set.of(JobSwitch.OVERWRITE));
     try (var storage = new Storage()) {
       return new JobRunner(job, storage, new Unwatched())
           .run(URI.create("http://127.0.0.1:" + server.port()));

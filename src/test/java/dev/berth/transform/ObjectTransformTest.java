@@ -157,7 +157,7 @@ class ObjectTransformTest {
         var threads = new TestThreads()) {
       var transform =
           new ObjectTransform(
-              JobReader.read(
+              TransformJob.read(
                   Map.of(
                       JobOption.INPUT, input.toString(),
                       JobOption.OUTPUT, directory.resolve("out").toString()),

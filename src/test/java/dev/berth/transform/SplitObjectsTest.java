@@ -340,7 +340,7 @@ class SplitObjectsTest {
     try (var objects = storage.list(job.input())) {
       var shares = Shares.of(job, storage, () -> true);
       var range =
-          ObjectRange.of(objects.findFirst().orElseThrow(), job).stream()
+          job.ranges(objects.findFirst().orElseThrow()).stream()
               .filter(shares::isMine)
               .findFirst()
               .orElseThrow();
@@ -381,7 +381,7 @@ class SplitObjectsTest {
     options.put(JobOption.OUTPUT, out);
     options.put(JobOption.INSTANCE_COUNT, String.valueOf(instances));
     options.put(JobOption.INSTANCE_INDEX, String.valueOf(index));
-    return JobReader.read(options, Map.of(), Set.of(switches));
+    return TransformJob.read(options, Map.of(), Set.of(switches));
   }
 
   /// All files, those in hidden directories too.

@@ -80,12 +80,12 @@ class SplitOutputsSchedules {
     var object =
         new StoredObject(
             Location.of(disk.getPath("/in/a.txt")), "a.txt", 2 * ObjectRange.LEAST_BYTES);
-    return ObjectRange.of(object, JOB).get(instance);
+    return JOB.ranges(object).get(instance);
   }
 
   private static TransformJob job() {
     try {
-      return JobReader.read(
+      return TransformJob.read(
           Map.of(
               JobOption.INPUT,
               "in",

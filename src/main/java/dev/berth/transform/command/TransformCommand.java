@@ -16,11 +16,11 @@ import dev.berth.transform.JobException;
 import dev.berth.transform.JobFile;
 import dev.berth.transform.JobOption;
 import dev.berth.transform.JobPlan;
-import dev.berth.transform.JobReader;
 import dev.berth.transform.JobReport;
 import dev.berth.transform.JobRunner;
 import dev.berth.transform.JobStatus;
 import dev.berth.transform.JobSwitch;
+import dev.berth.transform.SplitType;
 import dev.berth.transform.TransformException;
 import dev.berth.transform.TransformJob;
 import java.io.IOException;
@@ -30,6 +30,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -76,6 +77,9 @@ public final class TransformCommand implements Subcommand {
               option.label(),
               option.meaning(),
               option.field().isEmpty() ? "" : "  " + option.field()));
+    }
+    for (var type : SplitType.all()) {
+      type.option().ifPresent(own -> spec.addOption(text(own.name(), own.label(), own.meaning())));
     }
     spec.addOption(
         text(
@@ -149,7 +153,7 @@ public final class TransformCommand implements Subcommand {
       System.err.println(e.getMessage());
       return ExitCode.SOFTWARE;
     } catch (OutOfMemoryError e) {
-      System.err.println(JobRunner.heapIsFull());
+      System.err.println(TransformException.heapIsFull());
       return ExitCode.SOFTWARE;
     } catch (Exception | Error e) {
       System.err.println("the job can't go on: " + e);
@@ -310,19 +314,28 @@ public final class TransformCommand implements Subcommand {
         switches.add(jobSwitch);
       }
     }
-    return JobReader.read(options, ofJob, switches);
+    var ofSplitTypes = new HashMap<String, String>();
+    for (var type : SplitType.all()) {
+      type.option()
+          .ifPresent(
+              own ->
+                  given(own.name(), parsed)
+                      .ifPresent(value -> ofSplitTypes.put(own.name(), value)));
+    }
+    return TransformJob.read(options, ofSplitTypes, ofJob, switches);
   }
 
   private static Storage storage(ParseResult parsed) throws JobException {
     try {
-      return new Storage(
-          Storage.options(
-              flag ->
-                  Optional.ofNullable(parsed.matchedOptionValue(flag, (Object) null))
-                      .map(Object::toString)));
+      return new Storage(Storage.options(flag -> given(flag, parsed)));
     } catch (IllegalArgumentException e) {
       throw new JobException(List.of(e.getMessage()));
     }
+  }
+
+  private static Optional<String> given(String flag, ParseResult parsed) {
+    return Optional.ofNullable(parsed.matchedOptionValue(flag, (Object) null))
+        .map(Object::toString);
   }
 
   private static OptionSpec text(String name, String label, String... meaning) {
