@@ -40,6 +40,8 @@ class ArchitectureTest {
           Map.entry("json", Set.of("memory")),
           Map.entry("tokenizer", Set.of("hooks", "json", "memory")),
           Map.entry("storage", Set.of()),
+          Map.entry("storage.local", Set.of("storage")),
+          Map.entry("storage.s3", Set.of("storage")),
           Map.entry("config", Set.of("hooks", "content")),
           Map.entry("async", Set.of("config", "error", "storage")),
           Map.entry("content", Set.of("hooks", "json", "memory")),
@@ -145,7 +147,9 @@ class ArchitectureTest {
                   "memory",
                   "table",
                   "transform.filter",
-                  "transform.checkpoint")));
+                  "transform.checkpoint")),
+          Map.entry(
+              "transform.command", Set.of("command", "config", "json", "storage", "transform")));
 
   @Test
   void packagesUseOnlyThePackagesThatTheyMay() {
@@ -237,10 +241,10 @@ class ArchitectureTest {
   }
 
   @Test
-  void onlyStorageTouchesTheAwsSdk() {
+  void onlyS3TouchesTheAwsSdk() {
     noClasses()
         .that()
-        .resideOutsideOfPackage("dev.berth.storage")
+        .resideOutsideOfPackage("dev.berth.storage.s3")
         .should()
         .dependOnClassesThat()
         .resideInAPackage("software.amazon.awssdk..")

@@ -18,8 +18,8 @@ final class ApiWords {
   }
 
   /// The words of some constants, to end the sentence "expected …".
-  static String expected(List<? extends Enum<?>> constants) {
-    var words = constants.stream().map(Enum::toString).toList();
+  static String expected(List<?> constants) {
+    var words = constants.stream().map(Object::toString).toList();
     int last = words.size() - 1;
     return last == 0
         ? words.getFirst()

@@ -29,7 +29,7 @@ record Splitting(SplitType splitType, BatchStrategy batchStrategy, long maxPaylo
   /// under `SingleRecord`, a line with its newline under both. The stream is the caller's to close.
   RecordReader open(InputStream object) {
     var frames = batchStrategy == BatchStrategy.MULTI_RECORD ? Frames.KEPT : Frames.STRIPPED;
-    return splitType.framing().open(object, frames, maxRecord());
+    return splitType.open(object, frames, maxRecord());
   }
 
   boolean isUnlimited() {

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class RecordReaderTest {
 
@@ -167,7 +168,7 @@ class RecordReaderTest {
   }
 
   @ParameterizedTest
-  @EnumSource(SplitType.class)
+  @MethodSource("dev.berth.transform.SplitType#all")
   void aStreamThatFailsIsNoBadInput(SplitType splitType) {
     var reader =
         Splitting.ofMebibytes(splitType, BatchStrategy.MULTI_RECORD, 6).open(new FailingObject());
@@ -175,7 +176,7 @@ class RecordReaderTest {
   }
 
   @ParameterizedTest
-  @EnumSource(SplitType.class)
+  @MethodSource("dev.berth.transform.SplitType#all")
   void damagedObjectsAreReadOrRefused(SplitType splitType) {
     var records = List.of("abc".getBytes(UTF_8), new byte[0], "d\n\r\ne".getBytes(UTF_8));
     var object =
