@@ -80,7 +80,8 @@ class ArchitectureTest {
               "handler.image",
               Set.of("hooks", "artifact", "content", "image", "engine", "handler.task")),
           Map.entry("handler.tensor", Set.of("hooks", "artifact", "content", "engine", "memory")),
-          Map.entry("hub", Set.of("artifact", "engine", "handler.task", "json", "tokenizer")),
+          Map.entry(
+              "hub", Set.of("artifact", "engine", "error", "handler.task", "json", "tokenizer")),
           Map.entry("batching", Set.of("error", "metrics", "telemetry")),
           Map.entry(
               "serving.hooks",
@@ -127,7 +128,8 @@ class ArchitectureTest {
           Map.entry(
               "http.page", Set.of("hooks", "serving", "serving.many", "error", "config", "json")),
           Map.entry("http.vertex", Set.of("hooks", "content", "memory", "serving")),
-          Map.entry("http.clients", Set.of("hooks", "content", "memory", "serving")),
+          Map.entry(
+              "http.clients", Set.of("hooks", "content", "handler.task", "memory", "serving")),
           Map.entry("http.body", Set.of("hooks", "content", "error", "memory", "serving.hooks")),
           Map.entry("http.connections", Set.of("metrics", "config")),
           Map.entry("http.openinference", Set.of("hooks", "content", "memory", "serving")),

@@ -7,8 +7,11 @@ import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.Target;
 import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
+import dev.berth.error.ServingException;
+import dev.berth.hooks.MediaType;
 import dev.berth.http.Routes;
 import dev.berth.hub.HubModel;
+import dev.berth.hub.Trial;
 import dev.berth.json.JsonText;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -39,8 +42,6 @@ final class PackCommand {
 
   private static final List<String> TOKENIZER_FILES =
       List.of("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json");
-
-  private static final String FILE = "model.onnx";
 
   private static final int LONGEST_SHOWN = 200;
 
@@ -177,8 +178,8 @@ final class PackCommand {
       }
       Files.write(chosen.resolve("sample.json"), JsonText.bytes(trial.sample()));
       var answer = answers.getFirst();
-      // int8 and fp16 round otherwise on other machines; an answer to a question stays the same.
-      if (trial.isOfQuestions() || model.description().path("precision").asText().equals("fp32")) {
+      // int8 and fp16 round otherwise on other machines. The text of an answer stays the same.
+      if (answer.has("answer") || model.description().path("precision").asText().equals("fp32")) {
         Files.write(chosen.resolve("sample-response.json"), JsonText.bytes(answer));
       }
       model.description().put("target", target.toString());
@@ -198,7 +199,7 @@ final class PackCommand {
   /// Everything but the sample. What links lead to is copied.
   private static Path write(HubModel model, Path directory) throws IOException {
     Files.createDirectory(directory);
-    Files.copy(model.file(), directory.resolve(FILE));
+    Files.copy(model.file(), directory.resolve(model.nameInArtifact()));
     for (var name : model.weights()) {
       var from = model.file().resolveSibling(name).normalize();
       // What leads out of the directory is refused where the model is loaded.
@@ -213,7 +214,7 @@ final class PackCommand {
         Files.copy(model.directory().resolve(name), directory.resolve(name));
       }
     }
-    ((ObjectNode) model.description().path("files").path(0)).put("path", FILE);
+    ((ObjectNode) model.description().path("files").path(0)).put("path", model.nameInArtifact());
     describe(model, directory);
     return directory;
   }
@@ -228,12 +229,13 @@ final class PackCommand {
                 environment, Map.of("--model-dir", artifact.toString()), home, Routes::has)
             .config();
     try (var loaded = InProcessModel.load(config, Runtime.getRuntime().availableProcessors())) {
-      return trial.ask(loaded);
-    } catch (StartException e) {
+      return trial.ask(body -> loaded.invoke(MediaType.JSON, body, MediaType.JSON).body());
+    } catch (ServingException | StartException e) {
+      var why = e instanceof ServingException ? "the model does not answer the sample: " : "";
       // Its own place is gone when this is read.
       throw new StartException(
-          e.getMessage()
-              .replace(artifact.resolve(FILE).toString(), model.file().toString())
+          (why + e.getMessage())
+              .replace(artifact.resolve(model.nameInArtifact()).toString(), model.file().toString())
               .replace(artifact.toString(), model.directory().toString())
               .replace("model.json: ", Describer.SOURCE));
     }
