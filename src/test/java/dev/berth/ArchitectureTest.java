@@ -147,7 +147,9 @@ class ArchitectureTest {
                   "memory",
                   "table",
                   "transform.filter",
-                  "transform.checkpoint")));
+                  "transform.checkpoint")),
+          Map.entry(
+              "transform.command", Set.of("command", "config", "json", "storage", "transform")));
 
   @Test
   void packagesUseOnlyThePackagesThatTheyMay() {

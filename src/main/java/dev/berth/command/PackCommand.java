@@ -36,9 +36,7 @@ import picocli.CommandLine.TypeConversionException;
 /// The `serve pack` command: a model artifact of a Hugging Face directory that has an ONNX file.
 ///
 /// It is made in a directory beside the output, asked there, and moved when it is whole.
-final class PackCommand {
-
-  static final String NAME = "pack";
+public final class PackCommand implements Subcommand {
 
   private static final List<String> TOKENIZER_FILES =
       List.of("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json");
@@ -48,6 +46,10 @@ final class PackCommand {
   private final Map<String, String> environment;
   private final Path home;
 
+  public PackCommand() {
+    this(Map.of(), Path.of(""));
+  }
+
   PackCommand(Map<String, String> environment, Path home) {
     this.environment = new HashMap<>(CheckCommand.quiet(environment));
     // What it makes is tried there.
@@ -55,7 +57,13 @@ final class PackCommand {
     this.home = home;
   }
 
-  static CommandSpec spec() {
+  @Override
+  public String name() {
+    return "pack";
+  }
+
+  @Override
+  public CommandSpec spec() {
     var spec = CommandSpec.create().mixinStandardHelpOptions(true);
     spec.addOption(
         OptionSpec.builder("--output")
@@ -104,7 +112,12 @@ final class PackCommand {
             () -> new TypeConversionException("found \"%s\", expected cpu or gpu".formatted(name)));
   }
 
-  int run(ParseResult parsed) {
+  @Override
+  public int run(Map<String, String> environment, Path home, ParseResult parsed) {
+    return new PackCommand(environment, home).run(parsed);
+  }
+
+  private int run(ParseResult parsed) {
     Path source = parsed.<Path>matchedPositionalValue(0, null).toAbsolutePath().normalize();
     Path output = parsed.commandSpec().findOption("--output").getValue();
     Path file = parsed.commandSpec().findOption("--file").getValue();

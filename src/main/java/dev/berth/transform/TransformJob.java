@@ -3,7 +3,7 @@ package dev.berth.transform;
 import dev.berth.storage.Location;
 import dev.berth.storage.StoredObject;
 import java.time.Duration;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
@@ -77,10 +77,20 @@ public record TransformJob(
         : "manifest-%s-of-%d.json".formatted(instance, part.count);
   }
 
-  /// The variables that a container gets for this job.
-  public Map<String, String> serverEnvironment() {
+  /// The variables of a server of the runner's own: as the platform would start it for this job.
+  ///
+  /// @param environment wins over what such a server does by default: answers of lines that nothing
+  ///   is written between end in a newline, and records that are lines are answered by lines
+  public Map<String, String> serverVariables(Map<String, String> environment) {
     var records = kind.records();
-    var variables = new LinkedHashMap<String, String>();
+    var formats = records.formats();
+    var variables = new HashMap<String, String>();
+    variables.put(
+        "BERTH_TRAILING_NEWLINE", String.valueOf(formats.assembleWith() == AssembleWith.NONE));
+    formats
+        .lines()
+        .ifPresent(type -> variables.put("SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT", type.toString()));
+    variables.putAll(environment);
     variables.put("BERTH_BAD_RECORDS", records.keepsBadRecords() ? "keep" : "reject");
     variables.put("SAGEMAKER_BATCH", "true");
     records.strategy().ifPresent(value -> variables.put("SAGEMAKER_BATCH_STRATEGY", value.name()));
@@ -91,20 +101,7 @@ public record TransformJob(
         .filter(value -> value > 0)
         .forEach(
             value -> variables.put("SAGEMAKER_MAX_CONCURRENT_TRANSFORMS", String.valueOf(value)));
-    variables.putAll(environment);
-    return variables;
-  }
-
-  /// What a server of the runner's own does for this job by default: answers of lines that nothing
-  /// is written between end in a newline, and records that are lines are answered by lines.
-  public Map<String, String> serverDefaults() {
-    var formats = kind.records().formats();
-    var variables = new LinkedHashMap<String, String>();
-    variables.put(
-        "BERTH_TRAILING_NEWLINE", String.valueOf(formats.assembleWith() == AssembleWith.NONE));
-    formats
-        .lines()
-        .ifPresent(type -> variables.put("SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT", type.toString()));
+    variables.putAll(this.environment);
     return variables;
   }
 }

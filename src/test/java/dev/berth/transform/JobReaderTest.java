@@ -32,11 +32,11 @@ class JobReaderTest {
     assertThat(job.kind().records().strategy()).isEmpty();
     assertThat(job.kind().records().maxPayloadInMb()).isEmpty();
     assertThat(job.part().count()).isEqualTo(1);
-    assertThat(job.serverEnvironment())
+    assertThat(job.serverVariables(Map.of()))
         .containsEntry("SAGEMAKER_BATCH", "true")
         .containsEntry("BERTH_BAD_RECORDS", "reject")
         .doesNotContainKey("SAGEMAKER_BATCH_STRATEGY");
-    assertThat(job.serverDefaults()).containsEntry("BERTH_TRAILING_NEWLINE", "true");
+    assertThat(job.serverVariables(Map.of())).containsEntry("BERTH_TRAILING_NEWLINE", "true");
   }
 
   @Test
@@ -79,11 +79,11 @@ class JobReaderTest {
     assertThat(job.kind().records().processing())
         .isEqualTo(new DataProcessing("$[1:]", "Input", "$[0,-1]", SliceEnd.EXCLUSIVE));
     assertThat(job.part().count()).isEqualTo(4);
-    assertThat(job.serverEnvironment())
+    assertThat(job.serverVariables(Map.of()))
         .containsEntry("BERTH_BAD_RECORDS", "keep")
         .containsEntry("SAGEMAKER_BATCH_STRATEGY", "SINGLE_RECORD")
         .containsEntry("SAGEMAKER_MAX_PAYLOAD_IN_MB", "1");
-    assertThat(job.serverDefaults()).containsEntry("BERTH_TRAILING_NEWLINE", "false");
+    assertThat(job.serverVariables(Map.of())).containsEntry("BERTH_TRAILING_NEWLINE", "false");
   }
 
   private static final String BEDROCK =

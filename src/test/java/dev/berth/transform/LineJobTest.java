@@ -184,7 +184,7 @@ class LineJobTest {
               type.equals("application/json") ? List.of("[1]", "[2]") : List.of("1", "2"));
     }
     options.remove(JobOption.ACCEPT);
-    assertThat(JobReader.read(options, Map.of(), Set.of()).serverDefaults())
+    assertThat(JobReader.read(options, Map.of(), Set.of()).serverVariables(Map.of()))
         .containsEntry("SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT", LINES);
   }
 

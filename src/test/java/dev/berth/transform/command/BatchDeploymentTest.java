@@ -1,4 +1,4 @@
-package dev.berth.command;
+package dev.berth.transform.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -27,7 +27,7 @@ class BatchDeploymentTest {
   @ParameterizedTest
   @ValueSource(strings = {"kubernetes-job.yaml", "aws-batch.json"})
   void theFlagsAreThoseOfTransform(String file) throws Exception {
-    var known = TransformCommand.spec().optionsMap().keySet();
+    var known = new TransformCommand().spec().optionsMap().keySet();
     var flags =
         FLAG.matcher(Files.readString(DEPLOY.resolve(file)))
             .results()

@@ -1,9 +1,12 @@
-package dev.berth.command;
+package dev.berth.transform.command;
 
-import dev.berth.config.Configuration;
+import dev.berth.command.InProcessServer;
+import dev.berth.command.ServeOptions;
+import dev.berth.command.StartException;
+import dev.berth.command.Subcommand;
 import dev.berth.config.ConfigurationException;
+import dev.berth.config.Setting;
 import dev.berth.config.Settings;
-import dev.berth.http.Routes;
 import dev.berth.json.JsonText;
 import dev.berth.storage.Location;
 import dev.berth.storage.RetryPolicy;
@@ -22,8 +25,6 @@ import dev.berth.transform.JobStatus;
 import dev.berth.transform.JobSwitch;
 import dev.berth.transform.TransformException;
 import dev.berth.transform.TransformJob;
-import java.io.FileDescriptor;
-import java.io.FileOutputStream;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -31,7 +32,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.EnumSet;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -50,9 +50,7 @@ import picocli.CommandLine.ParseResult;
 /// Progress and the summary go to stdout, problems and the log to stderr. Ends with 0 when every
 /// object has its output, with 1 when one has not, with 2 when the job is not written as it should
 /// be.
-record TransformCommand(Map<String, String> environment, Path home) {
-
-  static final String NAME = "transform";
+public final class TransformCommand implements Subcommand {
 
   private static final Logger log = LoggerFactory.getLogger(TransformCommand.class);
 
@@ -60,7 +58,17 @@ record TransformCommand(Map<String, String> environment, Path home) {
   private static final String DRY_RUN = "--dry-run";
   private static final String BAD_RECORDS = "BERTH_BAD_RECORDS";
 
-  static CommandSpec spec() {
+  /// Those that say, besides the model's own, how the server in this process behaves.
+  private static final List<Setting> OF_THE_SERVER =
+      Settings.named("model-dir trailing-newline log-format");
+
+  @Override
+  public String name() {
+    return "transform";
+  }
+
+  @Override
+  public CommandSpec spec() {
     var spec = ServeOptions.with(List.of());
     for (var option : JobOption.values()) {
       spec.addOption(
@@ -91,7 +99,7 @@ record TransformCommand(Map<String, String> environment, Path home) {
     spec.addOption(text("--region", "<region>", "The region of S3, where nothing else says it"));
     spec.addOption(flag("--path-style", "Addresses buckets by path"));
     spec.addOption(flag("--no-sign-request", "Sends no signature, for public buckets"));
-    ServeOptions.add(Settings.OF_A_TRANSFORM, spec);
+    ServeOptions.add(OF_THE_SERVER, spec);
     ServeOptions.add(Settings.OF_THE_MODEL, spec);
     spec.usageMessage()
         .customSynopsis("transform --input <in> --output <out> [option]...")
@@ -104,9 +112,10 @@ record TransformCommand(Map<String, String> environment, Path home) {
     return spec;
   }
 
-  int run(ParseResult parsed) {
+  @Override
+  public int run(Map<String, String> environment, Path home, ParseResult parsed) {
     try {
-      var job = job(parsed);
+      var job = job(environment, parsed);
       var report = report(job, parsed);
       var endpoint = url(parsed, "--endpoint");
       if (endpoint.isPresent()) {
@@ -116,7 +125,20 @@ record TransformCommand(Map<String, String> environment, Path home) {
         return dryRun(job, parsed);
       }
       try (var storage = new Storage(s3(parsed))) {
-        return run(job, storage, endpoint, report, parsed);
+        return run(
+            job,
+            storage,
+            report,
+            runner -> {
+              if (endpoint.isPresent()) {
+                return runner.run(endpoint.get());
+              }
+              try (var server =
+                  InProcessServer.start(
+                      job.serverVariables(environment), ServeOptions.given(parsed), home)) {
+                return runner.run(server.awaitReady());
+              }
+            });
       }
     } catch (JobException | ConfigurationException e) {
       e.getMessage().lines().forEach(System.err::println);
@@ -138,12 +160,11 @@ record TransformCommand(Map<String, String> environment, Path home) {
     }
   }
 
-  private int run(
-      TransformJob job,
-      Storage storage,
-      Optional<URI> endpoint,
-      Path reportFile,
-      ParseResult parsed)
+  private interface Run {
+    JobReport of(JobRunner runner) throws Exception;
+  }
+
+  private static int run(TransformJob job, Storage storage, Path reportFile, Run run)
       throws Exception {
     JobReport report;
     try (var signals = new JobSignals()) {
@@ -152,7 +173,7 @@ record TransformCommand(Map<String, String> environment, Path home) {
         // The report of another run must not stand for this one.
         write(JobReport.unfinished(job, JobStatus.IN_PROGRESS, "it has not ended"), reportFile);
         signals.stops(runner);
-        report = run(runner, job, endpoint, parsed);
+        report = run.of(runner);
       } catch (Exception | Error e) {
         write(JobReport.unfinished(job, JobStatus.FAILED, e.getMessage()), reportFile);
         throw e;
@@ -166,21 +187,9 @@ record TransformCommand(Map<String, String> environment, Path home) {
     return report.isComplete() ? ExitCode.OK : ExitCode.SOFTWARE;
   }
 
-  private JobReport run(
-      JobRunner runner, TransformJob job, Optional<URI> endpoint, ParseResult parsed)
-      throws Exception {
-    if (endpoint.isPresent()) {
-      return runner.run(endpoint.get());
-    }
-    try (var server = server(job, parsed)) {
-      server.awaitReady();
-      return runner.run(URI.create("http://127.0.0.1:" + server.port()));
-    }
-  }
-
   private static void requireNoServersFlags(ParseResult parsed) throws JobException {
     var ignored =
-        Stream.concat(Settings.OF_A_TRANSFORM.stream(), Settings.OF_THE_MODEL.stream())
+        Stream.concat(OF_THE_SERVER.stream(), Settings.OF_THE_MODEL.stream())
             .flatMap(setting -> setting.flag().stream())
             .filter(parsed::hasMatchedOption)
             .map(
@@ -272,14 +281,15 @@ record TransformCommand(Map<String, String> environment, Path home) {
   }
 
   /// The flags over the file.
-  private TransformJob job(ParseResult parsed) throws JobException {
+  private static TransformJob job(Map<String, String> environment, ParseResult parsed)
+      throws JobException {
     var options = new EnumMap<JobOption, String>(JobOption.class);
-    Map<String, String> environment = Map.of();
+    Map<String, String> ofJob = Map.of();
     String file = parsed.matchedOptionValue("--job", null);
     if (file != null) {
       var read = JobFile.read(Path.of(file));
       options.putAll(read.options());
-      environment = read.environment();
+      ofJob = read.environment();
     }
     for (var option : JobOption.values()) {
       String value = parsed.matchedOptionValue(option.flag(), null);
@@ -287,21 +297,21 @@ record TransformCommand(Map<String, String> environment, Path home) {
         options.put(option, value);
       }
     }
-    var badRecords = environment.getOrDefault(BAD_RECORDS, this.environment.get(BAD_RECORDS));
+    var badRecords = ofJob.getOrDefault(BAD_RECORDS, environment.get(BAD_RECORDS));
     // The variable of a server is no reason to refuse a job whose records are no lines.
     if (badRecords != null
         && "Line".equals(options.get(JobOption.SPLIT_TYPE))
         && !options.containsKey(JobOption.FORMAT)) {
       options.putIfAbsent(JobOption.BAD_RECORDS, badRecords);
     }
-    ArrayJob.read(this.environment, options);
+    ArrayJob.read(environment, options);
     var switches = EnumSet.noneOf(JobSwitch.class);
     for (var jobSwitch : JobSwitch.values()) {
       if (parsed.hasMatchedOption(jobSwitch.flag())) {
         switches.add(jobSwitch);
       }
     }
-    return JobReader.read(options, environment, switches);
+    return JobReader.read(options, ofJob, switches);
   }
 
   private static S3Options s3(ParseResult parsed) throws JobException {
@@ -311,27 +321,6 @@ record TransformCommand(Map<String, String> environment, Path home) {
         Optional.ofNullable(parsed.matchedOptionValue("--region", null)),
         parsed.hasMatchedOption("--no-sign-request"),
         RetryPolicy.DEFAULT);
-  }
-
-  /// A server as the platform would start it for the job, on a port of its own and with less to
-  /// say.
-  private Server server(TransformJob job, ParseResult parsed) throws ConfigurationException {
-    var variables = new HashMap<>(environment);
-    // Set by hand, they win: hooks may write newlines as they like.
-    job.serverDefaults().forEach(variables::putIfAbsent);
-    variables.putAll(job.serverEnvironment());
-    // The job is for one model.
-    variables.remove("BERTH_MODELS");
-    // And its server for this process alone.
-    variables.keySet().removeAll(List.of("BERTH_TLS_CERTIFICATE", "BERTH_TLS_KEY"));
-    variables.put("SAGEMAKER_BIND_TO_PORT", "0");
-    variables.put("BERTH_HOST", "127.0.0.1");
-    variables.putIfAbsent("SAGEMAKER_CONTAINER_LOG_LEVEL", "WARN");
-    var configuration =
-        Configuration.read(variables, ServeOptions.given(parsed), home, Routes::has);
-    Logging.configure(configuration.config().log(), new FileOutputStream(FileDescriptor.err));
-    configuration.warnings().forEach(log::warn);
-    return Server.start(configuration.config());
   }
 
   private static OptionSpec text(String name, String label, String... meaning) {

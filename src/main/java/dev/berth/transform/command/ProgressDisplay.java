@@ -1,4 +1,4 @@
-package dev.berth.command;
+package dev.berth.transform.command;
 
 import dev.berth.transform.JobReport;
 import dev.berth.transform.JobStatus;
