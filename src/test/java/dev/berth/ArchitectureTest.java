@@ -81,7 +81,17 @@ class ArchitectureTest {
               Set.of("hooks", "artifact", "content", "image", "engine", "handler.task")),
           Map.entry("handler.tensor", Set.of("hooks", "artifact", "content", "engine", "memory")),
           Map.entry(
-              "hub", Set.of("artifact", "engine", "error", "handler.task", "json", "tokenizer")),
+              "hub",
+              Set.of(
+                  "hooks",
+                  "artifact",
+                  "command",
+                  "config",
+                  "engine",
+                  "error",
+                  "handler.task",
+                  "json",
+                  "tokenizer")),
           Map.entry("batching", Set.of("error", "metrics", "telemetry")),
           Map.entry(
               "serving.hooks",

@@ -25,7 +25,7 @@ import java.util.stream.Stream;
 
 /// A model in a directory of Hugging Face, or in a snapshot of its cache: one of its files, and
 /// what `model.json` says of that. It says the same as `trace.py`. Used by one thread.
-public final class HubModel implements HubFiles {
+final class HubModel implements HubFiles {
 
   private static final String CONFIG = "config.json";
 
@@ -43,7 +43,7 @@ public final class HubModel implements HubFiles {
   ///
   /// @param asked the file of the model to take, where somebody has named one
   /// @throws ModelArtifactException when it can't be served
-  public static HubModel open(Path directory, Optional<Path> asked) {
+  static HubModel open(Path directory, Optional<Path> asked) {
     return new HubModel(directory, asked.orElseGet(() -> ModelFiles.main(directory)));
   }
 
@@ -127,43 +127,43 @@ public final class HubModel implements HubFiles {
   }
 
   /// The file that is taken.
-  public Path file() {
+  Path file() {
     return file;
   }
 
   /// What that is called in an artifact.
-  public String nameInArtifact() {
+  String nameInArtifact() {
     return "model." + engine.hubFormat().orElseThrow();
   }
 
   /// The files that hold its weights, relative to it.
-  public List<String> weights() {
+  List<String> weights() {
     return graph.weights();
   }
 
   /// The files in int8 for this CPU that may take the place of this one, the best first.
-  public List<Path> lighter() {
+  List<Path> lighter() {
     return ModelFiles.precision(file).filter("fp32"::equals).isPresent()
         ? ModelFiles.int8(ModelFiles.in(directory))
         : List.of();
   }
 
-  public HubTask task() {
+  HubTask task() {
     return task;
   }
 
   /// What `model.json` says.
-  public ObjectNode description() {
+  ObjectNode description() {
     return description;
   }
 
   /// What was chosen and why, a line each.
-  public List<String> reasons() {
+  List<String> reasons() {
     return reasons;
   }
 
   /// What its files say that is not done, or do not say, a line each.
-  public List<String> warnings() {
+  List<String> warnings() {
     return warnings;
   }
 

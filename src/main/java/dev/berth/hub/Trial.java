@@ -4,15 +4,17 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.artifact.Agreement;
+import dev.berth.command.InProcessModel;
 import dev.berth.error.ServingException;
 import dev.berth.handler.task.HubTask.Passage;
+import dev.berth.hooks.MediaType;
 import dev.berth.json.JsonText;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
 /// What a model is asked while it is packed, and how far two files of it give the same answers.
-public final class Trial {
+final class Trial {
 
   /// The share of equal answers, as in `trace.py`.
   private static final double GOOD = 0.9;
@@ -23,21 +25,11 @@ public final class Trial {
 
   private static final int LONGEST_CONTEXT = 2000;
 
-  /// A model that is loaded.
-  @FunctionalInterface
-  public interface Model {
-
-    /// The answer to a body of JSON, as JSON.
-    ///
-    /// @throws ServingException as the caller of a server would get it
-    byte[] ask(byte[] body);
-  }
-
   private final HubModel model;
   private final ObjectNode sample;
   private final List<ObjectNode> requests;
 
-  public Trial(HubModel model) throws IOException {
+  Trial(HubModel model) throws IOException {
     this.model = model;
     this.requests =
         model.task().requests(passages(), model, model.description()).stream().distinct().toList();
@@ -54,18 +46,18 @@ public final class Trial {
     }
   }
 
-  public ObjectNode sample() {
+  ObjectNode sample() {
     return sample;
   }
 
   /// The answers to the sample and to all that is asked. What a model refuses has none.
   ///
   /// @throws ServingException when it does not answer the sample
-  public List<JsonNode> ask(Model loaded) throws IOException {
-    var answers = new ArrayList<>(List.of(JsonText.read(loaded.ask(JsonText.bytes(sample)))));
+  List<JsonNode> ask(InProcessModel loaded) throws IOException {
+    var answers = new ArrayList<>(List.of(ask(loaded, sample)));
     for (var request : requests) {
       try {
-        answers.add(JsonText.read(loaded.ask(JsonText.bytes(request))));
+        answers.add(ask(loaded, request));
       } catch (ServingException _) {
         answers.add(MissingNode.getInstance());
       }
@@ -73,12 +65,17 @@ public final class Trial {
     return answers;
   }
 
-  public static boolean agrees(Agreement agreement) {
+  private static JsonNode ask(InProcessModel loaded, ObjectNode body) throws IOException {
+    return JsonText.read(
+        loaded.invoke(MediaType.JSON, JsonText.bytes(body), MediaType.JSON).body());
+  }
+
+  static boolean agrees(Agreement agreement) {
     return agreement.sameAnswers() >= GOOD * agreement.questions();
   }
 
   /// @param full the answers of the file that is right
-  public Agreement compare(List<JsonNode> full, List<JsonNode> others) {
+  Agreement compare(List<JsonNode> full, List<JsonNode> others) {
     var numbers =
         full.stream()
             .skip(1)

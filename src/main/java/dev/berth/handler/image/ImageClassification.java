@@ -3,10 +3,8 @@ package dev.berth.handler.image;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.handler.task.Classification;
 import dev.berth.handler.task.HubFiles;
-import dev.berth.handler.task.HubTask;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.file.Path;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -20,19 +18,8 @@ public final class ImageClassification extends Classification {
   private static final int WIDTH = 40;
   private static final int HEIGHT = 32;
 
-  @Override
-  public String name() {
-    return "image-classification";
-  }
-
-  @Override
-  public ImageClassificationHandler open(Path directory) {
-    return new ImageClassificationHandler(directory);
-  }
-
-  @Override
-  public String architecture() {
-    return "ForImageClassification";
+  public ImageClassification() {
+    super("image-classification", "ForImageClassification", ImageClassificationHandler::new);
   }
 
   @Override
@@ -50,7 +37,7 @@ public final class ImageClassification extends Classification {
   @Override
   public List<ObjectNode> requests(List<Passage> passages, HubFiles model, ObjectNode json) {
     return IntStream.range(0, PICTURES)
-        .mapToObj(seed -> HubTask.request(picture(seed), Map.of("top_k", ALL_LABELS)))
+        .mapToObj(seed -> request(picture(seed), Map.of("top_k", ALL_LABELS)))
         .toList();
   }
 

@@ -5,25 +5,13 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.handler.task.HubFiles;
 import dev.berth.handler.task.HubTask;
-import java.nio.file.Path;
 import java.util.List;
 
 /// The task of [QuestionAnsweringHandler].
-public final class QuestionAnswering implements HubTask {
+public final class QuestionAnswering extends HubTask {
 
-  @Override
-  public String name() {
-    return "question-answering";
-  }
-
-  @Override
-  public QuestionAnsweringHandler open(Path directory) {
-    return new QuestionAnsweringHandler(directory);
-  }
-
-  @Override
-  public String architecture() {
-    return "ForQuestionAnswering";
+  public QuestionAnswering() {
+    super("question-answering", "ForQuestionAnswering", QuestionAnsweringHandler::new);
   }
 
   /// Answers are widened to whole words, unless the tokenizer knows none.

@@ -2,11 +2,18 @@ package dev.berth.handler.task;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Function;
 
 /// What tasks have in common whose answers are labels with scores.
-public abstract class Classification implements HubTask {
+public abstract class Classification extends HubTask {
+
+  protected Classification(
+      String name, String architecture, Function<Path, TracedHandler<?, ?, ?>> handler) {
+    super(name, architecture, handler);
+  }
 
   /// More than any model has.
   protected static final int ALL_LABELS = 100_000;

@@ -6,34 +6,22 @@ import dev.berth.handler.task.HubFiles;
 import dev.berth.handler.task.HubTask;
 import dev.berth.tokenizer.Tokenizer;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
 /// The task of [FillMaskHandler].
-public final class FillMask implements HubTask {
+public final class FillMask extends HubTask {
 
-  @Override
-  public String name() {
-    return "fill-mask";
-  }
-
-  @Override
-  public FillMaskHandler open(Path directory) {
-    return new FillMaskHandler(directory);
-  }
-
-  @Override
-  public String architecture() {
-    return "ForMaskedLM";
+  public FillMask() {
+    super("fill-mask", "ForMaskedLM", FillMaskHandler::new);
   }
 
   /// With modules it makes vectors of sentences.
   @Override
   public Optional<String> shownBy(HubFiles model) {
-    return HubTask.super.shownBy(model).filter(_ -> !model.has(SentenceEmbeddings.MODULES));
+    return super.shownBy(model).filter(_ -> !model.has(SentenceEmbeddings.MODULES));
   }
 
   @Override
@@ -53,7 +41,7 @@ public final class FillMask implements HubTask {
               passage -> {
                 var words = new ArrayList<>(List.of(passage.context().split(" ")));
                 words.set(Math.min(1, words.size() - 1), mask);
-                return HubTask.request(String.join(" ", words), Map.of("truncation", true));
+                return request(String.join(" ", words), Map.of("truncation", true));
               })
           .toList();
     }

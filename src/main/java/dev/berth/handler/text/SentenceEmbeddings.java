@@ -4,32 +4,18 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.handler.task.HubFiles;
 import dev.berth.handler.task.HubTask;
-import java.nio.file.Path;
-import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /// The task of [EmbeddingHandler].
-public final class SentenceEmbeddings implements HubTask {
+public final class SentenceEmbeddings extends HubTask {
 
   static final String MODULES = "modules.json";
 
   /// How far the cosine of two vectors that are the same may be from 1.
   private static final double SAME_VECTOR = 0.02;
 
-  @Override
-  public String name() {
-    return "sentence-embeddings";
-  }
-
-  @Override
-  public EmbeddingHandler open(Path directory) {
-    return new EmbeddingHandler(directory);
-  }
-
-  @Override
-  public String architecture() {
-    return "Model";
+  public SentenceEmbeddings() {
+    super("sentence-embeddings", "Model", EmbeddingHandler::new);
   }
 
   /// A model without a head that has a tokenizer, or one with the modules of sentence-transformers.
@@ -46,11 +32,6 @@ public final class SentenceEmbeddings implements HubTask {
   @Override
   public void describe(HubFiles model, ObjectNode json) {
     model.sentences(json);
-  }
-
-  @Override
-  public List<ObjectNode> requests(List<Passage> passages, HubFiles model, ObjectNode json) {
-    return passages.stream().map(passage -> HubTask.request(passage.context(), Map.of())).toList();
   }
 
   /// By the cosine of the vectors.

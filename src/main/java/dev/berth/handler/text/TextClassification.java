@@ -4,27 +4,14 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.handler.task.Classification;
 import dev.berth.handler.task.HubFiles;
-import dev.berth.handler.task.HubTask;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
 /// The task of [TextClassificationHandler].
 public final class TextClassification extends Classification {
 
-  @Override
-  public String name() {
-    return "text-classification";
-  }
-
-  @Override
-  public TextClassificationHandler open(Path directory) {
-    return new TextClassificationHandler(directory);
-  }
-
-  @Override
-  public String architecture() {
-    return "ForSequenceClassification";
+  public TextClassification() {
+    super("text-classification", "ForSequenceClassification", TextClassificationHandler::new);
   }
 
   @Override
@@ -41,14 +28,13 @@ public final class TextClassification extends Classification {
         .map(
             passage ->
                 hasOneClass(json)
-                    ? HubTask.request(
+                    ? request(
                         JsonNodeFactory.instance
                             .objectNode()
                             .put("text", passage.question())
                             .put("text_pair", passage.context()),
                         Map.of("top_k", 1, "function_to_apply", "none", "truncation", true))
-                    : HubTask.request(
-                        passage.context(), Map.of("top_k", ALL_LABELS, "truncation", true)))
+                    : request(passage.context(), Map.of("top_k", ALL_LABELS, "truncation", true)))
         .toList();
   }
 }

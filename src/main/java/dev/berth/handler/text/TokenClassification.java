@@ -4,26 +4,13 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.handler.task.HubFiles;
 import dev.berth.handler.task.HubTask;
-import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 
 /// The task of [TokenClassificationHandler].
-public final class TokenClassification implements HubTask {
+public final class TokenClassification extends HubTask {
 
-  @Override
-  public String name() {
-    return "token-classification";
-  }
-
-  @Override
-  public TokenClassificationHandler open(Path directory) {
-    return new TokenClassificationHandler(directory);
-  }
-
-  @Override
-  public String architecture() {
-    return "ForTokenClassification";
+  public TokenClassification() {
+    super("token-classification", "ForTokenClassification", TokenClassificationHandler::new);
   }
 
   @Override
@@ -31,11 +18,6 @@ public final class TokenClassification implements HubTask {
     model.outputs(json, "logits", "logits");
     model.rows(json);
     model.labels(json);
-  }
-
-  @Override
-  public List<ObjectNode> requests(List<Passage> passages, HubFiles model, ObjectNode json) {
-    return passages.stream().map(passage -> HubTask.request(passage.context(), Map.of())).toList();
   }
 
   @Override

@@ -1,7 +1,7 @@
 package dev.berth.hub;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.berth.artifact.Describer;
+import dev.berth.artifact.ModelLayout;
 import dev.berth.json.JsonText;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /// Has `--model-dir` take a directory of Hugging Face that holds an ONNX file.
-public final class HubDescriber implements Describer {
+public final class HubLayout implements ModelLayout {
 
   /// What has no tokenizer and no task that is known here is the tensor handler's.
   @Override

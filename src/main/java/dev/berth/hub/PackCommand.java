@@ -1,17 +1,17 @@
-package dev.berth.command;
+package dev.berth.hub;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.berth.artifact.Describer;
+import dev.berth.artifact.ModelLayout;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.Target;
+import dev.berth.command.InProcessModel;
+import dev.berth.command.Logging;
+import dev.berth.command.StartException;
+import dev.berth.command.Subcommand;
 import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
 import dev.berth.error.ServingException;
-import dev.berth.hooks.MediaType;
-import dev.berth.http.Routes;
-import dev.berth.hub.HubModel;
-import dev.berth.hub.Trial;
 import dev.berth.json.JsonText;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -51,7 +51,10 @@ public final class PackCommand implements Subcommand {
   }
 
   PackCommand(Map<String, String> environment, Path home) {
-    this.environment = new HashMap<>(CheckCommand.quiet(environment));
+    this.environment = new HashMap<>(environment);
+    this.environment.remove("BERTH_MODELS");
+    // Only what needs attention is logged, unless somebody wants more.
+    this.environment.putIfAbsent("SAGEMAKER_CONTAINER_LOG_LEVEL", "WARN");
     // What it makes is tried there.
     this.environment.put("INSTANCE_TYPE", "cpu");
     this.home = home;
@@ -237,12 +240,8 @@ public final class PackCommand implements Subcommand {
   }
 
   private List<JsonNode> ask(Trial trial, Path artifact, HubModel model) throws Exception {
-    var config =
-        Configuration.read(
-                environment, Map.of("--model-dir", artifact.toString()), home, Routes::has)
-            .config();
-    try (var loaded = InProcessModel.load(config, Runtime.getRuntime().availableProcessors())) {
-      return trial.ask(body -> loaded.invoke(MediaType.JSON, body, MediaType.JSON).body());
+    try (var loaded = InProcessModel.load(artifact, environment, home)) {
+      return trial.ask(loaded);
     } catch (ServingException | StartException e) {
       var why = e instanceof ServingException ? "the model does not answer the sample: " : "";
       // Its own place is gone when this is read.
@@ -250,7 +249,7 @@ public final class PackCommand implements Subcommand {
           (why + e.getMessage())
               .replace(artifact.resolve(model.nameInArtifact()).toString(), model.file().toString())
               .replace(artifact.toString(), model.directory().toString())
-              .replace("model.json: ", Describer.SOURCE));
+              .replace("model.json: ", ModelLayout.SOURCE));
     }
   }
 }
