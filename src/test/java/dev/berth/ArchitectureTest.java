@@ -39,6 +39,7 @@ class ArchitectureTest {
           Map.entry("memory", Set.of()),
           Map.entry("json", Set.of("memory")),
           Map.entry("tokenizer", Set.of("hooks", "json", "memory")),
+          Map.entry("tokenizer.mecab", Set.of("tokenizer", "memory")),
           Map.entry("storage", Set.of()),
           Map.entry("config", Set.of("hooks", "content")),
           Map.entry("async", Set.of("config", "error", "storage")),

@@ -64,9 +64,7 @@ final class ModelJson {
   ///
   /// @throws ModelArtifactException when that can't be told
   static Optional<JsonNode> described(Path directory) {
-    return LAYOUTS.stream()
-        .flatMap(layout -> layout.describe(directory).stream())
-        .findFirst();
+    return LAYOUTS.stream().flatMap(layout -> layout.describe(directory).stream()).findFirst();
   }
 
   JsonNode json() {
@@ -79,7 +77,8 @@ final class ModelJson {
   }
 
   void problem(String message) {
-    problems.add(isDescribed ? message.replaceFirst("^model\\.json: ", ModelLayout.SOURCE) : message);
+    problems.add(
+        isDescribed ? message.replaceFirst("^model\\.json: ", ModelLayout.SOURCE) : message);
   }
 
   /// Tells that a field of the object itself is not as expected.

@@ -2,8 +2,8 @@ package dev.berth.hub;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.berth.artifact.ModelLayout;
 import dev.berth.artifact.ModelArtifactException;
+import dev.berth.artifact.ModelLayout;
 import dev.berth.artifact.Target;
 import dev.berth.command.InProcessModel;
 import dev.berth.command.Logging;
