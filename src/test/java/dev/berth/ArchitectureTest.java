@@ -39,6 +39,7 @@ class ArchitectureTest {
           Map.entry("memory", Set.of()),
           Map.entry("json", Set.of("memory")),
           Map.entry("tokenizer", Set.of("hooks", "json", "memory")),
+          Map.entry("tokenizer.mecab", Set.of("tokenizer", "memory")),
           Map.entry("storage", Set.of()),
           Map.entry("storage.local", Set.of("storage")),
           Map.entry("storage.s3", Set.of("storage")),
@@ -82,7 +83,18 @@ class ArchitectureTest {
               "handler.image",
               Set.of("hooks", "artifact", "content", "image", "engine", "handler.task")),
           Map.entry("handler.tensor", Set.of("hooks", "artifact", "content", "engine", "memory")),
-          Map.entry("hub", Set.of("artifact", "engine", "handler.task", "json", "tokenizer")),
+          Map.entry(
+              "hub",
+              Set.of(
+                  "hooks",
+                  "artifact",
+                  "command",
+                  "config",
+                  "engine",
+                  "error",
+                  "handler.task",
+                  "json",
+                  "tokenizer")),
           Map.entry("batching", Set.of("error", "metrics", "telemetry")),
           Map.entry(
               "serving.hooks",
@@ -129,7 +141,8 @@ class ArchitectureTest {
           Map.entry(
               "http.page", Set.of("hooks", "serving", "serving.many", "error", "config", "json")),
           Map.entry("http.vertex", Set.of("hooks", "content", "memory", "serving")),
-          Map.entry("http.clients", Set.of("hooks", "content", "memory", "serving")),
+          Map.entry(
+              "http.clients", Set.of("hooks", "content", "handler.task", "memory", "serving")),
           Map.entry("http.body", Set.of("hooks", "content", "error", "memory", "serving.hooks")),
           Map.entry("http.connections", Set.of("metrics", "config")),
           Map.entry("http.openinference", Set.of("hooks", "content", "memory", "serving")),

@@ -107,6 +107,11 @@ public class QuestionAnsweringHandler
         });
   }
 
+  @Override
+  public boolean checksSample() {
+    return true;
+  }
+
   private void askSample(SpanModel model) throws IOException {
     try {
       var records = inputFn(sample.request(MediaType.JSON));

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.content.Excerpt;
 import dev.berth.content.Fields;
+import dev.berth.handler.task.Task;
 import dev.berth.http.clients.JsonDialect.Answer;
 import dev.berth.http.clients.JsonDialect.Asked;
 import dev.berth.serving.Dialect;
@@ -38,8 +39,7 @@ public final class HuggingFace {
 
   private static Map<String, Supplier<Dialect>> dialects() {
     var dialects = new HashMap<String, Supplier<Dialect>>();
-    List.of("question-answering", "token-classification", "fill-mask", "image-classification")
-        .forEach(task -> dialects.put(task, () -> Dialect.NONE));
+    Task.ALL.forEach(task -> dialects.put(task.name(), () -> Dialect.NONE));
     dialects.put(CLASSIFICATION, () -> new JsonDialect(HuggingFace::classify));
     dialects.put(EMBEDDINGS, () -> new JsonDialect(HuggingFace::embed));
     return Map.copyOf(dialects);

@@ -1,4 +1,4 @@
-package dev.berth.tokenizer;
+package dev.berth.tokenizer.mecab;
 
 import java.text.Normalizer;
 import java.util.stream.IntStream;

@@ -1,4 +1,4 @@
-package dev.berth.tokenizer;
+package dev.berth.tokenizer.mecab;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

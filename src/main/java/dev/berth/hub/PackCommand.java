@@ -1,14 +1,17 @@
-package dev.berth.command;
+package dev.berth.hub;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.berth.artifact.Describer;
 import dev.berth.artifact.ModelArtifactException;
+import dev.berth.artifact.ModelLayout;
 import dev.berth.artifact.Target;
+import dev.berth.command.InProcessModel;
+import dev.berth.command.Logging;
+import dev.berth.command.StartException;
+import dev.berth.command.Subcommand;
 import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
-import dev.berth.http.Routes;
-import dev.berth.hub.HubModel;
+import dev.berth.error.ServingException;
 import dev.berth.json.JsonText;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -38,8 +41,6 @@ public final class PackCommand implements Subcommand {
   private static final List<String> TOKENIZER_FILES =
       List.of("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json");
 
-  private static final String FILE = "model.onnx";
-
   private static final int LONGEST_SHOWN = 200;
 
   private final Map<String, String> environment;
@@ -50,7 +51,10 @@ public final class PackCommand implements Subcommand {
   }
 
   PackCommand(Map<String, String> environment, Path home) {
-    this.environment = new HashMap<>(CheckCommand.quiet(environment));
+    this.environment = new HashMap<>(environment);
+    this.environment.remove("BERTH_MODELS");
+    // Only what needs attention is logged, unless somebody wants more.
+    this.environment.putIfAbsent("SAGEMAKER_CONTAINER_LOG_LEVEL", "WARN");
     // What it makes is tried there.
     this.environment.put("INSTANCE_TYPE", "cpu");
     this.home = home;
@@ -190,8 +194,8 @@ public final class PackCommand implements Subcommand {
       }
       Files.write(chosen.resolve("sample.json"), JsonText.bytes(trial.sample()));
       var answer = answers.getFirst();
-      // int8 and fp16 round otherwise on other machines; an answer to a question stays the same.
-      if (trial.isOfQuestions() || model.description().path("precision").asText().equals("fp32")) {
+      // int8 and fp16 round otherwise on other machines. The text of an answer stays the same.
+      if (answer.has("answer") || model.description().path("precision").asText().equals("fp32")) {
         Files.write(chosen.resolve("sample-response.json"), JsonText.bytes(answer));
       }
       model.description().put("target", target.toString());
@@ -211,7 +215,7 @@ public final class PackCommand implements Subcommand {
   /// Everything but the sample. What links lead to is copied.
   private static Path write(HubModel model, Path directory) throws IOException {
     Files.createDirectory(directory);
-    Files.copy(model.file(), directory.resolve(FILE));
+    Files.copy(model.file(), directory.resolve(model.nameInArtifact()));
     for (var name : model.weights()) {
       var from = model.file().resolveSibling(name).normalize();
       // What leads out of the directory is refused where the model is loaded.
@@ -226,7 +230,7 @@ public final class PackCommand implements Subcommand {
         Files.copy(model.directory().resolve(name), directory.resolve(name));
       }
     }
-    ((ObjectNode) model.description().path("files").path(0)).put("path", FILE);
+    ((ObjectNode) model.description().path("files").path(0)).put("path", model.nameInArtifact());
     describe(model, directory);
     return directory;
   }
@@ -236,19 +240,16 @@ public final class PackCommand implements Subcommand {
   }
 
   private List<JsonNode> ask(Trial trial, Path artifact, HubModel model) throws Exception {
-    var config =
-        Configuration.read(
-                environment, Map.of("--model-dir", artifact.toString()), home, Routes::has)
-            .config();
-    try (var loaded = InProcessModel.load(config, Runtime.getRuntime().availableProcessors())) {
+    try (var loaded = InProcessModel.load(artifact, environment, home)) {
       return trial.ask(loaded);
-    } catch (StartException e) {
+    } catch (ServingException | StartException e) {
+      var why = e instanceof ServingException ? "the model does not answer the sample: " : "";
       // Its own place is gone when this is read.
       throw new StartException(
-          e.getMessage()
-              .replace(artifact.resolve(FILE).toString(), model.file().toString())
+          (why + e.getMessage())
+              .replace(artifact.resolve(model.nameInArtifact()).toString(), model.file().toString())
               .replace(artifact.toString(), model.directory().toString())
-              .replace("model.json: ", Describer.SOURCE));
+              .replace("model.json: ", ModelLayout.SOURCE));
     }
   }
 }

@@ -1,4 +1,4 @@
-package dev.berth.tokenizer;
+package dev.berth.tokenizer.mecab;
 
 import dev.berth.hooks.BadInputException;
 import dev.berth.testing.JapaneseArtifact;

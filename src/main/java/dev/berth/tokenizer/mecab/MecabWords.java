@@ -1,4 +1,4 @@
-package dev.berth.tokenizer;
+package dev.berth.tokenizer.mecab;
 
 import dev.berth.memory.HeapRoom;
 import dev.berth.memory.RequestMemory;

@@ -3,6 +3,7 @@ package dev.berth.hub;
 import dev.berth.artifact.ArtifactFile;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.engine.CpuFlags;
+import dev.berth.engine.Engine;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -15,9 +16,9 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/// The ONNX files of a model, which differ in their numbers: `model.onnx`, `model_fp16.onnx`,
-/// `model_quantized.onnx`, `model_qint8_avx512_vnni.onnx`.
-final class OnnxFiles {
+/// The files of a model in the form of an engine, which differ in their numbers: `model.onnx`,
+/// `model_fp16.onnx`, `model_quantized.onnx`, `model_qint8_avx512_vnni.onnx`.
+final class ModelFiles {
 
   private static final Pattern INT8 = Pattern.compile("quantized|int8");
   private static final Pattern FP16 = Pattern.compile("fp16");
@@ -29,20 +30,32 @@ final class OnnxFiles {
   /// best is the first.
   private static final List<String> CPUS = List.of("avx512_vnni", "avx512", "avx2", "arm64");
 
-  private OnnxFiles() {}
+  private ModelFiles() {}
 
-  /// Those in a directory itself and in its `onnx`, by their paths in it.
-  static List<Path> in(Path directory) {
-    return Stream.of(directory, directory.resolve("onnx")).flatMap(OnnxFiles::listed).toList();
+  /// The engine that a file of the hub is for.
+  static Optional<Engine> engine(Path file) {
+    return Engine.ALL.stream()
+        .filter(engine -> engine.hubFormat().isPresent() && engine.reads(file))
+        .findFirst();
   }
 
-  private static Stream<Path> listed(Path directory) {
+  /// Those in a directory itself and in that of their form, such as `onnx`, by their paths in it.
+  static List<Path> in(Path directory) {
+    return Engine.ALL.stream()
+        .flatMap(engine -> engine.hubFormat().stream())
+        .flatMap(
+            form ->
+                Stream.of(directory, directory.resolve(form)).flatMap(each -> listed(each, form)))
+        .toList();
+  }
+
+  private static Stream<Path> listed(Path directory, String form) {
     if (!Files.isDirectory(directory)) {
       return Stream.of();
     }
     try (var files = Files.list(directory)) {
       return files
-          .filter(file -> file.toString().endsWith(".onnx"))
+          .filter(file -> file.toString().endsWith("." + form))
           .filter(file -> !ArtifactFile.isHidden(file.getFileName()))
           .sorted()
           .toList()
@@ -61,7 +74,7 @@ final class OnnxFiles {
     var full =
         all.stream().filter(file -> precision(file).filter("fp32"::equals).isPresent()).toList();
     return full.stream()
-        .filter(file -> file.endsWith("model.onnx"))
+        .filter(file -> file.getFileName().toString().matches("model\\.\\w+"))
         .findFirst()
         .or(() -> full.stream().filter(_ -> full.size() == 1).findFirst())
         .or(() -> full.isEmpty() ? int8(all).stream().findFirst() : Optional.empty())
@@ -82,7 +95,7 @@ final class OnnxFiles {
     return files.stream()
         .filter(file -> precision(file).filter("int8"::equals).isPresent())
         .filter(file -> place(file) == CPUS.size() || cpu.contains(CPUS.get(place(file))))
-        .sorted(Comparator.comparingInt(OnnxFiles::place))
+        .sorted(Comparator.comparingInt(ModelFiles::place))
         .toList();
   }
 

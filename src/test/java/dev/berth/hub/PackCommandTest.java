@@ -1,4 +1,4 @@
-package dev.berth.command;
+package dev.berth.hub;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

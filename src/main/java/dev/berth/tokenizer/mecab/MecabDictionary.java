@@ -1,4 +1,4 @@
-package dev.berth.tokenizer;
+package dev.berth.tokenizer.mecab;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
