@@ -125,7 +125,7 @@ public final class ServedModel {
         .loads
         .apply(
             why instanceof ServingException known
-                ? known.type().name().toLowerCase(Locale.ROOT)
+                ? known.type().code().toLowerCase(Locale.ROOT)
                 : "internal")
         .increment();
   }
