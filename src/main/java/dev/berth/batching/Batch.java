@@ -1,5 +1,6 @@
 package dev.berth.batching;
 
+import dev.berth.batching.Submission.Pending;
 import dev.berth.telemetry.RequestTrace;
 import dev.berth.telemetry.Step;
 import java.util.HashMap;

@@ -1,5 +1,6 @@
 package dev.berth.batching;
 
+import dev.berth.batching.Submission.Pending;
 import java.time.Duration;
 
 /// The prediction of one record between two steps. Used on its worker's thread alone, but for

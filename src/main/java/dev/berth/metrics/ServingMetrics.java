@@ -203,7 +203,7 @@ public final class ServingMetrics extends Instruments implements AutoCloseable {
     return models.compute(
         name,
         (_, known) -> {
-          var ofModel = known == null ? new ModelMetrics(this, registry, name) : known;
+          var ofModel = known == null ? new ModelMetrics(registry, name, this::caught, this::release) : known;
           ofModel.users++;
           return ofModel;
         });
@@ -220,7 +220,7 @@ public final class ServingMetrics extends Instruments implements AutoCloseable {
     keepsModels = true;
   }
 
-  void release(ModelMetrics ofModel) {
+  private void release(ModelMetrics ofModel) {
     if (keepsModels) {
       return;
     }

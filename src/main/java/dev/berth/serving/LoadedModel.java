@@ -3,6 +3,7 @@ package dev.berth.serving;
 import dev.berth.artifact.code.HookCode;
 import dev.berth.batching.BatchLimits;
 import dev.berth.batching.Batcher;
+import dev.berth.batching.Predictor;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.ModelContext;
@@ -18,9 +19,11 @@ import dev.berth.serving.hooks.HookMetrics;
 import dev.berth.serving.hooks.HookPool;
 import dev.berth.serving.hooks.HookPredictor;
 import dev.berth.serving.hooks.HookScope;
+import dev.berth.serving.hooks.HookStepper;
 import dev.berth.serving.hooks.Hooks;
 import dev.berth.serving.hooks.InFlight;
 import dev.berth.serving.hooks.LoadException;
+import dev.berth.serving.hooks.Rehearsal;
 import dev.berth.serving.sessions.SessionRoom;
 import dev.berth.serving.sessions.SessionStore;
 import java.nio.file.Path;
@@ -41,7 +44,7 @@ final class LoadedModel<M, I, O> {
   private final HookMetrics hookMetrics;
   private final HookCalls calls;
   private final Workers workers;
-  final ServedModel.Facts facts;
+  final ModelFacts facts;
 
   /// Nothing where the handler has none.
   final Optional<SessionStore> sessions;
@@ -76,8 +79,7 @@ final class LoadedModel<M, I, O> {
             workers.pool(),
             limits,
             worker ->
-                HookPredictor.open(
-                    hooks,
+                open(
                     new ModelContext(
                         directory, accelerators.get(worker), worker, distinct, hookMetrics),
                     first,
@@ -88,7 +90,7 @@ final class LoadedModel<M, I, O> {
       batcher.start();
       // Asked once and not for each request, none of which it can hold up then.
       this.facts =
-          new ServedModel.Facts(
+          new ModelFacts(
               hooks.requestTypes(),
               hooks.responseTypes(),
               hooks.openAiPaths(),
@@ -105,6 +107,21 @@ final class LoadedModel<M, I, O> {
       hookMetrics.close();
       throw e;
     }
+  }
+
+  /// Loads the model of a worker, warms it up and asks it the first request.
+  private Predictor<I, O> open(ModelContext context, FirstRequest first, int maxBatchSize)
+      throws LoadException {
+    var model = hooks.load(context);
+    LoadException.during(
+        "the first request",
+        () -> {
+          first.ask(new Rehearsal<>(hooks, model, maxBatchSize));
+          return model;
+        });
+    return hooks.handler instanceof StreamingHandler<M, I, O, ?> streaming
+        ? new HookStepper<>(streaming, model)
+        : new HookPredictor<>(hooks.handler, model);
   }
 
   /// On a thread that runs hooks.

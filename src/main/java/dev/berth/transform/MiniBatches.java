@@ -1,6 +1,5 @@
 package dev.berth.transform;
 
-import dev.berth.content.Framing;
 import dev.berth.content.RecordReader;
 import dev.berth.hooks.BadInputException;
 import java.io.BufferedInputStream;
@@ -40,7 +39,7 @@ final class MiniBatches {
   /// @param rejection why it is not sent
   private record Sent(byte[] input, byte[] body, boolean endsBatch, Optional<String> rejection) {
     boolean isBlank() {
-      return rejection.isEmpty() && Framing.isBlank(body);
+      return rejection.isEmpty() && RecordReader.isBlank(body);
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.berth.batching;
 
+import dev.berth.batching.Submission.Pending;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 

@@ -6,6 +6,7 @@ import dev.berth.artifact.ModelArtifactException;
 import dev.berth.content.ContentType.OfDocuments;
 import dev.berth.content.ContentTypes;
 import dev.berth.content.Csv;
+import dev.berth.content.CsvType;
 import dev.berth.content.Documents;
 import dev.berth.content.Excerpt;
 import dev.berth.content.Fields;
@@ -157,7 +158,7 @@ public abstract class TextHandler<P> extends TaskHandler<TextModel, TextHandler.
       return new Documents.Body(TextNode.valueOf(request.text()));
     }
     var reader = ContentTypes.reading(request, OfDocuments.class);
-    if (!(reader instanceof Csv) || !task.pairs) {
+    if (!(reader instanceof CsvType) || !task.pairs) {
       return reader.readDocuments(request, List.of("text"));
     }
     var text = request.text();

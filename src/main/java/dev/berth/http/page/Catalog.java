@@ -1,7 +1,7 @@
 package dev.berth.http.page;
 
 import dev.berth.hooks.MediaType;
-import dev.berth.serving.ServedModel;
+import dev.berth.serving.ModelFacts;
 import dev.berth.serving.many.ManyModels;
 import dev.berth.serving.many.ModelRegistry;
 import dev.berth.serving.many.Served;
@@ -29,15 +29,15 @@ record Catalog(Served served, Path directory, ModelRegistry registry, Sample.Fin
       String path,
       String state,
       Optional<String> problem,
-      Optional<ServedModel.Facts> facts,
+      Optional<ModelFacts> facts,
       Optional<Sample> sample) {
 
     List<MediaType> requestTypes() {
-      return facts.map(ServedModel.Facts::requestTypes).orElse(List.of());
+      return facts.map(ModelFacts::requestTypes).orElse(List.of());
     }
 
     List<MediaType> responseTypes() {
-      return facts.map(ServedModel.Facts::responseTypes).orElse(List.of());
+      return facts.map(ModelFacts::responseTypes).orElse(List.of());
     }
 
     /// What requests may be sent as. Where the hooks decide, the type of the sample comes first.
@@ -91,12 +91,12 @@ record Catalog(Served served, Path directory, ModelRegistry registry, Sample.Fin
         sample(entry.directory(), facts));
   }
 
-  private Optional<Sample> sample(Path artifact, Optional<ServedModel.Facts> facts) {
-    return samples.in(artifact, facts.map(ServedModel.Facts::requestTypes).orElse(List.of()));
+  private Optional<Sample> sample(Path artifact, Optional<ModelFacts> facts) {
+    return samples.in(artifact, facts.map(ModelFacts::requestTypes).orElse(List.of()));
   }
 
   /// Of two versions, either one's: they seldom differ in what they take.
-  private Optional<ServedModel.Facts> facts(String name) {
+  private Optional<ModelFacts> facts(String name) {
     return registry.all().stream()
         .filter(model -> model.name().equals(name))
         .flatMap(model -> model.facts().stream())

@@ -7,7 +7,7 @@ import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.hooks.MediaType;
 import dev.berth.json.JsonText;
-import dev.berth.serving.ServedModel;
+import dev.berth.serving.ModelFacts;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -100,7 +100,7 @@ public final class Operations {
     var ok = operation.response(200, "The answer of the model");
     Operation.header(
         ok, "X-Amzn-SageMaker-Custom-Attributes", "what the hooks send back", "string");
-    if (any(ServedModel.Facts::sessions)) {
+    if (any(ModelFacts::sessions)) {
       operation.header(
           "X-Amzn-SageMaker-Session-Id", "the id of a session, or NEW_SESSION to open one");
       Operation.header(
@@ -128,7 +128,7 @@ public final class Operations {
     return operation.fails(WORK).fails(ErrorType.NOT_ACCEPTABLE, ErrorType.OVERLOADED);
   }
 
-  private boolean any(Predicate<ServedModel.Facts> has) {
+  private boolean any(Predicate<ModelFacts> has) {
     return catalog.list().stream().anyMatch(entry -> entry.facts().filter(has).isPresent());
   }
 
@@ -212,7 +212,7 @@ public final class Operations {
   }
 
   private boolean streams() {
-    return any(ServedModel.Facts::streams);
+    return any(ModelFacts::streams);
   }
 
   /// @param example what the bodies have at least

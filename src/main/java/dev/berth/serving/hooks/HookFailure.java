@@ -45,7 +45,7 @@ public final class HookFailure {
       case WorkerLostException lost -> ErrorType.INTERNAL.because(lost.getMessage(), lost);
       case HookException chosen -> type(chosen).because(chosen.getMessage(), chosen);
       case MemoryShortException memory ->
-          (memory.isTooLarge() ? ErrorType.PAYLOAD_TOO_LARGE : ErrorType.OVERLOADED)
+          (memory.isTooLarge() ? ErrorType.PAYLOAD_TOO_LARGE : ErrorType.MEMORY_TAKEN)
               .because(memory.getMessage(), memory);
       case OutOfMemoryError memory ->
           ErrorType.INSUFFICIENT_MEMORY.because(

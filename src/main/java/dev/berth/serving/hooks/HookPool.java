@@ -5,10 +5,12 @@ import dev.berth.error.ServingException;
 import dev.berth.metrics.ServingMetrics;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.SequencedSet;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -91,8 +93,8 @@ public final class HookPool implements AutoCloseable {
   /// Read without the monitor too, because `/ping` asks.
   private volatile int stuck;
 
-  /// The models whose hooks wait for a turn, the one that goes first in front.
-  private final SequencedSet<HookScope> lines = new LinkedHashSet<>();
+  /// The hooks of each model that wait for a turn, the model that goes first in front.
+  private final SequencedMap<HookScope, SequencedSet<HookRun>> lines = new LinkedHashMap<>();
 
   final Set<HookRun> running = ConcurrentHashMap.newKeySet();
 
@@ -197,7 +199,7 @@ public final class HookPool implements AutoCloseable {
   private synchronized boolean isCrowdedFor(HookScope scope) {
     boolean any = !lines.isEmpty() || !threads.getQueue().isEmpty();
     return (any && threads.getPoolSize() >= MOST_THREADS)
-        || (!scope.line.isEmpty() && !mayRead(scope));
+        || (lines.containsKey(scope) && !mayRead(scope));
   }
 
   /// Has a hook run as soon as it may.
@@ -236,15 +238,20 @@ public final class HookPool implements AutoCloseable {
       return true;
     }
     synchronized (this) {
-      requireRoom(run, run.scope.line.size());
+      requireRoom(run, waiting(run.scope));
       if (!mayRun(run)) {
-        run.scope.line.add(run);
-        lines.add(run.scope);
+        lines.computeIfAbsent(run.scope, _ -> new LinkedHashSet<>()).add(run);
         return false;
       }
       begin(run);
       return true;
     }
+  }
+
+  /// How many hooks of a model wait for their turn. The monitor is held.
+  int waiting(HookScope scope) {
+    var line = lines.get(scope);
+    return line == null ? 0 : line.size();
   }
 
   private static void requireRoom(HookRun run, int waiting) {
@@ -299,8 +306,9 @@ public final class HookPool implements AutoCloseable {
         return;
       }
       leaveLine(run);
-      if (lines.remove(run.scope)) {
-        lines.add(run.scope);
+      var line = lines.remove(run.scope);
+      if (line != null) {
+        lines.put(run.scope, line);
       }
     }
   }
@@ -308,13 +316,12 @@ public final class HookPool implements AutoCloseable {
   private Optional<HookRun> next() {
     return lines.isEmpty()
         ? Optional.empty()
-        : lines.stream().flatMap(scope -> scope.line.stream()).filter(this::mayRun).findFirst();
+        : lines.values().stream().flatMap(SequencedSet::stream).filter(this::mayRun).findFirst();
   }
 
   private void leaveLine(HookRun run) {
-    if (run.scope.line.remove(run) && run.scope.line.isEmpty()) {
-      lines.remove(run.scope);
-    }
+    lines.computeIfPresent(
+        run.scope, (_, line) -> line.remove(run) && line.isEmpty() ? null : line);
   }
 
   /// A hook that has not begun is not to run: it leaves its line, and its turn. Else it would have

@@ -1,11 +1,9 @@
 package dev.berth.serving.hooks;
 
 import dev.berth.metrics.ModelMetrics;
-import java.util.LinkedHashSet;
-import java.util.SequencedSet;
 
 /// What the hooks of one model have in common: where they find classes, their metrics, and how many
-/// of them wait, have their turn, read and are stuck. The monitor of the [HookPool] guards what
+/// of them have their turn, read and are stuck. The monitor of the [HookPool] guards what
 /// changes.
 public final class HookScope {
 
@@ -16,9 +14,6 @@ public final class HookScope {
   public final InFlight inside;
 
   final ModelMetrics metrics;
-
-  /// Those that wait for their turn.
-  final SequencedSet<HookRun> line = new LinkedHashSet<>();
 
   int turns;
   int largeTurns;

@@ -106,8 +106,8 @@ public final class Hooks<M, I, O> {
   }
 
   /// Loads the model and warms it up.
-  M load(ModelContext context) throws LoadException {
-    return HookPredictor.withClassesOf(
+  public M load(ModelContext context) throws LoadException {
+    return HookClasses.call(
         handler,
         () -> {
           var model = LoadException.during(name(Hook.MODEL_FN), () -> handler.modelFn(context));

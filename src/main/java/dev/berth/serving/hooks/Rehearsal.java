@@ -26,7 +26,7 @@ public final class Rehearsal<M, I, O> {
   private final int maxBatchSize;
   private volatile String hook;
 
-  Rehearsal(Hooks<M, I, O> hooks, M model, int maxBatchSize) {
+  public Rehearsal(Hooks<M, I, O> hooks, M model, int maxBatchSize) {
     this.hooks = hooks;
     this.model = model;
     this.maxBatchSize = maxBatchSize;
@@ -112,9 +112,9 @@ public final class Rehearsal<M, I, O> {
         records.size());
   }
 
-  private <T> T call(HookPredictor.Call<T, Exception> call) {
+  private <T> T call(HookClasses.Call<T, Exception> call) {
     try {
-      return HookPredictor.withClassesOf(hooks.handler, call);
+      return HookClasses.call(hooks.handler, call);
     } catch (Throwable e) {
       throw HookFailure.inside(hook, e);
     }

@@ -179,7 +179,7 @@ public final class ModelStore implements ManyModels {
 
   /// Begins to load a model.
   ///
-  /// @throws ServingException `CONFLICT` when the name is taken, `OVERLOADED` when too many wait,
+  /// @throws ServingException `CONFLICT` when the name is taken, `TOO_MANY_LOADS` when too many wait,
   ///   `NOT_READY` when the server stops
   Slot begin(Order order) {
     var slot = slot(order, Optional.empty());
@@ -214,7 +214,7 @@ public final class ModelStore implements ManyModels {
         throw stopping();
       }
       if (loading.size() > MOST) {
-        throw ErrorType.OVERLOADED.because(
+        throw ErrorType.TOO_MANY_LOADS.because(
             "%d models are being loaded or wait for that; try again later".formatted(MOST));
       }
       slot.loader.start();

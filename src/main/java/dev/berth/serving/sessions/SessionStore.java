@@ -212,7 +212,7 @@ public final class SessionStore {
   /// Opens a session, and takes its first turn.
   ///
   /// @param expires whether it ends when it is not used
-  /// @throws ServingException `OVERLOADED` when there are too many, or what the hook threw
+  /// @throws ServingException `TOO_MANY_SESSIONS` when there are too many, or what the hook threw
   public Turn open(
       InvocationRequest request,
       boolean expires,
@@ -220,7 +220,7 @@ public final class SessionStore {
       Map<String, String> logContext) {
     if (!room.tryEnter()) {
       metrics.sessionsRefused.increment();
-      throw ErrorType.OVERLOADED.because(room.full());
+      throw ErrorType.TOO_MANY_SESSIONS.because(room.full());
     }
     Session session = null;
     try {

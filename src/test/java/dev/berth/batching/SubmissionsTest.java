@@ -3,6 +3,7 @@ package dev.berth.batching;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.batching.Submission.Ending;
+import dev.berth.batching.Submission.Pending;
 import dev.berth.metrics.ServingMetrics;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,7 +19,7 @@ import org.junit.jupiter.api.Timeout.ThreadMode;
 /// The state behind the lock, on one thread, which has it, and with a clock that only the test
 /// moves.
 @Timeout(value = 60, threadMode = ThreadMode.SAME_THREAD)
-class OpenRequestsTest {
+class SubmissionsTest {
 
   private static final long DEADLINE = 100;
 
@@ -26,8 +27,8 @@ class OpenRequestsTest {
   private final ReentrantLock lock = new ReentrantLock();
   private final BatchPolicy policy =
       new BatchPolicy(new BatchLimits(3, 1_000, Duration.ofNanos(50), 100, Duration.ZERO));
-  private final OpenRequests<String, String> requests =
-      new OpenRequests<>(policy, this::now, metrics.ofModel("words"));
+  private final Submissions<String, String> requests =
+      new Submissions<>(policy, this::now, metrics.ofModel("words"));
   private long now;
 
   @BeforeEach

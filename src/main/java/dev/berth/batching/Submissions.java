@@ -1,6 +1,7 @@
 package dev.berth.batching;
 
 import dev.berth.batching.Submission.Ending;
+import dev.berth.batching.Submission.Pending;
 import dev.berth.metrics.ModelMetrics;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,7 +19,7 @@ import java.util.function.LongSupplier;
 /// Holds no lock and never waits; the lock of the [WorkerPool] guards it. Two invariants: a piece
 /// waits only while its request is open, so nothing waits for nobody; a batch is in `running` from
 /// its [#run] to its [#stop], so an interrupt never reaches a later batch.
-final class OpenRequests<I, O> {
+final class Submissions<I, O> {
 
   private final BatchPolicy policy;
   private final LongSupplier clock;
@@ -44,7 +45,7 @@ final class OpenRequests<I, O> {
 
   private final WaitEstimate estimate = new WaitEstimate();
 
-  OpenRequests(BatchPolicy policy, LongSupplier clock, ModelMetrics metrics) {
+  Submissions(BatchPolicy policy, LongSupplier clock, ModelMetrics metrics) {
     this.policy = policy;
     this.clock = clock;
     this.metrics = metrics;
@@ -98,7 +99,7 @@ final class OpenRequests<I, O> {
   /// piece that waits.
   long delayNanos() {
     var oldest = waiting.oldest().orElseThrow();
-    return policy.delayNanos(waiting.line(oldest.bucket()), clock.getAsLong());
+    return policy.delayNanos(waiting.line(oldest), clock.getAsLong());
   }
 
   /// Drops the chosen pieces whose request has ended since they left the line.
@@ -149,7 +150,7 @@ final class OpenRequests<I, O> {
       }
     }
     int longest = chosen.stream().mapToInt(Pending::length).max().orElse(0);
-    var line = waiting.line(chosen.getFirst().bucket());
+    var line = waiting.line(chosen.getFirst());
     boolean newestFirst = turns.isNewestFirst(now);
     while (!line.isEmpty() && chosen.size() < most) {
       var next = newestFirst ? line.getLast() : line.getFirst();
