@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.content.Framing;
-import dev.berth.content.Framing.Frames;
 import dev.berth.content.RecordReader;
+import dev.berth.content.RecordReader.Frames;
 import java.io.InputStream;
 import java.util.List;
 import java.util.Map;
