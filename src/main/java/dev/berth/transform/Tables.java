@@ -53,7 +53,7 @@ record Tables(TableFormat format, boolean answersAreTable, boolean areJoined, Re
     }
     boolean answersAreTable = !Optional.of(JSON_LINES).equals(options.text(JobOption.ACCEPT));
     var joinSource = options.text(JobOption.JOIN_SOURCE).orElse("None");
-    boolean areJoined = answersAreTable && joinSource.equals(JoinSource.INPUT.toString());
+    boolean areJoined = answersAreTable && joinSource.equals(DataProcessing.INPUT);
     if (areJoined) {
       require(JobOption.OUTPUT_FILTER, List.of("$"), options);
     }

@@ -147,8 +147,7 @@ class MiniBatchesTest {
   void unlimitedPayloadsThatAreJoinedHaveTheLargestLimit() throws IOException {
     var object =
         new SyntheticObject(("x".repeat((1 << 20) - 1) + "\n").getBytes(UTF_8), 150L << 20);
-    var batches =
-        new MiniBatches(object, multi(SplitType.LINE, 0), processing("$", JoinSource.INPUT));
+    var batches = new MiniBatches(object, multi(SplitType.LINE, 0), processing("$", true));
     var first = (MiniBatch) batches.next().orElseThrow();
     assertThat(first.body().length).isEqualTo(100 << 20);
     assertThat(first.input()).isSameAs(first.body());
@@ -160,8 +159,7 @@ class MiniBatchesTest {
   @Tag("JOIN-04")
   void filteredPayloadsKeepWhatTheirAnswersAreJoinedWith() throws IOException {
     var batches =
-        miniBatches(
-            "id,2,3\r\nno,4,5", multi(SplitType.LINE, 100), processing("$[1:]", JoinSource.INPUT));
+        miniBatches("id,2,3\r\nno,4,5", multi(SplitType.LINE, 100), processing("$[1:]", true));
     assertThat(batches).hasSize(1);
     assertThat(batches.getFirst().body()).asString(UTF_8).isEqualTo("2,3\r\n4,5");
     assertThat(batches.getFirst().input()).asString(UTF_8).isEqualTo("id,2,3\r\nno,4,5");
@@ -170,8 +168,7 @@ class MiniBatchesTest {
   @Test
   void filteredPayloadsThatAreNotJoinedKeepNothing() throws IOException {
     var batches =
-        miniBatches(
-            "id,2,3\nno,4,5", multi(SplitType.LINE, 14), processing("$[1:]", JoinSource.NONE));
+        miniBatches("id,2,3\nno,4,5", multi(SplitType.LINE, 14), processing("$[1:]", false));
     assertThat(batches).hasSize(1);
     assertThat(batches.getFirst().input()).isSameAs(batches.getFirst().body());
   }
@@ -180,18 +177,15 @@ class MiniBatchesTest {
   @Test
   void whatIsKeptForTheJoinCountsToo() throws IOException {
     var object = "a,1111\nb,1111\nc,1111\n";
-    assertThat(miniBatches(object, multi(SplitType.LINE, 14), processing("$[0]", JoinSource.INPUT)))
-        .hasSize(2);
-    assertThat(miniBatches(object, multi(SplitType.LINE, 14), processing("$[0]", JoinSource.NONE)))
+    assertThat(miniBatches(object, multi(SplitType.LINE, 14), processing("$[0]", true))).hasSize(2);
+    assertThat(miniBatches(object, multi(SplitType.LINE, 14), processing("$[0]", false)))
         .hasSize(1);
   }
 
   @Test
   void whatAFilterMakesTooLongIsRefused() {
     assertThatThrownBy(
-            () ->
-                miniBatches(
-                    "abc,d\n", multi(SplitType.LINE, 6), processing("$[0,0]", JoinSource.NONE)))
+            () -> miniBatches("abc,d\n", multi(SplitType.LINE, 6), processing("$[0,0]", false)))
         .isInstanceOf(BadInputException.class)
         .hasMessage("record 1: found 8 bytes after InputFilter, expected at most 6 in one record");
   }
@@ -199,9 +193,7 @@ class MiniBatchesTest {
   @Test
   void whatAFilterRefusesNamesTheRecord() {
     assertThatThrownBy(
-            () ->
-                miniBatches(
-                    "a,b\na\n", multi(SplitType.LINE, 6), processing("$[1]", JoinSource.NONE)))
+            () -> miniBatches("a,b\na\n", multi(SplitType.LINE, 6), processing("$[1]", false)))
         .isInstanceOf(BadInputException.class)
         .hasMessage(
             "record 2, InputFilter $[1]: found a list of 1, expected a list with the index 1");
@@ -215,13 +207,13 @@ class MiniBatchesTest {
     return new Splitting(splitType, BatchStrategy.SINGLE_RECORD, maxPayload);
   }
 
-  private static Optional<RecordProcessing> processing(String inputFilter, JoinSource joinSource) {
+  private static Optional<RecordProcessing> processing(String inputFilter, boolean joinsInput) {
     return Optional.of(
         new RecordProcessing(
             new CsvFormat(),
             RecordProcessing.Unit.LINE,
             JsonPathFilter.parse(inputFilter, SliceEnd.EXCLUSIVE),
-            joinSource,
+            joinsInput,
             JsonPathFilter.parse("$", SliceEnd.EXCLUSIVE),
             false));
   }
