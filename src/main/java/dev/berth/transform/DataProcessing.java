@@ -113,8 +113,8 @@ record DataProcessing(
       TransformFormats formats, MediaType type, List<String> problems) {
     var allowed =
         type.equals(MediaType.CSV)
-            ? List.of(SplitType.LINE)
-            : List.of(SplitType.NONE, SplitType.LINE);
+            ? List.of(FramedSplit.LINE)
+            : List.of(FramedSplit.NONE, FramedSplit.LINE);
     boolean isAllowed = allowed.contains(formats.splitType());
     if (!isAllowed) {
       problems.add(
@@ -122,7 +122,7 @@ record DataProcessing(
               .formatted(
                   JobOption.SPLIT_TYPE, formats.splitType(), JobReader.expected(allowed), type));
     }
-    var assembled = isAllowed ? formats.splitType() : SplitType.LINE;
+    var assembled = isAllowed ? formats.splitType() : FramedSplit.LINE;
     if (!formats.assembleWith().toString().equals(assembled.toString())) {
       problems.add(
           "%s: found %s, expected %s as the %s with DataProcessing"
@@ -138,7 +138,7 @@ record DataProcessing(
     if (!type.equals(MediaType.JSON)) {
       return Unit.LINE;
     }
-    return splitType == SplitType.NONE ? Unit.WHOLE : Unit.LINE_OR_SINGLE_ANSWER;
+    return !splitType.isSplit() ? Unit.WHOLE : Unit.LINE_OR_SINGLE_ANSWER;
   }
 
   /// Parameters such as `header=present` are between the job and its container.

@@ -142,7 +142,7 @@ public final class JobReader {
     if (named.isEmpty()) {
       wrong(JobOption.SPLIT_TYPE, word, expected(known.stream().map(SplitType::word).toList()));
     }
-    var type = named.orElse(SplitType.NONE);
+    var type = named.orElse(FramedSplit.NONE);
     for (var option : ofSplitTypes.entrySet()) {
       boolean isOwn = type.option().filter(own -> own.name().equals(option.getKey())).isPresent();
       try {
