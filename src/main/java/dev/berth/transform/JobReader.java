@@ -3,6 +3,7 @@ package dev.berth.transform;
 import dev.berth.storage.Location;
 import dev.berth.storage.StorageException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -127,9 +128,9 @@ public final class JobReader {
 
   <E extends Enum<E>> Optional<E> word(JobOption option, Class<E> type) {
     var text = text(option);
-    var word = text.flatMap(given -> ApiWords.parse(type, given));
+    var word = text.flatMap(given -> parse(type, given));
     if (text.isPresent() && word.isEmpty()) {
-      wrong(option, text.get(), ApiWords.expected(List.of(type.getEnumConstants())));
+      wrong(option, text.get(), expected(List.of(type.getEnumConstants())));
     }
     return word;
   }
@@ -139,12 +140,9 @@ public final class JobReader {
     var word = text(JobOption.SPLIT_TYPE).orElse("None");
     var named = known.stream().filter(type -> type.word().equals(word)).findFirst();
     if (named.isEmpty()) {
-      wrong(
-          JobOption.SPLIT_TYPE,
-          word,
-          ApiWords.expected(known.stream().map(SplitType::word).toList()));
+      wrong(JobOption.SPLIT_TYPE, word, expected(known.stream().map(SplitType::word).toList()));
     }
-    var type = named.orElse(SplitType.NONE);
+    var type = named.orElse(FramedSplit.NONE);
     for (var option : ofSplitTypes.entrySet()) {
       boolean isOwn = type.option().filter(own -> own.name().equals(option.getKey())).isPresent();
       try {
@@ -190,5 +188,21 @@ public final class JobReader {
     var end = most == Integer.MAX_VALUE ? "" : " to " + most;
     wrong(option, text.get(), "a whole number from " + least + end);
     return OptionalInt.empty();
+  }
+
+  /// The constant that a word of the API stands for; nothing where it stands for none. Case counts.
+  static <E extends Enum<E>> Optional<E> parse(Class<E> type, String word) {
+    return Arrays.stream(type.getEnumConstants())
+        .filter(constant -> constant.toString().equals(word))
+        .findFirst();
+  }
+
+  /// Words, to end the sentence "expected …".
+  static String expected(List<?> constants) {
+    var words = constants.stream().map(Object::toString).toList();
+    int last = words.size() - 1;
+    return last == 0
+        ? words.getFirst()
+        : String.join(", ", words.subList(0, last)) + " or " + words.get(last);
   }
 }

@@ -72,7 +72,7 @@ record Records(
 
   @Override
   public void requireSplittable(JobReader options) {
-    if (formats.splitType() != SplitType.LINE) {
+    if (!formats.splitType().areLines()) {
       options.cannotSplit(
           JobOption.SPLIT_TYPE,
           formats.splitType().toString(),

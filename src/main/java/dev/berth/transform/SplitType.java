@@ -1,6 +1,5 @@
 package dev.berth.transform;
 
-import dev.berth.content.Framing;
 import dev.berth.content.RecordReader;
 import dev.berth.content.RecordReader.Frames;
 import java.io.InputStream;
@@ -9,30 +8,18 @@ import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.stream.Stream;
 
-/// `TransformInput.SplitType`: where the records of an object end. Those of SageMaker stand here;
-/// [ServiceLoader] finds others, such as the elements of XML.
+/// `TransformInput.SplitType`: where the records of an object end. [ServiceLoader] finds those of
+/// extensions, such as the elements of XML, beside those of SageMaker.
 ///
 /// A job chooses one by its word before any object is opened, and opens a reader for each object on
 /// a thread of its own. Its `toString` is the word, with the value of its option where it has one:
 /// the outputs of an earlier run only count where that is the same.
 public interface SplitType {
 
-  /// The whole object is one record.
-  SplitType NONE = new Framed("None", Framing.NONE);
-
-  /// At each newline.
-  SplitType LINE = new Framed("Line", Framing.LINES);
-
-  /// [dev.berth.content.RecordIo].
-  SplitType RECORD_IO = new Framed("RecordIO", Framing.RECORD_IO);
-
-  /// [dev.berth.content.TfRecord].
-  SplitType TF_RECORD = new Framed("TFRecord", Framing.TF_RECORD);
-
   /// All that there are.
   static List<SplitType> all() {
     return Stream.concat(
-            Stream.of(NONE, LINE, RECORD_IO, TF_RECORD),
+            Stream.<SplitType>of(FramedSplit.values()),
             ServiceLoader.load(SplitType.class, SplitType.class.getClassLoader()).stream()
                 .map(ServiceLoader.Provider::get))
         .toList();
@@ -40,6 +27,16 @@ public interface SplitType {
 
   /// As the API spells it.
   String word();
+
+  /// Whether an object may have several records.
+  default boolean isSplit() {
+    return true;
+  }
+
+  /// Whether each record is a line of text, with its newline.
+  default boolean areLines() {
+    return false;
+  }
 
   /// A flag of the command, for this type alone.
   default Optional<Option> option() {
@@ -64,18 +61,4 @@ public interface SplitType {
   /// @param name with its dashes
   /// @param label what stands for the value
   record Option(String name, String label, String meaning) {}
-
-  /// One of SageMaker's.
-  record Framed(String word, Framing framing) implements SplitType {
-
-    @Override
-    public RecordReader open(InputStream object, Frames frames, int maxBytes) {
-      return framing.open(object, frames, maxBytes);
-    }
-
-    @Override
-    public String toString() {
-      return word;
-    }
-  }
 }

@@ -43,6 +43,6 @@ record Splitting(SplitType splitType, BatchStrategy batchStrategy, long maxPaylo
 
   /// Whether a request may hold several records.
   boolean isMultiRecord() {
-    return splitType != SplitType.NONE && batchStrategy == BatchStrategy.MULTI_RECORD;
+    return splitType.isSplit() && batchStrategy == BatchStrategy.MULTI_RECORD;
   }
 }

@@ -25,7 +25,7 @@ class JobReaderTest {
     var job =
         TransformJob.read(
             Map.of(JobOption.INPUT, "in", JobOption.OUTPUT, "s3://bucket/out"), Map.of(), Set.of());
-    assertThat(job.kind().records().formats().splitType()).isEqualTo(SplitType.NONE);
+    assertThat(job.kind().records().formats().splitType()).isEqualTo(FramedSplit.NONE);
     assertThat(job.kind().records().formats().assembleWith()).isEqualTo(AssembleWith.NONE);
     assertThat(job.invocations().timeout()).isEqualTo(Duration.ofMinutes(10));
     assertThat(job.invocations().retries()).isEqualTo(3);

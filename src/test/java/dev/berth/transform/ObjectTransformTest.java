@@ -164,7 +164,7 @@ class ObjectTransformTest {
                   Map.of(),
                   Set.of()),
               new ObjectSource(storage, false),
-              new Splitting(SplitType.LINE, BatchStrategy.SINGLE_RECORD, MEBIBYTE),
+              new Splitting(FramedSplit.LINE, BatchStrategy.SINGLE_RECORD, MEBIBYTE),
               Optional.empty(),
               exchange,
               new ObjectTransform.Shared(threads, new ObjectTurns(payloads, () -> false), memory),

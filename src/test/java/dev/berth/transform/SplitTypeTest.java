@@ -57,7 +57,7 @@ class SplitTypeTest {
             Map.of(JobOption.INPUT, "in", JobOption.SPLIT_TYPE, word),
             Map.of("--xml-element", element),
             Set.of());
-    var type = reader.splitType(List.of(SplitType.LINE, new Elements("")));
+    var type = reader.splitType(List.of(FramedSplit.LINE, new Elements("")));
     reader.requireNoProblem();
     return type;
   }

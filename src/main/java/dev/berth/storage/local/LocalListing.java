@@ -18,12 +18,13 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.NoSuchElementException;
 import java.util.Optional;
+import java.util.Spliterators;
+import java.util.function.Consumer;
 
 /// The files of a directory tree, in the order of their keys. It holds the names in the directories
 /// that it is within, and no directory open. Used by one thread.
-final class LocalListing implements Iterator<StoredObject> {
+final class LocalListing extends Spliterators.AbstractSpliterator<StoredObject> {
 
   /// That of S3. `String`'s own order differs where a character needs two chars.
   static final Comparator<String> KEY_ORDER =
@@ -45,25 +46,18 @@ final class LocalListing implements Iterator<StoredObject> {
   /// How often each directory was entered through a link.
   private final Map<Path, Integer> ways = new HashMap<>();
 
-  private Optional<StoredObject> next;
-
   /// Reads the names in the root directory.
   LocalListing(LocalLocation root) {
+    super(Long.MAX_VALUE, ORDERED | NONNULL);
     this.root = root;
     enter(root.path(), "");
-    this.next = advance();
   }
 
   @Override
-  public boolean hasNext() {
-    return next.isPresent();
-  }
-
-  @Override
-  public StoredObject next() {
-    var object = next.orElseThrow(NoSuchElementException::new);
-    next = advance();
-    return object;
+  public boolean tryAdvance(Consumer<? super StoredObject> action) {
+    var object = advance();
+    object.ifPresent(action);
+    return object.isPresent();
   }
 
   private Optional<StoredObject> advance() {

@@ -25,8 +25,6 @@ import java.time.Instant;
 import java.util.Comparator;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.Spliterator;
-import java.util.Spliterators;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
@@ -43,10 +41,7 @@ final class LocalStore implements ObjectStore<LocalLocation> {
       return Stream.of(
           new StoredObject(location, path.getFileName().toString(), size(location).orElseThrow()));
     }
-    var files = new LocalListing(location);
-    return StreamSupport.stream(
-        Spliterators.spliteratorUnknownSize(files, Spliterator.ORDERED | Spliterator.NONNULL),
-        false);
+    return StreamSupport.stream(new LocalListing(location), false);
   }
 
   @Override

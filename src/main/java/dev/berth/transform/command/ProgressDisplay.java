@@ -73,20 +73,20 @@ abstract class ProgressDisplay implements Progress, AutoCloseable {
   public synchronized void total(long objects, long bytes) {
     this.objects = OptionalLong.of(objects);
     this.bytes = bytes;
-    show();
+    show(answered + passed, bytes);
   }
 
   @Override
   public synchronized void answered(long records, long bytes) {
     this.records += records;
     answered += bytes;
-    show();
+    show(answered + passed, bytes);
   }
 
   @Override
   public synchronized void passed(long bytes) {
     passed += bytes;
-    show();
+    show(answered + passed, bytes);
   }
 
   @Override
@@ -97,7 +97,7 @@ abstract class ProgressDisplay implements Progress, AutoCloseable {
       failed++;
       say("failed: %s: %s".formatted(outcome.key(), outcome.failure()));
     }
-    show();
+    show(answered + passed, bytes);
   }
 
   @Override
@@ -106,19 +106,13 @@ abstract class ProgressDisplay implements Progress, AutoCloseable {
   abstract void show(JobStatus status);
 
   /// Shows what has changed.
-  void show() {}
+  ///
+  /// @param done bytes
+  /// @param all 0 while nobody knows
+  void show(long done, long all) {}
 
   /// Writes a line to stderr.
   abstract void say(String line);
-
-  synchronized long bytesDone() {
-    return answered + passed;
-  }
-
-  /// 0 while nobody knows.
-  synchronized long bytesInAll() {
-    return bytes;
-  }
 
   /// As fast as it went until now.
   synchronized Optional<Duration> left() {
@@ -133,20 +127,30 @@ abstract class ProgressDisplay implements Progress, AutoCloseable {
         : Optional.of(Duration.ofSeconds(Math.round(Math.max(0, toDo) * seconds / done)));
   }
 
-  synchronized boolean hasBegun() {
-    return start != 0;
-  }
-
   private double seconds() {
     return start == 0 ? 0 : (System.nanoTime() - start) / 1e9;
   }
 
-  synchronized String objects() {
+  /// How far it is; nothing before the container is there.
+  synchronized Optional<String> line() {
+    return start == 0
+        ? Optional.empty()
+        : Optional.of(
+            "%s, %s, %s%s"
+                .formatted(
+                    objects(),
+                    megabytes(),
+                    records(),
+                    left().map(left -> ", %d s left".formatted(left.toSeconds())).orElse("")));
+  }
+
+  /// Called under the monitor.
+  String objects() {
     return "%d of %s objects"
         .formatted(ended, objects.isPresent() ? objects.getAsLong() : "an unknown number of");
   }
 
-  synchronized String records() {
+  String records() {
     return String.format(
         Locale.ROOT,
         "%d records, %.1f records/s, %d failed",
@@ -155,7 +159,7 @@ abstract class ProgressDisplay implements Progress, AutoCloseable {
         failed);
   }
 
-  synchronized String megabytes() {
+  private String megabytes() {
     return bytes == 0
         ? String.format(Locale.ROOT, "%.1f MB", (answered + passed) / MEGABYTE)
         : String.format(
@@ -183,11 +187,11 @@ abstract class ProgressDisplay implements Progress, AutoCloseable {
     }
 
     @Override
-    void show() {
-      if (bytesInAll() > 0) {
-        bar.maxHint(bytesInAll());
+    void show(long done, long all) {
+      if (all > 0) {
+        bar.maxHint(all);
       }
-      bar.stepTo(bytesDone());
+      bar.stepTo(done);
       bar.setExtraMessage(" %s, %s".formatted(objects(), records()));
     }
 
@@ -215,16 +219,7 @@ abstract class ProgressDisplay implements Progress, AutoCloseable {
                   try {
                     while (true) {
                       Thread.sleep(EVERY);
-                      if (hasBegun()) {
-                        System.out.printf(
-                            "%s, %s, %s%s%n",
-                            objects(),
-                            megabytes(),
-                            records(),
-                            left()
-                                .map(left -> ", %d s left".formatted(left.toSeconds()))
-                                .orElse(""));
-                      }
+                      line().ifPresent(System.out::println);
                     }
                   } catch (InterruptedException _) {
                     Thread.currentThread().interrupt();

@@ -1,4 +1,4 @@
-package dev.berth.command;
+package dev.berth.transform.command;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;

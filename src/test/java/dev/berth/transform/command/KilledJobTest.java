@@ -1,4 +1,4 @@
-package dev.berth.command;
+package dev.berth.transform.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
