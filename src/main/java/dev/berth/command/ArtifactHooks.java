@@ -8,7 +8,6 @@ import dev.berth.artifact.Oversights;
 import dev.berth.artifact.TensorArtifact;
 import dev.berth.artifact.TracedArtifact;
 import dev.berth.artifact.code.HookCode;
-import dev.berth.artifact.code.HookPlace;
 import dev.berth.engine.Engine;
 import dev.berth.handler.task.Task;
 import dev.berth.handler.tensor.TensorHandler;
@@ -87,7 +86,7 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
         new LinkedHashMap<>(
             Map.of(
                 "hooks",
-                "%s of %s".formatted(type.getName(), HookPlace.file(type).orElse("the server")))));
+                "%s of %s".formatted(type.getName(), HookCode.file(type).orElse("the server")))));
   }
 
   private static ArtifactHooks ofTask(String task, Path directory) {

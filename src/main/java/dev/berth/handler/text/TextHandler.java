@@ -11,11 +11,11 @@ import dev.berth.content.Documents;
 import dev.berth.content.Excerpt;
 import dev.berth.content.Fields;
 import dev.berth.content.Json;
-import dev.berth.handler.task.Input;
 import dev.berth.handler.task.InputReader;
 import dev.berth.handler.task.RowModel;
 import dev.berth.handler.task.TaskAnswer;
 import dev.berth.handler.task.TaskHandler;
+import dev.berth.handler.task.TaskInput;
 import dev.berth.handler.task.TaskRecord;
 import dev.berth.handler.task.TaskRecord.Asked;
 import dev.berth.hooks.BadInputException;
@@ -54,7 +54,7 @@ public abstract class TextHandler<P> extends TaskHandler<TextModel, TextHandler.
   private static final String ANSWER = ModelQuestions.class.getName();
 
   /// A text and the row of tokens that the model gets of it.
-  public record EncodedText(Text text, Encoding row) {}
+  public record EncodedText(TextInput text, Encoding row) {}
 
   /// What is special about a task.
   ///
@@ -172,8 +172,8 @@ public abstract class TextHandler<P> extends TaskHandler<TextModel, TextHandler.
   }
 
   @Override
-  protected EncodedText read(Input<P> input) {
-    var text = Text.read(input.json(), input.name(), task.pairs);
+  protected EncodedText read(TaskInput<P> input) {
+    var text = TextInput.read(input.json(), input.name(), task.pairs);
     var whole = prompt(input.parameters()).concat(text.text());
     var row = encode(whole, text.pair(), input.name(), task.truncates.test(input.parameters()));
     checkRow(row, input.name());

@@ -1,6 +1,6 @@
 package dev.berth.serving.hooks;
 
-import dev.berth.artifact.code.HookPlace;
+import dev.berth.artifact.code.HookCode;
 import dev.berth.batching.Pieces;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
@@ -65,7 +65,7 @@ public final class Hooks<M, I, O> {
           .filter(found -> found.getParameterCount() == parameters)
           .findFirst()
           .map(Method::getDeclaringClass)
-          .flatMap(HookPlace::file)
+          .flatMap(HookCode::file)
           .map(file -> "%s (%s)".formatted(method, file))
           .orElse(method);
     }

@@ -7,4 +7,4 @@ import com.fasterxml.jackson.databind.JsonNode;
 /// @param name what messages call it
 /// @param parameters those of the request, or of its line
 /// @param alone whether it is the only input of a body
-public record Input<P>(JsonNode json, String name, P parameters, boolean alone) {}
+public record TaskInput<P>(JsonNode json, String name, P parameters, boolean alone) {}

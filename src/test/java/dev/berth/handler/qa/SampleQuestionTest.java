@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// The artifact's own test, which the server takes before it is ready.
-class SampleTest {
+class SampleQuestionTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final String QUESTION =

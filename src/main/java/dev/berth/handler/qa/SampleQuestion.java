@@ -21,9 +21,9 @@ import org.slf4j.LoggerFactory;
 /// The artifact's own test: `sample.json`, a request, and `sample-response.json`, what the model
 /// answered to it when it was traced. An artifact without them is asked a question that any model
 /// can be asked.
-final class Sample {
+final class SampleQuestion {
 
-  private static final Logger log = LoggerFactory.getLogger(Sample.class);
+  private static final Logger log = LoggerFactory.getLogger(SampleQuestion.class);
 
   private static final String ANY_QUESTION =
       "{\"question\": \"What is warm?\", \"context\": \"The engine is warm.\"}";
@@ -37,13 +37,13 @@ final class Sample {
 
   private final ModelArtifact artifact;
   private final String request;
-  private final Optional<Answer> expected;
+  private final Optional<AnswerSpan> expected;
 
   /// Of the heap, for its text.
   private static final int SHARE = 4;
 
   /// @throws ModelArtifactException when a file is there and is not what it should be
-  Sample(ModelArtifact artifact) {
+  SampleQuestion(ModelArtifact artifact) {
     this.artifact = artifact;
     try {
       this.request =
@@ -111,7 +111,7 @@ final class Sample {
   }
 
   /// The answer of a response: an object, or the first of a list.
-  private Answer answer(JsonNode response) {
+  private AnswerSpan answer(JsonNode response) {
     var answer = response.isArray() ? response.path(0) : response;
     if (!answer.path("answer").isTextual()
         || !answer.path("start").isInt()
@@ -120,18 +120,18 @@ final class Sample {
           "sample-response.json: found %s, expected {\"answer\": …, \"score\": …, \"start\": …, \"end\": …}"
               .formatted(Excerpt.of(response)));
     }
-    return new Answer(
+    return new AnswerSpan(
         answer.path("answer").textValue(),
         answer.path("score").asDouble(),
         answer.path("start").intValue(),
         answer.path("end").intValue());
   }
 
-  private static boolean sameSpan(Answer one, Answer other) {
+  private static boolean sameSpan(AnswerSpan one, AnswerSpan other) {
     return one.start() == other.start() && one.end() == other.end();
   }
 
-  private static String shown(Answer answer) {
+  private static String shown(AnswerSpan answer) {
     return "%s (score %.3f)".formatted(Excerpt.quoted(answer.answer()), answer.score());
   }
 }

@@ -7,15 +7,15 @@ import java.util.Optional;
 /// One input: a text, or a pair of texts.
 ///
 /// @param isObject whether it was written as `{"text": …}`
-public record Text(String text, Optional<String> pair, boolean isObject) {
+public record TextInput(String text, Optional<String> pair, boolean isObject) {
 
   /// Reads `"…"` or `{"text": "…", "text_pair": "…"}`.
   ///
   /// @param name what messages call it
   /// @param takesPairs whether the task knows pairs
-  static Text read(JsonNode json, String name, boolean takesPairs) {
+  static TextInput read(JsonNode json, String name, boolean takesPairs) {
     if (json.isTextual()) {
-      return new Text(json.textValue(), Optional.empty(), false);
+      return new TextInput(json.textValue(), Optional.empty(), false);
     }
     if (!json.isObject()) {
       throw Excerpt.bad(
@@ -27,7 +27,7 @@ public record Text(String text, Optional<String> pair, boolean isObject) {
     if (!takesPairs && json.has("text_pair")) {
       throw Excerpt.bad(name + ".text_pair", pair, "one text: this task takes no pairs");
     }
-    return new Text(
+    return new TextInput(
         text(json.path("text"), name + ".text"),
         pair.isMissingNode() || pair.isNull()
             ? Optional.empty()
