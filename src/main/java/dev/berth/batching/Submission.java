@@ -41,8 +41,8 @@ final class Submission<I, O> {
     record Refused(String why) implements Ending {}
   }
 
-  /// One record of a request or a piece of one, waiting or running. Compared by identity, as records
-  /// of callers are equal in any way that they like.
+  /// One record of a request or a piece of one, waiting or running. Compared by identity, as
+  /// records of callers are equal in any way that they like.
   ///
   /// @param index its place in the request
   /// @param record the number of its record

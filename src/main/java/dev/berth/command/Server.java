@@ -12,7 +12,6 @@ import dev.berth.http.page.Page;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
-import dev.berth.serving.HeapWatch;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.Workers;
 import dev.berth.serving.hooks.FirstRequest;
@@ -49,7 +48,6 @@ public final class Server implements AutoCloseable {
   private final ServingMetrics metrics;
   private final HookPool hooks;
   private final ModelRegistry models = new ModelRegistry();
-  private final HeapWatch heap;
   private final Tracing tracing;
   private final Optional<EmfPrinter> printer;
   private final Served served;
@@ -95,15 +93,15 @@ public final class Server implements AutoCloseable {
     this.config = config;
     this.metrics =
         new ServingMetrics(config.telemetry().metricsAliases() == TelemetryConfig.Aliases.VLLM);
-    this.heap = new HeapWatch(metrics);
     this.tracing = tracing(config, metrics);
     this.printer = printer(config, metrics);
     this.hooks = new HookPool(metrics);
     var model = new ServedModel(Served.NAME, hooks, metrics);
     models.add(model);
     this.served = new Served.One(model);
-    this.health = new Health(models::problem, hooks, heap);
-    this.stuckHooks = new StuckHooks(hooks, models, heap, metrics, config.batching().stuckAfter());
+    this.health = new Health(metrics, hooks, models::problem);
+    this.stuckHooks =
+        new StuckHooks(hooks, models, health, metrics, config.batching().stuckAfter());
     this.async = AsyncInvocations.of(config.async());
     this.http =
         listen(() -> load(model, plan, first), () -> model.refuse("the server can't listen"));
@@ -115,7 +113,6 @@ public final class Server implements AutoCloseable {
     this.config = config;
     this.metrics =
         new ServingMetrics(config.telemetry().metricsAliases() == TelemetryConfig.Aliases.VLLM);
-    this.heap = new HeapWatch(metrics);
     this.tracing = tracing(config, metrics);
     this.printer = printer(config, metrics);
     this.hooks = HookPool.shared(metrics);
@@ -139,8 +136,9 @@ public final class Server implements AutoCloseable {
         config.model().watch()
             ? new Served.Watched(directory.get())
             : new Served.Many(directory.<ManyModels>map(of -> of).orElse(store));
-    this.health = new Health(this::problemOfAll, hooks, heap);
-    this.stuckHooks = new StuckHooks(hooks, models, heap, metrics, config.batching().stuckAfter());
+    this.health = new Health(metrics, hooks, this::problemOfAll);
+    this.stuckHooks =
+        new StuckHooks(hooks, models, health, metrics, config.batching().stuckAfter());
     this.async = AsyncInvocations.of(config.async());
     this.http =
         listen(

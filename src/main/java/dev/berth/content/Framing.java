@@ -1,7 +1,6 @@
 package dev.berth.content;
 
 import dev.berth.content.RecordReader.Frames;
-import java.io.IOException;
 import java.io.InputStream;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;

@@ -174,8 +174,8 @@ public final class MemoryBudget {
     /// where its model holds its half: those of other models would wait behind it.
     ///
     /// @param deadlineNanos by the budget's clock
-    /// @return false where the deadline came first, it would block others, its model holds too much,
-    ///   or it is closed; then it holds what it held
+    /// @return false where the deadline came first, it would block others, its model holds too
+    ///   much, or it is closed; then it holds what it held
     public boolean growTo(long bytes, long deadlineNanos) throws InterruptedException {
       lock.lockInterruptibly();
       try {
@@ -211,8 +211,7 @@ public final class MemoryBudget {
     private boolean wouldBlock() {
       long heldByWaiting = held + growing.stream().mapToLong(share -> share.held).sum();
       return wanted + heldByWaiting - held > all
-          || growing.stream()
-              .anyMatch(share -> share.wanted + heldByWaiting - share.held > all);
+          || growing.stream().anyMatch(share -> share.wanted + heldByWaiting - share.held > all);
     }
 
     boolean holds() {

@@ -203,7 +203,8 @@ public final class ServingMetrics extends Instruments implements AutoCloseable {
     return models.compute(
         name,
         (_, known) -> {
-          var ofModel = known == null ? new ModelMetrics(registry, name, this::caught, this::release) : known;
+          var ofModel =
+              known == null ? new ModelMetrics(registry, name, this::caught, this::release) : known;
           ofModel.users++;
           return ofModel;
         });

@@ -1,9 +1,9 @@
 package dev.berth.batching;
 
-import dev.berth.batching.Submission.Pending;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.berth.batching.Submission.Pending;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;

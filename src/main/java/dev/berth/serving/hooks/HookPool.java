@@ -456,9 +456,11 @@ public final class HookPool implements AutoCloseable {
     return shared;
   }
 
-  /// Whether a thread is left that is not stuck.
-  public boolean hasThreads() {
-    return stuck < (shared ? MOST_THREADS / 2 : most + spares);
+  /// Why it runs no more hooks of any model; nothing where a thread is left that is not stuck.
+  public Optional<String> problem() {
+    return stuck < (shared ? MOST_THREADS / 2 : most + spares)
+        ? Optional.empty()
+        : Optional.of("hooks do not end on any of the threads that run them");
   }
 
   /// Looks for hooks that still run `grace` after the deadline of their request, and replaces their

@@ -1,5 +1,6 @@
 package dev.berth.serving.hooks;
 
+import dev.berth.hooks.Metrics;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.slf4j.MDC;
@@ -131,7 +132,7 @@ public final class HookRun implements Runnable {
     try {
       MDC.setContextMap(logContext);
       current.setContextClassLoader(scope.classes);
-      body.accept(this);
+      ScopedValue.where(Metrics.CURRENT, scope.ofHooks).run(() -> body.accept(this));
     } finally {
       CURRENT.remove();
       MDC.clear();
