@@ -34,7 +34,6 @@ abstract class Runner<I, O> {
   /// Fails those records that it keeps between two calls of [#predictWhatWaits].
   void failWhatIsHeld(Throwable cause) {}
 
-  /// Closes what belongs to them.
   void closeWhatIsHeld() {}
 
   /// Whether it takes records that wait. The lock is held, as in the next one.

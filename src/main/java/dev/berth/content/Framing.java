@@ -11,9 +11,7 @@ public enum Framing {
   NONE((input, _, maxBytes) -> whole(input, maxBytes)),
   /// A newline at the end of each record.
   LINES((input, _, maxBytes) -> new LineReader(input, maxBytes)),
-  /// See [RecordIo].
   RECORD_IO(RecordIo.Reader::new),
-  /// See [TfRecord].
   TF_RECORD(TfRecord.Reader::new);
 
   @FunctionalInterface

@@ -52,12 +52,10 @@ public final class MemoryBudget {
     this.clock = clock;
   }
 
-  /// The size of the whole budget.
   public long bytes() {
     return all;
   }
 
-  /// A share that holds nothing yet.
   public Share share() {
     return new Share();
   }
@@ -68,7 +66,6 @@ public final class MemoryBudget {
     return share.tryGrowTo(bytes) ? Optional.of(share) : Optional.empty();
   }
 
-  /// Waits for a share.
   public Share take(long bytes) throws InterruptedException {
     return take(bytes, clock.getAsLong() + NEVER).orElseThrow();
   }

@@ -451,7 +451,6 @@ public final class HookPool implements AutoCloseable {
     return shared && scope.stuck >= spares;
   }
 
-  /// Whether there may be several models.
   public boolean isShared() {
     return shared;
   }

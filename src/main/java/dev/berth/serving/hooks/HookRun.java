@@ -61,12 +61,10 @@ public final class HookRun implements Runnable {
     return CURRENT.get();
   }
 
-  /// The name of its model.
   public String model() {
     return scope.metrics.model();
   }
 
-  /// The hook that runs, as messages call it.
   public String hook() {
     return hook;
   }
@@ -76,7 +74,6 @@ public final class HookRun implements Runnable {
     hook = next;
   }
 
-  /// Whether it waits for a thread.
   synchronized boolean isWaiting() {
     return !begun && !cancelled;
   }

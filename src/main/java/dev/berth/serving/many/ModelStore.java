@@ -318,7 +318,6 @@ public final class ModelStore implements ManyModels {
     }
   }
 
-  /// Waits until the slot may load.
   private void takeTurn(Slot slot) {
     try {
       turns.acquire();
@@ -452,7 +451,6 @@ public final class ModelStore implements ManyModels {
     return Optional.ofNullable(slots.get(name));
   }
 
-  /// Those that hold a name.
   Stream<Slot> slots() {
     return slots.values().stream();
   }
