@@ -76,12 +76,10 @@ public final class MemoryBudget {
     return share.growTo(bytes, deadlineNanos) ? Optional.of(share) : Optional.empty();
   }
 
-  /// Whether threads wait.
   public boolean isWanted() {
     return waiting() > 0;
   }
 
-  /// How many threads wait.
   int waiting() {
     lock.lock();
     try {

@@ -107,7 +107,6 @@ final class LoadedModel<M, I, O> {
     }
   }
 
-  /// Loads the model of a worker, warms it up and asks it the first request.
   private Predictor<I, O> open(ModelContext context, FirstRequest first, int maxBatchSize)
       throws LoadException {
     var model =

@@ -268,7 +268,6 @@ public final class ServedModel {
       return new Flight<>(model, request, call).await();
     }
 
-    /// Answers a request in a session.
     public Answer invokeIn(SessionStore.Turn session, InvocationRequest request, Call call) {
       var flight = new Flight<>(model, request.withSession(session.value()), call);
       session.lastsWhile(flight::isInside);

@@ -71,6 +71,7 @@ public final class ModelRoom implements ModelStore.Loader {
 
   /// What each model that is loaded takes of each store.
   private final Map<ServedModel, List<Footprint>> loaded = new LinkedHashMap<>();
+
   private long begun;
 
   /// The most that an artifact has taken of the native heap, by the names and sizes of its files.
