@@ -116,7 +116,6 @@ final class BatchQueue<I, O> implements WorkerPool.Queue {
         });
   }
 
-  /// Ends a request that no caller waits for.
   void abandon(Submission<I, O> submission) {
     locked(() -> requests.end(submission, new Ending.Abandoned()));
   }
@@ -426,12 +425,10 @@ final class BatchQueue<I, O> implements WorkerPool.Queue {
     return locked(() -> requests.run(records, worker, Batch.Kind.STEP));
   }
 
-  /// Ends a request, unless it has ended.
   void end(Submission<I, O> submission, Ending how) {
     locked(() -> requests.end(submission, how));
   }
 
-  /// Ends a batch with its predictions, one for each piece.
   void answer(Batch<I, O> batch, List<O> values) {
     locked(
         () -> {
@@ -497,12 +494,10 @@ final class BatchQueue<I, O> implements WorkerPool.Queue {
     pool.hold(worker);
   }
 
-  /// The workers that can predict.
   int liveWorkers() {
     return liveWorkers;
   }
 
-  /// The number of requests that wait.
   int size() {
     return locked(requests::waiting);
   }

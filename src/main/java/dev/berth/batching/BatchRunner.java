@@ -24,7 +24,6 @@ final class BatchRunner<I, O> extends Runner<I, O> {
     queue.take(worker).ifPresent(this::predict);
   }
 
-  /// Predicts a batch and says what became of it, whatever happens.
   private void predict(Batch<I, O> batch) {
     try {
       attempt(batch);

@@ -141,7 +141,6 @@ public final class Batcher<I, O> implements AutoCloseable {
       return queue.locked(submission::isInside);
     }
 
-    /// Says that no caller waits.
     public void abandon() {
       queue.abandon(submission);
     }
@@ -166,7 +165,6 @@ public final class Batcher<I, O> implements AutoCloseable {
     }
   }
 
-  /// The workers that can predict.
   public int liveWorkers() {
     return queue.liveWorkers();
   }
@@ -180,12 +178,10 @@ public final class Batcher<I, O> implements AutoCloseable {
     return queue.findStuck(grace);
   }
 
-  /// Whether every predictor has been closed.
   public boolean hasEnded() {
     return runners.stream().allMatch(Runner::isClosed);
   }
 
-  /// The number of requests that wait.
   public int queueDepth() {
     return queue.size();
   }

@@ -24,7 +24,6 @@ final class Buckets<I, O> {
     return size;
   }
 
-  /// The lengths of all records together.
   long length() {
     return length;
   }
@@ -40,7 +39,6 @@ final class Buckets<I, O> {
     return lines.get(BatchPolicy.bucket(pending.length()));
   }
 
-  /// The record that has waited for longest.
   Optional<Pending<I, O>> oldest() {
     // No stream: a worker asks several times for each batch, with the lock held.
     Pending<I, O> oldest = null;

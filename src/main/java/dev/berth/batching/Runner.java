@@ -7,7 +7,6 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.slf4j.MDC;
 
 /// What one worker predicts with for one model.
 ///
@@ -35,7 +34,6 @@ abstract class Runner<I, O> {
   /// Fails those records that it keeps between two calls of [#predictWhatWaits].
   void failWhatIsHeld(Throwable cause) {}
 
-  /// Closes what belongs to them.
   void closeWhatIsHeld() {}
 
   /// Whether it takes records that wait. The lock is held, as in the next one.
@@ -49,8 +47,8 @@ abstract class Runner<I, O> {
     return Long.MAX_VALUE;
   }
 
-  /// Frees the model. No worker may be inside, but the calling one. Only the first call
-  /// has an effect.
+  /// Frees the model. No worker may be inside, but the calling one. Only the first call has an
+  /// effect.
   final void close() {
     if (closed.compareAndSet(false, true)) {
       closeWhatIsHeld();

@@ -76,13 +76,11 @@ public abstract class Sequence<O> implements AutoCloseable {
     pending = record;
   }
 
-  /// A step begins.
   void beginStep() {
     moved = false;
     pause = Duration.ZERO;
   }
 
-  /// Whether it was given anything in this step.
   boolean hasMoved() {
     return moved;
   }

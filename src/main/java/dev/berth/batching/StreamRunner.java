@@ -69,8 +69,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
   }
 
   /// @param hook what steps run through, for messages
-  StreamRunner(
-      BatchQueue<I, O> queue, String hook, int worker, StepPredictor<I, O, Q> predictor) {
+  StreamRunner(BatchQueue<I, O> queue, String hook, int worker, StepPredictor<I, O, Q> predictor) {
     super(queue.name, worker, predictor);
     this.predictor = predictor;
     this.queue = queue;

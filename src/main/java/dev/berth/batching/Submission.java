@@ -23,26 +23,21 @@ final class Submission<I, O> {
 
   private static final Logger log = LoggerFactory.getLogger(Submission.class);
 
-  /// How a request ended.
   sealed interface Ending {
-    /// Every record has its prediction.
     record Answered() implements Ending {}
 
-    /// The predictor threw for one of the records.
     record Failed(Throwable cause) implements Ending {}
 
-    /// The request's time ran out.
     record Expired() implements Ending {}
 
-    /// The caller has gone away.
     record Abandoned() implements Ending {}
 
     /// No worker will answer it.
     record Refused(String why) implements Ending {}
   }
 
-  /// One record of a request or a piece of one, waiting or running. Compared by identity, as records
-  /// of callers are equal in any way that they like.
+  /// One record of a request or a piece of one, waiting or running. Compared by identity, as
+  /// records of callers are equal in any way that they like.
   ///
   /// @param index its place in the request
   /// @param record the number of its record
@@ -81,8 +76,6 @@ final class Submission<I, O> {
 
   final Caller caller;
   final long arrivedAt;
-
-  /// Where its parts go.
   final PartSink<O> sink;
 
   private final Runnable whenEnded;
@@ -148,14 +141,12 @@ final class Submission<I, O> {
     }
   }
 
-  /// The requests of records, in their order.
   static <I, O> SequencedSet<Submission<I, O>> of(List<Pending<I, O>> records) {
     return records.stream()
         .map(Pending::submission)
         .collect(Collectors.toCollection(LinkedHashSet::new));
   }
 
-  /// The number of its records.
   int records() {
     return leftOfRecord.length;
   }
@@ -243,7 +234,6 @@ final class Submission<I, O> {
     return taken;
   }
 
-  /// How many of its pieces wait.
   int left() {
     return pending.size() - taken;
   }
@@ -295,7 +285,6 @@ final class Submission<I, O> {
     return ending;
   }
 
-  /// Says that it has ended.
   void tell() {
     whenEnded.run();
   }

@@ -202,7 +202,6 @@ final class Submissions<I, O> {
     return batch;
   }
 
-  /// Whether pieces of batches that were taken apart wait.
   boolean hasApart() {
     return !apart.isEmpty();
   }
@@ -290,7 +289,6 @@ final class Submissions<I, O> {
     return running.stream().filter(batch -> batch.isOverdue(now, grace)).toList();
   }
 
-  /// The batches that have run for so long.
   List<Batch<I, O>> runningFor(long nanos) {
     long now = clock.getAsLong();
     return running.stream().filter(batch -> now - batch.startedAt >= nanos).toList();

@@ -249,7 +249,7 @@ public final class WorkerPool implements AutoCloseable {
   /// Has another worker look after the queues that this one leaves alone.
   private void wakeForOthers(Queue taken) {
     if (!idle.isEmpty()) {
-      turns.stream().filter(queue -> queue != taken).findFirst().ifPresent(this::wake);
+      turns.stream().filter(queue -> !queue.equals(taken)).findFirst().ifPresent(this::wake);
     }
   }
 

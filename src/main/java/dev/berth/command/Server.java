@@ -12,7 +12,6 @@ import dev.berth.http.page.Page;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
-import dev.berth.serving.HeapWatch;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.Workers;
 import dev.berth.serving.hooks.FirstRequest;
@@ -51,7 +50,6 @@ public final class Server implements AutoCloseable {
   private final ServingMetrics metrics;
   private final HookPool hooks;
   private final ModelRegistry models = new ModelRegistry();
-  private final HeapWatch heap;
   private final List<Export> exports;
   private final Served served;
   private final Health health;
@@ -95,14 +93,14 @@ public final class Server implements AutoCloseable {
       ServerConfig config, Callable<Deployment> plan, Function<Path, FirstRequest> first) {
     this.config = config;
     this.metrics = new ServingMetrics(config.metricsAliases() == MetricsAliases.VLLM);
-    this.heap = new HeapWatch(metrics);
     this.exports = exports(config, metrics);
     this.hooks = new HookPool(metrics);
     var model = new ServedModel(Served.NAME, hooks, metrics);
     models.add(model);
     this.served = new Served.One(model);
-    this.health = new Health(models::problem, hooks, heap);
-    this.stuckHooks = new StuckHooks(hooks, models, heap, metrics, config.batching().stuckAfter());
+    this.health = new Health(metrics, hooks, models::problem);
+    this.stuckHooks =
+        new StuckHooks(hooks, models, health, metrics, config.batching().stuckAfter());
     this.async = AsyncInvocations.of(config);
     this.http =
         listen(() -> load(model, plan, first), () -> model.refuse("the server can't listen"));
@@ -113,7 +111,6 @@ public final class Server implements AutoCloseable {
   private Server(ServerConfig config) {
     this.config = config;
     this.metrics = new ServingMetrics(config.metricsAliases() == MetricsAliases.VLLM);
-    this.heap = new HeapWatch(metrics);
     this.exports = exports(config, metrics);
     this.hooks = HookPool.shared(metrics);
     var loader = new ArtifactLoader(config);
@@ -136,8 +133,9 @@ public final class Server implements AutoCloseable {
         config.model().watch()
             ? new Served.Watched(directory.get())
             : new Served.Many(directory.<ManyModels>map(of -> of).orElse(store));
-    this.health = new Health(this::problemOfAll, hooks, heap);
-    this.stuckHooks = new StuckHooks(hooks, models, heap, metrics, config.batching().stuckAfter());
+    this.health = new Health(metrics, hooks, this::problemOfAll);
+    this.stuckHooks =
+        new StuckHooks(hooks, models, health, metrics, config.batching().stuckAfter());
     this.async = AsyncInvocations.of(config);
     this.http =
         listen(
@@ -189,7 +187,7 @@ public final class Server implements AutoCloseable {
               metrics,
               exports.stream()
                   .map(Export::tracing)
-                  .filter(tracing -> tracing != Tracing.OFF)
+                  .filter(tracing -> !tracing.equals(Tracing.OFF))
                   .findFirst()
                   .orElse(Tracing.OFF),
               new Page(config, served, models, SampleRequest::forThePage),

@@ -5,7 +5,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
-import java.util.ServiceLoader.Provider;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -30,7 +29,7 @@ public record ServerConfig(
   private static final List<ExtensionSettings> EXTENSIONS =
       ServiceLoader.load(ExtensionSettings.class).stream()
           .sorted(Comparator.comparing(provider -> provider.type().getName()))
-          .map(Provider::get)
+          .map(ServiceLoader.Provider::get)
           .toList();
 
   static ServerConfig read(Reading reading, Path home) {

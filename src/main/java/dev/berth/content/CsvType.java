@@ -8,7 +8,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /// CSV as documents and as tensors.
-public final class CsvType extends ContentType implements ContentType.OfDocuments, ContentType.OfTensors {
+public final class CsvType extends ContentType
+    implements ContentType.OfDocuments, ContentType.OfTensors {
 
   CsvType() {
     super(List.of(MediaType.CSV), List.of("csv"), Framing.LINES);

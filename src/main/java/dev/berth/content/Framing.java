@@ -1,7 +1,6 @@
 package dev.berth.content;
 
 import dev.berth.content.RecordReader.Frames;
-import java.io.IOException;
 import java.io.InputStream;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -12,9 +11,7 @@ public enum Framing {
   NONE((input, _, maxBytes) -> whole(input, maxBytes)),
   /// A newline at the end of each record.
   LINES((input, _, maxBytes) -> new LineReader(input, maxBytes)),
-  /// See [RecordIo].
   RECORD_IO(RecordIo.Reader::new),
-  /// See [TfRecord].
   TF_RECORD(TfRecord.Reader::new);
 
   @FunctionalInterface

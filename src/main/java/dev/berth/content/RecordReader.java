@@ -13,7 +13,6 @@ public interface RecordReader {
   enum Frames {
     /// The record with the frame around it, byte for byte as it was read.
     KEPT,
-    /// The record alone.
     STRIPPED
   }
 

@@ -42,7 +42,6 @@ public final class TfRecord {
     return new Reader(new ByteArrayInputStream(body), Frames.STRIPPED, Integer.MAX_VALUE).all();
   }
 
-  /// Framed records, as TensorFlow writes them.
   public static byte[] write(List<byte[]> records) {
     int bytes = records.stream().mapToInt(TfRecord::framedBytes).reduce(0, Math::addExact);
     var body = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);

@@ -68,7 +68,8 @@ enum ErrorForm {
   private static String typeOfTextEmbeddings(ErrorType type) {
     return switch (type) {
       case NOT_READY -> "Unhealthy";
-      case OVERLOADED, TOO_MANY_CONNECTIONS, TOO_MANY_SESSIONS, TOO_MANY_LOADS, MEMORY_TAKEN -> "Overloaded";
+      case OVERLOADED, TOO_MANY_CONNECTIONS, TOO_MANY_SESSIONS, TOO_MANY_LOADS, MEMORY_TAKEN ->
+          "Overloaded";
       case NOT_FOUND, INTERNAL, DEADLINE_EXCEEDED, INSUFFICIENT_MEMORY, CALLER_GONE -> "Backend";
       case BAD_INPUT,
           FORBIDDEN,

@@ -234,7 +234,10 @@ record RequestLog(ServingMetrics metrics, Paths paths, Tracing tracing, Set<Stri
           failure.type() == ErrorType.INSUFFICIENT_MEMORY
               ? failure.getMessage()
               : Text.withoutExcerpts(failure.getMessage());
-      result = why.isEmpty() ? ": " + failure.type().code() : ": %s: %s".formatted(failure.type().code(), why);
+      result =
+          why.isEmpty()
+              ? ": " + failure.type().code()
+              : ": %s: %s".formatted(failure.type().code(), why);
       line =
           line.addKeyValue("error", failure.type().code())
               .setCause(isOurs(failure) ? Unsaid.of(failure) : null);

@@ -51,7 +51,6 @@ final class Decoding {
     }
   }
 
-  /// What the header of a file says.
   static EncodedImage header(byte[] bytes) {
     try {
       return format(bytes);

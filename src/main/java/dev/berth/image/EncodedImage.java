@@ -5,9 +5,9 @@ import java.io.IOException;
 
 /// A picture whose header has been read and whose pixels have not been decoded yet.
 ///
-/// A format takes its file apart by itself as far as it must: to know the size before anything is allocated, and to hand the decoder the parts that
-/// hold the picture and nothing else. Colour profiles, previews and comments are no decoder's
-/// business then, whatever is in them.
+/// A format takes its file apart by itself as far as it must: to know the size before anything is
+/// allocated, and to hand the decoder the parts that hold the picture and nothing else. Colour
+/// profiles, previews and comments are no decoder's business then, whatever is in them.
 interface EncodedImage {
 
   /// Before it is turned.

@@ -105,7 +105,6 @@ record GifImage(
     return palette;
   }
 
-  /// What colours are where a file has no table.
   private static byte[] greys() {
     var palette = new byte[PALETTE_BYTES];
     for (int i = 0; i < PALETTE_BYTES; i++) {

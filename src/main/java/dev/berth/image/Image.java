@@ -255,7 +255,6 @@ public final class Image {
     return PictureWriter.jpeg(stored, quality);
   }
 
-  /// The pixels themselves, for the classes beside this one, which only read them.
   byte[] pixels() {
     return pixels;
   }

@@ -14,7 +14,6 @@ import java.io.IOException;
 record JpegImage(int width, int height, int orientation, int scans, Colours colours, byte[] file)
     implements EncodedImage {
 
-  /// What the samples of a pixel are.
   enum Colours {
     GREY,
     RGB,

@@ -58,7 +58,6 @@ final class Orientation {
         && block.slice(block.position(), PREFIX.length).equals(ByteBuffer.wrap(PREFIX));
   }
 
-  /// The picture as it was seen.
   static Pixels turn(Pixels image, int orientation) {
     if (orientation == UPRIGHT) {
       return image;

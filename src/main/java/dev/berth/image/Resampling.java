@@ -30,8 +30,7 @@ final class Resampling {
     // Across first as Pillow does would make a thin picture huge, which no photograph is.
     long larger = Math.max((long) image.width() * image.height(), (long) width * height);
     boolean isHuge =
-        (long) width * image.height()
-            > Math.min(Math.max(FEW_PIXELS, 4 * larger), Pixels.MOST);
+        (long) width * image.height() > Math.min(Math.max(FEW_PIXELS, 4 * larger), Pixels.MOST);
     return isHuge || version.isDownFirst(image, width, height)
         ? across(down(image, height, filter), width, filter)
         : down(across(image, width, filter), height, filter);

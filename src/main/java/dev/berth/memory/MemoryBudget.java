@@ -52,12 +52,10 @@ public final class MemoryBudget {
     this.clock = clock;
   }
 
-  /// The size of the whole budget.
   public long bytes() {
     return all;
   }
 
-  /// A share that holds nothing yet.
   public Share share() {
     return new Share();
   }
@@ -68,7 +66,6 @@ public final class MemoryBudget {
     return share.tryGrowTo(bytes) ? Optional.of(share) : Optional.empty();
   }
 
-  /// Waits for a share.
   public Share take(long bytes) throws InterruptedException {
     return take(bytes, clock.getAsLong() + NEVER).orElseThrow();
   }
@@ -79,12 +76,10 @@ public final class MemoryBudget {
     return share.growTo(bytes, deadlineNanos) ? Optional.of(share) : Optional.empty();
   }
 
-  /// Whether threads wait.
   public boolean isWanted() {
     return waiting() > 0;
   }
 
-  /// How many threads wait.
   int waiting() {
     lock.lock();
     try {
@@ -174,8 +169,8 @@ public final class MemoryBudget {
     /// where its model holds its half: those of other models would wait behind it.
     ///
     /// @param deadlineNanos by the budget's clock
-    /// @return false where the deadline came first, it would block others, its model holds too much,
-    ///   or it is closed; then it holds what it held
+    /// @return false where the deadline came first, it would block others, its model holds too
+    ///   much, or it is closed; then it holds what it held
     public boolean growTo(long bytes, long deadlineNanos) throws InterruptedException {
       lock.lockInterruptibly();
       try {
@@ -211,8 +206,7 @@ public final class MemoryBudget {
     private boolean wouldBlock() {
       long heldByWaiting = held + growing.stream().mapToLong(share -> share.held).sum();
       return wanted + heldByWaiting - held > all
-          || growing.stream()
-              .anyMatch(share -> share.wanted + heldByWaiting - share.held > all);
+          || growing.stream().anyMatch(share -> share.wanted + heldByWaiting - share.held > all);
     }
 
     boolean holds() {

@@ -59,7 +59,6 @@ public final class RequestMemory implements AutoCloseable {
     void close();
   }
 
-  /// Runs something that works for this request.
   public void run(Runnable work) {
     ScopedValue.where(CURRENT, this).run(work);
   }

@@ -148,7 +148,6 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
             .register(registry));
   }
 
-  /// The model's name, which is the value of the label.
   public String model() {
     return name;
   }

@@ -6,6 +6,7 @@ import dev.berth.batching.Batcher;
 import dev.berth.batching.Predictor;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InferenceHandler;
+import dev.berth.hooks.Metrics;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.SessionHandler;
 import dev.berth.hooks.Signature;
@@ -15,7 +16,6 @@ import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.hooks.FirstRequest;
 import dev.berth.serving.hooks.HookCalls;
 import dev.berth.serving.hooks.HookFailure;
-import dev.berth.serving.hooks.HookMetrics;
 import dev.berth.serving.hooks.HookPool;
 import dev.berth.serving.hooks.HookPredictor;
 import dev.berth.serving.hooks.HookScope;
@@ -41,7 +41,6 @@ final class LoadedModel<M, I, O> {
   final HookPool pool;
   final HookScope scope;
   final ModelMetrics metrics;
-  private final HookMetrics hookMetrics;
   private final HookCalls calls;
   private final Workers workers;
   final ModelFacts facts;
@@ -69,7 +68,6 @@ final class LoadedModel<M, I, O> {
     this.metrics = metrics;
     this.scope = new HookScope(handler.getClass().getClassLoader(), new InFlight(), metrics);
     this.calls = new HookCalls(handler, pool, scope);
-    this.hookMetrics = new HookMetrics(metrics);
     var accelerators = workers.accelerators();
     var distinct = accelerators.stream().distinct().toList();
     this.batcher =
@@ -81,7 +79,7 @@ final class LoadedModel<M, I, O> {
             worker ->
                 open(
                     new ModelContext(
-                        directory, accelerators.get(worker), worker, distinct, hookMetrics),
+                        directory, accelerators.get(worker), worker, distinct, scope.ofHooks),
                     first,
                     limits.maxBatchSize()),
             System::nanoTime,
@@ -104,24 +102,29 @@ final class LoadedModel<M, I, O> {
               : Optional.empty();
     } catch (Throwable e) {
       batcher.close();
-      hookMetrics.close();
+      scope.ofHooks.close();
       throw e;
     }
   }
 
-  /// Loads the model of a worker, warms it up and asks it the first request.
   private Predictor<I, O> open(ModelContext context, FirstRequest first, int maxBatchSize)
       throws LoadException {
-    var model = hooks.load(context);
-    LoadException.during(
-        "the first request",
-        () -> {
-          first.ask(new Rehearsal<>(hooks, model, maxBatchSize));
-          return model;
-        });
+    var model =
+        ScopedValue.where(Metrics.CURRENT, scope.ofHooks)
+            .call(
+                () -> {
+                  var loaded = hooks.load(context);
+                  LoadException.during(
+                      "the first request",
+                      () -> {
+                        first.ask(new Rehearsal<>(hooks, loaded, maxBatchSize));
+                        return loaded;
+                      });
+                  return loaded;
+                });
     return hooks.handler instanceof StreamingHandler<M, I, O, ?> streaming
-        ? new HookStepper<>(streaming, model)
-        : new HookPredictor<>(hooks.handler, model);
+        ? new HookStepper<>(streaming, model, scope.ofHooks)
+        : new HookPredictor<>(hooks.handler, model, scope.ofHooks);
   }
 
   /// On a thread that runs hooks.
@@ -161,7 +164,7 @@ final class LoadedModel<M, I, O> {
 
   /// Has nobody see any more what the model and its hooks count.
   void closeMetrics() {
-    hookMetrics.close();
+    scope.ofHooks.close();
     metrics.close();
   }
 

@@ -23,8 +23,7 @@ public record ModelFacts(
     boolean sessions,
     List<Accelerator> accelerators) {
 
-  /// Whether the hooks may have something to say to a caller who talks on a path of its own
-  /// choice.
+  /// Whether the hooks may have something to say to a caller who talks on a path of its own choice.
   public boolean areConversational() {
     return streams || sessions;
   }

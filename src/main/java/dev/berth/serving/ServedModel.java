@@ -217,7 +217,6 @@ public final class ServedModel {
       this.model = model;
     }
 
-    /// What there is to say of the model.
     public ModelFacts facts() {
       return model.facts;
     }
@@ -236,12 +235,10 @@ public final class ServedModel {
       return model.signature(deadline);
     }
 
-    /// The workers that are left.
     public int liveWorkers() {
       return model.batcher.liveWorkers();
     }
 
-    /// What the model counts and times.
     public ModelMetrics metrics() {
       return model.metrics;
     }
@@ -271,7 +268,6 @@ public final class ServedModel {
       return new Flight<>(model, request, call).await();
     }
 
-    /// Answers a request in a session.
     public Answer invokeIn(SessionStore.Turn session, InvocationRequest request, Call call) {
       var flight = new Flight<>(model, request.withSession(session.value()), call);
       session.lastsWhile(flight::isInside);

@@ -1,8 +1,8 @@
 package dev.berth.transform;
 
 import dev.berth.content.BatchStrategy;
-import dev.berth.content.RecordReader.Frames;
 import dev.berth.content.RecordReader;
+import dev.berth.content.RecordReader.Frames;
 import java.io.InputStream;
 
 /// How an object becomes requests.

@@ -1,8 +1,8 @@
 package dev.berth.transform;
 
 import dev.berth.content.Framing;
-import dev.berth.content.RecordReader.Frames;
 import dev.berth.content.JsonLines;
+import dev.berth.content.RecordReader.Frames;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.MediaType;
 import dev.berth.storage.Location;

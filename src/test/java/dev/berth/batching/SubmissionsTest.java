@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.berth.batching.Submission.Ending;
 import dev.berth.batching.Submission.Pending;
 import dev.berth.metrics.ServingMetrics;
+import dev.berth.telemetry.RequestTrace;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -236,7 +237,7 @@ class SubmissionsTest {
             Serving.pieces(List.of(records)),
             now,
             new PartSink.None<>(deadline),
-            new Caller(() -> false, Map.of()),
+            new Caller(() -> false, Map.of(), RequestTrace.NONE),
             () -> {});
     requests.add(submission);
     return submission;

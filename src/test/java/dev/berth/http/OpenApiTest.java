@@ -12,7 +12,6 @@ import dev.berth.config.Configuration;
 import dev.berth.http.page.Page;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
-import dev.berth.serving.HeapWatch;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.hooks.HookPool;
 import dev.berth.serving.many.ModelRegistry;
@@ -125,7 +124,7 @@ class OpenApiTest {
   private static SortedSet<String> registered(
       Map<String, String> environment, Served served, HookPool hooks, ServingMetrics metrics) {
     var config = Configuration.read(environment, Map.of(), Path.of(".")).config();
-    var health = new Health(Optional::empty, hooks, new HeapWatch(metrics));
+    var health = new Health(metrics, hooks, Optional::empty);
     var page = new Page(config, served, new ModelRegistry(), (_, _) -> Optional.empty());
     var javalin =
         Javalin.create(new Routes(config, health, served, metrics, Tracing.OFF, page)::register);

@@ -22,8 +22,8 @@ final class HookClasses {
 
   /// Libraries that look for services find those of the hooks. A thread keeps nothing of a model
   /// that is unloaded. What the hooks throw is harmless, as [ThrownByHook] says.
-  static <T, E extends Exception> T call(
-      InferenceHandler<?, ?, ?> handler, Call<T, E> hook) throws E {
+  static <T, E extends Exception> T call(InferenceHandler<?, ?, ?> handler, Call<T, E> hook)
+      throws E {
     var thread = Thread.currentThread();
     var outer = thread.getContextClassLoader();
     thread.setContextClassLoader(handler.getClass().getClassLoader());

@@ -167,9 +167,8 @@ public final class HookPool implements AutoCloseable {
   /// Says that the calling hook, if it is one, waits for the rest of its request's body or for
   /// memory: another one may run in its place.
   public static void mayBlock() {
-    var run = HookRun.current();
-    if (run != null) {
-      run.pool.reads(run);
+    if (HookRun.current() instanceof Run run) {
+      run.pool().reads(run);
     }
   }
 
@@ -192,8 +191,7 @@ public final class HookPool implements AutoCloseable {
   /// Whether the calling hook, if it is one, has a thread that others wait for, and there may be no
   /// more of them.
   public static boolean isCrowded() {
-    var run = HookRun.current();
-    return run != null && run.pool.isCrowdedFor(run.scope);
+    return HookRun.current() instanceof Run run && run.pool().isCrowdedFor(run.scope);
   }
 
   private synchronized boolean isCrowdedFor(HookScope scope) {
@@ -218,7 +216,7 @@ public final class HookPool implements AutoCloseable {
       boolean large,
       Consumer<HookRun> body) {
     requireThreads(scope);
-    var run = new HookRun(this, scope, hook, logContext, deadline, large, body);
+    var run = new Run(scope, hook, logContext, deadline, large, body);
     if (takeTurn(run)) {
       try {
         execute(run);
@@ -326,13 +324,13 @@ public final class HookPool implements AutoCloseable {
 
   /// A hook that has not begun is not to run: it leaves its line, and its turn. Else it would have
   /// that until a thread is free, and no thread is added for it.
-  synchronized void drop(HookRun run) {
+  private synchronized void drop(HookRun run) {
     leaveLine(run);
     leaveTurn(run);
   }
 
   /// A hook is off its thread.
-  void ended(HookRun run) {
+  private void ended(HookRun run) {
     if (run.hasTurn || run.isStuck || run.isReading) {
       synchronized (this) {
         if (run.isStuck) {
@@ -451,14 +449,15 @@ public final class HookPool implements AutoCloseable {
     return shared && scope.stuck >= spares;
   }
 
-  /// Whether there may be several models.
   public boolean isShared() {
     return shared;
   }
 
-  /// Whether a thread is left that is not stuck.
-  public boolean hasThreads() {
-    return stuck < (shared ? MOST_THREADS / 2 : most + spares);
+  /// Why it runs no more hooks of any model; nothing where a thread is left that is not stuck.
+  public Optional<String> problem() {
+    return stuck < (shared ? MOST_THREADS / 2 : most + spares)
+        ? Optional.empty()
+        : Optional.of("hooks do not end on any of the threads that run them");
   }
 
   /// Looks for hooks that still run `grace` after the deadline of their request, and replaces their
@@ -471,11 +470,52 @@ public final class HookPool implements AutoCloseable {
         .toList();
   }
 
-  /// Called while the hook can't end.
-  synchronized void stuck(HookRun run) {
-    run.scope.metrics.stuckHooks.incrementAndGet();
-    countStuck(run, 1);
-    leaveTurn(run);
+  /// A hook of this pool, which tells it where it is.
+  private final class Run extends HookRun {
+
+    private Run(
+        HookScope scope,
+        String hook,
+        Map<String, String> logContext,
+        Deadline deadline,
+        boolean large,
+        Consumer<HookRun> body) {
+      super(scope, hook, logContext, deadline, large, body);
+    }
+
+    private HookPool pool() {
+      return HookPool.this;
+    }
+
+    @Override
+    void dropped() {
+      drop(this);
+    }
+
+    /// Called while the hook can't end.
+    @Override
+    void becameStuck() {
+      synchronized (HookPool.this) {
+        scope.metrics.stuckHooks.incrementAndGet();
+        countStuck(this, 1);
+        leaveTurn(this);
+      }
+    }
+
+    @Override
+    void begins() {
+      running.add(this);
+    }
+
+    @Override
+    void leaves() {
+      running.remove(this);
+    }
+
+    @Override
+    void hasEnded() {
+      ended(this);
+    }
   }
 
   private boolean isClosed() {

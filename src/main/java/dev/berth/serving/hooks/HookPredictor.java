@@ -3,6 +3,7 @@ package dev.berth.serving.hooks;
 import dev.berth.batching.Predictor;
 import dev.berth.batching.WorkerLostException;
 import dev.berth.hooks.InferenceHandler;
+import dev.berth.hooks.Metrics;
 import dev.berth.hooks.ModelUnusableException;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,10 +14,13 @@ public class HookPredictor<M, I, O> implements Predictor<I, O> {
 
   private final InferenceHandler<M, I, O> handler;
   final M model;
+  private final Metrics metrics;
 
-  public HookPredictor(InferenceHandler<M, I, O> handler, M model) {
+  /// @param metrics what hooks find as [Metrics#current]
+  public HookPredictor(InferenceHandler<M, I, O> handler, M model, Metrics metrics) {
     this.handler = handler;
     this.model = model;
+    this.metrics = metrics;
   }
 
   @Override
@@ -32,7 +36,8 @@ public class HookPredictor<M, I, O> implements Predictor<I, O> {
   /// Calls a hook after which the worker may be lost.
   final <T> T calling(HookClasses.Call<T, Exception> call) throws Exception {
     try {
-      return HookClasses.call(handler, call);
+      return ScopedValue.where(Metrics.CURRENT, metrics)
+          .call(() -> HookClasses.call(handler, call));
     } catch (ModelUnusableException e) {
       throw new WorkerLostException(e.getMessage(), e);
     }

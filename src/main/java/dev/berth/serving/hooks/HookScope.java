@@ -3,8 +3,7 @@ package dev.berth.serving.hooks;
 import dev.berth.metrics.ModelMetrics;
 
 /// What the hooks of one model have in common: where they find classes, their metrics, and how many
-/// of them have their turn, read and are stuck. The monitor of the [HookPool] guards what
-/// changes.
+/// of them have their turn, read and are stuck. The monitor of the [HookPool] guards what changes.
 public final class HookScope {
 
   /// Where libraries that look for services find those of the hooks.
@@ -14,6 +13,9 @@ public final class HookScope {
   public final InFlight inside;
 
   final ModelMetrics metrics;
+
+  /// What the hooks count and time themselves.
+  public final HookMetrics ofHooks;
 
   int turns;
   int largeTurns;
@@ -26,5 +28,6 @@ public final class HookScope {
     this.classes = classes;
     this.inside = inside;
     this.metrics = metrics;
+    this.ofHooks = new HookMetrics(metrics);
   }
 }

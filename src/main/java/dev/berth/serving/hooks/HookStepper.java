@@ -1,6 +1,7 @@
 package dev.berth.serving.hooks;
 
 import dev.berth.batching.StepPredictor;
+import dev.berth.hooks.Metrics;
 import dev.berth.hooks.StreamingHandler;
 import java.util.List;
 
@@ -11,8 +12,8 @@ public final class HookStepper<M, I, O, S> extends HookPredictor<M, I, O>
 
   private final StreamingHandler<M, I, O, S> handler;
 
-  public HookStepper(StreamingHandler<M, I, O, S> handler, M model) {
-    super(handler, model);
+  public HookStepper(StreamingHandler<M, I, O, S> handler, M model, Metrics metrics) {
+    super(handler, model, metrics);
     this.handler = handler;
   }
 

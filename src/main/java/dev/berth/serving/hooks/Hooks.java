@@ -29,7 +29,6 @@ import java.util.function.Consumer;
 /// Hooks run on the calling thread. Whoever calls is told which of them runs.
 public final class Hooks<M, I, O> {
 
-  /// Every hook that messages name.
   public enum Hook {
     MODEL_FN("modelFn", 1),
     WARM_UP_FN("warmUpFn", 1),
@@ -90,7 +89,6 @@ public final class Hooks<M, I, O> {
     }
   }
 
-  /// What messages call a hook.
   public String name(Hook hook) {
     return names.get(hook);
   }
@@ -105,7 +103,6 @@ public final class Hooks<M, I, O> {
         });
   }
 
-  /// Loads the model and warms it up.
   public M load(ModelContext context) throws LoadException {
     return HookClasses.call(
         handler,

@@ -6,6 +6,7 @@ import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
+import dev.berth.hooks.Metrics;
 import dev.berth.hooks.ModelContext;
 import dev.berth.serving.hooks.Hooks.Hook;
 import java.util.ArrayList;
@@ -108,7 +109,8 @@ public final class Rehearsal<M, I, O> {
 
   private List<O> predictBatch(List<I> records) throws Exception {
     return Predictor.checked(
-        new HookPredictor<>(hooks.handler, model).predict(Collections.unmodifiableList(records)),
+        new HookPredictor<>(hooks.handler, model, Metrics.current())
+            .predict(Collections.unmodifiableList(records)),
         records.size());
   }
 

@@ -77,7 +77,6 @@ public final class SessionStore {
   private boolean watched;
   private boolean stopped;
 
-  /// One session.
   private final class Session {
     private final String id = UUID.randomUUID().toString();
     private final Object value;
@@ -125,7 +124,6 @@ public final class SessionStore {
       this.session = session;
     }
 
-    /// The session's name, for its caller.
     public String id() {
       return session.id;
     }
@@ -354,7 +352,6 @@ public final class SessionStore {
     }
   }
 
-  /// A request has ended.
   private void leave(Session session) {
     long bytes = bytes(session);
     lock.lock();
