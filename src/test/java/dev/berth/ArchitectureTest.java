@@ -41,7 +41,6 @@ class ArchitectureTest {
           Map.entry("tokenizer", Set.of("hooks", "json", "memory")),
           Map.entry("storage", Set.of()),
           Map.entry("config", Set.of("hooks", "content")),
-          Map.entry("async", Set.of("config", "error", "storage")),
           Map.entry("content", Set.of("hooks", "json", "memory")),
           Map.entry("audio", Set.of()),
           Map.entry("image", Set.of("hooks", "memory")),
@@ -106,12 +105,10 @@ class ArchitectureTest {
               "http",
               Set.of(
                   "hooks",
-                  "content",
                   "serving",
                   "serving.hooks",
                   "serving.many",
                   "serving.sessions",
-                  "async",
                   "error",
                   "metrics",
                   "config",
@@ -119,18 +116,59 @@ class ArchitectureTest {
                   "memory",
                   "telemetry",
                   "http.body",
-                  "http.page",
-                  "http.vertex",
-                  "http.clients",
-                  "http.connections",
-                  "http.openinference")),
-          Map.entry(
-              "http.page", Set.of("hooks", "serving", "serving.many", "error", "config", "json")),
-          Map.entry("http.vertex", Set.of("hooks", "content", "memory", "serving")),
-          Map.entry("http.clients", Set.of("hooks", "content", "memory", "serving")),
+                  "http.connections")),
           Map.entry("http.body", Set.of("hooks", "content", "error", "memory", "serving.hooks")),
           Map.entry("http.connections", Set.of("metrics", "config")),
-          Map.entry("http.openinference", Set.of("hooks", "content", "memory", "serving")),
+          Map.entry(
+              "openinference",
+              Set.of(
+                  "hooks",
+                  "content",
+                  "memory",
+                  "serving",
+                  "serving.hooks",
+                  "serving.many",
+                  "error",
+                  "metrics",
+                  "config",
+                  "json",
+                  "http",
+                  "http.body")),
+          Map.entry(
+              "dialects",
+              Set.of(
+                  "hooks", "content", "memory", "serving", "error", "metrics", "config", "http")),
+          Map.entry(
+              "openai.paths", Set.of("hooks", "serving", "error", "config", "http", "openai")),
+          Map.entry(
+              "sockets",
+              Set.of(
+                  "hooks",
+                  "memory",
+                  "serving",
+                  "serving.hooks",
+                  "serving.sessions",
+                  "error",
+                  "metrics",
+                  "telemetry",
+                  "config",
+                  "http",
+                  "http.body",
+                  "http.connections")),
+          Map.entry(
+              "desk",
+              Set.of(
+                  "memory",
+                  "serving.hooks",
+                  "error",
+                  "config",
+                  "json",
+                  "storage",
+                  "http",
+                  "http.body")),
+          Map.entry(
+              "page",
+              Set.of("hooks", "serving", "serving.many", "error", "config", "json", "http")),
           Map.entry("table", Set.of()),
           Map.entry("transform.filter", Set.of("hooks", "content")),
           Map.entry("transform.checkpoint", Set.of("content", "storage")),
@@ -211,14 +249,19 @@ class ArchitectureTest {
   }
 
   @Test
-  void onlyHttpTouchesJavalinAndJetty() {
+  void onlyHttpAndProtocolsTouchJavalinAndJetty() {
     noClasses()
         .that()
         .resideOutsideOfPackages(
             "dev.berth.http",
             "dev.berth.http.body",
             "dev.berth.http.connections",
-            "dev.berth.http.page")
+            "dev.berth.openinference",
+            "dev.berth.dialects",
+            "dev.berth.openai.paths",
+            "dev.berth.sockets",
+            "dev.berth.desk",
+            "dev.berth.page")
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage("io.javalin..", "org.eclipse.jetty..", "jakarta..")

@@ -1,6 +1,5 @@
 package dev.berth.command;
 
-import dev.berth.async.AsyncInvocations;
 import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
 import dev.berth.config.HttpConfig;
@@ -128,8 +127,6 @@ final class ServeCommand {
         });
     var lastExports =
         config.telemetry().usesOpenTelemetry() ? OtlpExport.LAST_EXPORTS : Duration.ZERO;
-    var lastObjects =
-        config.async().output().isPresent() ? AsyncInvocations.LAST_OBJECTS : Duration.ZERO;
     stop.closes(
         server,
         config
@@ -138,7 +135,7 @@ final class ServeCommand {
             .plus(config.http().drain())
             .plus(LAST_STEPS)
             .plus(lastExports)
-            .plus(lastObjects));
+            .plus(Routes.toClose(config)));
     try {
       server.awaitReady();
       announcePage(config, server.port());

@@ -1,6 +1,5 @@
 package dev.berth.command;
 
-import dev.berth.async.AsyncInvocations;
 import dev.berth.config.HttpConfig;
 import dev.berth.config.MultiModelConfig;
 import dev.berth.config.ServerConfig;
@@ -8,7 +7,7 @@ import dev.berth.config.TelemetryConfig;
 import dev.berth.engine.Machine;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.http.HttpServer;
-import dev.berth.http.page.Page;
+import dev.berth.http.Serving;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
@@ -55,7 +54,6 @@ public final class Server implements AutoCloseable {
   private final Served served;
   private final Health health;
   private final StuckHooks stuckHooks;
-  private final Optional<AsyncInvocations> async;
   private final HttpServer http;
   private final CompletableFuture<Void> ready = new CompletableFuture<>();
 
@@ -104,7 +102,6 @@ public final class Server implements AutoCloseable {
     this.served = new Served.One(model);
     this.health = new Health(models::problem, hooks, heap);
     this.stuckHooks = new StuckHooks(hooks, models, heap, metrics, config.batching().stuckAfter());
-    this.async = AsyncInvocations.of(config.async());
     this.http =
         listen(() -> load(model, plan, first), () -> model.refuse("the server can't listen"));
   }
@@ -141,7 +138,6 @@ public final class Server implements AutoCloseable {
             : new Served.Many(directory.<ManyModels>map(of -> of).orElse(store));
     this.health = new Health(this::problemOfAll, hooks, heap);
     this.stuckHooks = new StuckHooks(hooks, models, heap, metrics, config.batching().stuckAfter());
-    this.async = AsyncInvocations.of(config.async());
     this.http =
         listen(
             () -> {
@@ -201,12 +197,9 @@ public final class Server implements AutoCloseable {
       listening =
           HttpServer.start(
               config,
-              health,
-              served,
+              new Serving(served, models, health, SampleRequest::forThePage),
               metrics,
-              tracing,
-              new Page(config, served, models, SampleRequest::forThePage),
-              async);
+              tracing);
     } catch (RuntimeException e) {
       ifNot.run();
       throw e;
@@ -220,7 +213,7 @@ public final class Server implements AutoCloseable {
         config.http().isLocal()
             ? ", which only this machine can reach; --host 0.0.0.0 lets all others in"
             : "");
-    listening.grpcPort().ifPresent(port -> log.info("listening for gRPC on {}:{}", host, port));
+    listening.http2Port().ifPresent(port -> log.info("listening for gRPC on {}:{}", host, port));
     return listening;
   }
 
@@ -230,7 +223,7 @@ public final class Server implements AutoCloseable {
 
   /// Empty: there is no gRPC.
   public OptionalInt grpcPort() {
-    return http.grpcPort();
+    return http.http2Port();
   }
 
   /// Whether it works where its port has no answer in time.
@@ -262,7 +255,7 @@ public final class Server implements AutoCloseable {
     health.stop();
     metrics.keepModels();
     Thread.sleep(config.http().lameDuck());
-    async.ifPresent(AsyncInvocations::stop);
+    http.drain();
     switch (served) {
       case Served.One _ -> {}
       case Served.Watched(var models) -> models.stop();
@@ -273,7 +266,6 @@ public final class Server implements AutoCloseable {
         var _ = printer.orElse(null);
         hooks;
         stuckHooks;
-        var _ = async.orElse(null);
         http;
         var _ = workers) {
       models.close(config.http().drain());
