@@ -44,7 +44,6 @@ class ArchitectureTest {
           Map.entry("storage.local", Set.of("storage")),
           Map.entry("storage.s3", Set.of("storage")),
           Map.entry("config", Set.of("hooks", "content")),
-          Map.entry("async", Set.of("config", "error", "storage")),
           Map.entry("content", Set.of("hooks", "json", "memory")),
           Map.entry("audio", Set.of()),
           Map.entry("image", Set.of("hooks", "memory")),
@@ -120,12 +119,10 @@ class ArchitectureTest {
               "http",
               Set.of(
                   "hooks",
-                  "content",
                   "serving",
                   "serving.hooks",
                   "serving.many",
                   "serving.sessions",
-                  "async",
                   "error",
                   "metrics",
                   "config",
@@ -133,19 +130,59 @@ class ArchitectureTest {
                   "memory",
                   "telemetry",
                   "http.body",
-                  "http.page",
-                  "http.vertex",
-                  "http.clients",
-                  "http.connections",
-                  "http.openinference")),
-          Map.entry(
-              "http.page", Set.of("hooks", "serving", "serving.many", "error", "config", "json")),
-          Map.entry("http.vertex", Set.of("hooks", "content", "memory", "serving")),
-          Map.entry(
-              "http.clients", Set.of("hooks", "content", "handler.task", "memory", "serving")),
+                  "http.connections")),
           Map.entry("http.body", Set.of("hooks", "content", "error", "memory", "serving.hooks")),
           Map.entry("http.connections", Set.of("metrics", "config")),
-          Map.entry("http.openinference", Set.of("hooks", "content", "memory", "serving")),
+          Map.entry(
+              "openinference",
+              Set.of(
+                  "hooks",
+                  "content",
+                  "memory",
+                  "serving",
+                  "serving.hooks",
+                  "serving.many",
+                  "error",
+                  "metrics",
+                  "config",
+                  "json",
+                  "http",
+                  "http.body")),
+          Map.entry(
+              "dialects",
+              Set.of(
+                  "hooks", "content", "memory", "serving", "error", "metrics", "config", "handler.task", "http")),
+          Map.entry(
+              "openai.paths", Set.of("hooks", "serving", "error", "config", "http", "openai")),
+          Map.entry(
+              "sockets",
+              Set.of(
+                  "hooks",
+                  "memory",
+                  "serving",
+                  "serving.hooks",
+                  "serving.sessions",
+                  "error",
+                  "metrics",
+                  "telemetry",
+                  "config",
+                  "http",
+                  "http.body",
+                  "http.connections")),
+          Map.entry(
+              "desk",
+              Set.of(
+                  "memory",
+                  "serving.hooks",
+                  "error",
+                  "config",
+                  "json",
+                  "storage",
+                  "http",
+                  "http.body")),
+          Map.entry(
+              "page",
+              Set.of("hooks", "serving", "serving.many", "error", "config", "json", "http")),
           Map.entry("table", Set.of()),
           Map.entry("transform.filter", Set.of("hooks", "content")),
           Map.entry("transform.checkpoint", Set.of("content", "storage")),
@@ -228,14 +265,19 @@ class ArchitectureTest {
   }
 
   @Test
-  void onlyHttpTouchesJavalinAndJetty() {
+  void onlyHttpAndProtocolsTouchJavalinAndJetty() {
     noClasses()
         .that()
         .resideOutsideOfPackages(
             "dev.berth.http",
             "dev.berth.http.body",
             "dev.berth.http.connections",
-            "dev.berth.http.page")
+            "dev.berth.openinference",
+            "dev.berth.dialects",
+            "dev.berth.openai.paths",
+            "dev.berth.sockets",
+            "dev.berth.desk",
+            "dev.berth.page")
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage("io.javalin..", "org.eclipse.jetty..", "jakarta..")

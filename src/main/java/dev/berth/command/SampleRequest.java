@@ -11,7 +11,7 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
-import dev.berth.http.page.Sample;
+import dev.berth.http.SampleFile;
 import dev.berth.json.JsonText;
 import dev.berth.json.NotJsonException;
 import dev.berth.serving.hooks.LoadException;
@@ -93,7 +93,7 @@ record SampleRequest(Path file, List<MediaType> types) {
   }
 
   /// The same for those who try the model. All builds of an artifact are asked the same.
-  static Optional<Sample> forThePage(Path artifact, List<MediaType> readable) {
+  static Optional<SampleFile> forThePage(Path artifact, List<MediaType> readable) {
     try {
       var directory =
           ArtifactBuilds.read(artifact)
@@ -102,7 +102,7 @@ record SampleRequest(Path file, List<MediaType> types) {
       return in(directory, readable)
           .map(
               found ->
-                  new Sample(
+                  new SampleFile(
                       found.file,
                       found.types,
                       found.hasResponse() ? Optional.of(found.response()) : Optional.empty()));

@@ -1,6 +1,5 @@
 package dev.berth.command;
 
-import dev.berth.async.AsyncInvocations;
 import dev.berth.config.HttpConfig;
 import dev.berth.config.MetricsAliases;
 import dev.berth.config.MultiModelConfig;
@@ -8,7 +7,8 @@ import dev.berth.config.ServerConfig;
 import dev.berth.engine.Machine;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.http.HttpServer;
-import dev.berth.http.page.Page;
+import dev.berth.http.Routes;
+import dev.berth.http.Serving;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
@@ -54,7 +54,6 @@ public final class Server implements AutoCloseable {
   private final Served served;
   private final Health health;
   private final StuckHooks stuckHooks;
-  private final Optional<AsyncInvocations> async;
   private final HttpServer http;
   private final CompletableFuture<Void> ready = new CompletableFuture<>();
 
@@ -101,7 +100,6 @@ public final class Server implements AutoCloseable {
     this.health = new Health(metrics, hooks, models::problem);
     this.stuckHooks =
         new StuckHooks(hooks, models, health, metrics, config.batching().stuckAfter());
-    this.async = AsyncInvocations.of(config);
     this.http =
         listen(() -> load(model, plan, first), () -> model.refuse("the server can't listen"));
   }
@@ -136,7 +134,6 @@ public final class Server implements AutoCloseable {
     this.health = new Health(metrics, hooks, this::problemOfAll);
     this.stuckHooks =
         new StuckHooks(hooks, models, health, metrics, config.batching().stuckAfter());
-    this.async = AsyncInvocations.of(config);
     this.http =
         listen(
             () -> {
@@ -182,16 +179,13 @@ public final class Server implements AutoCloseable {
       listening =
           HttpServer.start(
               config,
-              health,
-              served,
+              new Serving(served, models, health, SampleRequest::forThePage),
               metrics,
               exports.stream()
                   .map(Export::tracing)
                   .filter(tracing -> !tracing.equals(Tracing.OFF))
                   .findFirst()
-                  .orElse(Tracing.OFF),
-              new Page(config, served, models, SampleRequest::forThePage),
-              async);
+                  .orElse(Tracing.OFF));
     } catch (RuntimeException e) {
       ifNot.run();
       throw e;
@@ -205,7 +199,7 @@ public final class Server implements AutoCloseable {
         config.http().isLocal()
             ? ", which only this machine can reach; --host 0.0.0.0 lets all others in"
             : "");
-    listening.grpcPort().ifPresent(port -> log.info("listening for gRPC on {}:{}", host, port));
+    listening.http2Port().ifPresent(port -> log.info("listening for gRPC on {}:{}", host, port));
     return listening;
   }
 
@@ -213,7 +207,7 @@ public final class Server implements AutoCloseable {
   Duration mostToClose() {
     return exports.stream()
         .map(Export::atMost)
-        .reduce(async.isPresent() ? AsyncInvocations.LAST_OBJECTS : Duration.ZERO, Duration::plus)
+        .reduce(Routes.toClose(config), Duration::plus)
         .plus(config.http().lameDuck())
         .plus(config.http().drain());
   }
@@ -224,7 +218,7 @@ public final class Server implements AutoCloseable {
 
   /// Empty: there is no gRPC.
   public OptionalInt grpcPort() {
-    return http.grpcPort();
+    return http.http2Port();
   }
 
   /// Whether it works where its port has no answer in time.
@@ -256,7 +250,7 @@ public final class Server implements AutoCloseable {
     health.stop();
     metrics.keepModels();
     Thread.sleep(config.http().lameDuck());
-    async.ifPresent(AsyncInvocations::stop);
+    http.drain();
     switch (served) {
       case Served.One _ -> {}
       case Served.Watched(var models) -> models.stop();
@@ -266,7 +260,6 @@ public final class Server implements AutoCloseable {
         AutoCloseable _ = () -> exports.forEach(Export::close);
         hooks;
         stuckHooks;
-        var _ = async.orElse(null);
         http;
         var _ = workers) {
       models.close(config.http().drain());

@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 /// Chooses the type of a response from `Accept`, as RFC 9110 §12.5.1 has it: each type has the
 /// quality of the most specific range that covers it; the highest quality wins, then the caller's
 /// order. `*/*`, or no header at all, means the server's default type.
-final class Accept {
+public final class Accept {
 
   /// SageMaker's own limit for the header.
   private static final int MAX_LENGTH = 1024;
@@ -37,7 +37,8 @@ final class Accept {
   /// @param offered what the hooks write, the preferred one first; empty: anything
   /// @param defaultType the type for callers who take any
   /// @throws ServingException [ErrorType#NOT_ACCEPTABLE] naming what was found and what is offered
-  static MediaType choose(Optional<String> header, List<MediaType> offered, MediaType defaultType) {
+  public static MediaType choose(
+      Optional<String> header, List<MediaType> offered, MediaType defaultType) {
     var text = header.filter(value -> !value.isBlank()).orElse("*/*");
     if (text.length() > MAX_LENGTH) {
       throw ErrorType.NOT_ACCEPTABLE.because(
@@ -60,7 +61,7 @@ final class Accept {
                 ErrorType.NOT_ACCEPTABLE.because(
                     "Accept: found %s, expected %s"
                         .formatted(
-                            Text.quoted(text),
+                            CallerText.quoted(text),
                             offered.isEmpty() ? "a media type" : "one of " + offered)));
   }
 

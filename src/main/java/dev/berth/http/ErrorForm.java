@@ -1,85 +1,92 @@
 package dev.berth.http;
 
 import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
 import dev.berth.hooks.MediaType;
 import io.javalin.http.Context;
+import io.javalin.http.Handler;
+import java.util.Optional;
 
-/// How a failure is said to a caller: the form that its protocol has for errors.
-enum ErrorForm {
+/// How a failure is said to a caller: the form that its protocol has for errors. [Failures] asks
+/// for it on the request's thread.
+@FunctionalInterface
+public interface ErrorForm {
+
   /// `{"message": …, "type": …, "code": …}`.
-  PLAIN(Errors.CONTENT_TYPE),
+  ErrorForm PLAIN = (type, message, _) -> Errors.body(type, message);
+
   /// The same inside an `error`, as OpenAI and Google have it.
-  NESTED(MediaType.JSON.toString()),
+  ErrorForm NESTED = new InJson((type, message, _) -> Errors.wrapped(type, message));
+
   /// `{"error": …}`, as the Open Inference Protocol and Hugging Face have it. KServe's client shows
   /// no error whose type has a parameter.
-  TEXT(MediaType.JSON.toString()),
-  /// `{"error": …, "error_type": …}` of Text Embeddings Inference, with its statuses.
-  TEXT_EMBEDDINGS(MediaType.JSON.toString()),
-  /// The same as `PLAIN`, with the names of TorchServe's exceptions as types.
-  TORCHSERVE(Errors.CONTENT_TYPE);
-
-  private static final String CHOSEN = ErrorForm.class.getName();
-
-  final String contentType;
-
-  ErrorForm(String contentType) {
-    this.contentType = contentType;
-  }
-
-  /// Has the failures of a request said in this form, whatever its path.
-  void choose(Context ctx) {
-    ctx.attribute(CHOSEN, this);
-  }
-
-  /// @param isGoogles whether the path is that of Vertex AI
-  static ErrorForm of(Context ctx, boolean isGoogles) {
-    return ctx.attribute(CHOSEN) instanceof ErrorForm chosen
-        ? chosen
-        : OpenAi.has(ctx.path()) || isGoogles
-            ? NESTED
-            : OpenInference.has(ctx.path())
-                ? TEXT
-                : TorchServe.has(ctx.path()) ? TORCHSERVE : PLAIN;
-  }
-
-  int status(ErrorType type) {
-    if (this != TEXT_EMBEDDINGS) {
-      return type.status();
-    }
-    return switch (type) {
-      case BAD_INPUT -> 422;
-      case NOT_FOUND, INTERNAL -> 424;
-      case OVERLOADED, TOO_MANY_CONNECTIONS, TOO_MANY_SESSIONS, TOO_MANY_LOADS, MEMORY_TAKEN -> 429;
-      default -> type.status();
-    };
-  }
+  ErrorForm TEXT =
+      new InJson((_, message, _) -> Errors.alone(message)) {
+        @Override
+        public byte[] malformed(int status, String message) {
+          return Errors.alone(message);
+        }
+      };
 
   /// @param path of the request
-  byte[] body(ErrorType type, String message, String path) {
-    return switch (this) {
-      case PLAIN -> Errors.body(type, message);
-      case NESTED -> Errors.wrapped(type, message);
-      case TEXT -> Errors.alone(message);
-      case TEXT_EMBEDDINGS -> Errors.typed(typeOfTextEmbeddings(type), message);
-      case TORCHSERVE -> Errors.named(TorchServe.name(type, path), type, message);
+  byte[] body(ErrorType type, String message, String path);
+
+  default String contentType() {
+    return Errors.CONTENT_TYPE;
+  }
+
+  default int status(ErrorType type) {
+    return type.status();
+  }
+
+  /// The body for a request that reaches no route because it is no HTTP.
+  default byte[] malformed(int status, String message) {
+    return Errors.body(status, message);
+  }
+
+  /// What a request for a path fails with that there is not.
+  default ServingException noSuchPath(Context ctx, ServingException notFound) {
+    return notFound;
+  }
+
+  /// Answers a request that has failed.
+  default void answer(Context ctx, ServingException e) {
+    ctx.status(status(e.type())).contentType(contentType());
+    if (e.type().isRefusal()) {
+      ctx.header("Retry-After", Integer.toString(e.type().retryAfter()));
+    }
+    Sending.send(ctx, body(e.type(), e.getMessage(), ctx.path()));
+  }
+
+  /// The form that a route has chosen for a request.
+  static Optional<ErrorForm> chosen(Context ctx) {
+    return Optional.ofNullable(ctx.attribute(ErrorForm.class.getName()));
+  }
+
+  /// Has the failures of a handler's requests said in a form, whatever their path.
+  static Handler chosen(ErrorForm form, Handler handler) {
+    return ctx -> {
+      ctx.attribute(ErrorForm.class.getName(), form);
+      handler.handle(ctx);
     };
   }
 
-  private static String typeOfTextEmbeddings(ErrorType type) {
-    return switch (type) {
-      case NOT_READY -> "Unhealthy";
-      case OVERLOADED, TOO_MANY_CONNECTIONS, TOO_MANY_SESSIONS, TOO_MANY_LOADS, MEMORY_TAKEN ->
-          "Overloaded";
-      case NOT_FOUND, INTERNAL, DEADLINE_EXCEEDED, INSUFFICIENT_MEMORY, CALLER_GONE -> "Backend";
-      case BAD_INPUT,
-          FORBIDDEN,
-          METHOD_NOT_ALLOWED,
-          NOT_ACCEPTABLE,
-          PAYLOAD_TOO_LARGE,
-          UNSUPPORTED_MEDIA_TYPE,
-          CONFLICT,
-          UPGRADE_REQUIRED ->
-          "Validation";
-    };
+  /// A form whose type has no parameter.
+  class InJson implements ErrorForm {
+    private final ErrorForm form;
+
+    public InJson(ErrorForm form) {
+      this.form = form;
+    }
+
+    @Override
+    public byte[] body(ErrorType type, String message, String path) {
+      return form.body(type, message, path);
+    }
+
+    @Override
+    public String contentType() {
+      return MediaType.JSON.toString();
+    }
   }
 }

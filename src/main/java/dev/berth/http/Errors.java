@@ -11,46 +11,34 @@ import java.util.function.Function;
 /// The one place where a failure gets its body: `{"message": …, "type": …, "code": …}`, the useful
 /// part first, in at most 2048 characters because SageMaker cuts what it hands on there
 /// (`ModelError`).
-final class Errors {
+public final class Errors {
 
-  static final String CONTENT_TYPE = "application/json; charset=utf-8";
+  public static final String CONTENT_TYPE = "application/json; charset=utf-8";
 
   private static final int MAX_LENGTH = 2048;
 
   private Errors() {}
 
-  static byte[] body(ErrorType type, String message) {
+  public static byte[] body(ErrorType type, String message) {
     return body(type.code().toLowerCase(Locale.ROOT), type.status(), message);
   }
 
   /// The same with the word that another server has for the type.
-  static byte[] named(String type, ErrorType error, String message) {
+  public static byte[] named(String type, ErrorType error, String message) {
     return body(type, error.status(), message);
   }
 
   /// The body inside an `error`, where readers must tell it from an answer: in parts, in frames,
   /// and where OpenAI's clients ask.
-  static byte[] wrapped(ErrorType type, String message) {
+  public static byte[] wrapped(ErrorType type, String message) {
     return "{\"error\":%s}"
         .formatted(new String(body(type, message), StandardCharsets.UTF_8))
         .getBytes(StandardCharsets.UTF_8);
   }
 
   /// The message alone, as clients of the Open Inference Protocol read it.
-  static byte[] alone(String message) {
+  public static byte[] alone(String message) {
     return shortened(message, text -> Map.of("error", text));
-  }
-
-  /// The message with a type beside it, as clients of Text Embeddings Inference read it.
-  static byte[] typed(String type, String message) {
-    return shortened(
-        message,
-        text -> {
-          var fields = new LinkedHashMap<String, Object>();
-          fields.put("error", text);
-          fields.put("error_type", type);
-          return fields;
-        });
   }
 
   /// The body for a status that only the HTTP server knows, such as 431.
@@ -70,14 +58,15 @@ final class Errors {
         });
   }
 
-  private static byte[] shortened(String message, Function<String, Map<String, ?>> body) {
+  /// A body whose message is cut until the whole is short enough.
+  public static byte[] shortened(String message, Function<String, Map<String, ?>> body) {
     // At once, as a hook's message may be of any length.
-    var shortened = message == null ? "" : Text.cut(message, MAX_LENGTH);
+    var shortened = message == null ? "" : CallerText.cut(message, MAX_LENGTH);
     var text = JsonText.write(body.apply(shortened));
     while (text.length() > MAX_LENGTH) {
       // In proportion, because an escape is longer than the character that it stands for.
       int length = (int) ((long) shortened.length() * MAX_LENGTH / text.length());
-      shortened = Text.cut(shortened, Math.max(1, length - 1));
+      shortened = CallerText.cut(shortened, Math.max(1, length - 1));
       text = JsonText.write(body.apply(shortened));
     }
     return text.getBytes(StandardCharsets.UTF_8);

@@ -10,6 +10,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.Comparator;
 import java.util.Optional;
+import java.util.function.Function;
 import org.apache.commons.text.similarity.LevenshteinDistance;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,8 +18,8 @@ import org.slf4j.LoggerFactory;
 /// The one error mapper: whatever a route throws becomes a short JSON body. The stack stays in the
 /// log.
 ///
-/// @param predictRoute Vertex AI's path. Google's own errors stand inside an `error` too
-record Failures(Paths paths, Optional<String> predictRoute) {
+/// @param forms the form that a request's protocol has for errors
+record Failures(Paths paths, Function<Context, ErrorForm> forms) {
 
   private static final Logger log = LoggerFactory.getLogger(Failures.class);
 
@@ -61,35 +62,12 @@ record Failures(Paths paths, Optional<String> predictRoute) {
     if (e.type().isRefusal()) {
       ctx.attribute(REFUSED, true);
     }
-    if (Grpc.isCall(ctx)) {
-      Grpc.fail(ctx, e);
-      return;
-    }
-    var form = ErrorForm.of(ctx, predictRoute.filter(ctx.path()::equals).isPresent());
-    ctx.status(form.status(e.type())).contentType(form.contentType);
-    if (e.type().isRefusal()) {
-      ctx.header("Retry-After", Integer.toString(e.type().retryAfter()));
-    }
-    Invocations.send(ctx, form.body(e.type(), e.getMessage(), ctx.path()));
+    forms.apply(ctx).answer(ctx, e);
   }
 
   private ServingException routing(HttpResponseException e, Context ctx) {
-    if (e.getStatus() == 404 && Grpc.isCall(ctx)) {
-      // NOT_FOUND would be a model.
-      return ErrorType.METHOD_NOT_ALLOWED.because(
-          "%s: no such method".formatted(Text.quoted(ctx.path())));
-    }
     return switch (e.getStatus()) {
-      case 404 ->
-          ErrorType.NOT_FOUND.because(
-              "%s: no such path%s"
-                  .formatted(
-                      Text.quoted(ctx.path()),
-                      paths
-                          .advice(ctx.path())
-                          .or(() -> nearest(ctx.path()).map("did you mean %s?"::formatted))
-                          .map("; "::concat)
-                          .orElse("")));
+      case 404 -> forms.apply(ctx).noSuchPath(ctx, notFound(ctx));
       case 405 -> {
         var allowed = paths.pattern(ctx.path()).map(paths.allowed()::get).orElse("");
         ctx.header("Allow", allowed);
@@ -98,6 +76,18 @@ record Failures(Paths paths, Optional<String> predictRoute) {
       }
       default -> ErrorType.INTERNAL.because(e.getMessage(), e);
     };
+  }
+
+  private ServingException notFound(Context ctx) {
+    return ErrorType.NOT_FOUND.because(
+        "%s: no such path%s"
+            .formatted(
+                CallerText.quoted(ctx.path()),
+                paths
+                    .advice(ctx.path())
+                    .or(() -> nearest(ctx.path()).map("did you mean %s?"::formatted))
+                    .map("; "::concat)
+                    .orElse("")));
   }
 
   /// The path that was probably meant. Not all that there are: strangers need not know them.

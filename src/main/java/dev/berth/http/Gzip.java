@@ -30,7 +30,7 @@ final class Gzip extends GZIPOutputStream {
   }
 
   static boolean pays(Context ctx, MediaType type, int length) {
-    if (length < LEAST || length > MOST || !Text.isText(type)) {
+    if (length < LEAST || length > MOST || !CallerText.isText(type)) {
       return false;
     }
     // The preferred one first, without those of the quality 0.

@@ -10,7 +10,7 @@ import org.eclipse.jetty.server.Request;
 
 /// Headers in UTF-8, as boto3 and others send the names of objects and models. Jetty takes each
 /// byte for a character of ISO-8859-1, and writes such characters alone.
-final class HeaderText implements HttpConfiguration.Customizer {
+public final class HeaderText implements HttpConfiguration.Customizer {
 
   @Override
   public Request customize(Request request, HttpFields.Mutable responseHeaders) {
@@ -52,7 +52,7 @@ final class HeaderText implements HttpConfiguration.Customizer {
   }
 
   /// A value as Jetty is to be given it.
-  static String written(String value) {
+  public static String written(String value) {
     return new String(value.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1);
   }
 }

@@ -1,14 +1,10 @@
 package dev.berth.http;
 
-import dev.berth.async.AsyncInvocations;
 import dev.berth.config.ServerConfig;
 import dev.berth.http.connections.Connections;
-import dev.berth.http.connections.GrpcConnector;
+import dev.berth.http.connections.Http2Connector;
 import dev.berth.http.connections.PeerAwareConnector;
-import dev.berth.http.page.Page;
 import dev.berth.metrics.ServingMetrics;
-import dev.berth.serving.Health;
-import dev.berth.serving.many.Served;
 import dev.berth.telemetry.Tracing;
 import io.javalin.Javalin;
 import io.javalin.compression.CompressionStrategy;
@@ -16,7 +12,7 @@ import io.javalin.config.JavalinConfig;
 import io.javalin.util.JavalinException;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.Optional;
+import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -26,6 +22,7 @@ import java.util.stream.Stream;
 import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.http.UriCompliance.Violation;
 import org.eclipse.jetty.server.Connector;
+import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.eclipse.jetty.server.LocalConnector;
@@ -42,9 +39,6 @@ import org.slf4j.LoggerFactory;
 public final class HttpServer implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(HttpServer.class);
-
-  /// How long a connection may be silent between requests.
-  private static final Duration IDLE = Duration.ofSeconds(60);
 
   /// How long a response may still take to leave after its model has stopped.
   private static final Duration LAST_RESPONSES = Duration.ofSeconds(3);
@@ -63,54 +57,50 @@ public final class HttpServer implements AutoCloseable {
 
   private final Javalin javalin;
   private final Connections connections;
+  private final List<Front> fronts;
 
   /// For the thread that asks.
   private long openedBefore;
 
-  private HttpServer(Javalin javalin, Connections connections) {
+  private HttpServer(Javalin javalin, Connections connections, List<Front> fronts) {
     this.javalin = javalin;
     this.connections = connections;
+    this.fronts = fronts;
   }
 
   /// Listens; models may still be loading.
   ///
   /// @throws RuntimeException when the port is taken
   public static HttpServer start(
-      ServerConfig config,
-      Health health,
-      Served served,
-      ServingMetrics metrics,
-      Tracing tracing,
-      Page page,
-      Optional<AsyncInvocations> async) {
-    var routes = new Routes(config, health, served, metrics, tracing, page);
+      ServerConfig config, Serving serving, ServingMetrics metrics, Tracing tracing) {
+    var routes = new Routes(config, serving, metrics, tracing);
+    var fronts = routes.fronts();
     var connections =
         new Connections(
             config.http(), metrics, MalformedRequests::slowHead, MalformedRequests::overloaded);
     var javalin =
         Javalin.create(
                 settings -> {
-                  configure(settings, config, routes, connections, async);
+                  configure(settings, config, routes, connections, fronts);
                   listen(
                       settings,
                       config,
                       config.http().port(),
                       (server, http) -> PeerAwareConnector.of(server, http, connections));
-                  config
-                      .protocol()
-                      .grpcPort()
-                      .ifPresent(
+                  routes
+                      .http2Ports()
+                      .forEach(
                           port ->
                               listen(
                                   settings,
                                   config,
                                   port,
-                                  (server, http) -> GrpcConnector.of(server, http, connections)));
+                                  (server, http) -> Http2Connector.of(server, http, connections)));
                   settings.jetty.addConnector(HttpServer::inside);
                 })
             .start();
     connections.watch(javalin.jettyServer().server().getScheduler());
-    return new HttpServer(javalin, connections);
+    return new HttpServer(javalin, connections, fronts);
   }
 
   /// The port that it listens on: another than the configured one where that is 0.
@@ -118,10 +108,10 @@ public final class HttpServer implements AutoCloseable {
     return javalin.port();
   }
 
-  /// The port of gRPC; empty: there is none.
-  public OptionalInt grpcPort() {
+  /// The port of HTTP/2, which gRPC has; empty: there is none.
+  public OptionalInt http2Port() {
     return Arrays.stream(javalin.jettyServer().server().getConnectors())
-        .filter(connector -> GrpcConnector.NAME.equals(connector.getName()))
+        .filter(connector -> Http2Connector.NAME.equals(connector.getName()))
         .mapToInt(connector -> ((NetworkConnector) connector).getLocalPort())
         .findFirst();
   }
@@ -157,6 +147,11 @@ public final class HttpServer implements AutoCloseable {
         new HttpConnectionFactory(http));
   }
 
+  /// Refuses what does not wait for its answer.
+  public void drain() {
+    fronts.forEach(Front::refuse);
+  }
+
   /// Waits for responses that are being written, then closes the listener and every connection. A
   /// client that has not taken its response within [#LAST_RESPONSES], or takes nothing of it for a
   /// second, loses it.
@@ -171,6 +166,18 @@ public final class HttpServer implements AutoCloseable {
       log.warn(
           "cut off responses that had not left {} s after the model had stopped",
           LAST_RESPONSES.toSeconds());
+    } finally {
+      closeFronts();
+    }
+  }
+
+  private void closeFronts() {
+    try {
+      for (var front : fronts) {
+        front.close();
+      }
+    } catch (InterruptedException _) {
+      Thread.currentThread().interrupt();
     }
   }
 
@@ -187,7 +194,7 @@ public final class HttpServer implements AutoCloseable {
           // Connections wait here until they are accepted; with Jetty's 50, the kernel lets the
           // next ones try again after a second.
           connector.setAcceptQueueSize(4096);
-          connector.setIdleTimeout(idle(config).toMillis());
+          connector.setIdleTimeout(Invocations.idle(config).toMillis());
           return connector;
         });
   }
@@ -197,7 +204,7 @@ public final class HttpServer implements AutoCloseable {
       ServerConfig config,
       Routes routes,
       Connections connections,
-      Optional<AsyncInvocations> async) {
+      List<Front> fronts) {
     javalin.startup.showJavalinBanner = false;
     javalin.startup.showOldJavalinVersionWarning = false;
     javalin.startup.startupWatcherEnabled = false;
@@ -206,12 +213,16 @@ public final class HttpServer implements AutoCloseable {
     javalin.router.ignoreTrailingSlashes = false;
     javalin.router.javaLangErrorHandler(routes::fatal);
     javalin.jetty.threadPool = threads();
-    var requests =
+    Handler.Wrapper requests =
         new OpenRequests(config.http().tls().isPresent(), connections, routes.healthPaths());
-    if (config.http().runtimeApi()) {
-      requests.setHandler(new RuntimeApi(routes.hasMany(), config.batching().timeout(), async));
+    var last = requests;
+    for (var front : fronts) {
+      var next = front.handler();
+      last.setHandler(next);
+      last = next;
     }
-    javalin.jetty.modifyServer(server -> configure(server, requests));
+    javalin.jetty.modifyServer(
+        server -> configure(server, requests, new MalformedRequests(routes::errors)));
     javalin.jetty.modifyHttpConfiguration(HttpServer::configure);
     // Jetty would redirect a request without a path.
     javalin.jetty.modifyServletContextHandler(
@@ -223,16 +234,6 @@ public final class HttpServer implements AutoCloseable {
     routes.register(javalin);
   }
 
-  /// Longer than any request may take, so that no connection counts as idle while its request is
-  /// handled.
-  static Duration idle(ServerConfig config) {
-    var request = config.batching().timeout();
-    var load = config.multiModel().loadTimeout();
-    var longest = config.multiModel().enabled() && load.compareTo(request) > 0 ? load : request;
-    var part = config.streams().partTimeout();
-    return (part.compareTo(longest) > 0 ? part : longest).plus(IDLE);
-  }
-
   private static QueuedThreadPool threads() {
     var threads = new QueuedThreadPool(THREADS);
     threads.setName("berth-http");
@@ -241,10 +242,10 @@ public final class HttpServer implements AutoCloseable {
     return threads;
   }
 
-  private static void configure(Server server, OpenRequests requests) {
+  private static void configure(Server server, Handler requests, MalformedRequests malformed) {
     server.setHandler(new GracefulHandler(requests));
     server.setStopTimeout(LAST_RESPONSES.toMillis());
-    server.setErrorHandler(new MalformedRequests());
+    server.setErrorHandler(malformed);
     // Javalin asks for the HTTP session of each handshake. Jetty would keep it for ever.
     server.addBean(new NullSessionCacheFactory());
   }

@@ -6,13 +6,9 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
-import dev.berth.http.body.GrpcMessage;
 import dev.berth.http.body.Inflated;
 import dev.berth.http.body.RequestBody;
 import dev.berth.http.body.Upload;
-import dev.berth.http.connections.PeerAwareConnector;
-import dev.berth.http.connections.PeerAwareConnector.PeerAwareEndPoint;
-import dev.berth.http.openinference.InferTarget;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.serving.Answer;
 import dev.berth.serving.Dialect;
@@ -23,45 +19,33 @@ import dev.berth.serving.sessions.SessionStore;
 import io.javalin.http.Context;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import java.util.Collections;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.slf4j.MDC;
 
 /// `POST /invocations`, and `POST /models/{name}/invoke`: negotiates the types, asks the model and
 /// writes its answer. Runs on the request's virtual thread.
-final class Invocations {
-
-  static final String CUSTOM_ATTRIBUTES = "X-Amzn-SageMaker-Custom-Attributes";
-
-  /// The attribute of a request of HTTP/2 that says whether its client has given up.
-  private static final String GONE = "berth.gone";
+public final class Invocations {
 
   private static final String CONTENT_ENCODING = "Content-Encoding";
 
   /// No less than the server's timeout.
-  static final Duration ANY_TIME = ChronoUnit.FOREVER.getDuration();
+  public static final Duration ANY_TIME = ChronoUnit.FOREVER.getDuration();
 
   /// How soon a call that waits for a message sees that the server stops.
   private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
-  private static final Logger log = LoggerFactory.getLogger(Invocations.class);
-  private static final Set<String> LET_THROUGH =
-      Set.of("accept", "content-type", "traceparent", "x-amzn-trace-id");
+  /// How long a connection may be silent between requests.
+  private static final Duration IDLE = Duration.ofSeconds(60);
+
+  private static final List<MediaType> JSON = List.of(MediaType.JSON);
   private static final List<MediaType> LINES = List.of(MediaType.JSON_LINES, MediaType.CSV);
 
   private final ServerConfig config;
@@ -82,17 +66,23 @@ final class Invocations {
   }
 
   /// Has the model asked that the path names, else the only one.
-  void ask(Context ctx, Answering answering) throws Exception {
-    ask(ctx, ANY_TIME, _ -> models.target(ctx), answering);
+  public void ask(Context ctx, Answering answering) throws Exception {
+    ask(ctx, () -> models.target(ctx), answering);
   }
 
-  void ask(Context ctx, Duration limit, Naming naming, Answering answering) throws Exception {
-    take(ctx, limit, (body, deadline) -> ask(ctx, body, deadline, naming, answering));
+  /// Has another model asked.
+  public void ask(Context ctx, Supplier<ModelTarget> target, Answering answering) throws Exception {
+    take(
+        ctx,
+        most(),
+        ANY_TIME,
+        (body, deadline) -> ask(ctx, target.get(), body, deadline, answering));
   }
 
-  void ask(Context ctx, RequestBody body, Deadline deadline, Naming naming, Answering answering)
+  /// Has a model asked by a request of which a part may have been read.
+  public void ask(
+      Context ctx, ModelTarget target, RequestBody body, Deadline deadline, Answering answering)
       throws IOException {
-    var target = naming.of(body);
     try (var visit = models.enter(target, deadline)) {
       RequestLog.of(ctx).entered(visit.metrics());
       visit.countMemory(body.memory());
@@ -100,18 +90,13 @@ final class Invocations {
     }
   }
 
-  /// Finds whom a request is for.
-  interface Naming {
-    InferTarget of(RequestBody body) throws IOException;
-  }
-
   /// How the model is asked for one.
-  interface Answering {
+  public interface Answering {
     void answer(ModelRequest asked) throws IOException;
   }
 
   /// How one request is answered.
-  interface Exchange {
+  public interface Exchange {
     void answer(RequestBody body, Deadline deadline) throws Exception;
   }
 
@@ -119,15 +104,30 @@ final class Invocations {
   ///
   /// @param most bytes of its body
   /// @param limit how long it may take, where that is less than the server's timeout
-  void take(Context ctx, long most, Duration limit, Exchange exchange) throws Exception {
+  public void take(Context ctx, long most, Duration limit, Exchange exchange) throws Exception {
+    takeAsItIs(
+        ctx,
+        most,
+        limit,
+        (body, deadline) -> {
+          inflate(ctx, body);
+          exchange.answer(body, deadline);
+        });
+  }
+
+  /// The same for a body that is not compressed as HTTP has it.
+  public void takeAsItIs(Context ctx, long most, Duration limit, Exchange exchange)
+      throws Exception {
     var deadline = deadline(limit);
     long length = ctx.req().getContentLengthLong();
     answer(
         new RequestBody(upload(ctx), length, most, deadline, ProcessMemory.ofThisProcess()),
-        body -> {
-          decode(ctx, body);
-          exchange.answer(body, deadline);
-        });
+        body -> exchange.answer(body, deadline));
+  }
+
+  /// The most bytes of the body of a request to a model.
+  public long most() {
+    return config.http().maxPayloadBytes();
   }
 
   private static Upload upload(Context ctx) {
@@ -158,20 +158,22 @@ final class Invocations {
   /// Has the messages of a call answered one after another, until the client sends no more. Each
   /// has the time of a request, and the next one may come as late as that of a connection.
   ///
+  /// @param limit of each, where that is less than the server's timeout
   /// @param stops whether the server stops: no message is awaited then
-  void takeEach(Context ctx, BooleanSupplier stops, Exchange exchange) throws Exception {
+  public void takeEach(
+      Context ctx, Supplier<Duration> limit, BooleanSupplier stops, Exchange exchange)
+      throws Exception {
     var upload = upload(ctx);
-    long most = config.http().maxPayloadBytes();
     while (hasNext(upload, stops)) {
-      var deadline = deadline(Grpc.timeout(ctx));
+      var deadline = deadline(limit.get());
       answer(
-          new RequestBody(upload, -1, most, deadline, ProcessMemory.ofThisProcess()),
+          new RequestBody(upload, -1, most(), deadline, ProcessMemory.ofThisProcess()),
           body -> exchange.answer(body, deadline));
     }
   }
 
   private boolean hasNext(Upload upload, BooleanSupplier stops) {
-    var silent = Deadline.in(HttpServer.idle(config), System::nanoTime);
+    var silent = Deadline.in(idle(config), System::nanoTime);
     upload.expect(silent, () -> false);
     while (!upload.await(BETWEEN_LOOKS_NANOS) && !silent.isOver()) {
       if (stops.getAsBoolean()) {
@@ -181,30 +183,40 @@ final class Invocations {
     return upload.hasMore();
   }
 
-  void take(Context ctx, Duration limit, Exchange exchange) throws Exception {
-    take(ctx, config.http().maxPayloadBytes(), limit, exchange);
+  /// Longer than any request may take, so that no connection counts as idle while its request is
+  /// handled.
+  public static Duration idle(ServerConfig config) {
+    var request = config.batching().timeout();
+    var load = config.multiModel().loadTimeout();
+    var longest = config.multiModel().enabled() && load.compareTo(request) > 0 ? load : request;
+    var part = config.streams().partTimeout();
+    return (part.compareTo(longest) > 0 ? part : longest).plus(IDLE);
+  }
+
+  /// Asks in the hooks' own way, in the types that the hooks read and write.
+  public void answer(ModelRequest asked) throws IOException {
+    var facts = asked.visit().facts();
+    answer(asked, facts.requestTypes(), facts.responseTypes());
   }
 
   /// Asks in the hooks' own way.
-  void answer(ModelRequest asked) throws IOException {
+  ///
+  /// @param readable the content types that are taken; empty: any
+  /// @param writable the content types that are given; empty: any
+  public void answer(ModelRequest asked, List<MediaType> readable, List<MediaType> writable)
+      throws IOException {
     var ctx = asked.ctx();
     var visit = asked.visit();
-    OpenAi.require(ctx.path(), visit);
     var session =
-        header(ctx, SessionProtocol.SESSION_ID).map(id -> SessionProtocol.checked(id, visit));
-    var accept =
-        Accept.choose(
-            header(ctx, "Accept"),
-            OpenAi.responseTypes(ctx.path(), visit),
-            config.http().defaultAccept());
+        Headers.of(ctx, SessionProtocol.SESSION_ID).map(id -> SessionProtocol.checked(id, visit));
+    var accept = Accept.choose(Headers.of(ctx, "Accept"), writable, config.http().defaultAccept());
     // What opens or closes a session is JSON, whatever the hooks read.
     var contentType =
-        contentType(
-            header(ctx, "Content-Type"),
-            session.isPresent() ? List.of() : OpenAi.requestTypes(ctx.path(), visit));
+        Headers.contentType(
+            Headers.of(ctx, "Content-Type"), session.isPresent() ? List.of() : readable);
     var request = request(asked, contentType, accept);
     if (session.isPresent()) {
-      answerInSession(asked, session.get(), request);
+      answerInSession(asked, session.get(), request, readable);
     } else {
       send(ctx, visit.invoke(request, asked.call().streaming(streams)));
     }
@@ -223,17 +235,32 @@ final class Invocations {
             body,
             contentType,
             accept,
-            header(ctx, CUSTOM_ATTRIBUTES),
+            Headers.of(ctx, Headers.CUSTOM_ATTRIBUTES),
             RequestLog.inferenceId(ctx),
             config.transform().keepBadRecords())
         .withTraceParent(RequestLog.traceParent(ctx))
         .withPath(ctx.path(), Optional.ofNullable(ctx.queryString()))
-        .withHeaders(headers(ctx))
+        .withHeaders(Headers.letThrough(ctx))
         .withDeadline(asked.deadline().nanos());
   }
 
+  /// Has a request whose body is JSON answered by JSON as a whole, in a dialect.
+  ///
+  /// @param named makes a message about the hooks' request one about the caller's
+  public void answer(ModelRequest asked, Dialect dialect, UnaryOperator<String> named)
+      throws IOException {
+    var ctx = asked.ctx();
+    var contentType = Headers.contentType(Optional.ofNullable(ctx.header("Content-Type")), JSON);
+    var accept = Accept.choose(Optional.ofNullable(ctx.header("Accept")), JSON, MediaType.JSON);
+    try {
+      write(ctx, askWhole(asked, contentType, accept, dialect));
+    } catch (ServingException e) {
+      throw e.type() == ErrorType.BAD_INPUT ? e.type().because(named.apply(e.getMessage()), e) : e;
+    }
+  }
+
   /// Asks in another way than the hooks', and without parts.
-  InvocationResponse askWhole(
+  public InvocationResponse askWhole(
       ModelRequest asked, MediaType contentType, MediaType accept, Dialect dialect)
       throws IOException {
     var request = request(asked, contentType, accept);
@@ -247,7 +274,8 @@ final class Invocations {
     };
   }
 
-  private void answerInSession(ModelRequest asked, String id, InvocationRequest request) {
+  private void answerInSession(
+      ModelRequest asked, String id, InvocationRequest request, List<MediaType> readable) {
     var ctx = asked.ctx();
     var visit = asked.visit();
     switch (SessionProtocol.command(id, asked.body().small(SessionProtocol.LONGEST_COMMAND))) {
@@ -257,12 +285,11 @@ final class Invocations {
         }
       }
       case CLOSE -> {
-        visit.sessions().close(id, asked.deadline(), logContext());
+        visit.sessions().close(id, asked.deadline(), RequestLog.context());
         SessionProtocol.closed(ctx, id);
       }
       case NONE -> {
-        contentType(
-            Optional.of(request.contentType().toString()), OpenAi.requestTypes(ctx.path(), visit));
+        var _ = Headers.contentType(Optional.of(request.contentType().toString()), readable);
         boolean isNew = SessionProtocol.isNew(id);
         try (var turn =
             isNew
@@ -290,7 +317,8 @@ final class Invocations {
       ServedModel.Visit visit, InvocationRequest request, Deadline deadline) {
     return visit
         .sessions()
-        .open(request.withBody(InputStream.nullInputStream()), true, deadline, logContext());
+        .open(
+            request.withBody(InputStream.nullInputStream()), true, deadline, RequestLog.context());
   }
 
   private void send(Context ctx, Answer answer) {
@@ -299,19 +327,15 @@ final class Invocations {
         write(ctx, response);
         RequestLog.of(ctx).served(invocation);
       }
-      case Answer.Streamed streamed -> new StreamedBody(ctx, endPoint(ctx), streamed).send();
+      case Answer.Streamed streamed -> new StreamedBody(ctx, Peer.endPoint(ctx), streamed).send();
     }
-  }
-
-  static Map<String, String> logContext() {
-    return Objects.requireNonNullElse(MDC.getCopyOfContextMap(), Map.of());
   }
 
   /// A body of lines ends without the newline of its last row, because AssembleWith=Line adds one
   /// after each response, or with it where mini-batches are joined as they are. Any other newline
   /// ends a row, be it blank.
-  void write(Context ctx, InvocationResponse response) {
-    response.customAttributes().ifPresent(value -> ctx.header(CUSTOM_ATTRIBUTES, value));
+  public void write(Context ctx, InvocationResponse response) {
+    response.customAttributes().ifPresent(value -> ctx.header(Headers.CUSTOM_ATTRIBUTES, value));
     ctx.contentType(response.contentType().toString());
     var body = response.body();
     int end = body.length;
@@ -321,65 +345,18 @@ final class Invocations {
     }
     boolean newline = isLines && config.transform().trailingNewline() && body.length > 0;
     if (config.http().compression() && Gzip.pays(ctx, response.contentType(), end)) {
-      sendGzip(ctx, body, end, newline);
+      Sending.sendGzip(ctx, body, end, newline);
     } else {
-      send(ctx, body, end, newline);
+      Sending.send(ctx, body, end, newline);
     }
   }
 
-  static void send(Context ctx, byte[] body) {
-    send(ctx, body, body.length, false);
-  }
-
-  /// For an answer that has trailers behind it.
-  static void sendUnmeasured(Context ctx, byte[] body) {
-    try {
-      ctx.res().getOutputStream().write(body);
-    } catch (IOException e) {
-      gone(e);
-    }
-  }
-
-  private static void gone(IOException e) {
-    log.info("the caller has gone before its answer was sent: {}", e.toString());
-  }
-
-  /// Javalin's own way copies every body through a stream, piece by piece.
-  private static void send(Context ctx, byte[] body, int length, boolean newline) {
-    ctx.res().setContentLengthLong(length + (newline ? 1L : 0));
-    try {
-      write(ctx.res().getOutputStream(), body, length, newline);
-    } catch (IOException e) {
-      gone(e);
-    }
-  }
-
-  private static void sendGzip(Context ctx, byte[] body, int length, boolean newline) {
-    try (var output = new Gzip(ctx)) {
-      write(output, body, length, newline);
-    } catch (IOException e) {
-      gone(e);
-    }
-  }
-
-  private static void write(OutputStream output, byte[] body, int length, boolean newline)
-      throws IOException {
-    output.write(body, 0, length);
-    if (newline) {
-      output.write('\n');
-    }
-  }
-
-  /// Has the message of a call read, or a compressed body as it was before.
-  private static void decode(Context ctx, RequestBody body) {
-    if (Grpc.isCall(ctx)) {
-      var _ = body.decode(in -> new GrpcMessage(in, Grpc.coding(ctx), true, body.memory()));
-      return;
-    }
+  /// Has a compressed body read as it was before.
+  private static void inflate(Context ctx, RequestBody body) {
     if (ctx.header(CONTENT_ENCODING) == null) {
       return;
     }
-    var coding = header(ctx, CONTENT_ENCODING).orElseThrow();
+    var coding = Headers.of(ctx, CONTENT_ENCODING).orElseThrow();
     var name = coding.toLowerCase(Locale.ROOT);
     if (name.equals("identity")) {
       return;
@@ -389,67 +366,8 @@ final class Invocations {
       ctx.header("Accept-Encoding", taken);
       throw ErrorType.UNSUPPORTED_MEDIA_TYPE.because(
           "Content-Encoding: found %s, expected one of %s, identity"
-              .formatted(Text.quoted(coding), taken));
+              .formatted(CallerText.quoted(coding), taken));
     }
     var _ = body.decode(packed -> new Inflated(packed, name, CONTENT_ENCODING, body.memory()));
-  }
-
-  /// No content type means JSON, as in AWS's older toolkit.
-  static MediaType contentType(Optional<String> value, List<MediaType> readable) {
-    var header = value.filter(text -> !text.isBlank());
-    if (header.isEmpty()) {
-      return MediaType.JSON;
-    }
-    return header
-        .flatMap(MediaType::parse)
-        .filter(type -> !type.isRange())
-        .filter(type -> readable.isEmpty() || readable.contains(type.withoutParameters()))
-        .orElseThrow(
-            () ->
-                ErrorType.UNSUPPORTED_MEDIA_TYPE.because(
-                    "Content-Type: found %s, expected %s"
-                        .formatted(
-                            Text.quoted(header.get()),
-                            readable.isEmpty() ? "a media type" : "one of " + readable)));
-  }
-
-  static Optional<String> header(Context ctx, String name) {
-    var values = Collections.list(ctx.req().getHeaders(name));
-    return values.isEmpty() ? Optional.empty() : Optional.of(String.join(", ", values));
-  }
-
-  /// Those that SageMaker lets through.
-  static Map<String, String> headers(Context ctx) {
-    var headers = new HashMap<String, String>();
-    for (var name : Collections.list(ctx.req().getHeaderNames())) {
-      var lowered = name.toLowerCase(Locale.ROOT);
-      if (LET_THROUGH.contains(lowered) || lowered.startsWith("x-amzn-sagemaker-")) {
-        headers.put(lowered, header(ctx, name).orElse(""));
-      }
-    }
-    return headers;
-  }
-
-  static BooleanSupplier peerHasGone(Context ctx) {
-    if (Grpc.isHttp2(ctx)) {
-      // A client of HTTP/2 says so when it gives up. The messages of a call have one listener.
-      AtomicBoolean known = ctx.attribute(GONE);
-      var gone = known == null ? new AtomicBoolean() : known;
-      if (known == null) {
-        ctx.attribute(GONE, gone);
-        ServletContextRequest.getServletContextRequest(ctx.req())
-            .addFailureListener(_ -> gone.set(true));
-      }
-      return gone::get;
-    }
-    return endPoint(ctx)::peerHasClosed;
-  }
-
-  static PeerAwareEndPoint endPoint(Context ctx) {
-    return PeerAwareConnector.endPoint(
-        ServletContextRequest.getServletContextRequest(ctx.req())
-            .getConnectionMetaData()
-            .getConnection()
-            .getEndPoint());
   }
 }

@@ -4,6 +4,7 @@ import dev.berth.error.ErrorType;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.UUID;
+import java.util.function.Function;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
@@ -14,6 +15,13 @@ import org.eclipse.jetty.util.Callback;
 /// too large or too slow, or there is no room for its connection, with the same body as every other
 /// error.
 final class MalformedRequests extends ErrorHandler {
+
+  private final Function<String, ErrorForm> forms;
+
+  /// @param forms the form of errors at a path
+  MalformedRequests(Function<String, ErrorForm> forms) {
+    this.forms = forms;
+  }
 
   @Override
   public boolean errorPageForMethod(String method) {
@@ -31,9 +39,7 @@ final class MalformedRequests extends ErrorHandler {
     response.getHeaders().put(RequestLog.REQUEST_ID_HEADER, RequestLog.malformed(status, message));
     response.getHeaders().put(HttpHeader.CONTENT_TYPE, Errors.CONTENT_TYPE);
     var body =
-        OpenInference.has(String.valueOf(request.getHttpURI().getPath()))
-            ? Errors.alone(message)
-            : Errors.body(status, message);
+        forms.apply(String.valueOf(request.getHttpURI().getPath())).malformed(status, message);
     response.write(true, ByteBuffer.wrap(body), callback);
   }
 

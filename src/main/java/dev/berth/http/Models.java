@@ -51,7 +51,7 @@ record Models(ManyModels models, Invocations invocations) {
           if (name.equals(".") || name.equals("..")) {
             throw ErrorType.BAD_INPUT.because(
                 "model_name: found %s, expected a name that a path can hold"
-                    .formatted(Text.quoted(name)));
+                    .formatted(CallerText.quoted(name)));
           }
           answer(ctx, describe(models.load(name, Path.of(text(fields, "url", MAX_URL_LENGTH)))));
         });
@@ -119,7 +119,8 @@ record Models(ManyModels models, Invocations invocations) {
         .filter(type -> type.withoutParameters().equals(MediaType.JSON))
         .isEmpty()) {
       throw ErrorType.UNSUPPORTED_MEDIA_TYPE.because(
-          "Content-Type: found %s, expected %s".formatted(Text.found(header), MediaType.JSON));
+          "Content-Type: found %s, expected %s"
+              .formatted(CallerText.found(header), MediaType.JSON));
     }
   }
 
@@ -180,7 +181,8 @@ record Models(ManyModels models, Invocations invocations) {
     var number = NUMBER.matcher(text);
     if (!number.matches()) {
       throw ErrorType.BAD_INPUT.because(
-          "limit: found %s, expected a whole number of at least 1".formatted(Text.quoted(text)));
+          "limit: found %s, expected a whole number of at least 1"
+              .formatted(CallerText.quoted(text)));
     }
     // Whatever has more digits than a page is larger.
     return number.group(1).length() > 3 ? PAGE : Math.min(PAGE, Integer.parseInt(number.group(1)));
@@ -206,6 +208,6 @@ record Models(ManyModels models, Invocations invocations) {
     }
     throw ErrorType.BAD_INPUT.because(
         "next_page_token: found %s, expected the nextPageToken of a listing"
-            .formatted(Text.quoted(token)));
+            .formatted(CallerText.quoted(token)));
   }
 }

@@ -2,7 +2,6 @@ package dev.berth.http;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
-import dev.berth.http.openinference.InferTarget;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.many.ManyModels;
@@ -16,29 +15,30 @@ import java.util.Optional;
 /// The models of a server by name, whether it has one or many.
 ///
 /// @param only what the only model of a server is called
-record NamedModels(Served served, String only) {
+public record NamedModels(Served served, String only) {
 
   /// The model that clients mean, under the name that answers have.
   ///
   /// @param name empty: the only model
   /// @param version empty: any
   /// @throws ServingException `NOT_FOUND` where there is none of that name or version
-  InferTarget target(String name, String version) {
-    if (!version.isEmpty() && !version.equals(InferTarget.VERSION)) {
+  public ModelTarget target(String name, String version) {
+    if (!version.isEmpty() && !version.equals(ModelTarget.VERSION)) {
       throw ErrorType.NOT_FOUND.because(
-          "version: found %s, expected %s".formatted(Text.quoted(version), InferTarget.VERSION));
+          "version: found %s, expected %s"
+              .formatted(CallerText.quoted(version), ModelTarget.VERSION));
     }
     boolean many = served instanceof Served.Many;
     if (!many && !name.isEmpty() && !name.equals(only)) {
       throw ErrorType.NOT_FOUND.because(
           "model: found %s, expected %s; --model-name gives it another name"
-              .formatted(Text.quoted(name), only));
+              .formatted(CallerText.quoted(name), only));
     }
-    return new InferTarget(many ? name : only, InferTarget.VERSION);
+    return new ModelTarget(many ? name : only, ModelTarget.VERSION);
   }
 
   /// By their names.
-  List<ManyModels.Entry> list() {
+  public List<ManyModels.Entry> list() {
     return served instanceof Served.Many(var models)
         ? models.list()
         : List.of(
@@ -49,7 +49,7 @@ record NamedModels(Served served, String only) {
   ///
   /// @throws ServingException `BAD_INPUT` where the server has no such models, `NOT_FOUND` where it
   ///   is not loaded
-  void unload(String name) {
+  public void unload(String name) {
     if (!(served instanceof Served.Many(ModelDirectory directory))) {
       throw ErrorType.BAD_INPUT.because(
           "found a server without --models, expected one: only its models can be unloaded");
@@ -65,7 +65,7 @@ record NamedModels(Served served, String only) {
   /// Waits until a model is loaded. One of `--models` is loaded where it is not.
   ///
   /// @throws ServingException why it can't be loaded
-  void load(InferTarget target, Deadline deadline) {
+  public void load(ModelTarget target, Deadline deadline) {
     if (served instanceof Served.Many(ModelDirectory directory)) {
       directory.awaitLoaded(target.model(), deadline);
     } else {
@@ -74,27 +74,36 @@ record NamedModels(Served served, String only) {
   }
 
   /// What metrics call a model.
-  String inMetrics(InferTarget target) {
+  public String inMetrics(ModelTarget target) {
     return served instanceof Served.Many ? target.model() : Served.NAME;
   }
 
   /// The model that the path names; the only one where it names none.
-  InferTarget target(Context ctx) {
+  public ModelTarget target(Context ctx) {
     var path = ctx.pathParamMap();
     return target(path.getOrDefault("name", ""), path.getOrDefault("version", ""));
   }
 
-  ServedModel.Visit enter(InferTarget target, Deadline deadline) {
+  public ServedModel.Visit enter(ModelTarget target, Deadline deadline) {
     return served.enter(target.model(), deadline);
   }
 
   /// Why a model can't be asked. One that the first request loads can be.
-  Optional<String> problem(InferTarget target) {
+  public Optional<String> problem(ModelTarget target) {
     return switch (served) {
       case Served.One(var model) -> model.problem();
       case Served.Watched(var versions) -> versions.problem(Served.NAME);
       case Served.Many(var models) -> problem(models.describe(target.model()));
     };
+  }
+
+  /// @throws ServingException `NOT_READY` where a model can't be asked
+  public void requireReady(ModelTarget target) {
+    problem(target)
+        .ifPresent(
+            problem -> {
+              throw ErrorType.NOT_READY.because(problem);
+            });
   }
 
   private static Optional<String> problem(ManyModels.Entry entry) {
@@ -104,7 +113,7 @@ record NamedModels(Served served, String only) {
   }
 
   /// The names of those that can be asked.
-  List<String> ready() {
+  public List<String> ready() {
     return list().stream()
         .filter(entry -> problem(entry).isEmpty())
         .map(ManyModels.Entry::name)

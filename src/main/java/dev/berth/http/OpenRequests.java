@@ -24,7 +24,7 @@ import org.eclipse.jetty.util.Callback;
 /// no room is answered by 503, unless it asks for the server's health: a server whose connections
 /// are all busy is a healthy one. An answer behind which nobody will read the rest of the request's
 /// body says that the connection closes. Runs on the request's thread.
-final class OpenRequests extends Handler.Wrapper {
+public final class OpenRequests extends Handler.Wrapper {
 
   private static final String PLAIN =
       "found a request without TLS, expected https; only health checks are answered without";
@@ -83,7 +83,7 @@ final class OpenRequests extends Handler.Wrapper {
   }
 
   /// Says that a request waits for its client. Its connection may make way for others then.
-  static void awaitClient(Context ctx) {
+  public static void awaitClient(Context ctx) {
     var request = ServletContextRequest.getServletContextRequest(ctx.req());
     Request.as(request, Waiting.class).call.await();
   }

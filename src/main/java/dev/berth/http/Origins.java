@@ -13,13 +13,13 @@ import java.util.regex.Pattern;
 /// only its own machine can reach knows no other names than the machine's own.
 ///
 /// @param isLocal whether only this machine can connect
-record Origins(boolean isLocal) {
+public record Origins(boolean isLocal) {
 
   private static final Pattern LOOPBACK =
       Pattern.compile("(localhost|127(\\.\\d{1,3}){3}|\\[::1])(:\\d+)?", Pattern.CASE_INSENSITIVE);
 
   /// @throws ServingException `FORBIDDEN`
-  void requireOwn(Context ctx) {
+  public void requireOwn(Context ctx) {
     var origin = ctx.header("Origin");
     var host = ctx.header("Host");
     if (origin == null || (host != null && isOwn(origin, host))) {
@@ -27,7 +27,7 @@ record Origins(boolean isLocal) {
     }
     throw ErrorType.FORBIDDEN.because(
         "Origin: found %s, expected none or this server's own, http://%s; no page from elsewhere may ask this"
-            .formatted(Text.quoted(origin), host == null ? "…" : Text.cut(host, 100)));
+            .formatted(CallerText.quoted(origin), host == null ? "…" : CallerText.cut(host, 100)));
   }
 
   private boolean isOwn(String origin, String host) {

@@ -10,6 +10,8 @@ import dev.berth.telemetry.RequestTrace;
 import dev.berth.telemetry.Tracing;
 import io.javalin.http.Context;
 import java.time.Duration;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -28,10 +30,11 @@ import org.slf4j.event.Level;
 /// @param paths what there is; everything else counts as one route, so that callers can't make up
 ///   new ones
 /// @param untraced paths that a platform asks all the time
-record RequestLog(ServingMetrics metrics, Paths paths, Tracing tracing, Set<String> untraced) {
+public record RequestLog(
+    ServingMetrics metrics, Paths paths, Tracing tracing, Set<String> untraced) {
 
   /// SageMaker's own spelling.
-  static final String REQUEST_ID_HEADER = "x-amzn-RequestId";
+  public static final String REQUEST_ID_HEADER = "x-amzn-RequestId";
 
   private static final String INFERENCE_ID_HEADER = "X-Amzn-SageMaker-Inference-Id";
 
@@ -56,13 +59,13 @@ record RequestLog(ServingMetrics metrics, Paths paths, Tracing tracing, Set<Stri
 
   /// What is said of a request, or of a message of a socket, until it has its answer. Used by its
   /// thread.
-  static final class Entry {
+  public static final class Entry {
     private final long started;
     private final String method;
     private final String path;
 
     /// The trace that it is in.
-    final RequestTrace trace;
+    public final RequestTrace trace;
 
     // Null for none.
     private ModelMetrics model;
@@ -77,7 +80,7 @@ record RequestLog(ServingMetrics metrics, Paths paths, Tracing tracing, Set<Stri
     }
 
     /// Says which model has taken it in. Its name is on the log lines from now on.
-    void entered(ModelMetrics model) {
+    public void entered(ModelMetrics model) {
       this.model = model;
       trace.model(model.model());
       model.requestEntered();
@@ -85,19 +88,19 @@ record RequestLog(ServingMetrics metrics, Paths paths, Tracing tracing, Set<Stri
     }
 
     /// Says that a model has answered.
-    void served(Invocation invocation) {
+    public void served(Invocation invocation) {
       served = invocation;
     }
 
     /// Says why it failed.
-    void failed(ServingException why) {
+    public void failed(ServingException why) {
       failure = why;
     }
   }
 
   /// Runs before a route. The request's id is the caller's `x-amzn-RequestId`, else its inference
   /// id, else a new one.
-  void begin(Context ctx) {
+  public void begin(Context ctx) {
     long started = System.nanoTime();
     MDC.clear();
     var inferenceId = id(ctx.header(INFERENCE_ID_HEADER));
@@ -108,7 +111,7 @@ record RequestLog(ServingMetrics metrics, Paths paths, Tracing tracing, Set<Stri
     inferenceId.filter(id -> !id.equals(requestId)).ifPresent(id -> MDC.put(INFERENCE_ID, id));
     ctx.attribute(INFERENCE_ID, inferenceId.orElse(requestId));
     Optional.ofNullable(ctx.header(TARGET_MODEL_HEADER))
-        .ifPresent(target -> MDC.put(TARGET_MODEL, Text.logged(target)));
+        .ifPresent(target -> MDC.put(TARGET_MODEL, CallerText.logged(target)));
     TraceParents.w3c(ctx).ifPresent(parent -> ctx.header(TraceParents.HEADER, parent));
     var trace =
         untraced.contains(ctx.path())
@@ -133,7 +136,7 @@ record RequestLog(ServingMetrics metrics, Paths paths, Tracing tracing, Set<Stri
   /// Runs before a message of a socket, or of a stream of gRPC, is answered.
   ///
   /// @param parent the trace that it is in
-  Entry beginMessage(String id, String path, Optional<String> parent) {
+  public Entry beginMessage(String id, String path, Optional<String> parent) {
     long started = System.nanoTime();
     MDC.clear();
     MDC.put(REQUEST_ID, id);
@@ -150,12 +153,12 @@ record RequestLog(ServingMetrics metrics, Paths paths, Tracing tracing, Set<Stri
   }
 
   /// Runs after a message was answered.
-  void endMessage(Entry entry, String route) {
+  public void endMessage(Entry entry, String route) {
     end(entry, route, 200);
   }
 
   /// Runs after the route and the error mapper.
-  void end(Context ctx) {
+  public void end(Context ctx) {
     end(of(ctx), paths.pattern(ctx.path()).orElse("other"), ctx.statusCode());
   }
 
@@ -185,28 +188,36 @@ record RequestLog(ServingMetrics metrics, Paths paths, Tracing tracing, Set<Stri
     try (var _ = MDC.putCloseable(REQUEST_ID, id)) {
       log.atInfo()
           .addKeyValue("status", status)
-          .log("malformed request {}: {}", status, Text.logged(Text.withoutExcerpts(message)));
+          .log(
+              "malformed request {}: {}",
+              status,
+              CallerText.logged(CallerText.withoutExcerpts(message)));
     }
     return id;
   }
 
   /// `X-Amzn-SageMaker-Inference-Id`, else the request's id.
-  static String inferenceId(Context ctx) {
+  public static String inferenceId(Context ctx) {
     return ctx.attribute(INFERENCE_ID);
   }
 
-  static Entry of(Context ctx) {
+  public static Entry of(Context ctx) {
     return ctx.attribute(ENTRY);
   }
 
+  /// What log lines of the request have in common, for other threads.
+  public static Map<String, String> context() {
+    return Objects.requireNonNullElse(MDC.getCopyOfContextMap(), Map.of());
+  }
+
   /// What is said of a request from now on, while one of its messages is answered or after that.
-  static void set(Context ctx, Entry entry) {
+  public static void set(Context ctx, Entry entry) {
     ctx.attribute(ENTRY, entry);
   }
 
   /// Where what the hooks call belongs: below the request's own span where the server traces, else
   /// below its caller's.
-  static Optional<String> traceParent(Context ctx) {
+  public static Optional<String> traceParent(Context ctx) {
     return of(ctx)
         .trace
         .place()
@@ -233,7 +244,7 @@ record RequestLog(ServingMetrics metrics, Paths paths, Tracing tracing, Set<Stri
       var why =
           failure.type() == ErrorType.INSUFFICIENT_MEMORY
               ? failure.getMessage()
-              : Text.withoutExcerpts(failure.getMessage());
+              : CallerText.withoutExcerpts(failure.getMessage());
       result =
           why.isEmpty()
               ? ": " + failure.type().code()
@@ -261,7 +272,7 @@ record RequestLog(ServingMetrics metrics, Paths paths, Tracing tracing, Set<Stri
     line.log(
         "{} {}{} {} in {} ms{}",
         entry.method,
-        Text.logged(entry.path),
+        CallerText.logged(entry.path),
         target,
         status,
         millis(total),

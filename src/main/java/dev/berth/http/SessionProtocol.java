@@ -16,9 +16,9 @@ import java.util.regex.Pattern;
 ///
 /// AWS's guide names the header of an opened session `X-Amzn-SageMaker-Session-Id`, and its API
 /// hands on `X-Amzn-SageMaker-New-Session-Id`. So both are sent.
-final class SessionProtocol {
+public final class SessionProtocol {
 
-  static final String SESSION_ID = "X-Amzn-SageMaker-Session-Id";
+  public static final String SESSION_ID = "X-Amzn-SageMaker-Session-Id";
   private static final String NEW_SESSION_ID = "X-Amzn-SageMaker-New-Session-Id";
   private static final String CLOSED_SESSION_ID = "X-Amzn-SageMaker-Closed-Session-Id";
 
@@ -43,21 +43,21 @@ final class SessionProtocol {
   private SessionProtocol() {}
 
   /// The value of the header, where it can name a session of the model.
-  static String checked(String id, ServedModel.Visit visit) {
+  public static String checked(String id, ServedModel.Visit visit) {
     if (!visit.facts().sessions()) {
       throw ErrorType.BAD_INPUT.because(
           "%s: found %s, but the hooks of this model have no sessions; leave the header out"
-              .formatted(SESSION_ID, Text.quoted(id)));
+              .formatted(SESSION_ID, CallerText.quoted(id)));
     }
     if (!isNew(id) && !ID.matcher(id).matches()) {
       throw ErrorType.BAD_INPUT.because(
           "%s: found %s, expected NEW_SESSION or the id of a session"
-              .formatted(SESSION_ID, Text.quoted(id)));
+              .formatted(SESSION_ID, CallerText.quoted(id)));
     }
     return id;
   }
 
-  static boolean isNew(String id) {
+  public static boolean isNew(String id) {
     return id.equals(NEW_SESSION);
   }
 
@@ -79,7 +79,7 @@ final class SessionProtocol {
           "%s: found %s with %s %s, expected %s"
               .formatted(
                   SESSION_ID,
-                  Text.quoted(id),
+                  CallerText.quoted(id),
                   REQUEST_TYPE,
                   type,
                   isNew(id) ? "the id of a session" : NEW_SESSION));
@@ -96,7 +96,7 @@ final class SessionProtocol {
   }
 
   /// Says on the response which session was opened.
-  static void name(Context ctx, SessionStore.Turn turn) {
+  public static void name(Context ctx, SessionStore.Turn turn) {
     var value = header(turn);
     ctx.header(SESSION_ID, value);
     ctx.header(NEW_SESSION_ID, value);
@@ -118,6 +118,6 @@ final class SessionProtocol {
 
   private static void send(Context ctx, Map<String, String> fields) {
     ctx.contentType("application/json");
-    Invocations.send(ctx, JsonText.bytes(fields));
+    Sending.send(ctx, JsonText.bytes(fields));
   }
 }

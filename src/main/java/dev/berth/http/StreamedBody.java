@@ -15,7 +15,11 @@ import java.util.function.BooleanSupplier;
 ///
 /// What fails after the first part can't have a status any more. An event stream says so in an
 /// event, JSON Lines in a line; any other body is cut off, so that nobody takes it for a whole one.
-final class StreamedBody {
+public final class StreamedBody {
+
+  /// The attribute of a request under which a `Runnable` stands that ends its answer as broken, for
+  /// who would close the connection.
+  public static final String BREAK = StreamedBody.class.getName();
 
   private final Context ctx;
   private final PeerAwareEndPoint connection;
@@ -65,7 +69,7 @@ final class StreamedBody {
   private void fail(ServingException failure) {
     RequestLog.of(ctx).failed(failure);
     if (!is(MediaType.EVENT_STREAM) && !is(MediaType.JSON_LINES)) {
-      Runnable breakOff = ctx.attribute(RuntimeApi.BREAK);
+      Runnable breakOff = ctx.attribute(BREAK);
       Objects.requireNonNullElse(breakOff, connection::close).run();
       return;
     }

@@ -5,7 +5,7 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /// Whose trace a request belongs to, in the form of the W3C's `traceparent`.
-final class TraceParents {
+public final class TraceParents {
 
   static final String HEADER = "traceparent";
 
@@ -34,7 +34,7 @@ final class TraceParents {
 
   /// The same, else what `X-Amzn-Trace-Id` says. A load balancer that begins a trace names no
   /// parent, and a trace without a parent can't be said in this form.
-  static Optional<String> of(Context ctx) {
+  public static Optional<String> of(Context ctx) {
     return w3c(ctx)
         .or(() -> Optional.ofNullable(ctx.header(AMAZON_HEADER)).flatMap(TraceParents::ofAmazon));
   }

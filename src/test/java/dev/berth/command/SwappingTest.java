@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.berth.config.Configuration;
 import dev.berth.http.HttpServer;
-import dev.berth.http.page.Page;
+import dev.berth.http.Serving;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
 import dev.berth.serving.hooks.HookPool;
@@ -82,12 +82,9 @@ class SwappingTest {
       try (var http =
           HttpServer.start(
               config,
-              health,
-              served,
+              new Serving(served, registry, health, (_, _) -> Optional.empty()),
               metrics,
-              Tracing.OFF,
-              new Page(config, served, registry, (_, _) -> Optional.empty()),
-              Optional.empty())) {
+              Tracing.OFF)) {
         directory.start();
         var request =
             HttpRequest.newBuilder(

@@ -247,7 +247,7 @@ class BatchTransformTest {
     var config =
         Configuration.read(Map.of("SAGEMAKER_BATCH", "True"), Map.of(), Path.of(".")).config();
     assertThat(config.batching().timeout()).isEqualTo(longest);
-    assertThat(HttpServer.idle(config)).isGreaterThan(longest);
+    assertThat(Invocations.idle(config)).isGreaterThan(longest);
   }
 
   @Test

@@ -270,8 +270,8 @@ class ConnectionsTest {
 
   private static void theFirstSocketMakesWay() throws Exception {
     try (var server = TestServer.with(new TextHandler()).set("BERTH_MAX_CONNECTIONS", "2").start();
-        var first = RawSocket.open(server.port(), Sockets.PATH);
-        var second = RawSocket.open(server.port(), Sockets.PATH);
+        var first = RawSocket.open(server.port(), "/invocations-bidirectional-stream");
+        var second = RawSocket.open(server.port(), "/invocations-bidirectional-stream");
         var request = new RawConnection(server.port()).send(REQUEST)) {
       assertThat(request.readResponse()).startsWith("HTTP/1.1 200").endsWith("A");
       first.socket().setSoTimeout(10_000);
@@ -430,7 +430,7 @@ class ConnectionsTest {
         \r
         \1\201\0\0\0\0a\
         """
-            .formatted(Sockets.PATH);
+            .formatted("/invocations-bidirectional-stream");
     var chunked = "POST /invocations HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
     var http2 = HTTP2 + text(frame(SETTINGS, 0, 0));
     var window = text(frame(WINDOW_UPDATE, 0, 0, (byte) 0, (byte) 0, (byte) 0, (byte) 1));

@@ -223,11 +223,11 @@ class HeadersTest {
           }
         };
     try (var server = TestServer.with(handler).start()) {
-      var seen = server.invoke("a", Invocations.CUSTOM_ATTRIBUTES, attributes);
+      var seen = server.invoke("a", Headers.CUSTOM_ATTRIBUTES, attributes);
       assertThat(seen.body()).isEqualTo(attributes);
-      assertThat(seen.headers().firstValue(Invocations.CUSTOM_ATTRIBUTES)).isEmpty();
-      var echoed = server.invoke("echo", Invocations.CUSTOM_ATTRIBUTES, attributes);
-      assertThat(echoed.headers().firstValue(Invocations.CUSTOM_ATTRIBUTES)).contains(attributes);
+      assertThat(seen.headers().firstValue(Headers.CUSTOM_ATTRIBUTES)).isEmpty();
+      var echoed = server.invoke("echo", Headers.CUSTOM_ATTRIBUTES, attributes);
+      assertThat(echoed.headers().firstValue(Headers.CUSTOM_ATTRIBUTES)).contains(attributes);
     }
   }
 

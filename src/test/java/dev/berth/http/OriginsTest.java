@@ -113,7 +113,7 @@ class OriginsTest {
   /// @return the first line of the answer
   private static String handshake(TestServer one, String... headers) throws Exception {
     try (var connection = new RawConnection(one.port())) {
-      var head = new StringBuilder("GET " + Sockets.PATH + " HTTP/1.1\r\n");
+      var head = new StringBuilder("GET " + "/invocations-bidirectional-stream" + " HTTP/1.1\r\n");
       for (int i = 0; i < headers.length; i += 2) {
         head.append(headers[i]).append(": ").append(headers[i + 1]).append("\r\n");
       }

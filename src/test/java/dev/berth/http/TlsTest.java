@@ -112,7 +112,9 @@ class TlsTest {
           client
               .newWebSocketBuilder()
               .buildAsync(
-                  URI.create("wss://localhost:%d%s".formatted(server.port(), Sockets.PATH)),
+                  URI.create(
+                      "wss://localhost:%d%s"
+                          .formatted(server.port(), "/invocations-bidirectional-stream")),
                   new WebSocket.Listener() {
                     @Override
                     public CompletionStage<?> onText(

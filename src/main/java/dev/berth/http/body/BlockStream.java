@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 
 /// A stream that is read in blocks. Used by one thread at a time.
-abstract class BlockStream extends InputStream {
+public abstract class BlockStream extends InputStream {
 
   @Override
   public final int read() throws IOException {

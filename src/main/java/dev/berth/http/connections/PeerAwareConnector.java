@@ -114,7 +114,7 @@ public final class PeerAwareConnector extends ServerConnector {
     private static final long LONGEST_WAITER_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     /// As many as a window has of full length.
-    private static final int MOST_UNREAD_FRAMES = GrpcConnector.WINDOW >> 14;
+    private static final int MOST_UNREAD_FRAMES = ConnectionLimit.HEAP_PER_CONNECTION >> 14;
 
     /// Half of the cores is for those who always have something to be read.
     private static final int SHARE = 2;

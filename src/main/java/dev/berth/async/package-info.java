@@ -1,7 +1,0 @@
-/// Asynchronous invocations, as SageMaker's asynchronous endpoints have them: each is accepted at
-/// once, waits in a bounded queue, has its input read from an object and its answer written to
-/// another.
-///
-/// It asks the container by HTTP, as the platform does, so all that holds for `/invocations` holds
-/// here. It must not know of hooks or models. Virtual threads run it.
-package dev.berth.async;

@@ -1,0 +1,72 @@
+package dev.berth.dialects;
+
+import static dev.berth.dialects.ClientPath.CLASSIFICATION;
+import static dev.berth.dialects.ClientPath.EMBEDDINGS;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.berth.content.Excerpt;
+import dev.berth.content.Fields;
+import dev.berth.dialects.JsonDialect.Answer;
+import dev.berth.dialects.JsonDialect.Asked;
+import dev.berth.handler.task.Task;
+import dev.berth.serving.Dialect;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/// The protocol of Hugging Face's inference API and of its endpoints, which have one model: `POST
+/// /`, as `InferenceClient` of `huggingface_hub` asks.
+///
+/// Tasks are asked as at `/invocations`, with two differences. Classes of a text alone are a list
+/// in a list. Embeddings are asked as those of [TextEmbeddings], which serves them there too, or
+/// with a sentence that is compared with others.
+///
+/// Source: `packages/tasks` of huggingface.js, and the client itself.
+final class HuggingFace {
+
+  static final ClientPath ROOT =
+      new ClientPath(
+          "/",
+          "Hugging Face's InferenceClient: ask the model",
+          "{inputs: null}",
+          "inputs",
+          dialects());
+
+  private HuggingFace() {}
+
+  private static Map<String, Supplier<Dialect>> dialects() {
+    var dialects = new HashMap<String, Supplier<Dialect>>();
+    Task.ALL.forEach(task -> dialects.put(task.name(), () -> Dialect.NONE));
+    dialects.put(CLASSIFICATION, () -> new JsonDialect(HuggingFace::classify));
+    dialects.put(EMBEDDINGS, () -> new JsonDialect(HuggingFace::embed));
+    return Map.copyOf(dialects);
+  }
+
+  private static Asked embed(JsonNode body) {
+    return body.path("inputs").isObject()
+        ? TextEmbeddings.similarity(body)
+        : TextEmbeddings.embed(body);
+  }
+
+  /// All labels, unless `top_k` says how many.
+  private static Asked classify(JsonNode body) {
+    var fields = Fields.of(body, "body", List.of("inputs", "parameters", "options"));
+    var inputs = fields.json("inputs");
+    var sent = fields.json("parameters");
+    if (!sent.isObject() && !sent.isNull() && !sent.isMissingNode()) {
+      throw Excerpt.bad("parameters", sent, "an object");
+    }
+    ObjectNode parameters =
+        sent.isObject() ? sent.deepCopy() : JsonNodeFactory.instance.objectNode();
+    if (!parameters.has("top_k")) {
+      parameters.putNull("top_k");
+    }
+    return Asked.of(
+        inputs.isArray() ? inputs.valueStream().toList() : List.of(inputs),
+        parameters,
+        Answer::raw);
+  }
+}

@@ -1,0 +1,99 @@
+package dev.berth.dialects;
+
+import dev.berth.config.ServerConfig;
+import dev.berth.error.ErrorType;
+import dev.berth.hooks.MediaType;
+import dev.berth.http.ContainerContract;
+import dev.berth.http.ErrorForm;
+import dev.berth.http.Invocations;
+import dev.berth.http.ModelRequest;
+import dev.berth.http.Operation;
+import dev.berth.http.Operations;
+import dev.berth.http.Protocol;
+import dev.berth.http.Route;
+import dev.berth.http.ServerParts;
+import dev.berth.metrics.ServingMetrics;
+import dev.berth.serving.Dialect;
+import io.javalin.http.Handler;
+import io.javalin.http.HandlerType;
+import java.io.IOException;
+import java.util.List;
+
+/// Clients of other servers for ready tasks, at the paths that they have there.
+public final class TaskClients implements Protocol {
+
+  @Override
+  public List<Route> routes() {
+    return List.of(
+        // MLflow's, and those of Text Embeddings Inference.
+        Route.get("/health", ContainerContract::aPing, ContainerContract::ping).ofOne(),
+        Route.get(
+                "/version",
+                o -> o.server("The version of the server").answersIn("text/plain"),
+                _ -> ctx -> ctx.result(ServingMetrics.version()))
+            .ofOne(),
+        at(TextEmbeddings.EMBED, TextEmbeddings.ERRORS),
+        at(TextEmbeddings.EMBED_ALL, TextEmbeddings.ERRORS),
+        at(TextEmbeddings.EMBED_SPARSE, TextEmbeddings.ERRORS),
+        at(TextEmbeddings.SIMILARITY, TextEmbeddings.ERRORS),
+        at(TextEmbeddings.RERANK, TextEmbeddings.ERRORS),
+        at(TextEmbeddings.PREDICT, TextEmbeddings.ERRORS),
+        at(HandlerType.GET, TextEmbeddings.INFO, TextEmbeddings.ERRORS),
+        at(TextEmbeddings.TOKENIZE, TextEmbeddings.ERRORS),
+        at(TextEmbeddings.DECODE, TextEmbeddings.ERRORS),
+        at(HuggingFace.ROOT, ErrorForm.TEXT),
+        at(Cohere.RERANK_1, ErrorForm.PLAIN),
+        at(Cohere.RERANK_2, ErrorForm.PLAIN),
+        at(Cohere.EMBED_1, ErrorForm.PLAIN),
+        at(Cohere.EMBED_2, ErrorForm.PLAIN));
+  }
+
+  @Override
+  public boolean isOn(ServerConfig config) {
+    return config.http().clientPaths();
+  }
+
+  @Override
+  public Claim claim() {
+    return Claim.NONE;
+  }
+
+  private static Route at(ClientPath path, ErrorForm errors) {
+    return at(HandlerType.POST, path, errors);
+  }
+
+  private static Route at(HandlerType method, ClientPath path, ErrorForm errors) {
+    return Route.at(method, path.path(), o -> said(path, o), parts -> handler(path, parts))
+        .ofOne()
+        .failing(errors);
+  }
+
+  private static Operation said(ClientPath path, Operations operations) {
+    if (!operations.any(facts -> facts.task().filter(path.dialects()::containsKey).isPresent())) {
+      return null;
+    }
+    var operation =
+        operations
+            .model(path.says(), ErrorForm.PLAIN)
+            .says("Errors have the form and the status of that protocol.")
+            .answersIn(MediaType.JSON.toString());
+    return path.example().isEmpty() ? operation : operation.takes(path.example());
+  }
+
+  private static Handler handler(ClientPath path, ServerParts parts) {
+    var invocations = parts.invocations();
+    return ctx -> invocations.ask(ctx, asked -> answer(path, invocations, asked));
+  }
+
+  private static void answer(ClientPath path, Invocations invocations, ModelRequest asked)
+      throws IOException {
+    var task = asked.visit().facts().task();
+    var dialect =
+        path.dialect(task).orElseThrow(() -> ErrorType.NOT_FOUND.because(path.refusal(task)));
+    if (dialect.equals(Dialect.NONE)) {
+      invocations.answer(asked);
+    } else {
+      invocations.answer(asked, dialect, path::named);
+    }
+  }
+}

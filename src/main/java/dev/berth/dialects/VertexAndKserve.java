@@ -1,0 +1,62 @@
+package dev.berth.dialects;
+
+import dev.berth.config.ServerConfig;
+import dev.berth.http.ErrorForm;
+import dev.berth.http.Operation;
+import dev.berth.http.Operations;
+import dev.berth.http.Protocol;
+import dev.berth.http.Route;
+import dev.berth.http.ServerParts;
+import io.javalin.http.Handler;
+import java.util.List;
+import java.util.Optional;
+
+/// Vertex AI's protocol, which is KServe's version 1 under another path. Google's own errors stand
+/// inside an `error` too.
+public final class VertexAndKserve implements Protocol {
+
+  private static final String MODELS = "/v1/models";
+
+  @Override
+  public List<Route> routes() {
+    return List.of(
+        Route.post(MODELS + "/{name}:predict", VertexAndKserve::said, VertexAndKserve::predict));
+  }
+
+  @Override
+  public List<Route> named(ServerConfig config) {
+    return config.platform().predictRoute().stream()
+        .map(path -> Route.post(path, VertexAndKserve::said, VertexAndKserve::predict).ofOne())
+        .toList();
+  }
+
+  @Override
+  public Optional<ErrorForm> errors(String path, ServerConfig config) {
+    return path.startsWith(MODELS + "/")
+            || config.platform().predictRoute().equals(Optional.of(path))
+        ? Optional.of(ErrorForm.NESTED)
+        : Optional.empty();
+  }
+
+  private static Operation said(Operations operations) {
+    return operations
+        .model("Ask the model as Vertex AI and KServe's version 1 do", ErrorForm.NESTED)
+        .takes("{instances: []}")
+        .answers("{predictions: []}")
+        .failsAsking();
+  }
+
+  private static Handler predict(ServerParts parts) {
+    var invocations = parts.invocations();
+    return ctx ->
+        invocations.ask(
+            ctx,
+            asked -> {
+              var facts = asked.visit().facts();
+              invocations.answer(
+                  asked,
+                  VertexDialect.of(facts.requestTypes(), facts.responseTypes()),
+                  VertexDialect::named);
+            });
+  }
+}

@@ -1,0 +1,18 @@
+package dev.berth.http;
+
+import org.eclipse.jetty.server.Handler;
+
+/// What a protocol has in front of all routes of a server: it may answer a request itself, or hand
+/// on another one.
+public interface Front extends AutoCloseable {
+
+  /// Asked once. Runs on the thread of each request, behind the count of connections.
+  Handler.Wrapper handler();
+
+  /// The server drains: what is new is refused from now on.
+  void refuse();
+
+  /// Runs after the server has closed its connections.
+  @Override
+  void close() throws InterruptedException;
+}

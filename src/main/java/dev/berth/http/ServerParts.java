@@ -1,0 +1,42 @@
+package dev.berth.http;
+
+import dev.berth.config.ServerConfig;
+import dev.berth.metrics.ServingMetrics;
+import dev.berth.serving.Health;
+import java.util.List;
+
+/// What a protocol has of a server. For any thread.
+///
+/// @param log has a line for each request, which is there already
+/// @param routes of the server, for OpenAPI's document
+public record ServerParts(
+    ServerConfig config,
+    Serving serving,
+    ServingMetrics metrics,
+    RequestLog log,
+    Paths paths,
+    List<? extends Described> routes) {
+
+  public ServerParts {
+    routes = List.copyOf(routes);
+  }
+
+  public Health health() {
+    return serving.health();
+  }
+
+  /// The models by name.
+  public NamedModels models() {
+    return new NamedModels(serving.models(), config.protocol().modelName());
+  }
+
+  /// Asks a model, in the hooks' own way or in a dialect.
+  public Invocations invocations() {
+    return new Invocations(config, models());
+  }
+
+  /// Refuses what pages from elsewhere ask.
+  public Origins origins() {
+    return new Origins(config.http().isLocal());
+  }
+}

@@ -1,7 +1,0 @@
-/// The page at `/`, and `/openapi.json` with its viewer at `/docs`: for those who try a model at
-/// their desk.
-///
-/// [dev.berth.http.page.Page] answers, [dev.berth.http.page.Operations] says what routes take and
-/// answer. It knows nothing of requests to models: the browser sends those to the same routes as
-/// any client. Runs on the request's virtual thread.
-package dev.berth.http.page;

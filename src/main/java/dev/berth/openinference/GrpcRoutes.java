@@ -1,0 +1,103 @@
+package dev.berth.openinference;
+
+import com.google.protobuf.Message;
+import com.google.protobuf.Parser;
+import dev.berth.config.ServerConfig;
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
+import dev.berth.http.ErrorForm;
+import dev.berth.http.Protocol;
+import dev.berth.http.Route;
+import dev.berth.openinference.Inference.ModelConfigRequest;
+import dev.berth.openinference.Inference.ModelStatisticsRequest;
+import dev.berth.openinference.Inference.RepositoryIndexRequest;
+import dev.berth.openinference.Inference.RepositoryModelLoadRequest;
+import dev.berth.openinference.Inference.RepositoryModelUnloadRequest;
+import dev.berth.openinference.Triton.Asked;
+import io.javalin.http.Context;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.function.BiFunction;
+
+/// gRPC, at a port of its own: the Open Inference Protocol with Triton's extensions, health and
+/// reflection.
+public final class GrpcRoutes implements Protocol {
+
+  private static final String SERVICE = "/inference.GRPCInferenceService/";
+
+  private interface Answer {
+    void to(OpenInference v2, Context ctx) throws Exception;
+  }
+
+  /// A call's failure is in its trailers.
+  private static final ErrorForm TRAILERS =
+      new ErrorForm() {
+        @Override
+        public byte[] body(ErrorType type, String message, String path) {
+          return new byte[0];
+        }
+
+        @Override
+        public ServingException noSuchPath(Context ctx, ServingException notFound) {
+          return Grpc.noSuchMethod(ctx);
+        }
+
+        @Override
+        public void answer(Context ctx, ServingException e) {
+          Grpc.fail(ctx, e);
+        }
+      };
+
+  @Override
+  public List<Route> routes() {
+    return List.of(
+        v2("ServerLive", OpenInference::serverLive),
+        v2("ServerReady", OpenInference::serverReady),
+        v2("ServerMetadata", OpenInference::serverMetadata),
+        v2("ModelReady", OpenInference::isModelReady),
+        v2("ModelMetadata", OpenInference::describeByGrpc),
+        v2("ModelInfer", OpenInference::inferByGrpc),
+        v2("ModelStreamInfer", OpenInference::inferInStream),
+        Route.post(GrpcHealth.CHECK, parts -> new GrpcHealth(parts)::check).forHealth(),
+        Route.post(GrpcHealth.WATCH, parts -> new GrpcHealth(parts)::watch),
+        Route.post(GrpcReflection.PATH, parts -> new GrpcReflection(parts)::answerAll),
+        Route.post(GrpcReflection.PATH_BEFORE, parts -> new GrpcReflection(parts)::answerAll),
+        triton("ModelConfig", ModelConfigRequest.parser(), Triton::config),
+        triton("ModelStatistics", ModelStatisticsRequest.parser(), Triton::statistics),
+        triton("RepositoryIndex", RepositoryIndexRequest.parser(), Triton::index),
+        triton("RepositoryModelLoad", RepositoryModelLoadRequest.parser(), Triton::load)
+            .noPageOfOthers(),
+        triton("RepositoryModelUnload", RepositoryModelUnloadRequest.parser(), Triton::unload)
+            .noPageOfOthers());
+  }
+
+  private static Route v2(String method, Answer answer) {
+    return Route.post(
+        SERVICE + method,
+        parts -> {
+          var v2 = new OpenInference(parts);
+          return ctx -> answer.to(v2, ctx);
+        });
+  }
+
+  private static Route triton(
+      String method, Parser<?> request, BiFunction<Triton, Asked, Message> answer) {
+    return Route.post(SERVICE + method, parts -> new Triton(parts).grpc(request, answer));
+  }
+
+  @Override
+  public boolean isOn(ServerConfig config) {
+    return http2Port(config).isPresent();
+  }
+
+  @Override
+  public OptionalInt http2Port(ServerConfig config) {
+    return config.protocol().grpcPort();
+  }
+
+  @Override
+  public Optional<ErrorForm> errors(Context request, ServerConfig config) {
+    return Grpc.isCall(request) ? Optional.of(TRAILERS) : Optional.empty();
+  }
+}

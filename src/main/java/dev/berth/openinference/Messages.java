@@ -1,0 +1,15 @@
+package dev.berth.openinference;
+
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
+import java.io.IOException;
+import java.util.List;
+
+/// How a request and its answer are written: as JSON, or as protobuf. Made for one request.
+public interface Messages {
+
+  /// @throws dev.berth.hooks.BadInputException naming what is wrong
+  InferRequest read(InvocationRequest asked) throws IOException;
+
+  InvocationResponse write(InferRequest request, List<InferTensor> outputs);
+}
