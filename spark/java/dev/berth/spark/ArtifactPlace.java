@@ -1,7 +1,6 @@
 package dev.berth.spark;
 
 import dev.berth.storage.Location;
-import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -39,7 +38,7 @@ final class ArtifactPlace {
   }
 
   private static Path download(Location prefix) {
-    try (var storage = new Storage(S3Options.DEFAULT)) {
+    try (var storage = new Storage()) {
       var directory =
           Files.createTempDirectory(
               Path.of(SparkFiles.getRootDirectory()).toAbsolutePath(), "berth-model-");

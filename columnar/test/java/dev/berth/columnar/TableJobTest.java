@@ -4,18 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.berth.storage.Location;
-import dev.berth.storage.RetryPolicy;
-import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
+import dev.berth.storage.s3.RetryPolicy;
+import dev.berth.storage.s3.S3Options;
 import dev.berth.transform.JobException;
 import dev.berth.transform.JobOption;
-import dev.berth.transform.JobReader;
 import dev.berth.transform.JobReport;
 import dev.berth.transform.JobRunner;
 import dev.berth.transform.JobStatus;
 import dev.berth.transform.JobSwitch;
 import dev.berth.transform.ObjectOutcome;
 import dev.berth.transform.Progress;
+import dev.berth.transform.TransformJob;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -100,9 +100,9 @@ class TableJobTest {
   }
 
   private JobReport run(String type, Map<JobOption, String> more) throws Exception {
-    try (var storage = new Storage(S3Options.DEFAULT)) {
+    try (var storage = new Storage()) {
       return new JobRunner(
-              JobReader.read(options(type, more), Map.of(), Set.of()), storage, new Unwatched())
+              TransformJob.read(options(type, more), Map.of(), Set.of()), storage, new Unwatched())
           .run(container.endpoint());
     }
   }
@@ -280,7 +280,7 @@ class TableJobTest {
                   "s3://bucket/out",
                   JobOption.JOIN_SOURCE,
                   "Input"));
-      var job = JobReader.read(options, Map.of(), Set.of());
+      var job = TransformJob.read(options, Map.of(), Set.of());
       var report = new JobRunner(job, storage, new Unwatched()).run(container.endpoint());
       assertThat(report.problem()).isEmpty();
       assertThat(report.failures()).isEmpty();
@@ -384,7 +384,7 @@ class TableJobTest {
 
   private List<String> problems(String type, Map<JobOption, String> more, Set<JobSwitch> switches) {
     return catchThrowableOfType(
-            JobException.class, () -> JobReader.read(options(type, more), Map.of(), switches))
+            JobException.class, () -> TransformJob.read(options(type, more), Map.of(), switches))
         .problems();
   }
 }

@@ -3,7 +3,7 @@ package dev.berth.hooks;
 import java.time.Duration;
 
 /// What hooks count and time themselves, next to what the server does. [ModelContext#metrics()] has
-/// it.
+/// it, and [#current()] where hooks run.
 ///
 /// ```java
 /// public Labels modelFn(ModelContext context) {
@@ -64,6 +64,15 @@ public interface Metrics {
           return _ -> {};
         }
       };
+
+  /// For whoever calls hooks, which have it bound.
+  ScopedValue<Metrics> CURRENT = ScopedValue.newInstance();
+
+  /// Those of the model whose hook the calling thread runs, for code that a hook calls; [#NONE] on
+  /// other threads.
+  static Metrics current() {
+    return CURRENT.orElse(NONE);
+  }
 
   /// @throws IllegalArgumentException when the name is not one, is that of another kind, or is one
   ///   too many

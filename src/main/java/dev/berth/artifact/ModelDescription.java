@@ -36,7 +36,7 @@ public record ModelDescription(
         json.find("handler"),
         json.find("target").map(_ -> json.target()),
         json.find("engine"),
-        json.json().path(Describer.WARNINGS).valueStream().map(JsonNode::asText).toList());
+        json.json().path(ModelLayout.WARNINGS).valueStream().map(JsonNode::asText).toList());
   }
 
   /// What the `model.json` of a directory says, or the nearest one above it: a model file may stand

@@ -24,8 +24,8 @@ final class ModelJson {
   private static final int FORMAT = 1;
   private static final List<String> PRECISIONS = List.of("fp32", "fp16", "bf16", "int8");
 
-  private static final List<Describer> DESCRIBERS =
-      ServiceLoader.load(Describer.class, Describer.class.getClassLoader()).stream()
+  private static final List<ModelLayout> LAYOUTS =
+      ServiceLoader.load(ModelLayout.class, ModelLayout.class.getClassLoader()).stream()
           .map(ServiceLoader.Provider::get)
           .toList();
 
@@ -64,9 +64,7 @@ final class ModelJson {
   ///
   /// @throws ModelArtifactException when that can't be told
   static Optional<JsonNode> described(Path directory) {
-    return DESCRIBERS.stream()
-        .flatMap(describer -> describer.describe(directory).stream())
-        .findFirst();
+    return LAYOUTS.stream().flatMap(layout -> layout.describe(directory).stream()).findFirst();
   }
 
   JsonNode json() {
@@ -79,7 +77,8 @@ final class ModelJson {
   }
 
   void problem(String message) {
-    problems.add(isDescribed ? message.replaceFirst("^model\\.json: ", Describer.SOURCE) : message);
+    problems.add(
+        isDescribed ? message.replaceFirst("^model\\.json: ", ModelLayout.SOURCE) : message);
   }
 
   /// Tells that a field of the object itself is not as expected.

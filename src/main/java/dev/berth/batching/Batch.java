@@ -1,5 +1,6 @@
 package dev.berth.batching;
 
+import dev.berth.batching.Submission.Pending;
 import dev.berth.telemetry.RequestTrace;
 import dev.berth.telemetry.Step;
 import java.util.HashMap;
@@ -11,8 +12,6 @@ import java.util.Map;
 final class Batch<I, O> {
 
   final List<Pending<I, O>> pending;
-
-  /// The number of its worker.
   final int worker;
 
   final Thread thread;
@@ -22,7 +21,6 @@ final class Batch<I, O> {
   private boolean interrupted;
   private boolean takenApart;
 
-  /// What a batch is of.
   enum Kind {
     /// Records that have not run.
     FIRST,
@@ -94,12 +92,10 @@ final class Batch<I, O> {
             worker);
   }
 
-  /// What the batch costs with every record padded to the longest.
   long paddedLengths() {
     return (long) size() * pending.stream().mapToInt(Pending::length).max().orElse(0);
   }
 
-  /// Whether its records are predicted again, each by itself.
   boolean isTakenApart() {
     return takenApart;
   }
@@ -116,7 +112,6 @@ final class Batch<I, O> {
     return pending.stream().allMatch(p -> now - p.submission().deadline() >= grace);
   }
 
-  /// Whether no request waits for it any more.
   boolean isUnwanted() {
     return pending.stream().allMatch(p -> p.submission().hasEnded());
   }

@@ -1,5 +1,7 @@
 package dev.berth.batching;
 
+import dev.berth.batching.Submission.Pending;
+
 /// Which records go together and when: pure functions of what waits and the time.
 ///
 /// Records are put into buckets by the power of two that their length is rounded up to, so that

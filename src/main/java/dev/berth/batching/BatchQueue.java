@@ -1,8 +1,10 @@
 package dev.berth.batching;
 
 import dev.berth.batching.Submission.Ending;
+import dev.berth.batching.Submission.Pending;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.error.Unsaid;
 import dev.berth.metrics.ModelMetrics;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,6 +18,9 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.MDC;
 
 /// Where the requests of a model and the workers meet: a bounded queue of requests, whose records
 /// wait in pieces. What records hold is bounded by the memory of requests, and how long they take
@@ -24,7 +29,9 @@ import java.util.function.Supplier;
 /// [#submit] takes a request in, and whoever waits for its end may [#ask]; workers [#take] a batch
 /// and say what became of it; [#close] ends it. The lock is that of the [WorkerPool]. No foreign
 /// code runs under it.
-final class BatchQueue<I, O> {
+final class BatchQueue<I, O> implements WorkerPool.Queue {
+
+  private static final Logger log = LoggerFactory.getLogger(BatchQueue.class);
 
   /// How many callers a worker asks at a time whether they have gone, besides those of its batch.
   /// An answer takes about a microsecond.
@@ -37,17 +44,18 @@ final class BatchQueue<I, O> {
   /// How long a prediction may keep a thread that other models wait for.
   private static final Duration PATIENCE = Duration.ofSeconds(1);
 
-  private final String name;
-  private final int capacity;
-  private final LongSupplier clock;
-  private final ModelMetrics metrics;
+  // What its runners need of it too.
+  final String name;
+  final BatchLimits limits;
+  final LongSupplier clock;
+  final ModelMetrics metrics;
 
   private final WorkerPool pool;
   private final ReentrantLock lock;
   private final Condition workerHasLeft;
 
   /// For its runners, with the lock held.
-  final OpenRequests<I, O> requests;
+  final Submissions<I, O> requests;
 
   private final Supplier<Duration> expectedWait = this::expectedWait;
   private volatile boolean closed;
@@ -73,11 +81,11 @@ final class BatchQueue<I, O> {
     this.pool = pool;
     this.lock = pool.lock;
     this.workerHasLeft = lock.newCondition();
-    this.capacity = limits.queueCapacity();
+    this.limits = limits;
     this.clock = clock;
     this.metrics = metrics;
-    this.requests = new OpenRequests<>(new BatchPolicy(limits), clock, metrics);
-    metrics.queueOpened(capacity, expectedWait);
+    this.requests = new Submissions<>(new BatchPolicy(limits), clock, metrics);
+    metrics.queueOpened(limits.queueCapacity(), expectedWait);
   }
 
   /// Queues all the records of a request, or none.
@@ -108,7 +116,6 @@ final class BatchQueue<I, O> {
         });
   }
 
-  /// Ends a request that no caller waits for.
   void abandon(Submission<I, O> submission) {
     locked(() -> requests.end(submission, new Ending.Abandoned()));
   }
@@ -142,7 +149,7 @@ final class BatchQueue<I, O> {
   }
 
   private boolean isFull() {
-    return requests.waiting() >= capacity;
+    return requests.waiting() >= limits.queueCapacity();
   }
 
   /// Ends those requests whose callers have gone. They are asked without the lock.
@@ -168,7 +175,7 @@ final class BatchQueue<I, O> {
       throw overloaded(
           left,
           "found %d requests waiting, expected fewer than %d"
-              .formatted(requests.waiting(), capacity));
+              .formatted(requests.waiting(), limits.queueCapacity()));
     }
     var wait = requests.expectedWait(pieces, liveWorkers, pool.queuesInTurn());
     if (wait.compareTo(left.dividedBy(2)) > 0) {
@@ -218,7 +225,7 @@ final class BatchQueue<I, O> {
 
   /// Counts a worker out whose predictor is of no use any more. With the last one, every open
   /// request fails.
-  void leave(int worker) {
+  private void leave(int worker) {
     locked(
         () -> {
           if (runners.remove(worker) != null && !stuck.get(worker)) {
@@ -231,16 +238,16 @@ final class BatchQueue<I, O> {
         });
   }
 
-  /// Whether a worker has something to do for this model, now or later. The lock is held, as in the
-  /// next two.
-  boolean hasWorker(int worker) {
+  @Override
+  public boolean hasWorker(int worker) {
     var runner = runners.get(worker);
     return runner != null
         && !serving.get(worker)
         && ((hasLine() && runner.hasRoom()) || runner.ripeInNanos() < Long.MAX_VALUE);
   }
 
-  boolean hasWork() {
+  @Override
+  public boolean hasWork() {
     return hasLine()
         || runners.values().stream().anyMatch(runner -> runner.ripeInNanos() < Long.MAX_VALUE);
   }
@@ -249,8 +256,8 @@ final class BatchQueue<I, O> {
     return requests.hasApart() || requests.waiting() > 0;
   }
 
-  /// In how long a worker that [has something to do][#hasWorker] should do it; zero or less: now.
-  long ripeInNanos(int worker) {
+  @Override
+  public long ripeInNanos(int worker) {
     var runner = runners.get(worker);
     if (runner == null) {
       return Long.MAX_VALUE;
@@ -268,20 +275,38 @@ final class BatchQueue<I, O> {
     return requests.waiting() == 0 ? Long.MAX_VALUE : requests.delayNanos();
   }
 
-  /// Takes a worker that is about to call [#serve]. The lock is held.
-  void enter(int worker) {
+  @Override
+  public void enter(int worker) {
     serving.set(worker);
   }
 
-  /// Has the calling worker, which has entered, predict what waits.
-  void serve(int worker) {
+  @Override
+  public void serve(int worker) {
     try {
       var runner = runners.get(worker);
       if (runner != null) {
-        runner.serve();
+        serve(runner);
       }
     } finally {
       locked(() -> comeBack(worker));
+    }
+  }
+
+  private void serve(Runner<I, O> runner) {
+    MDC.setContextMap(runner.logContext());
+    try {
+      runner.predictWhatWaits();
+      if (closed) {
+        runner.close();
+      }
+    } catch (Throwable e) {
+      metrics.caught(e);
+      log.error("{}: worker {} can't predict any more", name, runner.worker, Unsaid.of(e));
+      runner.failWhatIsHeld(e);
+      leave(runner.worker);
+      runner.close();
+    } finally {
+      MDC.clear();
     }
   }
 
@@ -400,12 +425,10 @@ final class BatchQueue<I, O> {
     return locked(() -> requests.run(records, worker, Batch.Kind.STEP));
   }
 
-  /// Ends a request, unless it has ended.
   void end(Submission<I, O> submission, Ending how) {
     locked(() -> requests.end(submission, how));
   }
 
-  /// Ends a batch with its predictions, one for each piece.
   void answer(Batch<I, O> batch, List<O> values) {
     locked(
         () -> {
@@ -471,12 +494,10 @@ final class BatchQueue<I, O> {
     pool.hold(worker);
   }
 
-  /// The workers that can predict.
   int liveWorkers() {
     return liveWorkers;
   }
 
-  /// The number of requests that wait.
   int size() {
     return locked(requests::waiting);
   }

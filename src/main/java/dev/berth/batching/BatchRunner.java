@@ -1,5 +1,6 @@
 package dev.berth.batching;
 
+import dev.berth.batching.Submission.Pending;
 import dev.berth.telemetry.Step;
 import java.time.Duration;
 import java.util.List;
@@ -9,24 +10,25 @@ import org.slf4j.MDC;
 /// throws has no effect on later batches.
 final class BatchRunner<I, O> extends Runner<I, O> {
 
+  private final BatchQueue<I, O> queue;
   private final Predictor<I, O> predictor;
 
-  BatchRunner(Batcher<I, O> model, int worker, Predictor<I, O> predictor) {
-    super(model, worker, predictor);
+  BatchRunner(BatchQueue<I, O> queue, int worker, Predictor<I, O> predictor) {
+    super(queue.name, worker, predictor);
+    this.queue = queue;
     this.predictor = predictor;
   }
 
   @Override
   void predictWhatWaits() {
-    model.queue.take(worker).ifPresent(this::predict);
+    queue.take(worker).ifPresent(this::predict);
   }
 
-  /// Predicts a batch and says what became of it, whatever happens.
   private void predict(Batch<I, O> batch) {
     try {
       attempt(batch);
     } catch (Throwable e) {
-      model.queue.fail(batch, e);
+      queue.fail(batch, e);
       throw e;
     }
   }
@@ -39,29 +41,29 @@ final class BatchRunner<I, O> extends Runner<I, O> {
     } catch (WorkerLostException e) {
       throw e;
     } catch (Throwable e) {
-      model.metrics.caught(e);
+      queue.metrics.caught(e);
       if (batch.size() == 1) {
-        model.queue.fail(batch, e);
-      } else if (model.queue.release(batch)) {
+        queue.fail(batch, e);
+      } else if (queue.release(batch)) {
         retryEach(batch.pending, e);
       }
       return;
     } finally {
       MDC.setContextMap(logContext());
     }
-    model.queue.answer(batch, values);
+    queue.answer(batch, values);
   }
 
   /// Tries the records of a failed batch one by one, so that only the culprit's request fails.
   private void retryEach(List<Pending<I, O>> records, Throwable cause) {
-    sayRetried(model.name, "batch", records, cause);
+    sayRetried("batch", records, cause);
     for (var record : records) {
-      model.queue.retry(record, worker).ifPresent(this::predict);
+      queue.retry(record, worker).ifPresent(this::predict);
     }
   }
 
   private List<O> call(Batch<I, O> batch, Step trace) throws Exception {
-    long start = model.clock.getAsLong();
+    long start = queue.clock.getAsLong();
     var step = trace.step("predictFn");
     try {
       return Predictor.checked(predictor.predict(batch.records()), batch.size());
@@ -71,11 +73,11 @@ final class BatchRunner<I, O> extends Runner<I, O> {
       throw e;
     } finally {
       step.close();
-      model.metrics.batchPredicted(
+      queue.metrics.batchPredicted(
           batch.size(),
           batch.lengths(),
           batch.paddedLengths(),
-          Duration.ofNanos(model.clock.getAsLong() - start));
+          Duration.ofNanos(queue.clock.getAsLong() - start));
     }
   }
 }

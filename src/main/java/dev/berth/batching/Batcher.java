@@ -23,14 +23,12 @@ public final class Batcher<I, O> implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(Batcher.class);
 
-  final String name;
-  final String predictor;
-  final LongSupplier clock;
+  private final String name;
+  private final String predictor;
+  private final LongSupplier clock;
   private final WorkerPool pool;
   private final PredictorFactory<I, O> factory;
-  final BatchLimits limits;
-  final ModelMetrics metrics;
-  final BatchQueue<I, O> queue;
+  private final BatchQueue<I, O> queue;
 
   /// Written by [#start], which is over before anything else is called but [#close].
   private final List<Runner<I, O>> runners = new CopyOnWriteArrayList<>();
@@ -51,9 +49,7 @@ public final class Batcher<I, O> implements AutoCloseable {
     this.predictor = predictor;
     this.pool = pool;
     this.factory = factory;
-    this.limits = limits;
     this.clock = clock;
-    this.metrics = metrics;
     this.queue = new BatchQueue<>(name, pool, limits, clock, metrics);
   }
 
@@ -78,8 +74,8 @@ public final class Batcher<I, O> implements AutoCloseable {
 
   private Runner<I, O> runner(int worker, Predictor<I, O> opened) {
     return opened instanceof StepPredictor<I, O, ?> steps
-        ? new StreamRunner<>(this, worker, steps)
-        : new BatchRunner<>(this, worker, opened);
+        ? new StreamRunner<>(queue, predictor, worker, steps)
+        : new BatchRunner<>(queue, worker, opened);
   }
 
   /// Refuses what [#submit] would refuse however few records there were, before anything is spent
@@ -145,7 +141,6 @@ public final class Batcher<I, O> implements AutoCloseable {
       return queue.locked(submission::isInside);
     }
 
-    /// Says that no caller waits.
     public void abandon() {
       queue.abandon(submission);
     }
@@ -170,7 +165,6 @@ public final class Batcher<I, O> implements AutoCloseable {
     }
   }
 
-  /// The workers that can predict.
   public int liveWorkers() {
     return queue.liveWorkers();
   }
@@ -184,12 +178,10 @@ public final class Batcher<I, O> implements AutoCloseable {
     return queue.findStuck(grace);
   }
 
-  /// Whether every predictor has been closed.
   public boolean hasEnded() {
     return runners.stream().allMatch(Runner::isClosed);
   }
 
-  /// The number of requests that wait.
   public int queueDepth() {
     return queue.size();
   }

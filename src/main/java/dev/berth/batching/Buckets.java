@@ -1,5 +1,6 @@
 package dev.berth.batching;
 
+import dev.berth.batching.Submission.Pending;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
@@ -23,23 +24,21 @@ final class Buckets<I, O> {
     return size;
   }
 
-  /// The lengths of all records together.
   long length() {
     return length;
   }
 
   void add(Pending<I, O> pending) {
-    lines.get(pending.bucket()).addLast(pending);
+    line(pending).addLast(pending);
     size++;
     length += pending.length();
   }
 
-  /// The line of a bucket, oldest record first; a view to read.
-  SequencedSet<Pending<I, O>> line(int bucket) {
-    return lines.get(bucket);
+  /// The line of a record's bucket, oldest record first; a view to read.
+  SequencedSet<Pending<I, O>> line(Pending<I, O> pending) {
+    return lines.get(BatchPolicy.bucket(pending.length()));
   }
 
-  /// The record that has waited for longest.
   Optional<Pending<I, O>> oldest() {
     // No stream: a worker asks several times for each batch, with the lock held.
     Pending<I, O> oldest = null;
@@ -52,12 +51,12 @@ final class Buckets<I, O> {
   }
 
   boolean contains(Pending<I, O> pending) {
-    return lines.get(pending.bucket()).contains(pending);
+    return line(pending).contains(pending);
   }
 
   /// Removes a record; false where it does not wait.
   boolean remove(Pending<I, O> pending) {
-    boolean removed = lines.get(pending.bucket()).remove(pending);
+    boolean removed = line(pending).remove(pending);
     if (removed) {
       size--;
       length -= pending.length();

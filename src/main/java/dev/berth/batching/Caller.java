@@ -11,10 +11,4 @@ import java.util.function.BooleanSupplier;
 /// @param logContext what stands on the log lines of the request; a batch's lines have that of all
 ///   its requests
 /// @param trace of the request
-public record Caller(BooleanSupplier hasGone, Map<String, String> logContext, RequestTrace trace) {
-
-  /// A caller whose request is not traced.
-  public Caller(BooleanSupplier hasGone, Map<String, String> logContext) {
-    this(hasGone, logContext, RequestTrace.NONE);
-  }
-}
+public record Caller(BooleanSupplier hasGone, Map<String, String> logContext, RequestTrace trace) {}

@@ -13,7 +13,9 @@ public interface PartSink<O> {
 
   /// Whether it takes more now. Who says no has [Batcher.Ticket#resume] called later. Called under
   /// the lock of the [WorkerPool], so it takes no other one.
-  boolean hasRoom();
+  default boolean hasRoom() {
+    return true;
+  }
 
   /// When the request's time is over. Each part may put it off. Called as [#hasRoom] is.
   long deadlineNanos();
@@ -24,11 +26,6 @@ public interface PartSink<O> {
     @Override
     public void take(int index, O part) {
       throw new IllegalStateException("found a part of a prediction, expected the whole");
-    }
-
-    @Override
-    public boolean hasRoom() {
-      return true;
     }
   }
 }

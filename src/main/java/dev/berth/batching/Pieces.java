@@ -19,11 +19,4 @@ public record Pieces<I>(List<I> values, int[] lengths, int[] counts) {
               .formatted(values.size(), lengths.length, sum));
     }
   }
-
-  /// Records that are one piece each.
-  public static <I> Pieces<I> whole(List<I> records, int[] lengths) {
-    var counts = new int[records.size()];
-    Arrays.fill(counts, 1);
-    return new Pieces<>(records, lengths, counts);
-  }
 }

@@ -16,7 +16,6 @@ public interface Predictor<I, O> extends AutoCloseable {
   /// @throws WorkerLostException when no later call can succeed
   List<O> predict(List<I> records) throws Exception;
 
-  /// Frees the model.
   @Override
   void close() throws Exception;
 

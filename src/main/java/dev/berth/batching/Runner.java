@@ -7,7 +7,6 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.slf4j.MDC;
 
 /// What one worker predicts with for one model.
 ///
@@ -16,43 +15,25 @@ abstract class Runner<I, O> {
 
   private static final Logger log = LoggerFactory.getLogger(Runner.class);
 
-  final Batcher<I, O> model;
+  final String name;
   final int worker;
   private final Predictor<I, O> predictor;
   private final AtomicBoolean closed = new AtomicBoolean();
 
-  /// @param worker the number of the one worker that calls [#serve]
-  Runner(Batcher<I, O> model, int worker, Predictor<I, O> predictor) {
-    this.model = model;
+  /// @param name of the model
+  /// @param worker the number of the one worker that calls [#predictWhatWaits]
+  Runner(String name, int worker, Predictor<I, O> predictor) {
+    this.name = name;
     this.worker = worker;
     this.predictor = predictor;
   }
 
   /// Takes what waits, predicts it and says what became of it. Called without the lock.
-  void serve() {
-    MDC.setContextMap(logContext());
-    try {
-      predictWhatWaits();
-      if (model.queue.isClosed()) {
-        close();
-      }
-    } catch (Throwable e) {
-      model.metrics.caught(e);
-      log.error("{}: worker {} can't predict any more", model.name, worker, Unsaid.of(e));
-      failWhatIsHeld(e);
-      model.queue.leave(worker);
-      close();
-    } finally {
-      MDC.clear();
-    }
-  }
-
   abstract void predictWhatWaits();
 
-  /// Fails those records that it keeps between two calls of [#serve].
+  /// Fails those records that it keeps between two calls of [#predictWhatWaits].
   void failWhatIsHeld(Throwable cause) {}
 
-  /// Closes what belongs to them.
   void closeWhatIsHeld() {}
 
   /// Whether it takes records that wait. The lock is held, as in the next one.
@@ -66,15 +47,15 @@ abstract class Runner<I, O> {
     return Long.MAX_VALUE;
   }
 
-  /// Frees the model. No worker may be inside [#serve], but the calling one. Only the first call
-  /// has an effect.
+  /// Frees the model. No worker may be inside, but the calling one. Only the first call has an
+  /// effect.
   final void close() {
     if (closed.compareAndSet(false, true)) {
       closeWhatIsHeld();
       try {
         predictor.close();
       } catch (Throwable e) {
-        log.warn("{}: the predictor of worker {} could not be closed", model.name, worker, e);
+        log.warn("{}: the predictor of worker {} could not be closed", name, worker, e);
       }
     }
   }
@@ -85,10 +66,10 @@ abstract class Runner<I, O> {
 
   /// Stands on the log lines that are not of a batch.
   final Map<String, String> logContext() {
-    return Map.of(ModelMetrics.LABEL, model.name);
+    return Map.of(ModelMetrics.LABEL, name);
   }
 
-  static void sayRetried(String name, String what, List<?> records, Throwable cause) {
+  final void sayRetried(String what, List<?> records, Throwable cause) {
     log.warn(
         "{}: a {} of {} records failed with {}; trying each by itself",
         name,

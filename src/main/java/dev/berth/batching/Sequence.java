@@ -1,5 +1,6 @@
 package dev.berth.batching;
 
+import dev.berth.batching.Submission.Pending;
 import java.time.Duration;
 
 /// The prediction of one record between two steps. Used on its worker's thread alone, but for
@@ -75,13 +76,11 @@ public abstract class Sequence<O> implements AutoCloseable {
     pending = record;
   }
 
-  /// A step begins.
   void beginStep() {
     moved = false;
     pause = Duration.ZERO;
   }
 
-  /// Whether it was given anything in this step.
   boolean hasMoved() {
     return moved;
   }

@@ -1,6 +1,7 @@
 package dev.berth.batching;
 
 import dev.berth.batching.Submission.Ending;
+import dev.berth.batching.Submission.Pending;
 import dev.berth.error.ErrorType;
 import dev.berth.error.Unsaid;
 import dev.berth.metrics.StreamMetrics;
@@ -25,6 +26,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
 
   private final StepPredictor<I, O, Q> predictor;
   private final BatchQueue<I, O> queue;
+  private final String hook;
   private final BatchLimits limits;
   private final LongSupplier clock;
   private final StreamMetrics metrics;
@@ -66,13 +68,15 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
     }
   }
 
-  StreamRunner(Batcher<I, O> model, int worker, StepPredictor<I, O, Q> predictor) {
-    super(model, worker, predictor);
+  /// @param hook what steps run through, for messages
+  StreamRunner(BatchQueue<I, O> queue, String hook, int worker, StepPredictor<I, O, Q> predictor) {
+    super(queue.name, worker, predictor);
     this.predictor = predictor;
-    this.queue = model.queue;
-    this.limits = model.limits;
-    this.clock = model.clock;
-    this.metrics = model.metrics.streams();
+    this.queue = queue;
+    this.hook = hook;
+    this.limits = queue.limits;
+    this.clock = queue.clock;
+    this.metrics = queue.metrics.streams();
   }
 
   @Override
@@ -136,7 +140,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
             queue.fail(batch, e);
             throw e;
           } catch (Throwable e) {
-            model.metrics.caught(e);
+            queue.metrics.caught(e);
             failure = late(batch, e);
           } finally {
             MDC.setContextMap(logContext());
@@ -184,7 +188,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
     } catch (WorkerLostException e) {
       throw e;
     } catch (Throwable e) {
-      model.metrics.caught(e);
+      queue.metrics.caught(e);
       failure = e;
     } finally {
       MDC.setContextMap(logContext());
@@ -213,7 +217,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
       settle(moving);
       return;
     }
-    sayRetried(model.name, "step", moving, cause);
+    sayRetried("step", moving, cause);
     for (var stream : still) {
       if (queue.locked(stream::canMove)) {
         step(List.of(stream));
@@ -226,7 +230,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
     return queue.locked(batch::isTakenApart)
         ? ErrorType.DEADLINE_EXCEEDED.because(
             "%s took %.1f s for one record while others waited for it"
-                .formatted(model.predictor, (clock.getAsLong() - batch.startedAt) / 1e9),
+                .formatted(hook, (clock.getAsLong() - batch.startedAt) / 1e9),
             cause)
         : cause;
   }
@@ -263,8 +267,8 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
     try {
       stream.sequence.close();
     } catch (Throwable e) {
-      model.metrics.caught(e);
-      log.warn("{}: the state of a record could not be closed", model.name, Unsaid.of(e));
+      queue.metrics.caught(e);
+      log.warn("{}: the state of a record could not be closed", name, Unsaid.of(e));
     } finally {
       queue.locked(() -> stream.request().countInside(-1));
     }

@@ -23,22 +23,52 @@ final class Submission<I, O> {
 
   private static final Logger log = LoggerFactory.getLogger(Submission.class);
 
-  /// How a request ended.
   sealed interface Ending {
-    /// Every record has its prediction.
     record Answered() implements Ending {}
 
-    /// The predictor threw for one of the records.
     record Failed(Throwable cause) implements Ending {}
 
-    /// The request's time ran out.
     record Expired() implements Ending {}
 
-    /// The caller has gone away.
     record Abandoned() implements Ending {}
 
     /// No worker will answer it.
     record Refused(String why) implements Ending {}
+  }
+
+  /// One record of a request or a piece of one, waiting or running. Compared by identity, as
+  /// records of callers are equal in any way that they like.
+  ///
+  /// @param index its place in the request
+  /// @param record the number of its record
+  /// @param length its cost in a batch, in tokens
+  record Pending<I, O>(Submission<I, O> submission, int index, int record, I value, int length) {
+
+    Pending {
+      if (length < 0) {
+        throw new IllegalArgumentException(
+            "length: found %d, expected zero or more".formatted(length));
+      }
+    }
+
+    /// Whether it is the first piece of its record.
+    boolean isFirst() {
+      return index == 0 || submission.pending.get(index - 1).record != record;
+    }
+
+    long arrivedAt() {
+      return submission.arrivedAt;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      return this == other;
+    }
+
+    @Override
+    public int hashCode() {
+      return System.identityHashCode(this);
+    }
   }
 
   /// Its pieces, in their order.
@@ -46,8 +76,6 @@ final class Submission<I, O> {
 
   final Caller caller;
   final long arrivedAt;
-
-  /// Where its parts go.
   final PartSink<O> sink;
 
   private final Runnable whenEnded;
@@ -113,14 +141,12 @@ final class Submission<I, O> {
     }
   }
 
-  /// The requests of records, in their order.
   static <I, O> SequencedSet<Submission<I, O>> of(List<Pending<I, O>> records) {
     return records.stream()
         .map(Pending::submission)
         .collect(Collectors.toCollection(LinkedHashSet::new));
   }
 
-  /// The number of its records.
   int records() {
     return leftOfRecord.length;
   }
@@ -208,7 +234,6 @@ final class Submission<I, O> {
     return taken;
   }
 
-  /// How many of its pieces wait.
   int left() {
     return pending.size() - taken;
   }
@@ -260,7 +285,6 @@ final class Submission<I, O> {
     return ending;
   }
 
-  /// Says that it has ended.
   void tell() {
     whenEnded.run();
   }

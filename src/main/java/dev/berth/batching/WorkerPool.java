@@ -25,6 +25,26 @@ public final class WorkerPool implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(WorkerPool.class);
 
+  /// What takes turns on the workers: the queue of a model. Called with the lock held, except
+  /// [#serve].
+  interface Queue {
+
+    /// Whether it has something to do, now or later.
+    boolean hasWork();
+
+    /// Whether a worker has something to do for it, now or later.
+    boolean hasWorker(int worker);
+
+    /// In how long a worker that has something to do should do it; zero or less: now.
+    long ripeInNanos(int worker);
+
+    /// Takes a worker that is about to call [#serve].
+    void enter(int worker);
+
+    /// Has the calling worker, which has entered, do what there is. Called without the lock.
+    void serve(int worker);
+  }
+
   /// How long [#close] waits for workers: native code may never end.
   static final Duration JOIN = Duration.ofSeconds(3);
 
@@ -48,7 +68,7 @@ public final class WorkerPool implements AutoCloseable {
   private final NavigableMap<Integer, Condition> idle = new TreeMap<>();
 
   /// The queues with records, the one whose turn it is first.
-  private final SequencedSet<BatchQueue<?, ?>> turns = new LinkedHashSet<>();
+  private final SequencedSet<Queue> turns = new LinkedHashSet<>();
 
   private boolean closed;
 
@@ -149,7 +169,7 @@ public final class WorkerPool implements AutoCloseable {
 
   /// Gives a queue with records its turns and wakes the first worker that waits and can take them.
   /// One that has been woken waits no more, so that the next call wakes another. The lock is held.
-  void wake(BatchQueue<?, ?> queue) {
+  void wake(Queue queue) {
     turns.add(queue);
     for (var waiting : idle.entrySet()) {
       if (queue.hasWorker(waiting.getKey())) {
@@ -161,7 +181,7 @@ public final class WorkerPool implements AutoCloseable {
   }
 
   /// Gives a queue its turns, whose records a worker keeps between them. The lock is held.
-  void keepTurn(BatchQueue<?, ?> queue) {
+  void keepTurn(Queue queue) {
     turns.add(queue);
   }
 
@@ -187,12 +207,12 @@ public final class WorkerPool implements AutoCloseable {
   /// Waits until a batch should be made on a worker.
   ///
   /// @return nothing: the calling thread is to end
-  private Optional<BatchQueue<?, ?>> awaitTurn(int worker) throws InterruptedException {
+  private Optional<Queue> awaitTurn(int worker) throws InterruptedException {
     lock.lock();
     try {
       while (!closed && threads[worker] == Thread.currentThread()) {
         long soonest = Long.MAX_VALUE;
-        BatchQueue<?, ?> ripe = null;
+        Queue ripe = null;
         for (var queues = turns.iterator(); ripe == null && queues.hasNext(); ) {
           var queue = queues.next();
           long delay = queue.ripeInNanos(worker);
@@ -227,9 +247,9 @@ public final class WorkerPool implements AutoCloseable {
   }
 
   /// Has another worker look after the queues that this one leaves alone.
-  private void wakeForOthers(BatchQueue<?, ?> taken) {
+  private void wakeForOthers(Queue taken) {
     if (!idle.isEmpty()) {
-      turns.stream().filter(queue -> queue != taken).findFirst().ifPresent(this::wake);
+      turns.stream().filter(queue -> !queue.equals(taken)).findFirst().ifPresent(this::wake);
     }
   }
 

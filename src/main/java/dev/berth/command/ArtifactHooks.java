@@ -8,16 +8,9 @@ import dev.berth.artifact.Oversights;
 import dev.berth.artifact.TensorArtifact;
 import dev.berth.artifact.TracedArtifact;
 import dev.berth.artifact.code.HookCode;
-import dev.berth.artifact.code.HookPlace;
 import dev.berth.engine.Engine;
-import dev.berth.handler.image.ImageClassificationHandler;
-import dev.berth.handler.qa.QuestionAnsweringHandler;
-import dev.berth.handler.task.TracedHandler;
+import dev.berth.handler.task.Task;
 import dev.berth.handler.tensor.TensorHandler;
-import dev.berth.handler.text.EmbeddingHandler;
-import dev.berth.handler.text.FillMaskHandler;
-import dev.berth.handler.text.TextClassificationHandler;
-import dev.berth.handler.text.TokenClassificationHandler;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.json.JsonText;
 import java.io.File;
@@ -27,7 +20,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -39,20 +31,6 @@ import org.slf4j.LoggerFactory;
 /// @param handler made, and not loaded; whoever opens this closes it
 /// @param description what there is to say of the artifact, by name
 record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, String> description) {
-
-  /// The built-in handlers of tasks by what `model.json` calls them. For a new task, write its
-  /// handler and add a line.
-  private static final SequencedMap<String, Function<Path, TracedHandler<?, ?, ?>>> TASKS =
-      new LinkedHashMap<>();
-
-  static {
-    TASKS.put("question-answering", QuestionAnsweringHandler::new);
-    TASKS.put("text-classification", TextClassificationHandler::new);
-    TASKS.put("sentence-embeddings", EmbeddingHandler::new);
-    TASKS.put("token-classification", TokenClassificationHandler::new);
-    TASKS.put("fill-mask", FillMaskHandler::new);
-    TASKS.put("image-classification", ImageClassificationHandler::new);
-  }
 
   /// Files of tokenizers that only Python reads.
   private static final List<String> SLOW_TOKENIZERS =
@@ -108,20 +86,22 @@ record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, Str
         new LinkedHashMap<>(
             Map.of(
                 "hooks",
-                "%s of %s".formatted(type.getName(), HookPlace.file(type).orElse("the server")))));
+                "%s of %s".formatted(type.getName(), HookCode.file(type).orElse("the server")))));
   }
 
   private static ArtifactHooks ofTask(String task, Path directory) {
-    var make = TASKS.get(task);
-    if (make == null) {
+    var known = Task.named(task);
+    if (known.isEmpty()) {
       // What else is wrong goes first.
       var artifact = ModelArtifact.open(directory);
       throw new ModelArtifactException(
           directory,
           "model.json: task: found \"%s\", expected one of %s"
-              .formatted(artifact.task(), String.join(", ", TASKS.keySet())));
+              .formatted(
+                  artifact.task(),
+                  Task.ALL.stream().map(Task::name).collect(Collectors.joining(", "))));
     }
-    var handler = make.apply(directory);
+    var handler = known.get().open(directory);
     return new ArtifactHooks(handler, described(handler.artifact()));
   }
 

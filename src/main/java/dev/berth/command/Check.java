@@ -7,7 +7,6 @@ import dev.berth.config.ServerConfig;
 import dev.berth.engine.Graph;
 import dev.berth.engine.Machine;
 import dev.berth.error.ServingException;
-import dev.berth.handler.qa.QuestionAnsweringHandler;
 import dev.berth.handler.tensor.TensorHandler;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationResponse;
@@ -236,14 +235,12 @@ final class Check {
     return new DecimalFormat("0.###").format(time.toNanos() / 1e9);
   }
 
-  /// The question-answering handler has compared what the model answers already, in its warm-up;
-  /// what a hook of one's own makes of that answer is another matter.
+  /// A handler that checks the sample has compared what the model answers. What a hook of one's own
+  /// makes of that answer is another matter.
   private static boolean isAsExpected(
       SampleRequest sample, InferenceHandler<?, ?, ?> handler, InvocationResponse response)
       throws IOException, StartException {
-    return handler instanceof QuestionAnsweringHandler
-        ? sample.hasResponse()
-        : sample.check(response);
+    return FirstSample.checksSample(handler) ? sample.hasResponse() : sample.check(response);
   }
 
   /// The batch sizes above 1 that are worth a try: the powers of two, and the largest that the

@@ -1,11 +1,16 @@
 package dev.berth.command;
 
+import static java.util.function.Function.identity;
+
 import com.sun.management.UnixOperatingSystemMXBean;
 import dev.berth.config.Configuration;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.ServiceLoader;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.ParameterException;
@@ -51,9 +56,12 @@ public final class Commands {
             .name(ServeCommand.NAME)
             .addSubcommand(CheckCommand.NAME, CheckCommand.spec())
             .addSubcommand(InitCommand.NAME, InitCommand.spec())
-            .addSubcommand(HealthCommand.NAME, HealthCommand.spec())
-            .addSubcommand(PackCommand.NAME, PackCommand.spec())
-            .addSubcommand(TransformCommand.NAME, TransformCommand.spec());
+            .addSubcommand(HealthCommand.NAME, HealthCommand.spec());
+    var found =
+        ServiceLoader.load(Subcommand.class).stream()
+            .map(ServiceLoader.Provider::get)
+            .collect(Collectors.toMap(Subcommand::name, identity(), (a, _) -> a, TreeMap::new));
+    found.values().forEach(command -> serve.addSubcommand(command.name(), command.spec()));
     return new CommandLine(serve)
         .setParameterExceptionHandler(Commands::explain)
         .setExecutionStrategy(
@@ -65,21 +73,20 @@ public final class Commands {
               if (parsed.hasSubcommand()) {
                 stop.withdraw();
               }
-              return switch (parsed.hasSubcommand()
-                  ? parsed.subcommand().commandSpec().name()
-                  : ServeCommand.NAME) {
+              var name =
+                  parsed.hasSubcommand()
+                      ? parsed.subcommand().commandSpec().name()
+                      : ServeCommand.NAME;
+              return switch (name) {
                 case CheckCommand.NAME ->
                     new CheckCommand(environment, home).run(parsed, parsed.subcommand());
                 case HealthCommand.NAME ->
                     new HealthCommand(environment, System.err)
                         .run(ServeOptions.given(parsed.subcommand()));
                 case InitCommand.NAME -> new InitCommand(home).run(parsed.subcommand());
-                case PackCommand.NAME ->
-                    new PackCommand(environment, home).run(parsed.subcommand());
-                case TransformCommand.NAME ->
-                    new TransformCommand(environment, home).run(parsed.subcommand());
-                default ->
+                case ServeCommand.NAME ->
                     new ServeCommand(environment, home, stop).run(ServeOptions.given(parsed));
+                default -> found.get(name).run(environment, home, parsed.subcommand());
               };
             })
         .execute(args);

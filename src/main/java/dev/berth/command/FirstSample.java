@@ -5,8 +5,9 @@ import dev.berth.artifact.code.Thrown;
 import dev.berth.config.ServerConfig;
 import dev.berth.engine.Graph;
 import dev.berth.error.ServingException;
-import dev.berth.handler.qa.QuestionAnsweringHandler;
+import dev.berth.handler.task.TracedHandler;
 import dev.berth.handler.tensor.TensorHandler;
+import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.serving.hooks.FirstRequest;
 import dev.berth.serving.hooks.LoadException;
@@ -40,8 +41,7 @@ final class FirstSample implements FirstRequest {
   ///   `sample-response.json`
   @Override
   public void ask(Rehearsal<?, ?, ?> model) throws Exception {
-    // That handler asks in its warm-up, and knows how far answers may differ.
-    if (model.handler() instanceof QuestionAnsweringHandler || !asked.add(model.model())) {
+    if (checksSample(model.handler()) || !asked.add(model.model())) {
       return;
     }
     var sample = SampleRequest.in(directory, model.requestTypes());
@@ -51,6 +51,11 @@ final class FirstSample implements FirstRequest {
     if (model.handler() instanceof TensorHandler tensors) {
       log.info("{}: a forward takes {}", directory, tensors.forwards());
     }
+  }
+
+  /// Whether the handler has asked in its warm-up.
+  static boolean checksSample(InferenceHandler<?, ?, ?> handler) {
+    return handler instanceof TracedHandler<?, ?, ?> traced && traced.checksSample();
   }
 
   private void ask(Rehearsal<?, ?, ?> model, SampleRequest sample) throws Exception {

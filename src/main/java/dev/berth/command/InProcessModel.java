@@ -1,11 +1,13 @@
 package dev.berth.command;
 
+import dev.berth.config.Configuration;
 import dev.berth.config.ServerConfig;
 import dev.berth.engine.Machine;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
+import dev.berth.http.Routes;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ServingMetrics;
@@ -18,6 +20,7 @@ import dev.berth.serving.hooks.HookPool;
 import dev.berth.serving.many.Served;
 import dev.berth.telemetry.RequestTrace;
 import java.io.ByteArrayInputStream;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -50,6 +53,18 @@ public final class InProcessModel implements AutoCloseable {
     this.hooks = hooks;
     this.workers = workers;
     this.model = model;
+  }
+
+  /// Loads an artifact with the settings of the environment.
+  ///
+  /// @param home the directory of the `serve` script
+  /// @throws StartException with every problem, each on a line
+  public static InProcessModel load(Path artifact, Map<String, String> environment, Path home)
+      throws StartException {
+    var flags = Map.of("--model-dir", artifact.toString());
+    return load(
+        Configuration.read(environment, flags, home, Routes::has).config(),
+        Runtime.getRuntime().availableProcessors());
   }
 
   /// Loads the artifact on every worker, asks it its sample and warms it up, as a server does

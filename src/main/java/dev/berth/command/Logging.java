@@ -22,14 +22,14 @@ import org.slf4j.LoggerFactory;
 
 /// Applies the chosen level, format and stream on top of [LogDefaults], which hold the plain form
 /// and the levels of libraries.
-final class Logging {
+public final class Logging {
 
   private Logging() {}
 
   /// Sets the level and the stream, which is none of `System`'s: a hook can replace or close those.
   ///
   /// Appenders of a `logback.configurationFile` are left as they are.
-  static void configure(LogConfig config, OutputStream stream) {
+  public static void configure(LogConfig config, OutputStream stream) {
     configure(config, _ -> stream);
   }
 

@@ -10,7 +10,6 @@ import dev.berth.config.Settings;
 import dev.berth.engine.Engine;
 import dev.berth.http.Routes;
 import dev.berth.memory.ProcessMemory;
-import dev.berth.telemetry.otlp.OtlpExport;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.PrintStream;
@@ -125,17 +124,7 @@ final class ServeCommand {
           server.caught(e);
           log.error("{} ends", thread.getName(), e);
         });
-    var lastExports =
-        config.telemetry().usesOpenTelemetry() ? OtlpExport.LAST_EXPORTS : Duration.ZERO;
-    stop.closes(
-        server,
-        config
-            .http()
-            .lameDuck()
-            .plus(config.http().drain())
-            .plus(LAST_STEPS)
-            .plus(lastExports)
-            .plus(Routes.toClose(config)));
+    stop.closes(server, server.mostToClose().plus(LAST_STEPS));
     try {
       server.awaitReady();
       announcePage(config, server.port());

@@ -15,14 +15,14 @@ import picocli.CommandLine.ParseResult;
 ///
 /// Options take any text: the settings read it themselves, so that a flag and a variable get the
 /// same message.
-final class ServeOptions {
+public final class ServeOptions {
 
   private static final int HELP_WIDTH = 110;
 
   private ServeOptions() {}
 
   /// A command with those of the settings that have a flag.
-  static CommandSpec with(List<Setting> settings) {
+  public static CommandSpec with(List<Setting> settings) {
     var spec = CommandSpec.create().mixinStandardHelpOptions(true).version("berth " + version());
     add(settings, spec);
     spec.usageMessage().width(HELP_WIDTH).sortOptions(false);
@@ -30,13 +30,13 @@ final class ServeOptions {
   }
 
   /// Gives a command those of the settings that have a flag.
-  static void add(List<Setting> settings, CommandSpec spec) {
+  public static void add(List<Setting> settings, CommandSpec spec) {
     settings.forEach(
         setting -> setting.flag().ifPresent(flag -> spec.addOption(option(setting, flag))));
   }
 
   /// The text of each flag that was given, by its name.
-  static Map<String, String> given(ParseResult parsed) {
+  public static Map<String, String> given(ParseResult parsed) {
     return parsed.matchedOptions().stream()
         .filter(option -> option.getValue() instanceof String)
         .collect(Collectors.toMap(OptionSpec::longestName, OptionSpec::<String>getValue));
@@ -72,7 +72,7 @@ final class ServeOptions {
   }
 
   private static String version() {
-    return Optional.ofNullable(Commands.class.getPackage().getImplementationVersion())
+    return Optional.ofNullable(ServeOptions.class.getPackage().getImplementationVersion())
         .orElse("(unpackaged)");
   }
 }

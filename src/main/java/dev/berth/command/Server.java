@@ -1,9 +1,9 @@
 package dev.berth.command;
 
 import dev.berth.config.HttpConfig;
+import dev.berth.config.MetricsAliases;
 import dev.berth.config.MultiModelConfig;
 import dev.berth.config.ServerConfig;
-import dev.berth.config.TelemetryConfig;
 import dev.berth.engine.Machine;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.http.HttpServer;
@@ -11,7 +11,6 @@ import dev.berth.http.Serving;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
-import dev.berth.serving.HeapWatch;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.Workers;
 import dev.berth.serving.hooks.FirstRequest;
@@ -23,13 +22,15 @@ import dev.berth.serving.many.ModelStore;
 import dev.berth.serving.many.Served;
 import dev.berth.serving.many.StuckHooks;
 import dev.berth.serving.sessions.SessionRoom;
+import dev.berth.telemetry.Exporter;
+import dev.berth.telemetry.Exporter.Export;
 import dev.berth.telemetry.Tracing;
-import dev.berth.telemetry.emf.EmfPrinter;
-import dev.berth.telemetry.otlp.OtlpExport;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.ServiceLoader;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -48,9 +49,7 @@ public final class Server implements AutoCloseable {
   private final ServingMetrics metrics;
   private final HookPool hooks;
   private final ModelRegistry models = new ModelRegistry();
-  private final HeapWatch heap;
-  private final Tracing tracing;
-  private final Optional<EmfPrinter> printer;
+  private final List<Export> exports;
   private final Served served;
   private final Health health;
   private final StuckHooks stuckHooks;
@@ -91,17 +90,15 @@ public final class Server implements AutoCloseable {
   private Server(
       ServerConfig config, Callable<Deployment> plan, Function<Path, FirstRequest> first) {
     this.config = config;
-    this.metrics =
-        new ServingMetrics(config.telemetry().metricsAliases() == TelemetryConfig.Aliases.VLLM);
-    this.heap = new HeapWatch(metrics);
-    this.tracing = tracing(config, metrics);
-    this.printer = printer(config, metrics);
+    this.metrics = new ServingMetrics(config.metricsAliases() == MetricsAliases.VLLM);
+    this.exports = exports(config, metrics);
     this.hooks = new HookPool(metrics);
     var model = new ServedModel(Served.NAME, hooks, metrics);
     models.add(model);
     this.served = new Served.One(model);
-    this.health = new Health(models::problem, hooks, heap);
-    this.stuckHooks = new StuckHooks(hooks, models, heap, metrics, config.batching().stuckAfter());
+    this.health = new Health(metrics, hooks, models::problem);
+    this.stuckHooks =
+        new StuckHooks(hooks, models, health, metrics, config.batching().stuckAfter());
     this.http =
         listen(() -> load(model, plan, first), () -> model.refuse("the server can't listen"));
   }
@@ -110,11 +107,8 @@ public final class Server implements AutoCloseable {
   /// failure.
   private Server(ServerConfig config) {
     this.config = config;
-    this.metrics =
-        new ServingMetrics(config.telemetry().metricsAliases() == TelemetryConfig.Aliases.VLLM);
-    this.heap = new HeapWatch(metrics);
-    this.tracing = tracing(config, metrics);
-    this.printer = printer(config, metrics);
+    this.metrics = new ServingMetrics(config.metricsAliases() == MetricsAliases.VLLM);
+    this.exports = exports(config, metrics);
     this.hooks = HookPool.shared(metrics);
     var loader = new ArtifactLoader(config);
     var many = config.multiModel();
@@ -136,8 +130,9 @@ public final class Server implements AutoCloseable {
         config.model().watch()
             ? new Served.Watched(directory.get())
             : new Served.Many(directory.<ManyModels>map(of -> of).orElse(store));
-    this.health = new Health(this::problemOfAll, hooks, heap);
-    this.stuckHooks = new StuckHooks(hooks, models, heap, metrics, config.batching().stuckAfter());
+    this.health = new Health(metrics, hooks, this::problemOfAll);
+    this.stuckHooks =
+        new StuckHooks(hooks, models, health, metrics, config.batching().stuckAfter());
     this.http =
         listen(
             () -> {
@@ -153,25 +148,11 @@ public final class Server implements AutoCloseable {
             () -> {});
   }
 
-  /// No class of OpenTelemetry is loaded where nothing is sent.
-  private static Tracing tracing(ServerConfig config, ServingMetrics metrics) {
-    return config.telemetry().usesOpenTelemetry()
-        ? OtlpExport.start(config.telemetry(), metrics::snapshots)
-        : Tracing.OFF;
-  }
-
-  private static Optional<EmfPrinter> printer(ServerConfig config, ServingMetrics metrics) {
-    var telemetry = config.telemetry();
-    return switch (telemetry.metricsFormat()) {
-      case PROMETHEUS -> Optional.empty();
-      case EMF ->
-          Optional.of(
-              EmfPrinter.start(
-                  telemetry.metricsInterval(),
-                  telemetry.metricsDimensions(),
-                  metrics::snapshots,
-                  Logging::print));
-    };
+  private static List<Export> exports(ServerConfig config, ServingMetrics metrics) {
+    return ServiceLoader.load(Exporter.class).stream()
+        .map(exporter -> exporter.get().start(config, metrics::snapshots, Logging::print))
+        .flatMap(Optional::stream)
+        .toList();
   }
 
   /// The rest of the start goes on while the listener starts: each takes some tenths of a second.
@@ -199,7 +180,11 @@ public final class Server implements AutoCloseable {
               config,
               new Serving(served, models, health, SampleRequest::forThePage),
               metrics,
-              tracing);
+              exports.stream()
+                  .map(Export::tracing)
+                  .filter(tracing -> !tracing.equals(Tracing.OFF))
+                  .findFirst()
+                  .orElse(Tracing.OFF));
     } catch (RuntimeException e) {
       ifNot.run();
       throw e;
@@ -215,6 +200,15 @@ public final class Server implements AutoCloseable {
             : "");
     listening.http2Port().ifPresent(port -> log.info("listening for gRPC on {}:{}", host, port));
     return listening;
+  }
+
+  /// How long [#close] takes at most, beside its last steps.
+  Duration mostToClose() {
+    return exports.stream()
+        .map(Export::atMost)
+        .reduce(http.mostToClose(), Duration::plus)
+        .plus(config.http().lameDuck())
+        .plus(config.http().drain());
   }
 
   public int port() {
@@ -262,8 +256,7 @@ public final class Server implements AutoCloseable {
       case Served.Many(var models) -> models.stop();
     }
     try (metrics;
-        tracing;
-        var _ = printer.orElse(null);
+        AutoCloseable _ = () -> exports.forEach(Export::close);
         hooks;
         stuckHooks;
         http;

@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 /// the server.
 public final class StartException extends Exception {
 
-  StartException(String message) {
+  public StartException(String message) {
     this(message, null);
   }
 
@@ -34,7 +34,7 @@ public final class StartException extends Exception {
 
   /// What to tell whoever starts the server. Exceptions that are not about the artifact or the
   /// device keep their type, because their message alone may say little.
-  static StartException of(Throwable e) {
+  public static StartException of(Throwable e) {
     return switch (e) {
       case StartException told -> told;
       case ExecutionException wrapped -> of(wrapped.getCause());

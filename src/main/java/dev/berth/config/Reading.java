@@ -19,7 +19,7 @@ import java.util.function.Predicate;
 /// the name, unless others are given: the first of those that is set wins, and a flag wins over
 /// them. A value that can't be read counts as unset, so that the pass goes on and finds the other
 /// problems too.
-final class Reading {
+public final class Reading {
 
   /// Also the prefix of the variables that are Berth's alone.
   static final String OURS = "BERTH_";
@@ -44,17 +44,17 @@ final class Reading {
     this.isTaken = isTaken;
   }
 
-  boolean isTaken(String path) {
+  public boolean isTaken(String path) {
     return isTaken.test(path);
   }
 
   /// A setting with a fixed default.
-  <T> T fixed(String name, Syntax<T> syntax, T unset, String meaning, String... variables) {
+  public <T> T fixed(String name, Syntax<T> syntax, T unset, String meaning, String... variables) {
     return derived(name, syntax, unset, syntax.show(unset), meaning, variables);
   }
 
   /// One whose default follows from other settings, as the rule says.
-  <T> T derived(
+  public <T> T derived(
       String name, Syntax<T> syntax, T unset, String rule, String meaning, String... variables) {
     return read(name, syntax, rule, syntax.show(unset), Setting.DEFAULT, meaning, variables)
         .orElse(unset);
@@ -63,13 +63,13 @@ final class Reading {
   /// One that may stay open.
   ///
   /// @param unset what that means, in words
-  <T> Optional<T> optional(
+  public <T> Optional<T> optional(
       String name, Syntax<T> syntax, String unset, String meaning, String... variables) {
     return read(name, syntax, unset, unset, Setting.DEFAULT, meaning, variables);
   }
 
   /// The same, where the part of the server that the setting is for looks at the machine then.
-  <T> Optional<T> detected(
+  public <T> Optional<T> detected(
       String name, Syntax<T> syntax, String unset, String meaning, String... variables) {
     return read(name, syntax, unset, unset, Setting.DETECTED, meaning, variables);
   }
@@ -125,24 +125,24 @@ final class Reading {
     return OURS + name.replace('-', '_').toUpperCase(Locale.ROOT);
   }
 
-  static OptionalInt number(Optional<Integer> value) {
+  public static OptionalInt number(Optional<Integer> value) {
     return value.map(OptionalInt::of).orElseGet(OptionalInt::empty);
   }
 
-  Map<String, String> environment() {
+  public Map<String, String> environment() {
     return environment;
   }
 
   /// Whether anybody has chosen this, rightly or wrongly.
-  boolean isSet(String name) {
+  public boolean isSet(String name) {
     return settings.get(name).isChosen();
   }
 
-  void problem(String message) {
+  public void problem(String message) {
     problems.add(message);
   }
 
-  void warning(String message) {
+  public void warning(String message) {
     warnings.add(message);
   }
 

@@ -1,11 +1,18 @@
 package dev.berth.config;
 
 import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.ServiceLoader;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /// All that the server was told, one record for each part of it.
+///
+/// @param extensions those of the extensions, by their class
 public record ServerConfig(
     HttpConfig http,
-    AsyncConfig async,
     ModelConfig model,
     MultiModelConfig multiModel,
     BatchingConfig batching,
@@ -15,12 +22,19 @@ public record ServerConfig(
     PlatformConfig platform,
     ProtocolConfig protocol,
     LogConfig log,
-    TelemetryConfig telemetry) {
+    MetricsAliases metricsAliases,
+    Map<Class<?>, Record> extensions) {
+
+  /// In the same order whatever the class path's.
+  private static final List<ExtensionSettings> EXTENSIONS =
+      ServiceLoader.load(ExtensionSettings.class).stream()
+          .sorted(Comparator.comparing(provider -> provider.type().getName()))
+          .map(ServiceLoader.Provider::get)
+          .toList();
 
   static ServerConfig read(Reading reading, Path home) {
     return new ServerConfig(
         HttpConfig.read(reading),
-        AsyncConfig.read(reading),
         ModelConfig.read(reading, home),
         MultiModelConfig.read(reading),
         BatchingConfig.read(reading),
@@ -30,6 +44,16 @@ public record ServerConfig(
         PlatformConfig.read(reading),
         ProtocolConfig.read(reading),
         LogConfig.read(reading),
-        TelemetryConfig.read(reading));
+        MetricsAliases.read(reading),
+        EXTENSIONS.stream()
+            .map(extension -> extension.read(reading))
+            .collect(Collectors.toUnmodifiableMap(Record::getClass, Function.identity())));
+  }
+
+  /// What an extension was told.
+  ///
+  /// @param type what its [ExtensionSettings] read
+  public <T extends Record> T of(Class<T> type) {
+    return type.cast(extensions.get(type));
   }
 }

@@ -27,9 +27,6 @@ public final class Settings {
       Stream.concat(OF_THE_MODEL.stream(), named("timeout default-accept bad-records").stream())
           .toList();
 
-  /// Those that say besides how the server of a job of one's own behaves.
-  public static final List<Setting> OF_A_TRANSFORM = named("model-dir trailing-newline log-format");
-
   /// Those that say where the server listens.
   public static final List<Setting> OF_THE_LISTENER = named("port host");
 
@@ -41,7 +38,8 @@ public final class Settings {
     return reading.settings();
   }
 
-  private static List<Setting> named(String names) {
+  /// @param names with spaces between them
+  public static List<Setting> named(String names) {
     var byName = ALL.stream().collect(Collectors.toMap(Setting::name, Function.identity()));
     return Arrays.stream(names.split(" ")).map(byName::get).map(Objects::requireNonNull).toList();
   }

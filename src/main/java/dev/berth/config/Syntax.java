@@ -20,7 +20,7 @@ import java.util.function.Function;
 /// @param reader gives the value; empty where the text is not one
 /// @param shower gives the value as the log and the documentation write it, with its unit
 /// @param variants how those variables spell it that differ
-record Syntax<T>(
+public record Syntax<T>(
     String label,
     String expected,
     Function<String, Optional<T>> reader,
@@ -33,11 +33,11 @@ record Syntax<T>(
   private static final long MEBIBYTE = 1024 * 1024;
 
   /// One whose values are shown as they are.
-  Syntax(String label, String expected, Function<String, Optional<T>> reader) {
+  public Syntax(String label, String expected, Function<String, Optional<T>> reader) {
     this(label, expected, reader, String::valueOf);
   }
 
-  Syntax(
+  public Syntax(
       String label,
       String expected,
       Function<String, Optional<T>> reader,
@@ -45,7 +45,7 @@ record Syntax<T>(
     this(label, expected, reader, shower, Map.of());
   }
 
-  static Syntax<Integer> wholeNumber(int least, int most) {
+  public static Syntax<Integer> wholeNumber(int least, int most) {
     var expected =
         most == Integer.MAX_VALUE
             ? "a whole number, at least " + least
@@ -57,19 +57,19 @@ record Syntax<T>(
         value -> value == Integer.MAX_VALUE ? "unlimited" : value.toString());
   }
 
-  static Syntax<Integer> positive() {
+  public static Syntax<Integer> positive() {
     return wholeNumber(1, Integer.MAX_VALUE);
   }
 
-  static Syntax<Duration> seconds(int least) {
+  public static Syntax<Duration> seconds(int least) {
     return duration("seconds", Duration.ofSeconds(1), least);
   }
 
-  static Syntax<Duration> milliseconds(int least) {
+  public static Syntax<Duration> milliseconds(int least) {
     return duration("ms", Duration.ofMillis(1), least);
   }
 
-  static Syntax<Duration> duration(String unitName, Duration unit, int least) {
+  public static Syntax<Duration> duration(String unitName, Duration unit, int least) {
     return new Syntax<>(
         "<" + unitName + ">",
         "a whole number of %s from %d to %d".formatted(unitName, least, MOST_UNITS),
@@ -78,11 +78,11 @@ record Syntax<T>(
             value.toMillis() % 1000 == 0 ? value.toSeconds() + " s" : value.toMillis() + " ms");
   }
 
-  static Syntax<Long> bytes() {
+  public static Syntax<Long> bytes() {
     return payload("bytes", 1, Long.MAX_VALUE);
   }
 
-  static Syntax<Long> mebibytes() {
+  public static Syntax<Long> mebibytes() {
     return payload("MiB", MEBIBYTE, Integer.MAX_VALUE);
   }
 
@@ -104,7 +104,7 @@ record Syntax<T>(
     return bytes % MEBIBYTE == 0 ? bytes / MEBIBYTE + " MiB" : bytes + " bytes";
   }
 
-  static Syntax<Boolean> trueOrFalse() {
+  public static Syntax<Boolean> trueOrFalse() {
     return new Syntax<>(
         "<true|false>",
         "true or false",
@@ -117,11 +117,11 @@ record Syntax<T>(
   }
 
   /// One of an enum's constants, in any case and with `-`, `_` or nothing between its words.
-  static <E extends Enum<E>> Syntax<E> oneOf(Class<E> type) {
+  public static <E extends Enum<E>> Syntax<E> oneOf(Class<E> type) {
     return oneOf(type, constant -> constant.name().toLowerCase(Locale.ROOT).replace('_', '-'));
   }
 
-  static <E extends Enum<E>> Syntax<E> oneOf(Class<E> type, Function<E, String> show) {
+  public static <E extends Enum<E>> Syntax<E> oneOf(Class<E> type, Function<E, String> show) {
     var constants = type.getEnumConstants();
     var spelled = Arrays.stream(constants).map(show).toList();
     return new Syntax<>(
@@ -134,19 +134,19 @@ record Syntax<T>(
         show);
   }
 
-  static Syntax<MediaType> mediaType() {
+  public static Syntax<MediaType> mediaType() {
     return new Syntax<>(
         "<type>",
         "a media type such as application/json",
         text -> MediaType.parse(text).filter(type -> !type.isRange()));
   }
 
-  static Syntax<Path> directory() {
+  public static Syntax<Path> directory() {
     return new Syntax<>(
         "<dir>", "a directory that exists", text -> path(text).filter(Files::isDirectory));
   }
 
-  static Syntax<URI> httpAddress(String example) {
+  public static Syntax<URI> httpAddress(String example) {
     return new Syntax<>(
         "<url>",
         "an address such as " + example,
@@ -162,36 +162,36 @@ record Syntax<T>(
   }
 
   /// An address without the name and password that may stand in it.
-  static String withoutUser(String address) {
+  public static String withoutUser(String address) {
     return address.replaceAll("(?<=//)[^/?#\\s]*@", "…@");
   }
 
-  static Syntax<String> word(String label, String expected) {
+  public static Syntax<String> word(String label, String expected) {
     return matching(label, expected, "\\S+");
   }
 
-  static Syntax<String> matching(String label, String expected, String pattern) {
+  public static Syntax<String> matching(String label, String expected, String pattern) {
     return new Syntax<>(
         label, expected, text -> Optional.of(text).filter(word -> word.matches(pattern)));
   }
 
   /// The same, where one of the variables spells it in another way, such as in another unit.
-  Syntax<T> in(String variable, Syntax<T> another) {
+  public Syntax<T> in(String variable, Syntax<T> another) {
     var all = new HashMap<>(variants);
     all.put(variable, another);
     return new Syntax<>(label, expected, reader, shower, all);
   }
 
   /// Reads a value, without the blanks around it.
-  Optional<T> read(String text) {
+  public Optional<T> read(String text) {
     return reader.apply(text.strip());
   }
 
-  String show(T value) {
+  public String show(T value) {
     return shower.apply(value);
   }
 
-  static Optional<Path> path(String text) {
+  public static Optional<Path> path(String text) {
     try {
       return Optional.of(Path.of(text));
     } catch (InvalidPathException e) {

@@ -28,17 +28,14 @@ public class ContentType {
     this.framing = framing;
   }
 
-  /// Its names without parameters, SageMaker's first.
   public final List<MediaType> mediaTypes() {
     return mediaTypes;
   }
 
-  /// The endings of its files, such as `json` for `sample.json`.
   public final List<String> fileEndings() {
     return fileEndings;
   }
 
-  /// What splits a payload into records.
   public final Framing framing() {
     return framing;
   }

@@ -15,7 +15,7 @@ public final class ContentTypes {
       List.of(
           new Json(),
           new JsonLines(),
-          new Csv(),
+          new CsvType(),
           new Libsvm(),
           new ContentType(List.of(MediaType.TEXT), List.of("txt"), Framing.NONE),
           new Npy(),

@@ -5,20 +5,15 @@ import com.fasterxml.jackson.databind.SequenceWriter;
 import com.fasterxml.jackson.dataformat.csv.CsvGenerator;
 import com.fasterxml.jackson.dataformat.csv.CsvMapper;
 import dev.berth.hooks.BadInputException;
-import dev.berth.hooks.InvocationRequest;
-import dev.berth.hooks.InvocationResponse;
-import dev.berth.hooks.MediaType;
 import dev.berth.json.CountedText;
 import dev.berth.memory.HeapSize;
 import dev.berth.memory.RequestMemory;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 /// CSV (RFC 4180) in and out. Quoted fields may hold commas, doubled quotes and line breaks.
-public final class Csv extends ContentType
-    implements ContentType.OfDocuments, ContentType.OfTensors {
+public final class Csv {
 
   private static final CsvMapper CSV =
       CsvMapper.builder().enable(CsvGenerator.Feature.STRICT_CHECK_FOR_QUOTING).build();
@@ -28,10 +23,7 @@ public final class Csv extends ContentType
 
   private static final String ERROR = "ERROR: ";
 
-  /// For [ContentTypes] alone.
-  Csv() {
-    super(List.of(MediaType.CSV), List.of("csv"), Framing.LINES);
-  }
+  private Csv() {}
 
   /// The rows of a text, a header included where it has one. Blank lines at its end do not count.
   ///
@@ -115,45 +107,5 @@ public final class Csv extends ContentType
   /// Whether a cell as it is written is an error.
   public static boolean isError(String cell) {
     return cell.startsWith(ERROR) || cell.startsWith("\"" + ERROR);
-  }
-
-  @Override
-  public Documents readDocuments(InvocationRequest request, List<String> fields)
-      throws IOException {
-    return new Documents.Records(CsvDocuments.read(request, fields));
-  }
-
-  @Override
-  public InvocationResponse writeDocuments(
-      List<?> documents, List<String> fields, Instances.Form form, MediaType accept)
-      throws IOException {
-    var rows = documents.stream().map(document -> CsvDocuments.cells(document, fields)).toList();
-    return InvocationResponse.of(write(rows), accept);
-  }
-
-  @Override
-  public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs)
-      throws IOException {
-    if (!inputs.table().isKnown()) {
-      inputs.checkOne(request);
-      var rows = CsvTensors.read(request, inputs);
-      return new TensorRecords(
-          rows.size(), i -> List.of(rows.get(i).tensor(inputs.type(0))), Instances.Form.LIST);
-    }
-    return CsvTensors.records(request, inputs);
-  }
-
-  @Override
-  public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept)
-      throws IOException {
-    predictions.chargeElements(TensorPredictions.NUMBER_AS_TEXT);
-    var rows =
-        predictions.inPlace(
-            outputs ->
-                outputs.stream()
-                    .flatMap(output -> Arrays.stream(CsvTensors.cells(output)))
-                    .toArray(),
-            message -> new Object[] {error(message)});
-    return InvocationResponse.of(write(rows), accept);
   }
 }

@@ -187,7 +187,7 @@ public final class CsvTensors {
         && new HashSet<>(first).size() == first.size()
         && inputs.types().stream()
             .noneMatch(type -> type == ElementType.STRING || type == ElementType.BOOL)
-        && !ContentTypes.keepsBadRecords(request);
+        && !request.keepBadRecords();
   }
 
   private static List<String> cells(String[] row) {

@@ -36,7 +36,6 @@ public final class CsvText {
     return rows;
   }
 
-  /// The cells of a row, as they stand there.
   public static List<String> cells(String row) {
     var all = new ArrayList<String>();
     for (var cells = new CsvText(row); cells.next(); ) {
@@ -86,7 +85,6 @@ public final class CsvText {
     return start > 0 && text.charAt(start - 1) == c;
   }
 
-  /// The cell as it stands there.
   String cell() {
     boolean isBeforeReturn =
         end < text.length()
@@ -96,7 +94,6 @@ public final class CsvText {
     return text.substring(start, isBeforeReturn ? end - 1 : end);
   }
 
-  /// Whether the cell is the last one of its row.
   boolean endsRow() {
     return end == text.length() || text.charAt(end) == '\n';
   }

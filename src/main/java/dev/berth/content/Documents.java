@@ -7,10 +7,8 @@ import java.util.List;
 /// A payload as JSON-like documents of any content type.
 public sealed interface Documents {
 
-  /// One document, in which the handler finds the records.
   record Body(JsonNode json) implements Documents {}
 
-  /// A document for each record.
   record Records(List<? extends Document> documents) implements Documents {}
 
   /// A document that is read when it is asked for, so that a bad one can fail alone.

@@ -34,7 +34,6 @@ public final class Excerpt {
     return new BadInputException("%s: found %s, expected %s".formatted(name, of(value), expected));
   }
 
-  /// A text in quotes, cut where it is long.
   public static String quoted(String text) {
     return '"' + cut(text) + '"';
   }

@@ -111,12 +111,10 @@ public final class Fields {
     return json.has(field);
   }
 
-  /// What messages call a field.
   public String name(String field) {
     return prefix + field;
   }
 
-  /// A field of any form.
   public JsonNode json(String field) {
     return json.path(field);
   }
@@ -183,7 +181,6 @@ public final class Fields {
     return word(field, names).map(name -> choices.get(names.indexOf(name))).orElse(otherwise);
   }
 
-  /// A text, or a list of texts.
   public Optional<List<String>> texts(String field) {
     return value(
         field,

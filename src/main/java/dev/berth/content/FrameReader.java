@@ -1,12 +1,13 @@
 package dev.berth.content;
 
-import dev.berth.content.Framing.Frames;
 import dev.berth.hooks.BadInputException;
 import dev.berth.memory.HeapSize;
 import dev.berth.memory.RequestMemory;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 
 /// Reads framed records, and knows where it is: at which record, counted from 1, and at which
@@ -36,6 +37,19 @@ abstract class FrameReader implements RecordReader {
     input.reset();
     record++;
     return Optional.of(record());
+  }
+
+  /// All records of a body, which is in memory already.
+  final List<byte[]> all() {
+    var records = new ArrayList<byte[]>();
+    try {
+      for (var next = next(); next.isPresent(); next = next()) {
+        records.add(next.get());
+      }
+    } catch (IOException e) {
+      throw new IllegalStateException("a body is in memory already", e);
+    }
+    return records;
   }
 
   /// The next record, which has at least a byte.

@@ -1,10 +1,7 @@
 package dev.berth.content;
 
-import java.io.ByteArrayInputStream;
-import java.io.IOException;
+import dev.berth.content.RecordReader.Frames;
 import java.io.InputStream;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -14,18 +11,8 @@ public enum Framing {
   NONE((input, _, maxBytes) -> whole(input, maxBytes)),
   /// A newline at the end of each record.
   LINES((input, _, maxBytes) -> new LineReader(input, maxBytes)),
-  /// See [RecordIo].
   RECORD_IO(RecordIo.Reader::new),
-  /// See [TfRecord].
   TF_RECORD(TfRecord.Reader::new);
-
-  /// What a reader gives of a framed record. A line always keeps its newline.
-  public enum Frames {
-    /// The record with the frame around it, byte for byte as it was read.
-    KEPT,
-    /// The record alone.
-    STRIPPED
-  }
 
   @FunctionalInterface
   private interface Opener {
@@ -58,29 +45,5 @@ public enum Framing {
       }
       return Optional.of(record);
     };
-  }
-
-  /// Whether a line has nothing but white space.
-  public static boolean isBlank(byte[] line) {
-    for (byte b : line) {
-      if (b != ' ' && b != '\t' && b != '\r' && b != '\n') {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  /// The bare records of a body.
-  List<byte[]> records(byte[] body) {
-    var reader = open(new ByteArrayInputStream(body), Frames.STRIPPED, Integer.MAX_VALUE);
-    var records = new ArrayList<byte[]>();
-    try {
-      for (var record = reader.next(); record.isPresent(); record = reader.next()) {
-        records.add(record.get());
-      }
-    } catch (IOException e) {
-      throw new IllegalStateException("a body is in memory already", e);
-    }
-    return records;
   }
 }

@@ -19,7 +19,6 @@ import java.util.function.IntFunction;
 public final class Json extends ContentType
     implements ContentType.OfDocuments, ContentType.OfTensors {
 
-  /// For [ContentTypes] alone.
   Json() {
     super(List.of(MediaType.JSON), List.of("json"), Framing.NONE);
   }

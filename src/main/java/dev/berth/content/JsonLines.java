@@ -40,7 +40,6 @@ public final class JsonLines extends ContentType
     }
   }
 
-  /// For [ContentTypes] alone.
   JsonLines() {
     super(TYPES, List.of("jsonl"), Framing.LINES);
   }

@@ -13,7 +13,6 @@ import java.util.List;
 /// columns that are not there are missing values.
 final class Libsvm extends ContentType implements ContentType.ToTensors {
 
-  /// For [ContentTypes] alone.
   Libsvm() {
     super(
         List.of(MediaType.of("text", "libsvm"), MediaType.of("text", "x-libsvm")),

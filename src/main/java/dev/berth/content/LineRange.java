@@ -57,7 +57,7 @@ public final class LineRange implements RecordReader {
   public Optional<byte[]> next() throws IOException {
     var line = next == null && !isOver ? lines.next() : Optional.ofNullable(next);
     next = null;
-    isOver = line.isEmpty() || (position >= end && !Framing.isBlank(line.get()));
+    isOver = line.isEmpty() || (position >= end && !RecordReader.isBlank(line.get()));
     if (isOver) {
       return Optional.empty();
     }
@@ -84,7 +84,7 @@ public final class LineRange implements RecordReader {
   private int skipBlankLines() throws IOException {
     int skipped = 0;
     for (var line = lines.next(); line.isPresent(); line = lines.next()) {
-      if (!Framing.isBlank(line.get())) {
+      if (!RecordReader.isBlank(line.get())) {
         next = line.get();
         return skipped;
       }

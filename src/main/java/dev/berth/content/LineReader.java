@@ -55,7 +55,7 @@ final class LineReader implements RecordReader {
     for (var line = read(); line.isPresent(); line = read()) {
       held.add(line.get());
       bytes += line.get().length;
-      if (!Framing.isBlank(line.get()) || bytes > MOST_HELD) {
+      if (!RecordReader.isBlank(line.get()) || bytes > MOST_HELD) {
         return;
       }
     }

@@ -38,7 +38,6 @@ public final class Npy extends ContentType implements ContentType.OfTensors {
 
   private static final int MAX_DIGITS = 21;
 
-  /// For [ContentTypes] alone.
   Npy() {
     super(List.of(MediaType.NPY), List.of("npy"), Framing.NONE);
   }

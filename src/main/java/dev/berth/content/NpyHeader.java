@@ -40,7 +40,6 @@ record NpyHeader(NpyType type, boolean columnMajor, int[] shape, int dataOffset)
     }
   }
 
-  /// The number of elements.
   int size() {
     int size = 1;
     for (int length : shape) {

@@ -33,7 +33,6 @@ public final class Npz extends ContentType implements ContentType.OfTensors {
   /// The time of files that have none, as NumPy writes it: the earliest that ZIP knows.
   private static final LocalDateTime NO_TIME = LocalDateTime.of(1980, 1, 1, 0, 0);
 
-  /// For [ContentTypes] alone.
   Npz() {
     super(List.of(MediaType.NPZ), List.of("npz"), Framing.NONE);
   }

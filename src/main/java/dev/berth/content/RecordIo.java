@@ -1,7 +1,8 @@
 package dev.berth.content;
 
-import dev.berth.content.Framing.Frames;
+import dev.berth.content.RecordReader.Frames;
 import dev.berth.hooks.BadInputException;
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -42,7 +43,7 @@ public final class RecordIo {
     if (body.length < Integer.BYTES || buffer.getInt(0) != MAGIC) {
       return List.of(body);
     }
-    return Framing.RECORD_IO.records(body);
+    return new Reader(new ByteArrayInputStream(body), Frames.STRIPPED, Integer.MAX_VALUE).all();
   }
 
   /// Framed records, as MXNet writes them.

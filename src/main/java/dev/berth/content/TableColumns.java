@@ -28,7 +28,6 @@ public record TableColumns(List<Part> parts) {
       shape = List.copyOf(shape);
     }
 
-    /// How many columns there are.
     int width() {
       return shape.stream().reduce(1, Math::multiplyExact);
     }

@@ -1,7 +1,8 @@
 package dev.berth.content;
 
-import dev.berth.content.Framing.Frames;
+import dev.berth.content.RecordReader.Frames;
 import dev.berth.hooks.BadInputException;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -38,10 +39,9 @@ public final class TfRecord {
     if (body.length < HEADER_BYTES || !isFramed(body)) {
       return List.of(body);
     }
-    return Framing.TF_RECORD.records(body);
+    return new Reader(new ByteArrayInputStream(body), Frames.STRIPPED, Integer.MAX_VALUE).all();
   }
 
-  /// Framed records, as TensorFlow writes them.
   public static byte[] write(List<byte[]> records) {
     int bytes = records.stream().mapToInt(TfRecord::framedBytes).reduce(0, Math::addExact);
     var body = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);

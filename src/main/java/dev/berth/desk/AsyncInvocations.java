@@ -1,10 +1,8 @@
 package dev.berth.desk;
 
-import dev.berth.config.AsyncConfig;
+import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.storage.Location;
-import dev.berth.storage.RetryPolicy;
-import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
 import java.io.ByteArrayInputStream;
@@ -74,7 +72,11 @@ public final class AsyncInvocations implements AutoCloseable {
     this.inputs = config.input();
     this.storage =
         new Storage(
-            new S3Options(config.s3(), false, Optional.empty(), false, RetryPolicy.DEFAULT));
+            Storage.options(
+                flag ->
+                    flag.equals("--endpoint-url")
+                        ? config.s3().map(URI::toString)
+                        : Optional.empty()));
     this.queue =
         new ThreadPoolExecutor(
             config.concurrency(),
@@ -87,7 +89,8 @@ public final class AsyncInvocations implements AutoCloseable {
   }
 
   /// Empty where no place for answers is set.
-  public static Optional<AsyncInvocations> of(AsyncConfig config) {
+  public static Optional<AsyncInvocations> of(ServerConfig server) {
+    var config = server.of(AsyncConfig.class);
     return config.output().map(answers -> new AsyncInvocations(config, answers));
   }
 

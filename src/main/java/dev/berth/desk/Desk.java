@@ -24,14 +24,9 @@ public final class Desk implements Protocol {
   }
 
   @Override
-  public Duration toClose(ServerConfig config) {
-    return config.async().output().isPresent() ? AsyncInvocations.LAST_OBJECTS : Duration.ZERO;
-  }
-
-  @Override
   public Optional<Front> front(ServerParts parts) {
     var config = parts.config();
-    var async = AsyncInvocations.of(config.async());
+    var async = AsyncInvocations.of(config);
     var api = new RuntimeApi(parts.serving().hasMany(), config.batching().timeout(), async);
     return Optional.of(
         new Front() {
@@ -43,6 +38,11 @@ public final class Desk implements Protocol {
           @Override
           public void refuse() {
             async.ifPresent(AsyncInvocations::stop);
+          }
+
+          @Override
+          public Duration mostToClose() {
+            return async.isPresent() ? AsyncInvocations.LAST_OBJECTS : Duration.ZERO;
           }
 
           @Override

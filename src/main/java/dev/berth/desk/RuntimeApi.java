@@ -211,7 +211,7 @@ final class RuntimeApi extends Handler.Wrapper {
   private static void refuse(Response response, ServingException refusal, Callback callback) {
     var message = Map.of("Message", refusal.getMessage());
     switch (refusal.type()) {
-      case OVERLOADED ->
+      case OVERLOADED, TOO_MANY_CONNECTIONS, TOO_MANY_SESSIONS, TOO_MANY_LOADS, MEMORY_TAKEN ->
           fail(response, HttpStatus.BAD_REQUEST_400, "ThrottlingException", message, callback);
       case NOT_READY ->
           fail(response, refusal.type().status(), "ServiceUnavailable", message, callback);

@@ -10,6 +10,7 @@ import dev.berth.content.Excerpt;
 import dev.berth.content.Fields;
 import dev.berth.dialects.JsonDialect.Answer;
 import dev.berth.dialects.JsonDialect.Asked;
+import dev.berth.handler.task.Task;
 import dev.berth.serving.Dialect;
 import java.util.HashMap;
 import java.util.List;
@@ -38,8 +39,7 @@ final class HuggingFace {
 
   private static Map<String, Supplier<Dialect>> dialects() {
     var dialects = new HashMap<String, Supplier<Dialect>>();
-    List.of("question-answering", "token-classification", "fill-mask", "image-classification")
-        .forEach(task -> dialects.put(task, () -> Dialect.NONE));
+    Task.ALL.forEach(task -> dialects.put(task.name(), () -> Dialect.NONE));
     dialects.put(CLASSIFICATION, () -> new JsonDialect(HuggingFace::classify));
     dialects.put(EMBEDDINGS, () -> new JsonDialect(HuggingFace::embed));
     return Map.copyOf(dialects);

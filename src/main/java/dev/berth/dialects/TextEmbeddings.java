@@ -106,7 +106,12 @@ final class TextEmbeddings {
           return switch (type) {
             case BAD_INPUT -> 422;
             case NOT_FOUND, INTERNAL -> 424;
-            case OVERLOADED -> 429;
+            case OVERLOADED,
+                TOO_MANY_CONNECTIONS,
+                TOO_MANY_SESSIONS,
+                TOO_MANY_LOADS,
+                MEMORY_TAKEN ->
+                429;
             default -> type.status();
           };
         }
@@ -117,7 +122,8 @@ final class TextEmbeddings {
   private static String word(ErrorType type) {
     return switch (type) {
       case NOT_READY -> "Unhealthy";
-      case OVERLOADED -> "Overloaded";
+      case OVERLOADED, TOO_MANY_CONNECTIONS, TOO_MANY_SESSIONS, TOO_MANY_LOADS, MEMORY_TAKEN ->
+          "Overloaded";
       case NOT_FOUND, INTERNAL, DEADLINE_EXCEEDED, INSUFFICIENT_MEMORY, CALLER_GONE -> "Backend";
       case BAD_INPUT,
           FORBIDDEN,

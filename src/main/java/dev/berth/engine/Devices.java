@@ -88,19 +88,17 @@ public record Devices(Target target, List<Accelerator> accelerators, String orig
 
   private static Devices of(
       Target target, OptionalInt neuronCores, Machine machine, String origin) {
+    return new Devices(target, accelerators(target, neuronCores, machine), origin);
+  }
+
+  private static List<Accelerator> accelerators(
+      Target target, OptionalInt neuronCores, Machine machine) {
     return switch (target) {
-      case CPU ->
-          new Devices(
-              target,
-              List.of(new Accelerator.Cpu(machine.processors(), CpuProfile.ADAPTIVE)),
-              origin);
-      case GPU -> new Devices(target, numbered(machine.gpus(), Accelerator.Gpu::new), origin);
-      case INF1 ->
-          new Devices(target, numbered(cores(neuronCores, machine), Accelerator.Inf1::new), origin);
-      case INF2 ->
-          new Devices(target, numbered(cores(neuronCores, machine), Accelerator.Inf2::new), origin);
-      case TRN1 ->
-          new Devices(target, numbered(cores(neuronCores, machine), Accelerator.Trn1::new), origin);
+      case CPU -> List.of(new Accelerator.Cpu(machine.processors(), CpuProfile.ADAPTIVE));
+      case GPU -> numbered(machine.gpus(), Accelerator.Gpu::new);
+      case INF1 -> numbered(cores(neuronCores, machine), Accelerator.Inf1::new);
+      case INF2 -> numbered(cores(neuronCores, machine), Accelerator.Inf2::new);
+      case TRN1 -> numbered(cores(neuronCores, machine), Accelerator.Trn1::new);
     };
   }
 

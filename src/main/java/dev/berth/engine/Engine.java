@@ -74,6 +74,12 @@ public interface Engine {
   /// The names that a model file has for its inputs and outputs, as far as the file tells.
   GraphNames names(Path file);
 
+  /// How the names of its files end on Hugging Face's hub, which is also the name of a directory of
+  /// more of them: `onnx`. Empty: none of them are taken from there.
+  default Optional<String> hubFormat() {
+    return Optional.empty();
+  }
+
   /// Begins to load the library on a thread of its own. The next caller that needs it waits, and is
   /// told what went wrong.
   ///

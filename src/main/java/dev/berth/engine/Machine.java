@@ -16,7 +16,6 @@ public record Machine(
 
   private static final int CORES_OF_AN_INFERENTIA = 4;
 
-  /// The machine that this process runs on.
   public static Machine current() {
     // A container may have been given any of the host's.
     boolean nvidiaDevice = NeuronDriver.count(Path.of("/dev"), "nvidia\\d+") > 0;

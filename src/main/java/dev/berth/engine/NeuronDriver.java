@@ -34,7 +34,6 @@ record NeuronDriver(int devices, int coresOfADevice) {
     }
   }
 
-  /// How many entries of a directory have such a name.
   static int count(Path directory, String name) {
     if (!Files.isDirectory(directory)) {
       return 0;

@@ -28,7 +28,6 @@ public final class RowCheck {
     /// @param haveParts whether what the model returned has a part for each row
     record Dependent(String found, boolean haveParts) implements Result {}
 
-    /// These rows show nothing.
     record Unknown(String why) implements Result {}
   }
 
@@ -117,7 +116,6 @@ public final class RowCheck {
     }
   }
 
-  /// The largest finite number.
   private static double largest(Tensor tensor) {
     return tensor.type() == ElementType.STRING
         ? 0

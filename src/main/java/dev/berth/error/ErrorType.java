@@ -1,7 +1,8 @@
 package dev.berth.error;
 
 /// Why a request failed, with the HTTP status that says so and when to try again: **a status is
-/// changed here alone**.
+/// changed here alone**. Each reason means one thing. Clients are told of those that have the same
+/// [#code] by one word.
 public enum ErrorType {
   BAD_INPUT(400, "The payload or a parameter is wrong"),
   FORBIDDEN(403, "A page from elsewhere may not ask this"),
@@ -17,12 +18,17 @@ public enum ErrorType {
   INTERNAL(500, "A hook or the server failed"),
   NOT_READY(503, 1, "The model is loading, stopping or failed"),
   OVERLOADED(503, 1, "The queue is full; worth a retry"),
+  TOO_MANY_CONNECTIONS(OVERLOADED, "Other connections have all the places; worth a retry"),
+  TOO_MANY_SESSIONS(OVERLOADED, "Other sessions have all the places; worth a retry"),
+  TOO_MANY_LOADS(OVERLOADED, "Too many models are being loaded; worth a retry"),
+  MEMORY_TAKEN(OVERLOADED, "Other requests have the memory; worth a retry"),
   DEADLINE_EXCEEDED(504, "The time of the request ran out before it was answered"),
   INSUFFICIENT_MEMORY(507, "The accelerator or the process had no memory for it");
 
   private final int status;
   private final int retryAfter;
   private final String meaning;
+  private final String code;
 
   ErrorType(int status, String meaning) {
     this(status, 0, meaning);
@@ -32,6 +38,20 @@ public enum ErrorType {
     this.status = status;
     this.retryAfter = retryAfter;
     this.meaning = meaning;
+    this.code = name();
+  }
+
+  /// A reason that clients are told as another one.
+  ErrorType(ErrorType told, String meaning) {
+    this.status = told.status;
+    this.retryAfter = told.retryAfter;
+    this.meaning = meaning;
+    this.code = told.code;
+  }
+
+  /// What clients, the log and metrics have of it: `OVERLOADED`.
+  public String code() {
+    return code;
   }
 
   public int status() {

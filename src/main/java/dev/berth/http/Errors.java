@@ -20,7 +20,7 @@ public final class Errors {
   private Errors() {}
 
   public static byte[] body(ErrorType type, String message) {
-    return body(type.name().toLowerCase(Locale.ROOT), type.status(), message);
+    return body(type.code().toLowerCase(Locale.ROOT), type.status(), message);
   }
 
   /// The same with the word that another server has for the type.

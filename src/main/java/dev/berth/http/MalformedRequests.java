@@ -50,9 +50,9 @@ final class MalformedRequests extends ErrorHandler {
 
   static byte[] overloaded(String message) {
     return response(
-        ErrorType.OVERLOADED.status() + " Service Unavailable",
+        ErrorType.TOO_MANY_CONNECTIONS.status() + " Service Unavailable",
         UUID.randomUUID().toString(),
-        Errors.body(ErrorType.OVERLOADED, message));
+        Errors.body(ErrorType.TOO_MANY_CONNECTIONS, message));
   }
 
   /// A whole response, which Jetty knows nothing of.
@@ -63,7 +63,7 @@ final class MalformedRequests extends ErrorHandler {
             RequestLog.REQUEST_ID_HEADER + ": " + requestId,
             "Content-Type: " + Errors.CONTENT_TYPE,
             "Content-Length: " + body.length,
-            "Retry-After: " + ErrorType.OVERLOADED.retryAfter(),
+            "Retry-After: " + ErrorType.TOO_MANY_CONNECTIONS.retryAfter(),
             "Connection: close",
             "",
             new String(body, StandardCharsets.UTF_8))

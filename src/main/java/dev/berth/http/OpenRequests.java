@@ -60,7 +60,7 @@ public final class OpenRequests extends Handler.Wrapper {
         return true;
       }
       if (!connections.admit(place)) {
-        refuse(response, ErrorType.OVERLOADED, connections.full(), callback);
+        refuse(response, ErrorType.TOO_MANY_CONNECTIONS, connections.full(), callback);
         return true;
       }
     }

@@ -175,7 +175,7 @@ public record RequestLog(
     if (entry.served != null) {
       entry.trace.records(entry.served.records());
     }
-    entry.trace.end(route, status, failure.map(e -> e.type().name()));
+    entry.trace.end(route, status, failure.map(e -> e.type().code()));
     write(entry, route, status, total);
     MDC.clear();
   }
@@ -245,9 +245,12 @@ public record RequestLog(
           failure.type() == ErrorType.INSUFFICIENT_MEMORY
               ? failure.getMessage()
               : CallerText.withoutExcerpts(failure.getMessage());
-      result = why.isEmpty() ? ": " + failure.type() : ": %s: %s".formatted(failure.type(), why);
+      result =
+          why.isEmpty()
+              ? ": " + failure.type().code()
+              : ": %s: %s".formatted(failure.type().code(), why);
       line =
-          line.addKeyValue("error", failure.type().name())
+          line.addKeyValue("error", failure.type().code())
               .setCause(isOurs(failure) ? Unsaid.of(failure) : null);
     } else if (served != null) {
       result =

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.artifact.ModelArtifactException;
+import dev.berth.handler.task.HubFiles;
 import dev.berth.json.JsonText;
 import java.util.List;
 import java.util.Map;
@@ -38,17 +39,17 @@ final class PictureSteps {
   /// Larger pictures are not cut, and not kept in shape either.
   private static final int LARGEST_CUT = 384;
 
-  private final HubDirectory directory;
+  private final HubFiles model;
   private final JsonNode processor;
   private final String type;
 
   /// @throws ModelArtifactException when there is no file of a processor
-  PictureSteps(HubDirectory directory) {
-    if (!directory.has(FILE)) {
-      throw directory.refused(FILE + ": not found, expected what becomes of a picture");
+  PictureSteps(HubFiles model) {
+    if (!model.has(FILE)) {
+      throw model.refused(FILE + ": not found, expected what becomes of a picture");
     }
-    this.directory = directory;
-    this.processor = directory.json(FILE);
+    this.model = model;
+    this.processor = model.json(FILE);
     this.type =
         processor
             .path("image_processor_type")
@@ -65,7 +66,7 @@ final class PictureSteps {
       described.set("crop", square("crop_size"));
     }
     if (!described.has("crop") && !described.path("resize").has("height")) {
-      throw directory.refused(
+      throw model.refused(
           "%s: size: found %s and no crop, expected pictures of one size"
               .formatted(FILE, does("resize") ? processor.path("size") : "no resize"));
     }
@@ -141,7 +142,7 @@ final class PictureSteps {
     int height = size.path("height").asInt(both);
     int width = size.path("width").asInt(both);
     if (height < 1 || width < 1) {
-      throw directory.refused(
+      throw model.refused(
           "%s: %s: found %s, expected a height and a width".formatted(FILE, name, size));
     }
     return JsonNodeFactory.instance.objectNode().put("height", height).put("width", width);

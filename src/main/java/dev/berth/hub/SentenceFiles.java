@@ -3,6 +3,7 @@ package dev.berth.hub;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.artifact.ModelArtifactException;
+import dev.berth.handler.task.HubFiles;
 import dev.berth.json.JsonText;
 import java.util.ArrayList;
 import java.util.List;
@@ -87,22 +88,22 @@ final class SentenceFiles {
               .collect(Collectors.toUnmodifiableSet()),
           Map.of());
 
-  private final HubDirectory directory;
+  private final HubFiles model;
   private final List<String> warnings;
 
   /// @param warnings gets what is passed over
-  SentenceFiles(HubDirectory directory, List<String> warnings) {
-    this.directory = directory;
+  SentenceFiles(HubFiles model, List<String> warnings) {
+    this.model = model;
     this.warnings = warnings;
   }
 
   /// The settings of the Transformer.
-  static JsonNode transformer(HubDirectory directory) {
-    return directory.json(transformerName(directory));
+  static JsonNode transformer(HubFiles model) {
+    return model.json(transformerName(model));
   }
 
-  private static String transformerName(HubDirectory directory) {
-    return TRANSFORMERS.stream().filter(directory::has).findFirst().orElse(TRANSFORMERS.getFirst());
+  private static String transformerName(HubFiles model) {
+    return TRANSFORMERS.stream().filter(model::has).findFirst().orElse(TRANSFORMERS.getFirst());
   }
 
   /// Writes what `model.json` says of them.
@@ -111,12 +112,12 @@ final class SentenceFiles {
   /// @return the steps from the vectors of tokens to that of their text
   /// @throws ModelArtifactException when that can't be served
   List<String> describe(ObjectNode json, boolean isPooled) {
-    var transformer = transformer(directory);
-    check(transformerName(directory), transformer, TRANSFORMER);
+    var transformer = transformer(model);
+    check(transformerName(model), transformer, TRANSFORMER);
     if (transformer.path("do_lower_case").asBoolean()) {
       json.put("lowerCase", true);
     }
-    var settings = directory.json(SETTINGS);
+    var settings = model.json(SETTINGS);
     check(SETTINGS, settings, OF_SETTINGS);
     var prompt = prompt(settings);
     var steps = steps(isPooled, !prompt.isEmpty());
@@ -147,7 +148,7 @@ final class SentenceFiles {
 
   private List<String> steps(boolean isPooled, boolean hasPrompt) {
     var steps = new ArrayList<String>();
-    if (!directory.has(MODULES)) {
+    if (!model.has(MODULES)) {
       if (!isPooled) {
         warnings.add(
             "modules.json: not found, so the mean of the tokens is taken; copy it from the model that the ONNX file was made of, with the directories that it names");
@@ -155,7 +156,7 @@ final class SentenceFiles {
       return List.of("mean");
     }
     boolean normalises = false;
-    for (var module : directory.json(MODULES)) {
+    for (var module : model.json(MODULES)) {
       check(MODULES, module, MODULE);
       var type = module.path("type").asText().replaceFirst(".*\\.", "");
       var path = module.path("path").asText();
@@ -167,9 +168,9 @@ final class SentenceFiles {
           }
         }
         case "Pooling" -> {
-          var config = directory.json(file);
+          var config = model.json(file);
           if (config.isMissingNode() && !isPooled) {
-            throw directory.refused(
+            throw model.refused(
                 "%s: not found, and modules.json names it; copy it from the model that the ONNX file was made of"
                     .formatted(file));
           }
@@ -180,12 +181,12 @@ final class SentenceFiles {
           }
         }
         case "Normalize" -> {
-          check(file, directory.json(file), NORMALIZE);
+          check(file, model.json(file), NORMALIZE);
           normalises = true;
         }
         default -> {
           if (!isPooled) {
-            throw directory.refused(
+            throw model.refused(
                 "modules.json: found %s, expected Transformer, Pooling or Normalize; export the model with its output sentence_embedding, or use trace.py"
                     .formatted(type));
           }
@@ -193,7 +194,7 @@ final class SentenceFiles {
       }
     }
     if (steps.isEmpty() && !isPooled) {
-      throw directory.refused("modules.json: found no Pooling, expected one");
+      throw model.refused("modules.json: found no Pooling, expected one");
     }
     if (normalises) {
       steps.add("normalize");
@@ -257,7 +258,7 @@ final class SentenceFiles {
   }
 
   private ModelArtifactException refused(String file, JsonNode json, String key, String expected) {
-    return directory.refused(
+    return model.refused(
         "%s: %s: found %s, expected %s".formatted(file, key, json.path(key), expected));
   }
 

@@ -3,6 +3,7 @@ package dev.berth.hub;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.berth.handler.task.HubFiles;
 import dev.berth.json.JsonText;
 import dev.berth.tokenizer.Encoding;
 import dev.berth.tokenizer.Tokenizer;
@@ -68,29 +69,41 @@ final class TokenRows {
           Character.UnicodeScript.MYANMAR,
           Character.UnicodeScript.TIBETAN);
 
-  private final HubDirectory directory;
+  private final HubFiles model;
   private final JsonNode config;
 
-  TokenRows(HubDirectory directory, JsonNode config) {
-    this.directory = directory;
+  TokenRows(HubFiles model, JsonNode config) {
+    this.model = model;
     this.config = config;
-    if (!directory.has(TOKENIZER)) {
-      throw directory.refused(
+    if (!model.has(TOKENIZER)) {
+      throw model.refused(
           "tokenizer.json: not found; save it beside the model with AutoTokenizer.from_pretrained(…).save_pretrained(…), or use trace.py, which makes one");
     }
   }
 
-  /// Says how a pair of texts is laid out, and whether answers end with words.
-  void describe(ObjectNode json, boolean isOfQuestions) {
-    try (var tokenizer = Tokenizer.load(directory.path())) {
-      json.set("pair", pair(tokenizer.encode("question", "context", Truncation.NONE)));
-      if (isOfQuestions
-          && isOfUnspacedScripts(Vocabulary.read(directory.path().resolve(TOKENIZER)))
-          && UNSPACED_SENTENCES.stream().anyMatch(text -> isOneWord(tokenizer, text))) {
-        json.putObject("parameters").put("align_to_words", false);
+  /// How a pair of texts is laid out.
+  JsonNode pair() {
+    try (var tokenizer = Tokenizer.load(model.directory())) {
+      return pair(tokenizer.encode("question", "context", Truncation.NONE));
+    } catch (IOException e) {
+      throw model.refused(e.getMessage());
+    }
+  }
+
+  /// Whether most letters of the vocabulary are of scripts without spaces, and a sentence of them
+  /// is one word. Answers are widened to whole words.
+  boolean isUnspaced() {
+    try {
+      if (!isOfUnspacedScripts(Vocabulary.read(model.directory().resolve(TOKENIZER)))) {
+        return false;
+      }
+      try (var tokenizer = Tokenizer.load(model.directory())) {
+        return UNSPACED_SENTENCES.stream()
+            .anyMatch(
+                text -> Arrays.stream(tokenizer.tokens(text).words()).distinct().count() == 1);
       }
     } catch (IOException e) {
-      throw directory.refused(e.getMessage());
+      throw model.refused(e.getMessage());
     }
   }
 
@@ -105,13 +118,13 @@ final class TokenRows {
           .map(limit -> name.equals(POSITIONS) ? limit - ofPadding() : limit)
           .ifPresent(limits::add);
     }
-    limit(directory.json("tokenizer_config.json"), "model_max_length").ifPresent(limits::add);
+    limit(model.json("tokenizer_config.json"), "model_max_length").ifPresent(limits::add);
     if (isOfSentences) {
-      limit(SentenceFiles.transformer(directory), "max_seq_length").ifPresent(limits::add);
+      limit(SentenceFiles.transformer(model), "max_seq_length").ifPresent(limits::add);
     }
     return limits.stream()
         .min(Comparator.naturalOrder())
-        .or(() -> limit(directory.json(TOKENIZER).path("truncation"), "max_length"))
+        .or(() -> limit(model.json(TOKENIZER).path("truncation"), "max_length"))
         .orElseGet(
             () -> {
               warnings.add(
@@ -139,7 +152,7 @@ final class TokenRows {
     int question = sequences.indexOf(0);
     int context = sequences.indexOf(1);
     if (question < 0 || context < question) {
-      throw directory.refused("tokenizer.json: a pair is not encoded as question, then context");
+      throw model.refused("tokenizer.json: a pair is not encoded as question, then context");
     }
     var ids = Arrays.stream(row.ids()).boxed().toList();
     return JsonNodeFactory.instance
@@ -152,11 +165,6 @@ final class TokenRows {
         .put("padding", Math.max(0, config.path("pad_token_id").asLong()))
         .put("questionType", row.typeIds()[question])
         .put("contextType", row.typeIds()[context]);
-  }
-
-  /// Answers are widened to whole words. Many tokenizers take an unspaced sentence for one.
-  private static boolean isOneWord(Tokenizer tokenizer, String text) {
-    return Arrays.stream(tokenizer.tokens(text).words()).distinct().count() == 1;
   }
 
   private static boolean isOfUnspacedScripts(Vocabulary vocabulary) {

@@ -1,6 +1,6 @@
-/// Models as they lie on Hugging Face's hub: which of their ONNX files is taken, and what
-/// `model.json` would say of them.
+/// Models as they lie on Hugging Face's hub: which of their files is taken, and what `model.json`
+/// would say of them.
 ///
-/// It reads `config.json` and the files beside it, and must not load a model. It is used by the
-/// thread that opens a model, and by `serve pack`.
+/// It reads `config.json` and the files beside it, and loads a model only where `serve pack` tries
+/// it. It is used by the thread that opens a model, and by `serve pack`.
 package dev.berth.hub;

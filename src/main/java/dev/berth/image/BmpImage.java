@@ -46,7 +46,7 @@ record BmpImage(int width, int height, byte[] file) implements EncodedImage {
   }
 
   @Override
-  public Image decode() throws IOException {
+  public Pixels decode() throws IOException {
     return DECODER.rgb(file);
   }
 }

@@ -13,7 +13,6 @@ public record Box(float left, float top, float right, float bottom, String label
     return new Box(x - width / 2, y - height / 2, x + width / 2, y + height / 2, label, score);
   }
 
-  /// Left, top, right and bottom.
   public List<Float> corners() {
     return List.of(left, top, right, bottom);
   }

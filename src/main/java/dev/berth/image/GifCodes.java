@@ -40,7 +40,7 @@ final class GifCodes {
     int before = -1;
     int written = 0;
     while (written < numbers.length) {
-      Image.stopIfInterrupted();
+      Pixels.stopIfInterrupted();
       int code = read(bits);
       if (code == end) {
         break;

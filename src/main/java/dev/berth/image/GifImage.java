@@ -105,7 +105,6 @@ record GifImage(
     return palette;
   }
 
-  /// What colours are where a file has no table.
   private static byte[] greys() {
     var palette = new byte[PALETTE_BYTES];
     for (int i = 0; i < PALETTE_BYTES; i++) {
@@ -126,7 +125,7 @@ record GifImage(
   }
 
   @Override
-  public Image decode() throws IOException {
+  public Pixels decode() throws IOException {
     var numbers =
         new GifCodes(data.slice(), new byte[Math.multiplyExact(frame.width, frame.height)])
             .numbers();
@@ -135,7 +134,7 @@ record GifImage(
     int from = 0;
     for (var pass : interlaced ? PASSES : ONE_PASS) {
       for (int y = pass[0]; y < frame.height; y += pass[1]) {
-        Image.stopIfInterrupted();
+        Pixels.stopIfInterrupted();
         int to = ((frame.top + y) * width + frame.left) * 3;
         for (int x = 0; x < frame.width; x++, to += 3) {
           int colour = Byte.toUnsignedInt(numbers[from++]) * 3;
@@ -145,7 +144,7 @@ record GifImage(
         }
       }
     }
-    return new Image(width, height, pixels);
+    return new Pixels(width, height, pixels);
   }
 
   private void fill(byte[] pixels, int colour) {

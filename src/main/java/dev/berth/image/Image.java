@@ -3,16 +3,10 @@ package dev.berth.image;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Tensor;
-import dev.berth.memory.ProcessMemory;
 import dev.berth.memory.RequestMemory;
-import java.io.IOException;
-import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.concurrent.CancellationException;
-import java.util.zip.DataFormatException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /// A picture, from the bytes of a payload to the tensor that a model takes:
 ///
@@ -33,36 +27,24 @@ import org.slf4j.LoggerFactory;
 /// an animation.
 public final class Image {
 
-  /// While it is decoded and turned.
-  private static final long BYTES_PER_PIXEL = 12;
-
-  /// The most that a picture may have, unless [#read(byte[], long)] says otherwise: 100 million
-  /// pixels, or fewer where decoding that many would take more than a request may.
-  static final long MAX_PIXELS =
-      Math.min(100_000_000, ProcessMemory.ofThisProcess().large().bytes() / BYTES_PER_PIXEL);
-
-  /// As in libpng: rows of one pixel cost 20 times as much as others.
-  static final int LONGEST_SIDE = 1_000_000;
-
   private static final int CHANNELS = 3;
   private static final int VALUES = 256;
-  private static final int LONGEST_REASON = 60;
 
-  private static final Logger log = LoggerFactory.getLogger(Image.class);
-
+  private final Pixels stored;
   private final int width;
   private final int height;
   private final byte[] pixels;
 
   /// @param pixels red, green and blue of one pixel after the other, row by row; not copied
   Image(int width, int height, byte[] pixels) {
-    if (pixels.length != Math.multiplyExact(Math.multiplyExact(width, height), CHANNELS)) {
-      throw new IllegalArgumentException(
-          "found %d bytes for %d x %d pixels".formatted(pixels.length, width, height));
-    }
-    this.width = width;
-    this.height = height;
-    this.pixels = pixels;
+    this(new Pixels(width, height, pixels));
+  }
+
+  private Image(Pixels stored) {
+    this.stored = stored;
+    this.width = stored.width();
+    this.height = stored.height();
+    this.pixels = stored.rgb();
   }
 
   /// Decodes a picture and turns it as its EXIF orientation asks.
@@ -74,7 +56,7 @@ public final class Image {
   /// @throws CancellationException when the thread is interrupted, as a hook's is at the deadline
   ///   of its request
   public static Image read(byte[] bytes) {
-    return read(bytes, MAX_PIXELS);
+    return read(bytes, Pixels.MOST);
   }
 
   /// The same with another limit, which is checked before anything is decoded. A pixel takes up to
@@ -82,73 +64,7 @@ public final class Image {
   /// until a third of the heap has room for them, and those of more than a million pixels until a
   /// core has.
   public static Image read(byte[] bytes, long maxPixels) {
-    var encoded = header(bytes);
-    check(encoded.width(), encoded.height(), maxPixels);
-    long pixels = (long) encoded.width() * encoded.height();
-    Image image;
-    try (var _ = DecodingTurn.take(encoded.work());
-        var _ = RequestMemory.hold(BYTES_PER_PIXEL * pixels)) {
-      image = decode(encoded);
-    } catch (InterruptedException _) {
-      Thread.currentThread().interrupt();
-      throw new CancellationException("interrupted before an image could be decoded");
-    }
-    RequestMemory.charge(CHANNELS * pixels);
-    return image;
-  }
-
-  private static Image decode(EncodedImage encoded) {
-    try {
-      return Orientation.turn(encoded.decode(), encoded.orientation());
-    } catch (CancellationException e) {
-      throw e;
-    } catch (IOException | RuntimeException e) {
-      throw damaged(e);
-    }
-  }
-
-  /// For the classes beside this one, at least once for a row.
-  static void stopIfInterrupted() {
-    if (Thread.currentThread().isInterrupted()) {
-      throw new CancellationException("interrupted while an image was decoded");
-    }
-  }
-
-  private static EncodedImage header(byte[] bytes) {
-    try {
-      return EncodedImage.of(bytes);
-    } catch (BufferUnderflowException | IndexOutOfBoundsException e) {
-      throw new BadInputException(
-          "image: found %d bytes that end too early, expected a whole picture"
-              .formatted(bytes.length),
-          e);
-    }
-  }
-
-  /// Decoders meet damaged bytes with exceptions of all kinds, and wrap some.
-  private static BadInputException damaged(Exception e) {
-    Throwable root = e;
-    while (root.getCause() != null) {
-      root = root.getCause();
-    }
-    if (root instanceof OutOfMemoryError memory) {
-      throw memory;
-    }
-    log.debug("found damaged bytes", e);
-    return new BadInputException(
-        "image: found damaged bytes%s, expected a whole picture".formatted(reason(root)), e);
-  }
-
-  /// In brackets, what a decoder says of the picture. Other exceptions speak of its code, which
-  /// clients don't know.
-  private static String reason(Throwable root) {
-    if (root.getMessage() == null
-        || !(root instanceof IOException || root instanceof DataFormatException)) {
-      return "";
-    }
-    return " (%s)"
-        .formatted(
-            root.getMessage().substring(0, Math.min(root.getMessage().length(), LONGEST_REASON)));
+    return new Image(Decoding.read(bytes, maxPixels));
   }
 
   public int width() {
@@ -175,7 +91,7 @@ public final class Image {
     checkLengths(width, height);
     long between = Math.max((long) width * this.height, (long) this.width * height);
     RequestMemory.charge(CHANNELS * ((long) width * height + between));
-    return Resampling.resize(this, width, height, filter, version);
+    return new Image(Resampling.resize(stored, width, height, filter, version));
   }
 
   /// The whole picture, its shape kept, with a shorter side of this length, as torchvision's
@@ -196,7 +112,7 @@ public final class Image {
   public Image resizeShorterSide(int length, Filter filter, Pillow version) {
     checkLengths(length, length);
     long longer = (long) length * Math.max(width, height) / Math.min(width, height);
-    check(longer, length, MAX_PIXELS);
+    Decoding.check(longer, length, Pixels.MOST);
     return width <= height
         ? resize(length, (int) longer, filter, version)
         : resize((int) longer, length, filter, version);
@@ -329,17 +245,16 @@ public final class Image {
 
   /// The picture as a PNG.
   public byte[] png() {
-    return PictureWriter.png(this);
+    return PictureWriter.png(stored);
   }
 
   /// The picture as a JPEG.
   ///
   /// @param quality from 1 to 100; Pillow's default is 75
   public byte[] jpeg(int quality) {
-    return PictureWriter.jpeg(this, quality);
+    return PictureWriter.jpeg(stored, quality);
   }
 
-  /// The pixels themselves, for the classes beside this one, which only read them.
   byte[] pixels() {
     return pixels;
   }
@@ -371,22 +286,6 @@ public final class Image {
   /// rounds a half to the even neighbour.
   private static int cropStart(int length, int cropped) {
     return cropped > length ? -((cropped - length) / 2) : (int) Math.rint((length - cropped) / 2.0);
-  }
-
-  private static void check(long width, long height, long maxPixels) {
-    if (width < 1 || height < 1) {
-      throw new BadInputException(
-          "image: found %d x %d pixels, expected at least one".formatted(width, height));
-    }
-    if (width > maxPixels / height) {
-      throw new BadInputException(
-          "image: found %d x %d pixels, expected at most %d".formatted(width, height, maxPixels));
-    }
-    if (Math.max(width, height) > LONGEST_SIDE) {
-      throw new BadInputException(
-          "image: found %d x %d pixels, expected sides of at most %d"
-              .formatted(width, height, LONGEST_SIDE));
-    }
   }
 
   private static void checkLengths(int width, int height) {

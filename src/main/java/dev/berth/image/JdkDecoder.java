@@ -32,7 +32,7 @@ final class JdkDecoder {
               JdkDecoder.class.getClassLoader(),
               new Class<?>[] {IIOReadUpdateListener.class},
               (_, _, _) -> {
-                Image.stopIfInterrupted();
+                Pixels.stopIfInterrupted();
                 return null;
               });
 
@@ -67,7 +67,7 @@ final class JdkDecoder {
 
   /// The picture: palettes looked up, grey spread over three channels, alpha left out, 16 bits cut
   /// to the upper 8.
-  Image rgb(byte[] file) throws IOException {
+  Pixels rgb(byte[] file) throws IOException {
     return picture(read(file, reader -> reader.read(0)));
   }
 
@@ -98,14 +98,14 @@ final class JdkDecoder {
 
     @Override
     public int read() {
-      Image.stopIfInterrupted();
+      Pixels.stopIfInterrupted();
       bitOffset = 0;
       return streamPos < file.length ? Byte.toUnsignedInt(file[(int) streamPos++]) : -1;
     }
 
     @Override
     public int read(byte[] target, int offset, int length) {
-      Image.stopIfInterrupted();
+      Pixels.stopIfInterrupted();
       bitOffset = 0;
       if (streamPos >= file.length && length > 0) {
         return -1;
@@ -117,7 +117,7 @@ final class JdkDecoder {
     }
   }
 
-  private static Image picture(BufferedImage image) {
+  private static Pixels picture(BufferedImage image) {
     var raster = image.getRaster();
     int width = image.getWidth();
     int channels = raster.getNumBands();
@@ -129,7 +129,7 @@ final class JdkDecoder {
     var row = new int[width * channels];
     int to = 0;
     for (int y = 0; y < image.getHeight(); y++) {
-      Image.stopIfInterrupted();
+      Pixels.stopIfInterrupted();
       raster.getPixels(0, y, width, 1, row);
       for (int from = 0; from < row.length; from += channels) {
         for (int channel = 0; channel < 3; channel++) {
@@ -137,7 +137,7 @@ final class JdkDecoder {
         }
       }
     }
-    return new Image(width, image.getHeight(), pixels);
+    return new Pixels(width, image.getHeight(), pixels);
   }
 
   /// For each channel, what its samples become; black for those beyond the palette.

@@ -14,7 +14,6 @@ import java.io.IOException;
 record JpegImage(int width, int height, int orientation, int scans, Colours colours, byte[] file)
     implements EncodedImage {
 
-  /// What the samples of a pixel are.
   enum Colours {
     GREY,
     RGB,
@@ -25,17 +24,13 @@ record JpegImage(int width, int height, int orientation, int scans, Colours colo
 
   private static final JdkDecoder DECODER = new JdkDecoder("jpeg");
 
-  static JpegImage of(byte[] bytes) {
-    return new JpegSegments(bytes).image();
-  }
-
   @Override
   public long work() {
     return (long) width * height * scans;
   }
 
   @Override
-  public Image decode() throws IOException {
+  public Pixels decode() throws IOException {
     var raster = DECODER.samples(file);
     var samples = ((DataBufferByte) raster.getDataBuffer()).getData();
     var pixels =
@@ -46,7 +41,7 @@ record JpegImage(int width, int height, int orientation, int scans, Colours colo
           case CMYK -> print(samples);
           case YCCK -> print(inverted(toRgb(samples, 4)));
         };
-    return new Image(raster.getWidth(), raster.getHeight(), pixels);
+    return new Pixels(raster.getWidth(), raster.getHeight(), pixels);
   }
 
   private static byte[] spread(byte[] grey) {

@@ -58,8 +58,7 @@ final class Orientation {
         && block.slice(block.position(), PREFIX.length).equals(ByteBuffer.wrap(PREFIX));
   }
 
-  /// The picture as it was seen.
-  static Image turn(Image image, int orientation) {
+  static Pixels turn(Pixels image, int orientation) {
     if (orientation == UPRIGHT) {
       return image;
     }
@@ -77,12 +76,12 @@ final class Orientation {
     int stepY = isOneOf(orientation, 3, 4, 6, 7) ? -row : row;
     int across = onItsSide ? stepY : stepX;
     int down = onItsSide ? stepX : stepY;
-    var stored = image.pixels();
+    var stored = image.rgb();
     var turned = new byte[stored.length];
     // In squares: a whole row of a picture on its side would be gathered from as many rows as it
     // has pixels.
     for (int top = 0; top < height; top += SQUARE) {
-      Image.stopIfInterrupted();
+      Pixels.stopIfInterrupted();
       for (int left = 0; left < width; left += SQUARE) {
         int end = Math.min(left + SQUARE, width);
         for (int y = top; y < Math.min(top + SQUARE, height); y++) {
@@ -96,7 +95,7 @@ final class Orientation {
         }
       }
     }
-    return new Image(width, height, turned);
+    return new Pixels(width, height, turned);
   }
 
   private static boolean isOneOf(int orientation, int... others) {

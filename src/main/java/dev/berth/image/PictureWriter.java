@@ -23,11 +23,11 @@ final class PictureWriter {
 
   private PictureWriter() {}
 
-  static byte[] png(Image image) {
+  static byte[] png(Pixels image) {
     return write(image, "png", 1);
   }
 
-  static byte[] jpeg(Image image, int quality) {
+  static byte[] jpeg(Pixels image, int quality) {
     if (quality < 1 || quality > 100) {
       throw new IllegalArgumentException(
           "quality: found %d, expected a number from 1 to 100".formatted(quality));
@@ -35,7 +35,7 @@ final class PictureWriter {
     return write(image, "jpeg", quality / 100f);
   }
 
-  private static byte[] write(Image image, String format, float quality) {
+  private static byte[] write(Pixels image, String format, float quality) {
     // What is written is seldom larger than the pixels.
     RequestMemory.charge((long) BYTES_PER_PIXEL * image.width() * image.height());
     var writer = ImageIO.getImageWritersByFormatName(format).next();
@@ -57,8 +57,8 @@ final class PictureWriter {
   }
 
   /// The same pixels, not copied.
-  private static BufferedImage buffered(Image image) {
-    var pixels = new DataBufferByte(image.pixels(), image.pixels().length);
+  private static BufferedImage buffered(Pixels image) {
+    var pixels = new DataBufferByte(image.rgb(), image.rgb().length);
     var raster =
         Raster.createInterleavedRaster(
             pixels,

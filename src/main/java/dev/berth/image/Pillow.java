@@ -7,7 +7,7 @@ public enum Pillow {
   /// From 13 on: down first where the height shrinks by more than twice what the width does.
   NEWEST;
 
-  boolean isDownFirst(Image image, int width, int height) {
+  boolean isDownFirst(Pixels image, int width, int height) {
     int shrunk = image.height() - height;
     return this == NEWEST && shrunk > Math.max(0, 2 * ((long) image.width() - width));
   }

@@ -87,7 +87,7 @@ record PngImage(int width, int height, int orientation, boolean deep, byte[] fil
   }
 
   @Override
-  public Image decode() throws IOException {
+  public Pixels decode() throws IOException {
     return DECODER.rgb(file);
   }
 }

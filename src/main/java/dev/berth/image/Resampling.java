@@ -23,34 +23,33 @@ final class Resampling {
   /// What a resized pixel is made of: neighbours from `first`, one for each weight.
   private record Window(int first, int[] weights) {}
 
-  static Image resize(Image image, int width, int height, Filter filter, Pillow version) {
+  static Pixels resize(Pixels image, int width, int height, Filter filter, Pillow version) {
     if (filter == Filter.NEAREST) {
       return nearest(image, width, height);
     }
     // Across first as Pillow does would make a thin picture huge, which no photograph is.
     long larger = Math.max((long) image.width() * image.height(), (long) width * height);
     boolean isHuge =
-        (long) width * image.height()
-            > Math.min(Math.max(FEW_PIXELS, 4 * larger), Image.MAX_PIXELS);
+        (long) width * image.height() > Math.min(Math.max(FEW_PIXELS, 4 * larger), Pixels.MOST);
     return isHuge || version.isDownFirst(image, width, height)
         ? across(down(image, height, filter), width, filter)
         : down(across(image, width, filter), height, filter);
   }
 
-  private static Image nearest(Image image, int width, int height) {
-    var pixels = image.pixels();
+  private static Pixels nearest(Pixels image, int width, int height) {
+    var pixels = image.rgb();
     var resized = new byte[Math.multiplyExact(Math.multiplyExact(width, height), 3)];
     var columns = places(image.width(), width);
     var rows = places(image.height(), height);
     int to = 0;
     for (int row : rows) {
-      Image.stopIfInterrupted();
+      Pixels.stopIfInterrupted();
       for (int column : columns) {
         System.arraycopy(pixels, (row * image.width() + column) * 3, resized, to, 3);
         to += 3;
       }
     }
-    return new Image(width, height, resized);
+    return new Pixels(width, height, resized);
   }
 
   /// Which pixel each one is, of a side of `length` pixels. Added up as in Pillow, so that it is
@@ -65,16 +64,16 @@ final class Resampling {
     return places;
   }
 
-  private static Image across(Image image, int width, Filter filter) {
+  private static Pixels across(Pixels image, int width, Filter filter) {
     if (width == image.width()) {
       return image;
     }
-    var pixels = image.pixels();
+    var pixels = image.rgb();
     var resized = new byte[Math.multiplyExact(Math.multiplyExact(width, image.height()), 3)];
     var windows = new Window[width];
     Arrays.setAll(windows, x -> window(x, image.width(), width, filter));
     for (int y = 0, to = 0; y < image.height(); y++) {
-      Image.stopIfInterrupted();
+      Pixels.stopIfInterrupted();
       int row = y * image.width();
       for (var window : windows) {
         int red = HALF;
@@ -93,20 +92,20 @@ final class Resampling {
         to += 3;
       }
     }
-    return new Image(width, image.height(), resized);
+    return new Pixels(width, image.height(), resized);
   }
 
-  private static Image down(Image image, int height, Filter filter) {
+  private static Pixels down(Pixels image, int height, Filter filter) {
     if (height == image.height()) {
       return image;
     }
-    var pixels = image.pixels();
+    var pixels = image.rgb();
     int rowBytes = image.width() * 3;
     var resized = new byte[Math.multiplyExact(rowBytes, height)];
     var sums = new int[rowBytes];
     int to = 0;
     for (int y = 0; y < height; y++) {
-      Image.stopIfInterrupted();
+      Pixels.stopIfInterrupted();
       var window = window(y, image.height(), height, filter);
       Arrays.fill(sums, HALF);
       int from = window.first * rowBytes;
@@ -121,7 +120,7 @@ final class Resampling {
       }
       to += rowBytes;
     }
-    return new Image(image.width(), height, resized);
+    return new Pixels(image.width(), height, resized);
   }
 
   /// What becomes the pixel at `index`, where a side of `length` pixels is resized.

@@ -146,12 +146,12 @@ record WebpImage(int width, int height, int orientation, Frame frame, ByteBuffer
   }
 
   @Override
-  public Image decode() throws IOException {
+  public Pixels decode() throws IOException {
     var colours = colours();
     var pixels = new byte[width * height * 3];
     int from = 0;
     for (int y = 0; y < frame.height; y++) {
-      Image.stopIfInterrupted();
+      Pixels.stopIfInterrupted();
       int to = ((frame.top + y) * width + frame.left) * 3;
       for (int x = 0; x < frame.width; x++) {
         int colour = colours[from++];
@@ -160,7 +160,7 @@ record WebpImage(int width, int height, int orientation, Frame frame, ByteBuffer
         pixels[to++] = (byte) colour;
       }
     }
-    return new Image(width, height, pixels);
+    return new Pixels(width, height, pixels);
   }
 
   private int[] colours() throws IOException {

@@ -22,13 +22,13 @@ public final class RequestMemory implements AutoCloseable {
   private final ProcessMemory process;
   private final long deadlineNanos;
   private final Runnable beforeWait;
-  private final MemoryShare few;
-  private final MemoryShare medium;
-  private final MemoryShare large;
-  private final MemoryShare arriving;
+  private final MemoryBudget.Share few;
+  private final MemoryBudget.Share medium;
+  private final MemoryBudget.Share large;
+  private final MemoryBudget.Share arriving;
 
   /// The one of the first three that has what is taken. It only ever becomes a larger one.
-  private MemoryShare part;
+  private MemoryBudget.Share part;
 
   private long used;
   private long taken;
@@ -59,7 +59,6 @@ public final class RequestMemory implements AutoCloseable {
     void close();
   }
 
-  /// Runs something that works for this request.
   public void run(Runnable work) {
     ScopedValue.where(CURRENT, this).run(work);
   }
@@ -159,7 +158,7 @@ public final class RequestMemory implements AutoCloseable {
     taken = wanted;
   }
 
-  private boolean await(MemoryShare share, long bytes) {
+  private boolean await(MemoryBudget.Share share, long bytes) {
     beforeWait.run();
     try {
       return share.growTo(bytes, deadlineNanos);
@@ -197,7 +196,7 @@ public final class RequestMemory implements AutoCloseable {
   /// Gives everything back. Later charges fail.
   @Override
   public void close() {
-    List.of(few, medium, large, arriving).forEach(MemoryShare::close);
+    List.of(few, medium, large, arriving).forEach(MemoryBudget.Share::close);
   }
 
   private void giveBack(long bytes) {

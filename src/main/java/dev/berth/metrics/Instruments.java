@@ -19,6 +19,9 @@ import java.util.stream.Stream;
 /// so that an event costs no more than an addition.
 abstract class Instruments {
 
+  /// The label of the series, and the field of log lines, that has the model's name.
+  public static final String LABEL = "model";
+
   private static final Duration[] LATENCY_BUCKETS =
       Stream.of(1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000)
           .map(Duration::ofMillis)

@@ -17,19 +17,17 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 import java.util.function.DoubleConsumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-/// What one model counts and times, in series with the label [#LABEL].
+/// What one model counts and times, in series with the label [Instruments#LABEL].
 ///
 /// **A new instrument is a field.** Each method is an event that moves several. All of them are
 /// safe on every thread and never block. After [#close] they may still be called, by hooks that a
 /// model has left behind: what they count is not seen.
 public final class ModelMetrics extends Instruments implements AutoCloseable {
-
-  /// The label of the series, and the field of log lines, that has the model's name.
-  public static final String LABEL = "model";
 
   private static final int FAILED = 400;
   private static final double[] SIZE_BUCKETS = {1, 2, 4, 8, 16, 32, 64, 128, 256};
@@ -115,7 +113,8 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
     }
   }
 
-  private final ServingMetrics process;
+  private final Consumer<Throwable> caught;
+  private final Consumer<ModelMetrics> release;
   private final MeterRegistry registry;
   private final String name;
 
@@ -129,9 +128,16 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
   /// How many versions of the model share it. Guarded by the metrics of the process.
   int users;
 
-  ModelMetrics(ServingMetrics process, MeterRegistry registry, String name) {
+  /// @param caught told of what was thrown
+  /// @param release told when a version of the model is gone
+  ModelMetrics(
+      MeterRegistry registry,
+      String name,
+      Consumer<Throwable> caught,
+      Consumer<ModelMetrics> release) {
     super(registry, Tags.of(LABEL, name));
-    this.process = process;
+    this.caught = caught;
+    this.release = release;
     this.registry = registry;
     this.name = name;
     added(
@@ -142,14 +148,13 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
             .register(registry));
   }
 
-  /// The model's name, which is the value of the label.
   public String model() {
     return name;
   }
 
-  /// See [ServingMetrics#caught].
+  /// Something was thrown. The process has it counted where it is an [OutOfMemoryError].
   public void caught(Throwable thrown) {
-    process.caught(thrown);
+    caught.accept(thrown);
   }
 
   /// The model has taken a request in. [#requestCompleted] follows.
@@ -294,6 +299,6 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
   /// Says that the model is gone. With its last version its series go.
   @Override
   public void close() {
-    process.release(this);
+    release.accept(this);
   }
 }

@@ -45,7 +45,6 @@ import java.util.stream.Stream;
 /// safe on every thread and never block.
 public final class ServingMetrics extends Instruments implements AutoCloseable {
 
-  /// The content type of [#scrape()].
   public static final String CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
   private final MeterProvider<Counter> requests;
@@ -203,7 +202,8 @@ public final class ServingMetrics extends Instruments implements AutoCloseable {
     return models.compute(
         name,
         (_, known) -> {
-          var ofModel = known == null ? new ModelMetrics(this, registry, name) : known;
+          var ofModel =
+              known == null ? new ModelMetrics(registry, name, this::caught, this::release) : known;
           ofModel.users++;
           return ofModel;
         });
@@ -220,7 +220,7 @@ public final class ServingMetrics extends Instruments implements AutoCloseable {
     keepsModels = true;
   }
 
-  void release(ModelMetrics ofModel) {
+  private void release(ModelMetrics ofModel) {
     if (keepsModels) {
       return;
     }
@@ -236,7 +236,6 @@ public final class ServingMetrics extends Instruments implements AutoCloseable {
         });
   }
 
-  /// A model can serve.
   public void modelLoaded(Duration took) {
     loadTime.record(took);
     modelsLoaded.incrementAndGet();

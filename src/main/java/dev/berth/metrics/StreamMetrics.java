@@ -16,7 +16,7 @@ public final class StreamMetrics {
   private final Timer stepTime;
   private final DistributionSummary batchSize;
 
-  StreamMetrics(ModelMetrics model, DistributionSummary batchSize) {
+  StreamMetrics(Instruments model, DistributionSummary batchSize) {
     this.batchSize = batchSize;
     stepTime = model.timer("berth.step", "stepFn, one step of all records in the batch");
     firstPart =

@@ -74,6 +74,6 @@ final class VllmNames {
 
   /// vLLM has the name of the model in `model_name`.
   private static Labels labels(Labels labels) {
-    return Labels.of("model_name", labels.get(ModelMetrics.LABEL));
+    return Labels.of("model_name", labels.get(Instruments.LABEL));
   }
 }

@@ -185,7 +185,13 @@ final class Grpc {
       case CONFLICT -> 10;
       case METHOD_NOT_ALLOWED, UPGRADE_REQUIRED -> 12;
       case INTERNAL -> 13;
-      case NOT_READY, OVERLOADED -> 14;
+      case NOT_READY,
+          OVERLOADED,
+          TOO_MANY_CONNECTIONS,
+          TOO_MANY_SESSIONS,
+          TOO_MANY_LOADS,
+          MEMORY_TAKEN ->
+          14;
     };
   }
 

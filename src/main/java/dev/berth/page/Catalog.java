@@ -3,7 +3,7 @@ package dev.berth.page;
 import dev.berth.hooks.MediaType;
 import dev.berth.http.SampleFile;
 import dev.berth.http.Serving;
-import dev.berth.serving.ServedModel;
+import dev.berth.serving.ModelFacts;
 import dev.berth.serving.many.ManyModels;
 import dev.berth.serving.many.Served;
 import java.net.URLEncoder;
@@ -29,15 +29,15 @@ record Catalog(Serving serving, Path directory) {
       String path,
       String state,
       Optional<String> problem,
-      Optional<ServedModel.Facts> facts,
+      Optional<ModelFacts> facts,
       Optional<SampleFile> sample) {
 
     List<MediaType> requestTypes() {
-      return facts.map(ServedModel.Facts::requestTypes).orElse(List.of());
+      return facts.map(ModelFacts::requestTypes).orElse(List.of());
     }
 
     List<MediaType> responseTypes() {
-      return facts.map(ServedModel.Facts::responseTypes).orElse(List.of());
+      return facts.map(ModelFacts::responseTypes).orElse(List.of());
     }
 
     /// What requests may be sent as. Where the hooks decide, the type of the sample comes first.
@@ -91,14 +91,12 @@ record Catalog(Serving serving, Path directory) {
         sample(entry.directory(), facts));
   }
 
-  private Optional<SampleFile> sample(Path artifact, Optional<ServedModel.Facts> facts) {
-    return serving
-        .samples()
-        .in(artifact, facts.map(ServedModel.Facts::requestTypes).orElse(List.of()));
+  private Optional<SampleFile> sample(Path artifact, Optional<ModelFacts> facts) {
+    return serving.samples().in(artifact, facts.map(ModelFacts::requestTypes).orElse(List.of()));
   }
 
   /// Of two versions, either one's: they seldom differ in what they take.
-  private Optional<ServedModel.Facts> facts(String name) {
+  private Optional<ModelFacts> facts(String name) {
     return serving.loaded().all().stream()
         .filter(model -> model.name().equals(name))
         .flatMap(model -> model.facts().stream())

@@ -10,7 +10,7 @@ import dev.berth.http.Operation;
 import dev.berth.http.Operations;
 import dev.berth.http.SampleFile;
 import dev.berth.json.JsonText;
-import dev.berth.serving.ServedModel;
+import dev.berth.serving.ModelFacts;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -58,7 +58,7 @@ final class DocumentedRoutes implements Operations {
     var ok = operation.response(200, "The answer of the model");
     DocumentedRoute.header(
         ok, "X-Amzn-SageMaker-Custom-Attributes", "what the hooks send back", "string");
-    if (any(ServedModel.Facts::sessions)) {
+    if (any(ModelFacts::sessions)) {
       operation.header(
           "X-Amzn-SageMaker-Session-Id", "the id of a session, or NEW_SESSION to open one");
       DocumentedRoute.header(
@@ -82,7 +82,7 @@ final class DocumentedRoutes implements Operations {
   }
 
   @Override
-  public boolean any(Predicate<ServedModel.Facts> has) {
+  public boolean any(Predicate<ModelFacts> has) {
     return catalog.list().stream().anyMatch(entry -> entry.facts().filter(has).isPresent());
   }
 

@@ -30,7 +30,6 @@ public sealed interface Answer {
     /// written on its way.
     boolean hasNext();
 
-    /// Says that the reader has gone.
     void abandon();
 
     /// Has something done when the time is over while the reader does not take what there is.

@@ -1,38 +1,32 @@
 package dev.berth.serving;
 
+import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.hooks.HookPool;
+import java.util.List;
 import java.util.Optional;
-import java.util.function.Supplier;
 
 /// What `/ping` says: whether this process can answer requests, or should be replaced. May be used
-/// by any thread, and never waits.
+/// by any thread, and never waits. **A new reason is a [HealthProbe] in the list.**
 public final class Health {
 
-  private final Supplier<Optional<String>> models;
-  private final HookPool pool;
-  private final HeapWatch heap;
+  private final List<HealthProbe> probes;
   private volatile boolean stopping;
 
-  /// @param models why they can't answer any more; nothing where they can
-  public Health(Supplier<Optional<String>> models, HookPool pool, HeapWatch heap) {
-    this.models = models;
-    this.pool = pool;
-    this.heap = heap;
+  /// @param models why they can't answer any more
+  public Health(ServingMetrics metrics, HookPool hooks, HealthProbe models) {
+    this.probes = List.of(new HeapWatch(metrics), hooks::problem, models);
   }
 
-  /// Why it can't; nothing where it can.
+  /// Why it can't; nothing where it can. The first probe that has a problem says so.
   public Optional<String> problem() {
-    if (stopping) {
-      return Optional.of("the server is stopping");
-    }
-    var memory = heap.problem();
-    if (memory.isPresent()) {
-      return memory;
-    }
-    if (!pool.hasThreads()) {
-      return Optional.of("hooks do not end on any of the threads that run them");
-    }
-    return models.get();
+    return stopping
+        ? Optional.of("the server is stopping")
+        : probes.stream().flatMap(probe -> probe.problem().stream()).findFirst();
+  }
+
+  /// Has all probes take their samples.
+  public void look() {
+    probes.forEach(HealthProbe::look);
   }
 
   /// Says from now on that it can't, whatever the models do.

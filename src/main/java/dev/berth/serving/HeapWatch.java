@@ -15,9 +15,8 @@ import org.slf4j.LoggerFactory;
 /// anything. That stays so until the process is replaced. It has not while collections take more
 /// than half of the time over 10 s, either. That ends when they take less than a quarter.
 ///
-/// [StuckHooks] calls [#look] on its thread; any thread may ask for the [#problem]. Nothing is
-/// allocated until there is one.
-public final class HeapWatch {
+/// Nothing is allocated until there is a problem.
+final class HeapWatch implements HealthProbe {
 
   private static final long SAMPLE_NANOS = Duration.ofSeconds(1).toNanos();
   private static final int SAMPLES = 10;
@@ -39,7 +38,7 @@ public final class HeapWatch {
   private boolean saidOutOfMemory;
   private volatile boolean collectsTooMuch;
 
-  public HeapWatch(ServingMetrics metrics) {
+  HeapWatch(ServingMetrics metrics) {
     this(metrics, System::nanoTime, pauses());
   }
 
@@ -50,8 +49,8 @@ public final class HeapWatch {
     this.collectionMillis = collectionMillis;
   }
 
-  /// Why the process should be replaced; nothing where all is well.
-  Optional<String> problem() {
+  @Override
+  public Optional<String> problem() {
     var outOfMemory = metrics.outOfMemory();
     if (outOfMemory.isPresent()) {
       return Optional.of("the JVM ran out of memory: " + outOfMemory.get());
@@ -62,6 +61,7 @@ public final class HeapWatch {
   }
 
   /// Takes a sample when a second has passed, and says once what has changed.
+  @Override
   public void look() {
     var outOfMemory = metrics.outOfMemory();
     if (outOfMemory.isPresent() && !saidOutOfMemory) {

@@ -3,8 +3,10 @@ package dev.berth.serving;
 import dev.berth.artifact.code.HookCode;
 import dev.berth.batching.BatchLimits;
 import dev.berth.batching.Batcher;
+import dev.berth.batching.Predictor;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InferenceHandler;
+import dev.berth.hooks.Metrics;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.SessionHandler;
 import dev.berth.hooks.Signature;
@@ -14,13 +16,14 @@ import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.hooks.FirstRequest;
 import dev.berth.serving.hooks.HookCalls;
 import dev.berth.serving.hooks.HookFailure;
-import dev.berth.serving.hooks.HookMetrics;
 import dev.berth.serving.hooks.HookPool;
 import dev.berth.serving.hooks.HookPredictor;
 import dev.berth.serving.hooks.HookScope;
+import dev.berth.serving.hooks.HookStepper;
 import dev.berth.serving.hooks.Hooks;
 import dev.berth.serving.hooks.InFlight;
 import dev.berth.serving.hooks.LoadException;
+import dev.berth.serving.hooks.Rehearsal;
 import dev.berth.serving.sessions.SessionRoom;
 import dev.berth.serving.sessions.SessionStore;
 import java.nio.file.Path;
@@ -38,10 +41,9 @@ final class LoadedModel<M, I, O> {
   final HookPool pool;
   final HookScope scope;
   final ModelMetrics metrics;
-  private final HookMetrics hookMetrics;
   private final HookCalls calls;
   private final Workers workers;
-  final ServedModel.Facts facts;
+  final ModelFacts facts;
 
   /// Nothing where the handler has none.
   final Optional<SessionStore> sessions;
@@ -66,7 +68,6 @@ final class LoadedModel<M, I, O> {
     this.metrics = metrics;
     this.scope = new HookScope(handler.getClass().getClassLoader(), new InFlight(), metrics);
     this.calls = new HookCalls(handler, pool, scope);
-    this.hookMetrics = new HookMetrics(metrics);
     var accelerators = workers.accelerators();
     var distinct = accelerators.stream().distinct().toList();
     this.batcher =
@@ -76,10 +77,9 @@ final class LoadedModel<M, I, O> {
             workers.pool(),
             limits,
             worker ->
-                HookPredictor.open(
-                    hooks,
+                open(
                     new ModelContext(
-                        directory, accelerators.get(worker), worker, distinct, hookMetrics),
+                        directory, accelerators.get(worker), worker, distinct, scope.ofHooks),
                     first,
                     limits.maxBatchSize()),
             System::nanoTime,
@@ -88,7 +88,7 @@ final class LoadedModel<M, I, O> {
       batcher.start();
       // Asked once and not for each request, none of which it can hold up then.
       this.facts =
-          new ServedModel.Facts(
+          new ModelFacts(
               hooks.requestTypes(),
               hooks.responseTypes(),
               hooks.openAiPaths(),
@@ -102,9 +102,29 @@ final class LoadedModel<M, I, O> {
               : Optional.empty();
     } catch (Throwable e) {
       batcher.close();
-      hookMetrics.close();
+      scope.ofHooks.close();
       throw e;
     }
+  }
+
+  private Predictor<I, O> open(ModelContext context, FirstRequest first, int maxBatchSize)
+      throws LoadException {
+    var model =
+        ScopedValue.where(Metrics.CURRENT, scope.ofHooks)
+            .call(
+                () -> {
+                  var loaded = hooks.load(context);
+                  LoadException.during(
+                      "the first request",
+                      () -> {
+                        first.ask(new Rehearsal<>(hooks, loaded, maxBatchSize));
+                        return loaded;
+                      });
+                  return loaded;
+                });
+    return hooks.handler instanceof StreamingHandler<M, I, O, ?> streaming
+        ? new HookStepper<>(streaming, model, scope.ofHooks)
+        : new HookPredictor<>(hooks.handler, model, scope.ofHooks);
   }
 
   /// On a thread that runs hooks.
@@ -144,7 +164,7 @@ final class LoadedModel<M, I, O> {
 
   /// Has nobody see any more what the model and its hooks count.
   void closeMetrics() {
-    hookMetrics.close();
+    scope.ofHooks.close();
     metrics.close();
   }
 

@@ -8,9 +8,7 @@ import java.io.ByteArrayOutputStream;
 enum PartFrame {
   /// An event of `data:` lines, one for each line of the part (WHATWG HTML §9.2.6).
   EVENT,
-  /// A line.
   LINE,
-  /// The bytes themselves.
   NONE;
 
   private static final byte[] DATA = {'d', 'a', 't', 'a', ':', ' '};

@@ -32,16 +32,10 @@ final class Parts<O> implements PartSink<O> {
   }
 
   @Override
-  public boolean hasRoom() {
-    return true;
-  }
-
-  @Override
   public long deadlineNanos() {
     return deadline.nanos();
   }
 
-  /// The parts of each record, when all are there.
   synchronized List<List<O>> ofRecords() {
     return ofRecords;
   }

@@ -4,10 +4,8 @@ import dev.berth.artifact.code.HookCode;
 import dev.berth.batching.BatchLimits;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
-import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
-import dev.berth.hooks.MediaType;
 import dev.berth.hooks.Signature;
 import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ModelMetrics;
@@ -127,7 +125,7 @@ public final class ServedModel {
         .loads
         .apply(
             why instanceof ServingException known
-                ? known.type().name().toLowerCase(Locale.ROOT)
+                ? known.type().code().toLowerCase(Locale.ROOT)
                 : "internal")
         .increment();
   }
@@ -149,33 +147,8 @@ public final class ServedModel {
     };
   }
 
-  /// What there is to say of a model that serves.
-  ///
-  /// @param requestTypes the content types that the hooks read; empty: any
-  /// @param responseTypes the content types that the hooks write; empty: any
-  /// @param openAiPaths the paths of OpenAI's API that the hooks answer
-  /// @param task the task that the hooks do, in the words of `model.json`
-  /// @param streams whether the hooks answer part by part
-  /// @param sessions whether the hooks have sessions
-  /// @param accelerators one for each worker
-  public record Facts(
-      List<MediaType> requestTypes,
-      List<MediaType> responseTypes,
-      List<String> openAiPaths,
-      Optional<String> task,
-      boolean streams,
-      boolean sessions,
-      List<Accelerator> accelerators) {
-
-    /// Whether the hooks may have something to say to a caller who talks on a path of its own
-    /// choice.
-    public boolean areConversational() {
-      return streams || sessions;
-    }
-  }
-
   /// Nothing where it does not serve.
-  public Optional<Facts> facts() {
+  public Optional<ModelFacts> facts() {
     return state.get() instanceof State.Ready(var model)
         ? Optional.of(model.facts)
         : Optional.empty();
@@ -244,8 +217,7 @@ public final class ServedModel {
       this.model = model;
     }
 
-    /// What there is to say of the model.
-    public Facts facts() {
+    public ModelFacts facts() {
       return model.facts;
     }
 
@@ -263,12 +235,10 @@ public final class ServedModel {
       return model.signature(deadline);
     }
 
-    /// The workers that are left.
     public int liveWorkers() {
       return model.batcher.liveWorkers();
     }
 
-    /// What the model counts and times.
     public ModelMetrics metrics() {
       return model.metrics;
     }
@@ -298,7 +268,6 @@ public final class ServedModel {
       return new Flight<>(model, request, call).await();
     }
 
-    /// Answers a request in a session.
     public Answer invokeIn(SessionStore.Turn session, InvocationRequest request, Call call) {
       var flight = new Flight<>(model, request.withSession(session.value()), call);
       session.lastsWhile(flight::isInside);

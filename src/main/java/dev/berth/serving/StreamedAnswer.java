@@ -128,7 +128,6 @@ final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
     }
   }
 
-  /// All parts are there.
   synchronized void end(Invocation all) {
     ended = true;
     invocation = all;

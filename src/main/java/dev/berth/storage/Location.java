@@ -8,7 +8,7 @@ import java.util.regex.Pattern;
 /// and each is equal to itself alone. `toString` is what users wrote.
 public interface Location {
 
-  /// Reads `s3://bucket/key`, `file:///path` or a path.
+  /// Reads a URI such as `s3://bucket/key` or `file:///path`, or a path.
   ///
   /// All behind the bucket is the key as it is, as in the AWS CLI: `%20` is not a space there. In a
   /// `file:` URI it is.
@@ -16,20 +16,17 @@ public interface Location {
   /// @throws StorageException for anything else
   static Location of(String text) {
     var matcher = Pattern.compile("^([A-Za-z][A-Za-z0-9+.-]*):/").matcher(text);
-    if (!matcher.find()) {
-      return LocalLocation.ofPath(text);
-    }
-    return ObjectStore.Kind.ALL.stream()
-        .filter(kind -> kind.scheme().equals(matcher.group(1)))
+    var scheme = matcher.find() ? matcher.group(1) : "file";
+    return StoreKind.all().stream()
+        .filter(kind -> kind.scheme().equals(scheme))
         .findFirst()
-        .orElseThrow(() -> ObjectStore.Kind.wrong(text, "the scheme " + matcher.group(1)))
-        .reading()
-        .apply(text);
+        .orElseThrow(() -> StoreKind.wrong(text, "the scheme " + scheme))
+        .location(text);
   }
 
   /// The location of a file or a directory.
   static Location of(Path file) {
-    return new LocalLocation(file, file.toString());
+    return of(file.toString());
   }
 
   /// The location of a key below this one, with one slash between them.

@@ -3,10 +3,10 @@ package dev.berth.storage;
 import java.io.InputStream;
 
 /// Reads one object. Its methods throw [StorageException]; used by one thread at a time.
-abstract class ObjectStream extends InputStream {
+public abstract class ObjectStream extends InputStream {
 
   /// The bytes that the object has, those before the place included where reading begins.
-  abstract long size();
+  public abstract long size();
 
   @Override
   public final int read() {

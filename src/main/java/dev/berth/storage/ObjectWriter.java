@@ -15,10 +15,10 @@ public abstract class ObjectWriter extends OutputStream {
     CLOSED
   }
 
-  final Location location;
+  protected final Location location;
   private State state = State.OPEN;
 
-  ObjectWriter(Location location) {
+  protected ObjectWriter(Location location) {
     this.location = location;
   }
 
@@ -66,11 +66,14 @@ public abstract class ObjectWriter extends OutputStream {
     }
   }
 
-  abstract void append(byte[] bytes, int offset, int length);
+  /// Takes bytes, in their order.
+  protected abstract void append(byte[] bytes, int offset, int length);
 
-  abstract void publish();
+  /// Lets the object appear.
+  protected abstract void publish();
 
-  abstract void discard();
+  /// Removes what was appended.
+  protected abstract void discard();
 
   private void whileOpen(Runnable action) {
     if (state != State.OPEN) {

@@ -1,7 +1,7 @@
 package dev.berth.storage;
 
 /// Texts of others in messages, cut where they are long.
-final class Shortened {
+public final class Shortened {
 
   private static final int MAX_LENGTH = 60;
 
@@ -10,16 +10,16 @@ final class Shortened {
 
   private Shortened() {}
 
-  static String quoted(String text) {
+  public static String quoted(String text) {
     return '"' + cut(text, MAX_LENGTH) + '"';
   }
 
-  static String explanation(Throwable e) {
+  public static String explanation(Throwable e) {
     return e.getMessage() == null ? e.getClass().getSimpleName() : explanation(e.getMessage());
   }
 
   /// On one line.
-  static String explanation(String text) {
+  public static String explanation(String text) {
     return cut(text.strip().replaceAll("\\s+", " "), MAX_EXPLANATION);
   }
 

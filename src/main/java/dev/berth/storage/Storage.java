@@ -8,12 +8,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
-/// Lists, reads and writes objects, on the local disk and in S3.
+/// Lists, reads and writes objects, on the local disk, in S3 and wherever a [StoreKind] reaches.
 ///
 /// ```java
-/// try (var storage = new Storage(S3Options.DEFAULT);
+/// try (var storage = new Storage();
 ///     var objects = storage.list(Location.of("s3://bucket/in/"))) {
 ///   objects.forEach(object -> {
 ///     try (var in = storage.open(object.location()); var out = storage.create(output.resolve(object.key()))) {
@@ -25,17 +26,33 @@ import java.util.stream.Stream;
 /// ```
 ///
 /// Any threads may use it at once. Everything that fails is a [StorageException]; what S3 may
-/// answer better the next time has been tried as often as the [RetryPolicy] says. A thread that is
+/// answer better the next time has been tried as often as its retries allow. A thread that is
 /// interrupted gets a [StorageException] too, and stays interrupted.
 public final class Storage implements AutoCloseable {
 
-  private final S3Options options;
-  private final Map<ObjectStore.Kind<?>, ObjectStore<?>> stores = new HashMap<>();
+  private final List<StoreOptions> options;
+  private final Map<StoreKind<?>, ObjectStore<?>> stores = new HashMap<>();
 
-  /// @param options used from the first location in S3 on; before that, nobody is asked for
+  /// @param options those of each kind of store that is not to be opened as it is by default. They
+  ///   are used from the first location of their kind on; before that, nobody is asked for
   ///   credentials or a region
-  public Storage(S3Options options) {
-    this.options = options;
+  public Storage(StoreOptions... options) {
+    this.options = List.of(options);
+  }
+
+  /// The flags that say how stores are opened.
+  public static List<StoreKind.Option> flags() {
+    return StoreKind.all().stream().flatMap(kind -> kind.options().stream()).toList();
+  }
+
+  /// Reads them.
+  ///
+  /// @param given the value of a flag, `true` for a switch; nothing where it was not given
+  /// @throws IllegalArgumentException with a message for people that names the flag
+  public static StoreOptions[] options(Function<String, Optional<String>> given) {
+    return StoreKind.all().stream()
+        .flatMap(kind -> kind.read(given).stream())
+        .toArray(StoreOptions[]::new);
   }
 
   /// The objects below a location, in the order of their keys' UTF-8 bytes.
@@ -199,11 +216,11 @@ public final class Storage implements AutoCloseable {
   @SuppressWarnings("unchecked")
   private synchronized <L extends Location> ObjectStore<L> of(L location) {
     var kind =
-        ObjectStore.Kind.ALL.stream()
+        StoreKind.all().stream()
             .filter(known -> known.locations().isInstance(location))
             .findFirst()
             .orElseThrow();
     // A location has the class that its kind names.
-    return (ObjectStore<L>) stores.computeIfAbsent(kind, _ -> kind.opening().apply(options));
+    return (ObjectStore<L>) stores.computeIfAbsent(kind, _ -> kind.open(options));
   }
 }

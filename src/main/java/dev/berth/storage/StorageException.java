@@ -21,7 +21,7 @@ public final class StorageException extends RuntimeException {
     this.fault = fault;
   }
 
-  static StorageException permanent(Object location, String message) {
+  public static StorageException permanent(Object location, String message) {
     return permanent(location, message, null);
   }
 
@@ -35,23 +35,23 @@ public final class StorageException extends RuntimeException {
   /// Of an object that is not as it was.
   ///
   /// @param since which it was
-  static StorageException changed(Location object, String since, long found, long expected) {
+  public static StorageException changed(Object object, String since, long found, long expected) {
     return permanent(
         object, "changed %s: found %d bytes, expected %d".formatted(since, found, expected));
   }
 
-  static StorageException retryable(Object location, String message, Throwable cause) {
+  public static StorageException retryable(Object location, String message, Throwable cause) {
     return new StorageException(Fault.PASSING, location, message, cause);
   }
 
   /// One that any other object would meet too.
-  static StorageException ofStore(Object location, String message, Throwable cause) {
+  public static StorageException ofStore(Object location, String message, Throwable cause) {
     return new StorageException(Fault.OF_STORE, location, message, cause);
   }
 
   /// Whether the same may succeed at another time, as after throttling, an error within S3 or a
-  /// lost connection: the retries that [RetryPolicy] allows were not enough. Otherwise something
-  /// must be put right first.
+  /// lost connection: the retries that the store has made were not enough. Otherwise something must
+  /// be put right first.
   public boolean isRetryable() {
     return fault == Fault.PASSING;
   }

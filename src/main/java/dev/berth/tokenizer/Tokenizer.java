@@ -3,6 +3,7 @@ package dev.berth.tokenizer;
 import ai.djl.huggingface.tokenizers.HuggingFaceTokenizer;
 import ai.djl.huggingface.tokenizers.jni.TokenizersLibrary;
 import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.json.JsonText;
 import dev.berth.memory.Footprint;
@@ -22,10 +23,12 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.ServiceLoader;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /// A Hugging Face `tokenizer.json`: texts to the rows of a model, and back. Safe for use by many
 /// threads at once.
@@ -61,8 +64,8 @@ public final class Tokenizer implements AutoCloseable {
   /// The most characters of a piece. Large enough for nearly every text to be one.
   private static final int PIECE = 1 << 16;
 
-  /// The same where MeCab cuts, which keeps all words that a piece may have until it has read the
-  /// whole.
+  /// The same where words are cut first: MeCab keeps all words that a piece may have until it has
+  /// read the whole.
   private static final int PIECE_OF_WORDS = 1 << 12;
 
   /// What a character of a text may take while its words are handed over, in bytes: at most a word
@@ -103,7 +106,7 @@ public final class Tokenizer implements AutoCloseable {
 
   private final String digest;
   private final HuggingFaceTokenizer tokenizer;
-  private final Optional<WordCutter> words;
+  private final Optional<WordCutter.Opened> words;
   private final TokenizerFiles files;
   private final int piece;
   private final AtomicBoolean closed = new AtomicBoolean();
@@ -111,7 +114,7 @@ public final class Tokenizer implements AutoCloseable {
   private Tokenizer(
       String digest,
       HuggingFaceTokenizer tokenizer,
-      Optional<WordCutter> words,
+      Optional<WordCutter.Opened> words,
       TokenizerFiles files) {
     this.digest = digest;
     this.tokenizer = tokenizer;
@@ -152,7 +155,8 @@ public final class Tokenizer implements AutoCloseable {
     return isMarked ? Arrays.copyOfRange(text, 3, text.length) : text;
   }
 
-  private static Tokenizer of(byte[] content, Optional<WordCutter> words, TokenizerFiles files) {
+  private static Tokenizer of(
+      byte[] content, Optional<WordCutter.Opened> words, TokenizerFiles files) {
     try {
       var digest = HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(content));
       var shared =
@@ -194,7 +198,7 @@ public final class Tokenizer implements AutoCloseable {
     if (!json.has(WordCutter.NAME)) {
       return of(JsonText.bytes(json), Optional.empty(), files);
     }
-    var words = WordCutter.of(json, file.toAbsolutePath().getParent());
+    var words = cutter(json).open(json, file.toAbsolutePath().getParent());
     try {
       json.remove(WordCutter.NAME);
       return of(JsonText.bytes(json), Optional.of(words), files);
@@ -202,6 +206,26 @@ public final class Tokenizer implements AutoCloseable {
       words.close();
       throw e;
     }
+  }
+
+  private static WordCutter cutter(JsonNode json) throws IOException {
+    var name = json.path(WordCutter.NAME).path("cutter").asText();
+    var known =
+        ServiceLoader.load(WordCutter.class, WordCutter.class.getClassLoader()).stream()
+            .map(ServiceLoader.Provider::get)
+            .toList();
+    return known.stream()
+        .filter(cutter -> cutter.name().equals(name))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new IOException(
+                    "words.cutter: found \"%s\", expected %s; trace the model again"
+                        .formatted(
+                            name,
+                            known.stream()
+                                .map(each -> '"' + each.name() + '"')
+                                .collect(Collectors.joining(" or ")))));
   }
 
   private static HuggingFaceTokenizer load(byte[] content) {
@@ -376,7 +400,7 @@ public final class Tokenizer implements AutoCloseable {
   }
 
   /// Before the last white space, where every pre-tokenizer cuts, or after the last sentence where
-  /// MeCab cuts; where a text has none, as Japanese may, between characters.
+  /// words are cut first; where a text has none, as Japanese may, between characters.
   private int endOfPiece(String text, int from) {
     if (text.length() - from <= piece) {
       return text.length();
@@ -409,7 +433,7 @@ public final class Tokenizer implements AutoCloseable {
 
   /// The tokenizer is given the words one by one, and says of each token in which word it stands,
   /// and where.
-  private Tokens encodeWords(WordCutter cutter, String text) {
+  private Tokens encodeWords(WordCutter.Opened cutter, String text) {
     try (var _ = RequestMemory.hold((long) WORD * text.length())) {
       var cut = cutter.cut(text);
       var texts = cut.stream().map(WordCutter.Word::text).toArray(String[]::new);
@@ -446,7 +470,7 @@ public final class Tokenizer implements AutoCloseable {
   @Override
   public void close() {
     if (closed.compareAndSet(false, true)) {
-      words.ifPresent(WordCutter::close);
+      words.ifPresent(WordCutter.Opened::close);
       SHARED.compute(
           digest,
           (_, shared) -> {

@@ -11,6 +11,7 @@ import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
 import dev.berth.storage.StoredObject;
 import java.io.IOException;
+import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -141,20 +142,13 @@ final class AnswerImages {
   /// other byte of its UTF-8 becomes `%2F` and so on. Of a long one it is the beginning, with a
   /// hash.
   static String fileName(String id) {
-    var name = new StringBuilder();
-    for (byte b : id.getBytes(StandardCharsets.UTF_8)) {
-      char c = (char) (b & 0xff);
-      boolean isSafe =
-          (c >= 'a' && c <= 'z')
-              || (c >= 'A' && c <= 'Z')
-              || (c >= '0' && c <= '9')
-              || c == '-'
-              || c == '_'
-              || (c == '.' && !name.isEmpty());
-      name.append(isSafe ? String.valueOf(c) : "%%%02X".formatted((int) c));
-    }
+    var name =
+        URLEncoder.encode(id, StandardCharsets.UTF_8)
+            .replace("+", "%20")
+            .replace("*", "%2A")
+            .replaceFirst("^\\.", "%2E");
     if (name.length() <= LONGEST_NAME) {
-      return name.isEmpty() ? "_" : name.toString();
+      return name.isEmpty() ? "_" : name;
     }
     return name.substring(0, KEPT_OF_LONG_NAME) + "~" + Sha256.hex(id);
   }

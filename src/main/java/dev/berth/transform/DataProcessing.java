@@ -21,6 +21,9 @@ record DataProcessing(
   /// The API's defaults: records and answers are left as they are.
   static final DataProcessing NONE = new DataProcessing("$", "None", "$", SliceEnd.EXCLUSIVE);
 
+  /// `JoinSource`: answers are joined with their records.
+  static final String INPUT = "Input";
+
   private static final List<MediaType> TYPES =
       List.of(MediaType.CSV, MediaType.JSON, MediaType.JSON_LINES);
 
@@ -45,7 +48,7 @@ record DataProcessing(
             type.equals(MediaType.CSV) ? new CsvFormat() : new JsonFormat(),
             unit(type, formats.splitType()),
             JsonPathFilter.parse(inputFilter, sliceEnd),
-            ApiWords.parse(JoinSource.class, joinSource).orElseThrow(),
+            joinSource.equals(INPUT),
             JsonPathFilter.parse(outputFilter, sliceEnd),
             keepsBadRecords));
   }
@@ -59,13 +62,10 @@ record DataProcessing(
     }
     var type = mediaType(formats.contentType()).filter(TYPES::contains);
     checkFilter(JobOption.INPUT_FILTER, inputFilter, type, problems);
-    if (ApiWords.parse(JoinSource.class, joinSource).isEmpty()) {
+    if (!List.of("None", INPUT).contains(joinSource)) {
       problems.add(
-          "%s: found %s, expected %s"
-              .formatted(
-                  JobOption.JOIN_SOURCE,
-                  Excerpt.quoted(joinSource),
-                  ApiWords.expected(List.of(JoinSource.values()))));
+          "%s: found %s, expected None or Input"
+              .formatted(JobOption.JOIN_SOURCE, Excerpt.quoted(joinSource)));
     }
     checkFilter(JobOption.OUTPUT_FILTER, outputFilter, type, problems);
     type.ifPresentOrElse(
@@ -113,16 +113,16 @@ record DataProcessing(
       TransformFormats formats, MediaType type, List<String> problems) {
     var allowed =
         type.equals(MediaType.CSV)
-            ? List.of(SplitType.LINE)
-            : List.of(SplitType.NONE, SplitType.LINE);
+            ? List.of(FramedSplit.LINE)
+            : List.of(FramedSplit.NONE, FramedSplit.LINE);
     boolean isAllowed = allowed.contains(formats.splitType());
     if (!isAllowed) {
       problems.add(
           "%s: found %s, expected %s for %s with DataProcessing"
               .formatted(
-                  JobOption.SPLIT_TYPE, formats.splitType(), ApiWords.expected(allowed), type));
+                  JobOption.SPLIT_TYPE, formats.splitType(), JobReader.expected(allowed), type));
     }
-    var assembled = isAllowed ? formats.splitType() : SplitType.LINE;
+    var assembled = isAllowed ? formats.splitType() : FramedSplit.LINE;
     if (!formats.assembleWith().toString().equals(assembled.toString())) {
       problems.add(
           "%s: found %s, expected %s as the %s with DataProcessing"
@@ -138,7 +138,7 @@ record DataProcessing(
     if (!type.equals(MediaType.JSON)) {
       return Unit.LINE;
     }
-    return splitType == SplitType.NONE ? Unit.WHOLE : Unit.LINE_OR_SINGLE_ANSWER;
+    return !splitType.isSplit() ? Unit.WHOLE : Unit.LINE_OR_SINGLE_ANSWER;
   }
 
   /// Parameters such as `header=present` are between the job and its container.

@@ -21,7 +21,7 @@ record Envelopes(
   /// What is sent of each line.
   private static final Records BODIES =
       new Records(
-          new TransformFormats(JSON, JSON, SplitType.NONE, AssembleWith.NONE),
+          new TransformFormats(JSON, JSON, FramedSplit.NONE, AssembleWith.NONE),
           DataProcessing.NONE,
           Optional.empty(),
           OptionalInt.empty(),

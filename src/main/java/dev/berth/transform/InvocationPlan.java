@@ -20,7 +20,7 @@ record InvocationPlan(int concurrent, Splitting splitting) {
 
   /// Such records are lines, each a request of its own.
   private static final Splitting OF_ENVELOPES =
-      Splitting.ofMebibytes(SplitType.LINE, BatchStrategy.SINGLE_RECORD, 0);
+      Splitting.ofMebibytes(FramedSplit.LINE, BatchStrategy.SINGLE_RECORD, 0);
 
   /// @param container its answer; a missing node where it does not know the question
   static InvocationPlan of(TransformJob job, JsonNode container) {

@@ -87,7 +87,7 @@ final class JobEnd {
   boolean isOverWith(Throwable thrown) {
     for (var cause = thrown; cause != null; cause = cause.getCause()) {
       if (cause instanceof OutOfMemoryError) {
-        atOnceBecause(JobRunner.heapIsFull());
+        atOnceBecause(TransformException.heapIsFull());
       } else if (cause instanceof StorageException fault && fault.isOfStore()) {
         because(fault.getMessage());
       } else if (cause instanceof StorageException fault

@@ -10,7 +10,7 @@ sealed interface JobKind permits Records, Tables, Envelopes {
   /// to the reader.
   static JobKind read(JobReader options) {
     var format = options.text(JobOption.FORMAT).orElse("sagemaker");
-    var envelope = ApiWords.parse(Envelope.class, format);
+    var envelope = JobReader.parse(Envelope.class, format);
     if (envelope.isPresent()) {
       return Envelopes.read(envelope.get(), options);
     }

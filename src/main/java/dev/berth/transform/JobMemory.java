@@ -1,7 +1,6 @@
 package dev.berth.transform;
 
 import dev.berth.memory.MemoryBudget;
-import dev.berth.memory.MemoryShare;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
@@ -78,7 +77,7 @@ final class JobMemory {
   }
 
   /// Waits until the lines of an output may be read, one at a time. A few outputs may at once.
-  MemoryShare takeForLines() throws InterruptedException {
+  MemoryBudget.Share takeForLines() throws InterruptedException {
     return making.take(making.bytes() / COPIES);
   }
 
@@ -90,14 +89,14 @@ final class JobMemory {
   /// That of one payload and its answer.
   final class Share implements Invoker.Room, AutoCloseable {
 
-    private final MemoryShare held;
-    private final MemoryShare made = making.share();
+    private final MemoryBudget.Share held;
+    private final MemoryBudget.Share made = making.share();
     private long ofPayload;
 
     /// Of answers that are whole: there are several where a payload is sent in parts.
     private long answered;
 
-    private Share(MemoryShare held, long ofPayload) {
+    private Share(MemoryBudget.Share held, long ofPayload) {
       this.held = held;
       this.ofPayload = ofPayload;
     }

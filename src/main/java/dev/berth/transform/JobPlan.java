@@ -29,7 +29,7 @@ public record JobPlan(List<Shares.Share> shares, long done, List<Split> split) {
     long done = 0;
     try (var objects = JobObjects.of(job, storage)) {
       for (var each = objects.iterator(); each.hasNext(); ) {
-        var ranges = ObjectRange.of(each.next(), job);
+        var ranges = job.ranges(each.next());
         if (ranges.size() > 1) {
           var object = ranges.getFirst().object();
           split.add(new Split(object.key(), object.size(), ranges.size()));

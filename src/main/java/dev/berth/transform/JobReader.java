@@ -2,8 +2,8 @@ package dev.berth.transform;
 
 import dev.berth.storage.Location;
 import dev.berth.storage.StorageException;
-import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -12,104 +12,40 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 
-/// Makes a job of what was said of it, and collects what is wrong with that. One use, one thread.
+/// Reads what was said of a job, and collects what is wrong with that. One use, one thread.
 public final class JobReader {
+
+  /// What this machine does of the job.
+  ///
+  /// @param index which of the machines it is, from 0
+  /// @param count how many do this job together
+  /// @param bySize whether objects are dealt out by their sizes, and not by their keys
+  public record Part(int index, int count, boolean bySize) {}
 
   private static final int MOST_INSTANCES = 10_000;
 
   private final Map<JobOption, String> options;
+  private final Map<String, String> ofSplitTypes;
   private final Set<JobSwitch> switches;
   private final List<String> problems = new ArrayList<>();
-  private final TransformJob.Part part;
+  private final Part part;
   private final Optional<Location> input;
 
-  private JobReader(Map<JobOption, String> options, Set<JobSwitch> switches) {
+  /// @param ofSplitTypes their own options, by their flags
+  JobReader(
+      Map<JobOption, String> options, Map<String, String> ofSplitTypes, Set<JobSwitch> switches) {
     this.options = new EnumMap<>(options);
+    this.ofSplitTypes = Map.copyOf(ofSplitTypes);
     this.switches = Set.copyOf(switches);
     this.part = readPart();
     this.input = location(JobOption.INPUT);
-  }
-
-  /// @param environment for a server of the runner's own
-  /// @param switches those that were given
-  /// @throws JobException with everything that is wrong
-  public static TransformJob read(
-      Map<JobOption, String> options, Map<String, String> environment, Set<JobSwitch> switches)
-      throws JobException {
-    return new JobReader(options, switches).read(environment);
-  }
-
-  private TransformJob read(Map<String, String> environment) throws JobException {
-    var kind = JobKind.read(this);
-    var output = location(JobOption.OUTPUT);
-    if (output.filter(place -> isInput(place.resolve(".out"))).isPresent()) {
-      wrong(
-          JobOption.OUTPUT,
-          "%s within the input %s".formatted(output.get(), input.orElseThrow()),
-          "another place: outputs would be the next run's inputs");
-    }
-    var job =
-        new TransformJob(
-            input.orElse(null),
-            isSecond(JobOption.DATA_TYPE, "S3Prefix", "ManifestFile"),
-            isSecond(JobOption.COMPRESSION_TYPE, "None", "Gzip"),
-            output.orElse(null),
-            kind,
-            new TransformJob.Invocations(
-                number(JobOption.MAX_CONCURRENT_TRANSFORMS, 0, Integer.MAX_VALUE),
-                Duration.ofSeconds(number(JobOption.INVOCATIONS_TIMEOUT, 1, 3600).orElse(600)),
-                number(JobOption.INVOCATIONS_MAX_RETRIES, 0, 3).orElse(3),
-                Duration.ofSeconds(number(JobOption.PATIENCE, 0, 86_400).orElse(60))),
-            part,
-            switches,
-            quota(JobOption.MAX_FAILURES, 0, 1).orElse(Long.MAX_VALUE),
-            environment);
-    if (job.has(JobSwitch.SPLIT_OBJECTS)) {
-      requireSplittable(job);
-    }
-    if (job.has(JobSwitch.RETRY_ERRORS) && !kind.findsErrors()) {
-      problem(
-          ("%s: found nothing, expected bedrock or openai with %s, or %s keep with the %s"
-                  + " application/jsonlines")
-              .formatted(
-                  JobOption.FORMAT,
-                  JobSwitch.RETRY_ERRORS.flag(),
-                  JobOption.BAD_RECORDS.flag(),
-                  JobOption.ACCEPT.flag()));
-    }
-    if (!problems.isEmpty()) {
-      throw new JobException(problems);
-    }
-    return job;
-  }
-
-  private void requireSplittable(TransformJob job) {
-    job.kind().requireSplittable(this);
-    if (job.gzip()) {
-      cannotSplit(
-          JobOption.COMPRESSION_TYPE,
-          "Gzip",
-          "None: a packed object can only be read from its beginning");
-    }
-    if (job.manifest()) {
-      cannotSplit(
-          JobOption.DATA_TYPE,
-          "ManifestFile",
-          "S3Prefix: a manifest does not say how long its objects are");
-    }
-    if (job.has(JobSwitch.OVERWRITE) && part.count() > 1) {
-      problem(
-          ("%s: found it with %s, expected none: an instance can't tell the others' new parts from"
-                  + " old ones. Remove the outputs")
-              .formatted(JobSwitch.OVERWRITE.flag(), JobSwitch.SPLIT_OBJECTS.flag()));
-    }
   }
 
   void cannotSplit(JobOption option, String found, String expected) {
     wrong(option, "%s with %s".formatted(found, JobSwitch.SPLIT_OBJECTS.flag()), expected);
   }
 
-  private TransformJob.Part readPart() {
+  private Part readPart() {
     var index = number(JobOption.INSTANCE_INDEX, 0, MOST_INSTANCES - 1);
     var count = number(JobOption.INSTANCE_COUNT, 1, MOST_INSTANCES);
     if (index.isPresent() && count.isEmpty() && text(JobOption.INSTANCE_COUNT).isEmpty()) {
@@ -132,17 +68,27 @@ public final class JobReader {
                   JobOption.INSTANCE_COUNT.flag(),
                   count.getAsInt()));
     }
-    return new TransformJob.Part(
-        index.orElse(0), count.orElse(1), !isSecond(JobOption.SHARD_BY, "size", "key"));
+    return new Part(index.orElse(0), count.orElse(1), !isSecond(JobOption.SHARD_BY, "size", "key"));
   }
 
-  TransformJob.Part part() {
+  Part part() {
     return part;
+  }
+
+  /// Nothing where what was given for it is wrong.
+  Optional<Location> input() {
+    return input;
   }
 
   /// Whether an object of this job's input may be at a place.
   boolean isInput(Location place) {
     return input.filter(place::isListedIn).isPresent();
+  }
+
+  void requireNoProblem() throws JobException {
+    if (!problems.isEmpty()) {
+      throw new JobException(problems);
+    }
   }
 
   void problem(String problem) {
@@ -167,7 +113,7 @@ public final class JobReader {
     return Optional.ofNullable(options.get(option));
   }
 
-  private Optional<Location> location(JobOption option) {
+  Optional<Location> location(JobOption option) {
     var text = text(option);
     if (text.isEmpty()) {
       wrong(option, "nothing", option.label());
@@ -182,11 +128,35 @@ public final class JobReader {
 
   <E extends Enum<E>> Optional<E> word(JobOption option, Class<E> type) {
     var text = text(option);
-    var word = text.flatMap(given -> ApiWords.parse(type, given));
+    var word = text.flatMap(given -> parse(type, given));
     if (text.isPresent() && word.isEmpty()) {
-      wrong(option, text.get(), ApiWords.expected(List.of(type.getEnumConstants())));
+      wrong(option, text.get(), expected(List.of(type.getEnumConstants())));
     }
     return word;
+  }
+
+  /// The one that was named, with its own option.
+  SplitType splitType(List<SplitType> known) {
+    var word = text(JobOption.SPLIT_TYPE).orElse("None");
+    var named = known.stream().filter(type -> type.word().equals(word)).findFirst();
+    if (named.isEmpty()) {
+      wrong(JobOption.SPLIT_TYPE, word, expected(known.stream().map(SplitType::word).toList()));
+    }
+    var type = named.orElse(FramedSplit.NONE);
+    for (var option : ofSplitTypes.entrySet()) {
+      boolean isOwn = type.option().filter(own -> own.name().equals(option.getKey())).isPresent();
+      try {
+        type = isOwn ? type.with(option.getValue()) : type;
+      } catch (IllegalArgumentException e) {
+        problem("%s: %s".formatted(option.getKey(), e.getMessage()));
+      }
+      if (!isOwn) {
+        problem(
+            "%s: found it with %s %s, expected none"
+                .formatted(option.getKey(), JobOption.SPLIT_TYPE.flag(), word));
+      }
+    }
+    return type;
   }
 
   /// Whether the second of two words was given; the first stands for nothing too.
@@ -218,5 +188,21 @@ public final class JobReader {
     var end = most == Integer.MAX_VALUE ? "" : " to " + most;
     wrong(option, text.get(), "a whole number from " + least + end);
     return OptionalInt.empty();
+  }
+
+  /// The constant that a word of the API stands for; nothing where it stands for none. Case counts.
+  static <E extends Enum<E>> Optional<E> parse(Class<E> type, String word) {
+    return Arrays.stream(type.getEnumConstants())
+        .filter(constant -> constant.toString().equals(word))
+        .findFirst();
+  }
+
+  /// Words, to end the sentence "expected …".
+  static String expected(List<?> constants) {
+    var words = constants.stream().map(Object::toString).toList();
+    int last = words.size() - 1;
+    return last == 0
+        ? words.getFirst()
+        : String.join(", ", words.subList(0, last)) + " or " + words.get(last);
   }
 }

@@ -62,13 +62,6 @@ public final class JobRunner {
     end.stop();
   }
 
-  /// What there is to say where the heap is full.
-  public static String heapIsFull() {
-    long megabytes = Runtime.getRuntime().maxMemory() >> 20;
-    return "the heap of %d MB is full; JAVA_OPTS=-Xmx%dm has room for more"
-        .formatted(megabytes, 2 * megabytes);
-  }
-
   /// @param endpoint where the container listens
   public JobReport run(URI endpoint) throws InterruptedException {
     long start = System.nanoTime();
@@ -77,7 +70,7 @@ public final class JobRunner {
     } catch (StorageException | TransformException e) {
       end.because(e.getMessage());
     } catch (OutOfMemoryError e) {
-      end.because(heapIsFull());
+      end.because(TransformException.heapIsFull());
     }
     var problem = end.reason().orElse("");
     var report =
@@ -231,8 +224,7 @@ public final class JobRunner {
     var turns = transform.shared().turns();
     var keys = new HashMap<String, Location>();
     boolean isEmpty = true;
-    try (var ranges =
-        JobObjects.of(job, storage).flatMap(object -> ObjectRange.of(object, job).stream())) {
+    try (var ranges = JobObjects.of(job, storage).flatMap(object -> job.ranges(object).stream())) {
       for (var each = ranges.iterator(); each.hasNext(); ) {
         var range = each.next();
         isEmpty = false;

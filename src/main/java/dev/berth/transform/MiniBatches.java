@@ -1,6 +1,5 @@
 package dev.berth.transform;
 
-import dev.berth.content.Framing;
 import dev.berth.content.RecordReader;
 import dev.berth.hooks.BadInputException;
 import java.io.BufferedInputStream;
@@ -40,7 +39,7 @@ final class MiniBatches {
   /// @param rejection why it is not sent
   private record Sent(byte[] input, byte[] body, boolean endsBatch, Optional<String> rejection) {
     boolean isBlank() {
-      return rejection.isEmpty() && Framing.isBlank(body);
+      return rejection.isEmpty() && RecordReader.isBlank(body);
     }
   }
 
@@ -54,7 +53,7 @@ final class MiniBatches {
     this.isStreamed =
         splitting.isUnlimited()
             && processing.isEmpty()
-            && (splitting.splitType() == SplitType.NONE || splitting.isMultiRecord());
+            && (!splitting.splitType().isSplit() || splitting.isMultiRecord());
   }
 
   /// Of records that are not to be split: the rows of a table, or the lines of a range of an
@@ -90,7 +89,7 @@ final class MiniBatches {
   }
 
   private Optional<Payload> wholeObject() throws IOException {
-    if (isStarted || (splitting.splitType() != SplitType.NONE && isEmpty())) {
+    if (isStarted || (splitting.splitType().isSplit() && isEmpty())) {
       return Optional.empty();
     }
     isStarted = true;
@@ -126,7 +125,7 @@ final class MiniBatches {
         && inputBytes + next.get().input.length <= maxPayload
         && bodyBytes + next.get().body.length <= maxPayload);
     next.ifPresent(waiting::addFirst);
-    if (splitting.splitType() == SplitType.LINE) {
+    if (splitting.splitType().areLines()) {
       // At the end of a body a blank line would not count. At the end of a range it does.
       while (batch.size() > 1 && batch.getLast().isBlank()) {
         waiting.addFirst(batch.removeLast());

@@ -16,11 +16,9 @@ record ObjectRange(StoredObject object, int number, int count) {
   /// A shorter one is not worth the requests for its part.
   static final long LEAST_BYTES = 64 << 10;
 
-  static List<ObjectRange> of(StoredObject object, TransformJob job) {
-    int count =
-        job.has(JobSwitch.SPLIT_OBJECTS)
-            ? Math.clamp(object.size() / LEAST_BYTES, 1, job.part().count())
-            : 1;
+  /// @param most how many there are at most
+  static List<ObjectRange> of(StoredObject object, int most) {
+    int count = Math.clamp(object.size() / LEAST_BYTES, 1, most);
     return IntStream.range(0, count)
         .mapToObj(number -> new ObjectRange(object, number, count))
         .toList();

@@ -107,7 +107,7 @@ record ObjectTransform(
 
   /// Whether the answers to an object's payloads are worth to be kept while it is not whole.
   private boolean areSafeInParts() {
-    return splitting.splitType() != SplitType.NONE;
+    return splitting.splitType().isSplit();
   }
 
   /// An object that is open. For one thread.

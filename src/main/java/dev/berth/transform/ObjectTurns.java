@@ -1,7 +1,6 @@
 package dev.berth.transform;
 
 import dev.berth.memory.MemoryBudget;
-import dev.berth.memory.MemoryShare;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.function.BooleanSupplier;
@@ -82,7 +81,7 @@ final class ObjectTurns {
   final class Turn implements AutoCloseable {
 
     private boolean isHeld = true;
-    private MemoryShare rest = ending.share();
+    private MemoryBudget.Share rest = ending.share();
 
     /// Gives the turn to another object: all answers are there, and what the writer holds of them
     /// has to be put in place.

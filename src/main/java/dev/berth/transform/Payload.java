@@ -1,6 +1,6 @@
 package dev.berth.transform;
 
-import dev.berth.content.Framing;
+import dev.berth.content.RecordReader;
 import java.io.InputStream;
 import java.util.Arrays;
 import java.util.List;
@@ -33,7 +33,7 @@ sealed interface Payload {
 
     /// Whether a container would find nothing in it.
     boolean isBlank() {
-      return Framing.isBlank(body);
+      return RecordReader.isBlank(body);
     }
 
     /// Two payloads of about half the records each. They are lines, and more than one.
@@ -61,7 +61,7 @@ sealed interface Payload {
               IntStream.range(middle, records), IntStream.range(1, middle).map(i -> middle - i))
           .filter(
               last ->
-                  !Framing.isBlank(
+                  !RecordReader.isBlank(
                       Arrays.copyOfRange(body, last == 1 ? 0 : ends[last - 2], ends[last - 1])))
           .findFirst()
           .orElse(records - 1);

@@ -1,8 +1,8 @@
 package dev.berth.transform;
 
 import dev.berth.content.Framing;
-import dev.berth.content.Framing.Frames;
 import dev.berth.content.RecordReader;
+import dev.berth.content.RecordReader.Frames;
 import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import java.io.BufferedInputStream;

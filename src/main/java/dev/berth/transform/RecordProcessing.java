@@ -14,13 +14,14 @@ import java.util.function.Supplier;
 /// What a job's [DataProcessing] does to its records on their way to the container, and to the
 /// answers on their way back. Immutable; used by any threads.
 ///
+/// @param joinsInput whether answers are joined with the records as they were before `InputFilter`
 /// @param keepsBadRecords whether an error may stand in the place of a record's answer. It is
 ///   joined, and not filtered
 record RecordProcessing(
     RecordFormat format,
     Unit unit,
     JsonPathFilter inputFilter,
-    JoinSource joinSource,
+    boolean joinsInput,
     JsonPathFilter outputFilter,
     boolean keepsBadRecords) {
 
@@ -38,7 +39,7 @@ record RecordProcessing(
 
   /// Whether the answers are joined with something else than what was sent.
   boolean joinsUnfilteredInput() {
-    return joinSource == JoinSource.INPUT && !inputFilter.selectsAll();
+    return joinsInput && !inputFilter.selectsAll();
   }
 
   /// What `InputFilter` leaves of a record. The newline at its end stays as it was.
@@ -66,7 +67,7 @@ record RecordProcessing(
   /// @throws BadInputException naming the record, or saying that there are more or fewer answers
   ///   than records
   byte[] output(Payload.MiniBatch batch, byte[] answer) {
-    if (joinSource == JoinSource.NONE && outputFilter.selectsAll()) {
+    if (!joinsInput && outputFilter.selectsAll()) {
       return answer;
     }
     long first = batch.firstRecord();
@@ -106,11 +107,9 @@ record RecordProcessing(
     var answered = read(answer, "answer to " + name);
     boolean isError = keepsBadRecords && format.isError(answered);
     var joined =
-        switch (joinSource) {
-          case NONE -> answered;
-          case INPUT ->
-              isError ? joinedError(input, answered) : format.join(read(input, name), answered);
-        };
+        !joinsInput
+            ? answered
+            : isError ? joinedError(input, answered) : format.join(read(input, name), answered);
     return format.write(
         isError
             ? joined
@@ -122,9 +121,9 @@ record RecordProcessing(
     var error = format.error(record.reason());
     return format
         .write(
-            joinSource == JoinSource.NONE
-                ? error
-                : joinedError(new String(record.input(), StandardCharsets.UTF_8), error))
+            joinsInput
+                ? joinedError(new String(record.input(), StandardCharsets.UTF_8), error)
+                : error)
         .getBytes(StandardCharsets.UTF_8);
   }
 

@@ -27,7 +27,7 @@ record Records(
         new TransformFormats(
             options.text(JobOption.CONTENT_TYPE),
             options.text(JobOption.ACCEPT),
-            options.word(JobOption.SPLIT_TYPE, SplitType.class).orElse(SplitType.NONE),
+            options.splitType(SplitType.all()),
             options.word(JobOption.ASSEMBLE_WITH, AssembleWith.class).orElse(AssembleWith.NONE)),
         options.text(JobOption.JOIN_SOURCE).orElse("None"),
         options);
@@ -72,7 +72,7 @@ record Records(
 
   @Override
   public void requireSplittable(JobReader options) {
-    if (formats.splitType() != SplitType.LINE) {
+    if (!formats.splitType().areLines()) {
       options.cannotSplit(
           JobOption.SPLIT_TYPE,
           formats.splitType().toString(),

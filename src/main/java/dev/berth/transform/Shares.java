@@ -84,7 +84,7 @@ public final class Shares {
     var named = new ArrayList<Named>();
     try (var objects = JobObjects.of(job, storage)) {
       for (var each = objects.iterator(); each.hasNext() && wanted.getAsBoolean(); ) {
-        for (var range : ObjectRange.of(each.next(), job)) {
+        for (var range : job.ranges(each.next())) {
           if (!needNoList(job)) {
             named.add(new Named(hash(range), 1, range.bytes()));
           }

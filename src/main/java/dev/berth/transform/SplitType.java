@@ -1,33 +1,64 @@
 package dev.berth.transform;
 
-import dev.berth.content.Framing;
+import dev.berth.content.RecordReader;
+import dev.berth.content.RecordReader.Frames;
+import java.io.InputStream;
+import java.util.List;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.stream.Stream;
 
-/// `TransformInput.SplitType`: where the records of an object end.
-enum SplitType {
-  /// The whole object is one record.
-  NONE("None", Framing.NONE),
-  /// At each newline.
-  LINE("Line", Framing.LINES),
-  /// [dev.berth.content.RecordIo].
-  RECORD_IO("RecordIO", Framing.RECORD_IO),
-  /// [dev.berth.content.TfRecord].
-  TF_RECORD("TFRecord", Framing.TF_RECORD);
+/// `TransformInput.SplitType`: where the records of an object end. [ServiceLoader] finds those of
+/// extensions, such as the elements of XML, beside those of SageMaker.
+///
+/// A job chooses one by its word before any object is opened, and opens a reader for each object on
+/// a thread of its own. Its `toString` is the word, with the value of its option where it has one:
+/// the outputs of an earlier run only count where that is the same.
+public interface SplitType {
 
-  private final String word;
-  private final Framing framing;
-
-  SplitType(String word, Framing framing) {
-    this.word = word;
-    this.framing = framing;
-  }
-
-  Framing framing() {
-    return framing;
+  /// All that there are.
+  static List<SplitType> all() {
+    return Stream.concat(
+            Stream.<SplitType>of(FramedSplit.values()),
+            ServiceLoader.load(SplitType.class, SplitType.class.getClassLoader()).stream()
+                .map(ServiceLoader.Provider::get))
+        .toList();
   }
 
   /// As the API spells it.
-  @Override
-  public String toString() {
-    return word;
+  String word();
+
+  /// Whether an object may have several records.
+  default boolean isSplit() {
+    return true;
   }
+
+  /// Whether each record is a line of text, with its newline.
+  default boolean areLines() {
+    return false;
+  }
+
+  /// A flag of the command, for this type alone.
+  default Optional<Option> option() {
+    return Optional.empty();
+  }
+
+  /// The same with a value of that option.
+  ///
+  /// @throws IllegalArgumentException saying what was found and expected
+  default SplitType with(String value) {
+    throw new IllegalArgumentException("found %s, expected none".formatted(value));
+  }
+
+  /// Opens a reader of an object's records. The stream is the caller's to close.
+  ///
+  /// @param frames whether the records keep what is around them
+  /// @param maxBytes the bytes that a record can have as it is given; a longer one is bad input
+  RecordReader open(InputStream object, Frames frames, int maxBytes);
+
+  /// A flag.
+  ///
+  /// @param name with its dashes
+  /// @param label what stands for the value
+  record Option(String name, String label, String meaning) {}
 }

@@ -1,8 +1,8 @@
 package dev.berth.transform;
 
 import dev.berth.content.BatchStrategy;
-import dev.berth.content.Framing.Frames;
 import dev.berth.content.RecordReader;
+import dev.berth.content.RecordReader.Frames;
 import java.io.InputStream;
 
 /// How an object becomes requests.
@@ -29,7 +29,7 @@ record Splitting(SplitType splitType, BatchStrategy batchStrategy, long maxPaylo
   /// under `SingleRecord`, a line with its newline under both. The stream is the caller's to close.
   RecordReader open(InputStream object) {
     var frames = batchStrategy == BatchStrategy.MULTI_RECORD ? Frames.KEPT : Frames.STRIPPED;
-    return splitType.framing().open(object, frames, maxRecord());
+    return splitType.open(object, frames, maxRecord());
   }
 
   boolean isUnlimited() {
@@ -43,6 +43,6 @@ record Splitting(SplitType splitType, BatchStrategy batchStrategy, long maxPaylo
 
   /// Whether a request may hold several records.
   boolean isMultiRecord() {
-    return splitType != SplitType.NONE && batchStrategy == BatchStrategy.MULTI_RECORD;
+    return splitType.isSplit() && batchStrategy == BatchStrategy.MULTI_RECORD;
   }
 }

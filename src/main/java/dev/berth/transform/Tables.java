@@ -18,7 +18,7 @@ record Tables(TableFormat format, boolean answersAreTable, boolean areJoined, Re
 
   private static final TransformFormats LINES =
       new TransformFormats(
-          Optional.of(JSON_LINES), Optional.of(JSON_LINES), SplitType.LINE, AssembleWith.LINE);
+          Optional.of(JSON_LINES), Optional.of(JSON_LINES), FramedSplit.LINE, AssembleWith.LINE);
 
   /// The content type of objects that are tables; nothing where they are none, or are sent whole.
   static Optional<String> type(JobReader options) {
@@ -53,7 +53,7 @@ record Tables(TableFormat format, boolean answersAreTable, boolean areJoined, Re
     }
     boolean answersAreTable = !Optional.of(JSON_LINES).equals(options.text(JobOption.ACCEPT));
     var joinSource = options.text(JobOption.JOIN_SOURCE).orElse("None");
-    boolean areJoined = answersAreTable && joinSource.equals(JoinSource.INPUT.toString());
+    boolean areJoined = answersAreTable && joinSource.equals(DataProcessing.INPUT);
     if (areJoined) {
       require(JobOption.OUTPUT_FILTER, List.of("$"), options);
     }

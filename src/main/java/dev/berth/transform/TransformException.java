@@ -19,4 +19,11 @@ public final class TransformException extends RuntimeException {
       default -> new TransformException(cause.toString(), cause);
     };
   }
+
+  /// What there is to say where the heap is full.
+  public static String heapIsFull() {
+    long megabytes = Runtime.getRuntime().maxMemory() >> 20;
+    return "the heap of %d MB is full; JAVA_OPTS=-Xmx%dm has room for more"
+        .formatted(megabytes, 2 * megabytes);
+  }
 }

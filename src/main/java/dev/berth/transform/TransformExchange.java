@@ -1,8 +1,8 @@
 package dev.berth.transform;
 
 import dev.berth.content.Framing;
-import dev.berth.content.Framing.Frames;
 import dev.berth.content.JsonLines;
+import dev.berth.content.RecordReader.Frames;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.MediaType;
 import dev.berth.storage.Location;
@@ -179,7 +179,7 @@ final class TransformExchange implements Exchange {
 
   /// No answer may be taken for that of another record.
   private void requireOneForEach(Payload.MiniBatch batch, Invoker.Answer answer) {
-    if (records.formats().splitType() != SplitType.LINE) {
+    if (!records.formats().splitType().areLines()) {
       return;
     }
     var count = AnswerCount.of(answer.body(), answer.type());
@@ -200,7 +200,7 @@ final class TransformExchange implements Exchange {
   private byte[] assembled(byte[] answer, Optional<MediaType> type) {
     boolean isLine =
         records.formats().assembleWith() == AssembleWith.LINE
-            || (records.formats().splitType() == SplitType.LINE
+            || (records.formats().splitType().areLines()
                 && answer.length > 0
                 && type.filter(TransformExchange::isText).isPresent());
     if (!isLine || (answer.length > 0 && answer[answer.length - 1] == '\n')) {

@@ -19,15 +19,13 @@ record TransformFormats(
   /// The type of the lines that the records are, without parameters; nothing where they are none of
   /// JSON or CSV.
   Optional<MediaType> lines() {
-    return splitType == SplitType.LINE
-        ? contentType.flatMap(TransformFormats::lines)
-        : Optional.empty();
+    return splitType.areLines() ? contentType.flatMap(TransformFormats::lines) : Optional.empty();
   }
 
   /// The type of the lines that answers are asked for in, without parameters. Who names none means
   /// the records' own.
   Optional<MediaType> answeredLines() {
-    return splitType == SplitType.LINE
+    return splitType.areLines()
         ? accept.or(() -> contentType).flatMap(TransformFormats::lines)
         : Optional.empty();
   }

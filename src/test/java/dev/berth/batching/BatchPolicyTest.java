@@ -3,6 +3,8 @@ package dev.berth.batching;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.berth.batching.Submission.Pending;
+import dev.berth.telemetry.RequestTrace;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -117,12 +119,12 @@ class BatchPolicyTest {
   /// Records of these lengths, of one request that came at `nanos`.
   private static List<Pending<Integer, String>> arrivedAt(long nanos, Integer... lengths) {
     return new Submission<Integer, String>(
-            Pieces.whole(
+            Serving.whole(
                 Arrays.asList(lengths),
                 Arrays.stream(lengths).mapToInt(length -> length).toArray()),
             nanos,
             new PartSink.None<>(Long.MAX_VALUE),
-            new Caller(() -> false, Map.of()),
+            new Caller(() -> false, Map.of(), RequestTrace.NONE),
             () -> {})
         .pending;
   }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.metrics.ServingMetrics;
+import dev.berth.telemetry.RequestTrace;
 import dev.berth.testing.TestThreads;
 import java.time.Duration;
 import java.util.List;
@@ -187,7 +188,7 @@ class BatchQueueTest {
         Serving.pieces(List.of(words)),
         now.get(),
         new PartSink.None<>(DEADLINE),
-        new Caller(() -> false, Map.of()),
+        new Caller(() -> false, Map.of(), RequestTrace.NONE),
         () -> {});
   }
 

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.telemetry.RequestTrace;
 import dev.berth.testing.TestThreads;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -86,7 +87,7 @@ class BatcherStressTest {
                   serving.batcher,
                   records,
                   System.nanoTime() + timeout.toNanos(),
-                  new Caller(() -> leaves, Map.of()))
+                  new Caller(() -> leaves, Map.of(), RequestTrace.NONE))
               .values();
       assertThat(poisoned || leaves).isFalse();
       assertThat(values).isEqualTo(upperCase(records));

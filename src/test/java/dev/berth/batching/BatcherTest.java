@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.error.ErrorType;
+import dev.berth.telemetry.RequestTrace;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -223,9 +224,9 @@ class BatcherTest {
       assertThatThrownBy(
               () ->
                   serving.batcher.submit(
-                      Pieces.whole(List.of("a"), new int[] {-1}),
+                      Serving.whole(List.of("a"), new int[] {-1}),
                       Long.MAX_VALUE,
-                      new Caller(() -> false, Map.of()),
+                      new Caller(() -> false, Map.of(), RequestTrace.NONE),
                       _ -> {}))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessage("length: found -1, expected zero or more");

@@ -59,7 +59,7 @@ final class FakeModel implements PredictorFactory<String, String> {
         case "stuck" -> beStuck();
         case "poison" -> throw new IllegalArgumentException("poison");
         case "memory" -> throw new OutOfMemoryError("no room on the accelerator");
-        case "lost" -> throw new WorkerLostException("the device is gone");
+        case "lost" -> throw new WorkerLostException("the device is gone", null);
         case "calm" -> stayCalm();
         default -> {}
       }

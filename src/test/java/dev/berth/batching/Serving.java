@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.berth.metrics.ServingMetrics;
+import dev.berth.telemetry.RequestTrace;
 import dev.berth.testing.TestThreads;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -71,7 +73,7 @@ final class Serving implements AutoCloseable {
                 batcher,
                 List.of(records),
                 System.nanoTime() + timeout.toNanos(),
-                new Caller(abandoned, Map.of())));
+                new Caller(abandoned, Map.of(), RequestTrace.NONE)));
   }
 
   /// Submits records and waits for their predictions as a request does.
@@ -95,7 +97,7 @@ final class Serving implements AutoCloseable {
 
   /// Records of one piece each, as long as they have characters.
   static Pieces<String> pieces(List<String> records) {
-    return Pieces.whole(records, records.stream().mapToInt(String::length).toArray());
+    return whole(records, records.stream().mapToInt(String::length).toArray());
   }
 
   /// Sends a `hold` and returns when it is all that runs.
@@ -140,5 +142,12 @@ final class Serving implements AutoCloseable {
     }
     callers.close();
     metrics.close();
+  }
+
+  /// Records that are one piece each.
+  static <I> Pieces<I> whole(List<I> records, int[] lengths) {
+    var counts = new int[records.size()];
+    Arrays.fill(counts, 1);
+    return new Pieces<>(records, lengths, counts);
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.metrics.ServingMetrics;
+import dev.berth.telemetry.RequestTrace;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -347,7 +348,11 @@ class TurnsTest {
 
   private Submission<String, String> submission(BooleanSupplier hasGone, Pieces<String> pieces) {
     return new Submission<>(
-        pieces, now.get(), new PartSink.None<>(DEADLINE), new Caller(hasGone, Map.of()), () -> {});
+        pieces,
+        now.get(),
+        new PartSink.None<>(DEADLINE),
+        new Caller(hasGone, Map.of(), RequestTrace.NONE),
+        () -> {});
   }
 
   /// So many callers give up before they have an answer.

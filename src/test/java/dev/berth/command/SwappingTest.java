@@ -8,7 +8,6 @@ import dev.berth.http.HttpServer;
 import dev.berth.http.Serving;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
-import dev.berth.serving.HeapWatch;
 import dev.berth.serving.hooks.HookPool;
 import dev.berth.serving.many.ModelDirectory;
 import dev.berth.serving.many.ModelRegistry;
@@ -79,7 +78,7 @@ class SwappingTest {
               registry, hooks, metrics, loader, Duration.ofMinutes(5), Duration.ofMinutes(1));
       var directory = new ModelDirectory(models, store, false, Duration.ofMillis(20));
       var served = new Served.Many(directory);
-      var health = new Health(Optional::empty, hooks, new HeapWatch(metrics));
+      var health = new Health(metrics, hooks, Optional::empty);
       try (var http =
           HttpServer.start(
               config,

@@ -9,7 +9,6 @@ import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.MediaType;
 import dev.berth.http.Routes;
 import java.io.IOException;
-import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -64,6 +63,8 @@ class ConfigurationTest {
   @Tag("BAT-05")
   void nothing_set_gives_the_defaults() {
     assertThat(read(Map.of()))
+        .usingRecursiveComparison()
+        .ignoringFields("extensions")
         .isEqualTo(
             new ServerConfig(
                 new HttpConfig(
@@ -81,8 +82,6 @@ class ConfigurationTest {
                     OptionalInt.empty(),
                     OptionalInt.empty(),
                     Optional.empty()),
-                new AsyncConfig(
-                    Optional.empty(), Optional.empty(), Optional.empty(), 4, 100, Optional.empty()),
                 new ModelConfig(
                     home.resolve("model-artifact"),
                     Optional.empty(),
@@ -119,13 +118,8 @@ class ConfigurationTest {
                 new PlatformConfig(Optional.empty(), Optional.empty(), false),
                 new ProtocolConfig(OptionalInt.empty(), "model"),
                 new LogConfig(LogConfig.Level.INFO, LogConfig.Format.PLAIN),
-                new TelemetryConfig(
-                    Optional.empty(),
-                    Map.of(),
-                    TelemetryConfig.Metrics.PROMETHEUS,
-                    Duration.ofSeconds(60),
-                    Map.of(),
-                    TelemetryConfig.Aliases.NONE)));
+                MetricsAliases.NONE,
+                Map.of()));
   }
 
   @Test
@@ -183,23 +177,12 @@ class ConfigurationTest {
             "AIP_PREDICT_ROUTE", "/predict"));
     environment.putAll(
         Map.of(
-            "BERTH_OTLP_ENDPOINT", "http://collector:4318",
-            "OTEL_SERVICE_NAME", "answers",
-            "BERTH_METRICS_FORMAT", "emf",
-            "BERTH_METRICS_INTERVAL_SECONDS", "10",
-            "BERTH_METRICS_DIMENSIONS", "EndpointName=demo, VariantName=AllTraffic",
-            "BERTH_METRICS_ALIASES", "vllm"));
-    environment.putAll(
-        Map.of(
-            "BERTH_COMPRESSION", "true",
-            "BERTH_ASYNC_OUTPUT", "s3://bucket/out",
-            "BERTH_ASYNC_FAILURES", "failures",
-            "BERTH_ASYNC_INPUT", "src",
-            "BERTH_ASYNC_CONCURRENCY", "2",
-            "BERTH_ASYNC_QUEUE", "7",
-            "AWS_ENDPOINT_URL_S3", "http://localhost:9000"));
+            "BERTH_METRICS_ALIASES", "vllm",
+            "BERTH_COMPRESSION", "true"));
 
     assertThat(read(environment))
+        .usingRecursiveComparison()
+        .ignoringFields("extensions")
         .isEqualTo(
             new ServerConfig(
                 new HttpConfig(
@@ -217,13 +200,6 @@ class ConfigurationTest {
                     OptionalInt.of(500),
                     OptionalInt.of(20),
                     Optional.empty()),
-                new AsyncConfig(
-                    Optional.of("s3://bucket/out"),
-                    Optional.of("failures"),
-                    Optional.of(Path.of("src")),
-                    2,
-                    7,
-                    Optional.of(URI.create("http://localhost:9000"))),
                 new ModelConfig(
                     model,
                     Optional.of("Answers.java"),
@@ -260,60 +236,8 @@ class ConfigurationTest {
                 new PlatformConfig(Optional.of("/health"), Optional.of("/predict"), false),
                 new ProtocolConfig(OptionalInt.of(9000), "answers"),
                 new LogConfig(LogConfig.Level.DEBUG, LogConfig.Format.JSON),
-                new TelemetryConfig(
-                    Optional.of(URI.create("http://collector:4318")),
-                    Map.of("OTEL_SERVICE_NAME", "answers"),
-                    TelemetryConfig.Metrics.EMF,
-                    Duration.ofSeconds(10),
-                    Map.of("EndpointName", "demo", "VariantName", "AllTraffic"),
-                    TelemetryConfig.Aliases.VLLM)));
-  }
-
-  @Test
-  void telemetry_that_can_not_be_is_a_problem() {
-    assertThat(
-            problems(
-                Map.of(
-                    "BERTH_OTLP_ENDPOINT",
-                    "collector:4318",
-                    "BERTH_METRICS_DIMENSIONS",
-                    "EndpointName",
-                    "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
-                    "grpc")))
-        .anyMatch(
-            problem ->
-                problem.contains("BERTH_OTLP_ENDPOINT")
-                    && problem.contains("http://collector:4318"))
-        .anyMatch(
-            problem ->
-                problem.contains("BERTH_METRICS_DIMENSIONS")
-                    && problem.contains("EndpointName=demo"))
-        .contains(
-            "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: found grpc, expected http/protobuf, mostly at port"
-                + " 4318");
-    assertThat(problems(Map.of("BERTH_METRICS_DIMENSIONS", "model=a")))
-        .containsExactly(
-            "metrics-dimensions: found model, expected another name; each model has its own"
-                + " already");
-  }
-
-  @Test
-  void open_telemetry_is_on_where_a_signal_has_an_endpoint() {
-    assertThat(read(Map.of()).telemetry().usesOpenTelemetry()).isFalse();
-    assertThat(
-            read(Map.of("OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:4318"))
-                .telemetry()
-                .usesOpenTelemetry())
-        .isTrue();
-    var traces =
-        read(Map.of("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://a:4318/v1/traces")).telemetry();
-    assertThat(traces.usesOpenTelemetry()).isTrue();
-    assertThat(traces.hasEndpoint("METRICS")).isFalse();
-    assertThat(
-            read(Map.of("BERTH_OTLP_ENDPOINT", "http://a:4318", "OTEL_SDK_DISABLED", "true"))
-                .telemetry()
-                .usesOpenTelemetry())
-        .isFalse();
+                MetricsAliases.VLLM,
+                Map.of()));
   }
 
   @Test

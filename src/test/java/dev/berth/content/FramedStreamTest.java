@@ -3,7 +3,7 @@ package dev.berth.content;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.berth.content.Framing.Frames;
+import dev.berth.content.RecordReader.Frames;
 import dev.berth.hooks.BadInputException;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;

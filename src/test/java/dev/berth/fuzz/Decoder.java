@@ -8,7 +8,7 @@ import dev.berth.content.TfRecord;
 import dev.berth.hooks.BadInputException;
 import dev.berth.http.AcceptFuzz;
 import dev.berth.image.Image;
-import dev.berth.tokenizer.MecabFuzz;
+import dev.berth.tokenizer.mecab.MecabFuzz;
 import dev.berth.transform.filter.JsonPathFilterFuzz;
 import java.io.IOException;
 import java.io.UncheckedIOException;

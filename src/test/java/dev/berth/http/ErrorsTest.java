@@ -31,6 +31,6 @@ class ErrorsTest {
     assertThat(new String(Errors.body(type, "why"), StandardCharsets.UTF_8))
         .isEqualTo(
             "{\"message\":\"why\",\"type\":\"%s\",\"code\":%d}",
-            type.name().toLowerCase(Locale.ROOT), type.status());
+            type.code().toLowerCase(Locale.ROOT), type.status());
   }
 }

@@ -3,11 +3,13 @@ package dev.berth.http;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.Metrics;
 import dev.berth.hooks.ModelContext;
 import dev.berth.testing.CodeArtifact;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -28,9 +30,16 @@ class HookMetricsTest {
     }
 
     @Override
+    public List<String> inputFn(InvocationRequest request) throws IOException {
+      var records = super.inputFn(request);
+      Metrics.current().counter("bodies", "bodies that were read").increment();
+      return records;
+    }
+
+    @Override
     public List<String> predictFn(List<String> records, Object model) {
       ((Metrics.Counter) model).add(records.size());
-      metrics.timer("naps", "how long it slept").record(Duration.ofMillis(1500));
+      Metrics.current().timer("naps", "how long it slept").record(Duration.ofMillis(1500));
       metrics.gauge("longest", "the longest line").set(records.getFirst().length());
       return records;
     }
@@ -48,6 +57,7 @@ class HookMetricsTest {
       assertThat(server.get("/metrics").body().lines())
           .contains(
               "hooks_lines_total{model=\"model\"} 3.0",
+              "hooks_bodies_total{model=\"model\"} 1.0",
               "# HELP hooks_lines_total lines that were predicted",
               "hooks_naps_seconds_count{model=\"model\"} 1",
               "hooks_naps_seconds_sum{model=\"model\"} 1.5",

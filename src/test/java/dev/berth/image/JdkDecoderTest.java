@@ -42,8 +42,9 @@ class JdkDecoderTest {
   void pluginsOfOthersAreNotUsed() throws Exception {
     assertThatThrownBy(() -> ImageIO.read(PNG.toFile())).hasMessage("the wrong decoder");
     var expected = Files.readAllBytes(Path.of(PNG + ".rgb"));
-    var image = new JdkDecoder("png").rgb(Files.readAllBytes(PNG));
-    assertThat(image.rgb()).isEqualTo(Tensor.ofUnsigned(expected, 11, 13, 3));
+    var pixels = new JdkDecoder("png").rgb(Files.readAllBytes(PNG));
+    assertThat(Tensor.ofUnsigned(pixels.rgb(), pixels.height(), pixels.width(), 3))
+        .isEqualTo(Tensor.ofUnsigned(expected, 11, 13, 3));
   }
 
   /// Says that it reads PNG, and that it should come first.

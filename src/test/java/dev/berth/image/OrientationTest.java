@@ -46,17 +46,17 @@ class OrientationTest {
   void everyPixelOfALargePictureIsTurned() {
     var pixels = new byte[150 * 70 * 3];
     new Random(1).nextBytes(pixels);
-    var image = new Image(150, 70, pixels);
-    assertThat(Orientation.turn(Orientation.turn(image, 6), 8).pixels()).isEqualTo(pixels);
+    var image = new Pixels(150, 70, pixels);
+    assertThat(Orientation.turn(Orientation.turn(image, 6), 8).rgb()).isEqualTo(pixels);
     for (int orientation : new int[] {2, 3, 4, 5, 7}) {
-      assertThat(Orientation.turn(Orientation.turn(image, orientation), orientation).pixels())
+      assertThat(Orientation.turn(Orientation.turn(image, orientation), orientation).rgb())
           .isEqualTo(pixels);
     }
     var turned = Orientation.turn(image, 6);
     assertThat(turned.width()).isEqualTo(70);
     for (int y = 0; y < 150; y++) {
       for (int x = 0; x < 70; x++) {
-        assertThat(turned.pixels()[(y * 70 + x) * 3]).isEqualTo(pixels[((69 - x) * 150 + y) * 3]);
+        assertThat(turned.rgb()[(y * 70 + x) * 3]).isEqualTo(pixels[((69 - x) * 150 + y) * 3]);
       }
     }
   }

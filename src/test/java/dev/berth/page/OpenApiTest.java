@@ -13,7 +13,6 @@ import dev.berth.http.Routes;
 import dev.berth.http.Serving;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
-import dev.berth.serving.HeapWatch;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.hooks.HookPool;
 import dev.berth.serving.many.ModelRegistry;
@@ -126,7 +125,7 @@ class OpenApiTest {
   private static SortedSet<String> registered(
       Map<String, String> environment, Served served, HookPool hooks, ServingMetrics metrics) {
     var config = Configuration.read(environment, Map.of(), Path.of(".")).config();
-    var health = new Health(Optional::empty, hooks, new HeapWatch(metrics));
+    var health = new Health(metrics, hooks, Optional::empty);
     var serving = new Serving(served, new ModelRegistry(), health, (_, _) -> Optional.empty());
     var javalin = Javalin.create(new Routes(config, serving, metrics, Tracing.OFF)::register);
     return javalin.unsafe.internalRouter.allHttpHandlers().stream()

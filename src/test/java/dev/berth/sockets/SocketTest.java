@@ -7,7 +7,7 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.SessionHandler;
-import dev.berth.memory.MemoryShare;
+import dev.berth.memory.MemoryBudget;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.testing.CountingStream;
 import dev.berth.testing.Gate;
@@ -607,7 +607,7 @@ class SocketTest {
               assertMetric(server, "berth_sockets 0.0");
               for (var part : List.of(process.few(), process.medium(), process.large())) {
                 var all = part.tryTake(part.bytes());
-                all.ifPresent(MemoryShare::close);
+                all.ifPresent(MemoryBudget.Share::close);
                 assertThat(all).isPresent();
               }
             });

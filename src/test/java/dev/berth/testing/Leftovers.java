@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.sun.management.HotSpotDiagnosticMXBean;
 import com.sun.management.HotSpotDiagnosticMXBean.ThreadDumpFormat;
-import dev.berth.memory.MemoryShare;
+import dev.berth.memory.MemoryBudget;
 import dev.berth.memory.ProcessMemory;
 import java.io.IOException;
 import java.lang.management.BufferPoolMXBean;
@@ -48,7 +48,7 @@ public final class Leftovers {
               for (var part :
                   List.of(process.few(), process.medium(), process.large(), process.arriving())) {
                 var all = part.tryTake(part.bytes());
-                all.ifPresent(MemoryShare::close);
+                all.ifPresent(MemoryBudget.Share::close);
                 assertThat(all).isPresent();
               }
               assertThat(

@@ -2,8 +2,8 @@ package dev.berth.testing;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
-import dev.berth.storage.RetryPolicy;
-import dev.berth.storage.S3Options;
+import dev.berth.storage.s3.RetryPolicy;
+import dev.berth.storage.s3.S3Options;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -8,8 +8,8 @@ import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.image.Image;
-import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
+import dev.berth.storage.s3.S3Options;
 import dev.berth.testing.S3Server;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
@@ -339,7 +339,7 @@ class AnswerImagesTest {
     var options = new EnumMap<>(Map.of(JobOption.INPUT, "in", JobOption.OUTPUT, "out"));
     options.putAll(more);
     return catchThrowableOfType(
-            JobException.class, () -> JobReader.read(options, Map.of(), Set.of()))
+            JobException.class, () -> TransformJob.read(options, Map.of(), Set.of()))
         .problems();
   }
 
@@ -371,7 +371,7 @@ class AnswerImagesTest {
                 "4"));
     options.putAll(more);
     try (var storage = new Storage(s3)) {
-      return new JobRunner(JobReader.read(options, Map.of(), Set.of()), storage, new Unwatched())
+      return new JobRunner(TransformJob.read(options, Map.of(), Set.of()), storage, new Unwatched())
           .run(server.uri("/"));
     }
   }

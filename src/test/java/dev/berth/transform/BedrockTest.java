@@ -8,7 +8,6 @@ import dev.berth.content.Json;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
-import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
@@ -268,8 +267,8 @@ class BedrockTest {
                 JobOption.MAX_CONCURRENT_TRANSFORMS,
                 "8"));
     options.putAll(more);
-    try (var storage = new Storage(S3Options.DEFAULT)) {
-      return new JobRunner(JobReader.read(options, Map.of(), Set.of()), storage, progress)
+    try (var storage = new Storage()) {
+      return new JobRunner(TransformJob.read(options, Map.of(), Set.of()), storage, progress)
           .run(server.uri("/"));
     }
   }

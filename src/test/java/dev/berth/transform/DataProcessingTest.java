@@ -14,12 +14,16 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DataProcessingTest {
 
   private static final TransformFormats CSV =
-      formats("text/csv", "text/csv", SplitType.LINE, AssembleWith.LINE);
+      formats("text/csv", "text/csv", FramedSplit.LINE, AssembleWith.LINE);
   private static final TransformFormats JSON_LINES =
-      formats("application/jsonlines", "application/jsonlines", SplitType.LINE, AssembleWith.LINE);
+      formats(
+          "application/jsonlines", "application/jsonlines", FramedSplit.LINE, AssembleWith.LINE);
   private static final TransformFormats PICTURES =
       new TransformFormats(
-          Optional.of("application/x-image"), Optional.empty(), SplitType.NONE, AssembleWith.LINE);
+          Optional.of("application/x-image"),
+          Optional.empty(),
+          FramedSplit.NONE,
+          AssembleWith.LINE);
 
   @Test
   void theDefaultsLeaveRecordsOfAnyFormatAsTheyAre() {
@@ -67,7 +71,7 @@ class DataProcessingTest {
     assertThat(
             join()
                 .problems(
-                    formats("text/csv", "application/json", SplitType.LINE, AssembleWith.LINE)))
+                    formats("text/csv", "application/json", FramedSplit.LINE, AssembleWith.LINE)))
         .containsExactly(
             "--accept (TransformOutput.Accept): found \"application/json\", expected \"text/csv\""
                 + " as the --content-type with DataProcessing");
@@ -77,7 +81,7 @@ class DataProcessingTest {
                     new TransformFormats(
                         Optional.of("text/csv"),
                         Optional.empty(),
-                        SplitType.LINE,
+                        FramedSplit.LINE,
                         AssembleWith.LINE)))
         .containsExactly(
             "--accept (TransformOutput.Accept): found nothing, expected \"text/csv\" as the --content-type"
@@ -86,24 +90,32 @@ class DataProcessingTest {
             join()
                 .problems(
                     formats(
-                        "TEXT/csv; header=present", "text/csv", SplitType.LINE, AssembleWith.LINE)))
+                        "TEXT/csv; header=present",
+                        "text/csv",
+                        FramedSplit.LINE,
+                        AssembleWith.LINE)))
         .isEmpty();
   }
 
   @Test
   @Tag("JOIN-09")
   void answersArePutTogetherAsRecordsWereSplit() {
-    assertThat(join().problems(formats("text/csv", "text/csv", SplitType.LINE, AssembleWith.NONE)))
+    assertThat(
+            join().problems(formats("text/csv", "text/csv", FramedSplit.LINE, AssembleWith.NONE)))
         .containsExactly(
             "--assemble-with (TransformOutput.AssembleWith): found None, expected Line as the --split-type with DataProcessing");
     assertThat(
             join()
                 .problems(
                     formats(
-                        "application/json", "application/json", SplitType.NONE, AssembleWith.LINE)))
+                        "application/json",
+                        "application/json",
+                        FramedSplit.NONE,
+                        AssembleWith.LINE)))
         .containsExactly(
             "--assemble-with (TransformOutput.AssembleWith): found Line, expected None as the --split-type with DataProcessing");
-    assertThat(join().problems(formats("text/csv", "text/csv", SplitType.NONE, AssembleWith.NONE)))
+    assertThat(
+            join().problems(formats("text/csv", "text/csv", FramedSplit.NONE, AssembleWith.NONE)))
         .containsExactly(
             "--split-type (TransformInput.SplitType): found None, expected Line for text/csv with DataProcessing",
             "--assemble-with (TransformOutput.AssembleWith): found None, expected Line as the --split-type with DataProcessing");
@@ -113,7 +125,7 @@ class DataProcessingTest {
                     formats(
                         "application/json",
                         "application/json",
-                        SplitType.RECORD_IO,
+                        FramedSplit.RECORD_IO,
                         AssembleWith.LINE)))
         .containsExactly(
             "--split-type (TransformInput.SplitType): found RecordIO, expected None or Line for application/json with DataProcessing");
@@ -126,7 +138,7 @@ class DataProcessingTest {
         new TransformFormats(
             Optional.ofNullable(type),
             Optional.ofNullable(type),
-            SplitType.LINE,
+            FramedSplit.LINE,
             AssembleWith.LINE);
     assertThat(join().problems(formats))
         .containsExactly(
@@ -138,7 +150,7 @@ class DataProcessingTest {
   @Test
   void allProblemsAreReportedAtOnce() {
     var processing = processing("$.a", "Output", "a");
-    var formats = formats("text/csv", "application/json", SplitType.TF_RECORD, AssembleWith.NONE);
+    var formats = formats("text/csv", "application/json", FramedSplit.TF_RECORD, AssembleWith.NONE);
     assertThat(processing.problems(formats))
         .extracting(problem -> problem.substring(0, problem.indexOf(':')))
         .containsExactly(
@@ -173,15 +185,15 @@ class DataProcessingTest {
     assertThat(join().processing(JSON_LINES, false).orElseThrow().unit()).isEqualTo(Unit.LINE);
     assertThat(join().processing(JSON_LINES, false).orElseThrow().format())
         .isInstanceOf(JsonFormat.class);
-    var json = formats("application/json", "application/json", SplitType.NONE, AssembleWith.NONE);
+    var json = formats("application/json", "application/json", FramedSplit.NONE, AssembleWith.NONE);
     assertThat(join().processing(json, false).orElseThrow().unit()).isEqualTo(Unit.WHOLE);
     var jsonByLine =
-        formats("application/json", "application/json", SplitType.LINE, AssembleWith.LINE);
+        formats("application/json", "application/json", FramedSplit.LINE, AssembleWith.LINE);
     assertThat(join().processing(jsonByLine, false).orElseThrow().unit())
         .isEqualTo(Unit.LINE_OR_SINGLE_ANSWER);
     var unsplitLines =
         formats(
-            "application/jsonlines", "application/jsonlines", SplitType.NONE, AssembleWith.NONE);
+            "application/jsonlines", "application/jsonlines", FramedSplit.NONE, AssembleWith.NONE);
     assertThat(join().processing(unsplitLines, false).orElseThrow().unit()).isEqualTo(Unit.LINE);
   }
 

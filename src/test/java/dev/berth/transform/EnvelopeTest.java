@@ -6,7 +6,6 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.json.JsonText;
-import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
@@ -151,8 +150,8 @@ class EnvelopeTest {
                 directory.resolve("out").toString(),
                 JobOption.FORMAT,
                 format.toString()));
-    try (var storage = new Storage(S3Options.DEFAULT)) {
-      var job = JobReader.read(options, Map.of(), Set.of(JobSwitch.OVERWRITE));
+    try (var storage = new Storage()) {
+      var job = TransformJob.read(options, Map.of(), Set.of(JobSwitch.OVERWRITE));
       new JobRunner(job, storage, new Unwatched()).run(server.uri("/"));
     }
     return Files.readAllLines(directory.resolve("out/in.jsonl.out"));

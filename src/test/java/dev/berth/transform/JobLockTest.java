@@ -319,7 +319,7 @@ class JobLockTest {
     var options =
         new EnumMap<>(
             Map.of(JobOption.INPUT, "s3://locks/chain/", JobOption.OUTPUT, "s3://locks/chained"));
-    try (var objects = JobObjects.of(JobReader.read(options, Map.of(), Set.of()), storage)) {
+    try (var objects = JobObjects.of(TransformJob.read(options, Map.of(), Set.of()), storage)) {
       assertThat(objects).extracting(object -> object.key()).containsExactly("a", "b.berth-x");
     }
   }
@@ -340,7 +340,7 @@ class JobLockTest {
                 String.valueOf(instances),
                 JobOption.INSTANCE_INDEX,
                 "0"));
-    return new JobRunner(JobReader.read(options, Map.of(), Set.of()), storage, new Unwatched())
+    return new JobRunner(TransformJob.read(options, Map.of(), Set.of()), storage, new Unwatched())
         .run(endpoint);
   }
 

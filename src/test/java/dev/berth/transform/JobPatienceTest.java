@@ -8,7 +8,6 @@ import static org.awaitility.Awaitility.await;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import dev.berth.content.Sha256;
-import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
 import dev.berth.testing.TestThreads;
 import java.io.IOException;
@@ -562,9 +561,7 @@ class JobPatienceTest {
   private JobRunner runner(JobSwitch... switches) {
     try {
       return new JobRunner(
-          JobReader.read(options, Map.of(), Set.of(switches)),
-          new Storage(S3Options.DEFAULT),
-          new Unwatched());
+          TransformJob.read(options, Map.of(), Set.of(switches)), new Storage(), new Unwatched());
     } catch (JobException e) {
       throw new IllegalStateException(String.join(", ", e.problems()), e);
     }

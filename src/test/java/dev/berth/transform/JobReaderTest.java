@@ -23,20 +23,20 @@ class JobReaderTest {
   @Tag("BAT-05")
   void whatIsNotSaidIsThePlatformsDefault() throws Exception {
     var job =
-        JobReader.read(
+        TransformJob.read(
             Map.of(JobOption.INPUT, "in", JobOption.OUTPUT, "s3://bucket/out"), Map.of(), Set.of());
-    assertThat(job.kind().records().formats().splitType()).isEqualTo(SplitType.NONE);
+    assertThat(job.kind().records().formats().splitType()).isEqualTo(FramedSplit.NONE);
     assertThat(job.kind().records().formats().assembleWith()).isEqualTo(AssembleWith.NONE);
     assertThat(job.invocations().timeout()).isEqualTo(Duration.ofMinutes(10));
     assertThat(job.invocations().retries()).isEqualTo(3);
     assertThat(job.kind().records().strategy()).isEmpty();
     assertThat(job.kind().records().maxPayloadInMb()).isEmpty();
     assertThat(job.part().count()).isEqualTo(1);
-    assertThat(job.serverEnvironment())
+    assertThat(job.serverVariables(Map.of()))
         .containsEntry("SAGEMAKER_BATCH", "true")
         .containsEntry("BERTH_BAD_RECORDS", "reject")
         .doesNotContainKey("SAGEMAKER_BATCH_STRATEGY");
-    assertThat(job.serverDefaults()).containsEntry("BERTH_TRAILING_NEWLINE", "true");
+    assertThat(job.serverVariables(Map.of())).containsEntry("BERTH_TRAILING_NEWLINE", "true");
   }
 
   @Test
@@ -61,14 +61,14 @@ class JobReaderTest {
     var read = JobFile.read(file);
     assertThat(
             catchThrowableOfType(
-                    JobException.class, () -> JobReader.read(read.options(), Map.of(), Set.of()))
+                    JobException.class, () -> TransformJob.read(read.options(), Map.of(), Set.of()))
                 .problems())
         .as("each of four machines would do all of it")
         .singleElement()
         .asString()
         .startsWith("--instance-index: found nothing, expected which of the 4 instances this is");
     read.options().put(JobOption.INSTANCE_INDEX, "3");
-    var job = JobReader.read(read.options(), read.environment(), Set.of());
+    var job = TransformJob.read(read.options(), read.environment(), Set.of());
     assertThat(job.manifest()).isTrue();
     assertThat(job.gzip()).isTrue();
     assertThat(job.input()).hasToString("s3://bucket/manifest");
@@ -79,11 +79,11 @@ class JobReaderTest {
     assertThat(job.kind().records().processing())
         .isEqualTo(new DataProcessing("$[1:]", "Input", "$[0,-1]", SliceEnd.EXCLUSIVE));
     assertThat(job.part().count()).isEqualTo(4);
-    assertThat(job.serverEnvironment())
+    assertThat(job.serverVariables(Map.of()))
         .containsEntry("BERTH_BAD_RECORDS", "keep")
         .containsEntry("SAGEMAKER_BATCH_STRATEGY", "SINGLE_RECORD")
         .containsEntry("SAGEMAKER_MAX_PAYLOAD_IN_MB", "1");
-    assertThat(job.serverDefaults()).containsEntry("BERTH_TRAILING_NEWLINE", "false");
+    assertThat(job.serverVariables(Map.of())).containsEntry("BERTH_TRAILING_NEWLINE", "false");
   }
 
   private static final String BEDROCK =
@@ -98,7 +98,7 @@ class JobReaderTest {
 
   @Test
   void theJsonOfACreateModelInvocationJobCallIsTakenAsItIs() throws Exception {
-    var job = JobReader.read(bedrock(BEDROCK), Map.of(), Set.of());
+    var job = TransformJob.read(bedrock(BEDROCK), Map.of(), Set.of());
     assertThat(job.isBedrock()).isTrue();
     assertThat(job.input()).hasToString("s3://bucket/prompts/");
     assertThat(job.output().toString()).matches("s3://bucket/pictures/[0-9a-z]{12}");
@@ -166,7 +166,8 @@ class JobReaderTest {
                 "All"));
     options.put(JobOption.BATCH_STRATEGY, "MULTI_RECORD");
     var problems =
-        catchThrowableOfType(JobException.class, () -> JobReader.read(options, Map.of(), Set.of()))
+        catchThrowableOfType(
+                JobException.class, () -> TransformJob.read(options, Map.of(), Set.of()))
             .problems();
     assertThat(problems)
         .anyMatch(
@@ -223,7 +224,7 @@ class JobReaderTest {
                 "keep"));
     assertThat(
             catchThrowableOfType(
-                    JobException.class, () -> JobReader.read(options, Map.of(), Set.of()))
+                    JobException.class, () -> TransformJob.read(options, Map.of(), Set.of()))
                 .problems())
         .satisfiesExactlyInAnyOrder(
             problem ->
@@ -264,7 +265,7 @@ class JobReaderTest {
     var switches = Set.of(JobSwitch.SPLIT_OBJECTS, JobSwitch.OVERWRITE);
     assertThat(
             catchThrowableOfType(
-                    JobException.class, () -> JobReader.read(options, Map.of(), switches))
+                    JobException.class, () -> TransformJob.read(options, Map.of(), switches))
                 .problems())
         .satisfiesExactlyInAnyOrder(
             problem ->
@@ -295,7 +296,7 @@ class JobReaderTest {
     assertThat(
             catchThrowableOfType(
                     JobException.class,
-                    () -> JobReader.read(options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS)))
+                    () -> TransformJob.read(options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS)))
                 .problems())
         .singleElement()
         .asString()
@@ -303,14 +304,14 @@ class JobReaderTest {
     for (var lines : List.of("text/csv", "application/jsonlines")) {
       options.put(JobOption.ACCEPT, lines);
       assertThat(
-              JobReader.read(options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS))
+              TransformJob.read(options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS))
                   .has(JobSwitch.SPLIT_OBJECTS))
           .isTrue();
     }
     options.put(JobOption.ACCEPT, "application/json");
     options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
     assertThat(
-            JobReader.read(options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS))
+            TransformJob.read(options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS))
                 .has(JobSwitch.SPLIT_OBJECTS))
         .isTrue();
     options
@@ -324,7 +325,7 @@ class JobReaderTest {
       assertThat(
               catchThrowableOfType(
                       JobException.class,
-                      () -> JobReader.read(more, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS)))
+                      () -> TransformJob.read(more, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS)))
                   .problems())
           .singleElement()
           .asString()
@@ -333,7 +334,7 @@ class JobReaderTest {
     for (var format : List.of("bedrock", "openai")) {
       options.put(JobOption.FORMAT, format);
       assertThat(
-              JobReader.read(options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS))
+              TransformJob.read(options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS))
                   .has(JobSwitch.SPLIT_OBJECTS))
           .isTrue();
     }
@@ -350,7 +351,7 @@ class JobReaderTest {
       var options = Map.of(JobOption.INPUT, places.getFirst(), JobOption.OUTPUT, places.getLast());
       assertThat(
               catchThrowableOfType(
-                      JobException.class, () -> JobReader.read(options, Map.of(), Set.of()))
+                      JobException.class, () -> TransformJob.read(options, Map.of(), Set.of()))
                   .problems())
           .singleElement()
           .asString()
@@ -394,7 +395,7 @@ class JobReaderTest {
               catchThrowableOfType(
                       JobException.class,
                       () ->
-                          JobReader.read(
+                          TransformJob.read(
                               Map.of(
                                   JobOption.INPUT, places.getFirst(),
                                   JobOption.OUTPUT, places.getLast()),
@@ -419,12 +420,13 @@ class JobReaderTest {
                 JobOption.BAD_RECORDS, "keep"));
     var retry = Set.of(JobSwitch.RETRY_ERRORS);
     assertThat(
-            catchThrowableOfType(JobException.class, () -> JobReader.read(options, Map.of(), retry))
+            catchThrowableOfType(
+                    JobException.class, () -> TransformJob.read(options, Map.of(), retry))
                 .problems())
         .singleElement()
         .asString()
         .startsWith("--format: found nothing, expected bedrock or openai with --retry-errors");
     options.put(JobOption.CONTENT_TYPE, "application/jsonlines");
-    assertThat(JobReader.read(options, Map.of(), retry).has(JobSwitch.RETRY_ERRORS)).isTrue();
+    assertThat(TransformJob.read(options, Map.of(), retry).has(JobSwitch.RETRY_ERRORS)).isTrue();
   }
 }

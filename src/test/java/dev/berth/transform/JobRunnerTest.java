@@ -7,7 +7,6 @@ import dev.berth.content.RecordIo;
 import dev.berth.content.TfRecord;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
-import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
@@ -411,7 +410,7 @@ class JobRunnerTest {
   }
 
   private TransformJob job(boolean overwrite) throws JobException {
-    return JobReader.read(options, Map.of(), overwrite ? Set.of(JobSwitch.OVERWRITE) : Set.of());
+    return TransformJob.read(options, Map.of(), overwrite ? Set.of(JobSwitch.OVERWRITE) : Set.of());
   }
 
   private JobReport run() throws Exception {
@@ -423,7 +422,7 @@ class JobRunnerTest {
   }
 
   private static JobReport run(TransformJob job, URI endpoint) throws Exception {
-    try (var storage = new Storage(S3Options.DEFAULT)) {
+    try (var storage = new Storage()) {
       return new JobRunner(job, storage, new Unwatched()).run(endpoint);
     }
   }

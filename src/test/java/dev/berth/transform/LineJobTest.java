@@ -14,7 +14,6 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
-import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
@@ -184,7 +183,7 @@ class LineJobTest {
               type.equals("application/json") ? List.of("[1]", "[2]") : List.of("1", "2"));
     }
     options.remove(JobOption.ACCEPT);
-    assertThat(JobReader.read(options, Map.of(), Set.of()).serverDefaults())
+    assertThat(TransformJob.read(options, Map.of(), Set.of()).serverVariables(Map.of()))
         .containsEntry("SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT", LINES);
   }
 
@@ -266,7 +265,7 @@ class LineJobTest {
     options.put(JobOption.BAD_RECORDS, "keep");
     options.put(JobOption.SPLIT_TYPE, "None");
     options.put(JobOption.ASSEMBLE_WITH, "None");
-    assertThatThrownBy(() -> JobReader.read(options, Map.of(), Set.of()))
+    assertThatThrownBy(() -> TransformJob.read(options, Map.of(), Set.of()))
         .isInstanceOfSatisfying(
             JobException.class,
             e ->
@@ -286,8 +285,8 @@ class LineJobTest {
   }
 
   private JobReport run(TestServer server) throws Exception {
-    var job = JobReader.read(options, Map.of(), Set.of(JobSwitch.OVERWRITE));
-    try (var storage = new Storage(S3Options.DEFAULT)) {
+    var job = TransformJob.read(options, Map.of(), Set.of(JobSwitch.OVERWRITE));
+    try (var storage = new Storage()) {
       return new JobRunner(job, storage, new Unwatched())
           .run(URI.create("http://127.0.0.1:" + server.port()));
     }

@@ -30,22 +30,22 @@ class MiniBatchesTest {
 
   @Test
   void severalRecordsFillAPayloadAndOneIsAlone() throws IOException {
-    assertThat(bodies("a\nbb\nccc\ndd", multi(SplitType.LINE, 5)))
+    assertThat(bodies("a\nbb\nccc\ndd", multi(FramedSplit.LINE, 5)))
         .containsExactly("a\nbb\n", "ccc\n", "dd");
-    assertThat(bodies("a\nbb\nccc\ndd", multi(SplitType.LINE, 6)))
+    assertThat(bodies("a\nbb\nccc\ndd", multi(FramedSplit.LINE, 6)))
         .containsExactly("a\nbb\n", "ccc\ndd");
-    assertThat(bodies("a\nbb\nccc\nd", multi(SplitType.LINE, 100)))
+    assertThat(bodies("a\nbb\nccc\nd", multi(FramedSplit.LINE, 100)))
         .containsExactly("a\nbb\nccc\nd");
-    assertThat(bodies("a\nbb\nccc\nd", single(SplitType.LINE, 100)))
+    assertThat(bodies("a\nbb\nccc\nd", single(FramedSplit.LINE, 100)))
         .containsExactly("a\n", "bb\n", "ccc\n", "d");
   }
 
   @Test
   void payloadsKnowWhereTheirRecordsAre() throws IOException {
-    var batches = miniBatches("a\nbb\nccc\ndd", multi(SplitType.LINE, 5), AS_THEY_ARE);
+    var batches = miniBatches("a\nbb\nccc\ndd", multi(FramedSplit.LINE, 5), AS_THEY_ARE);
     assertThat(batches).extracting(MiniBatch::firstRecord).containsExactly(1L, 3L, 4L);
     assertThat(batches).extracting(MiniBatch::records).containsExactly(2, 1, 1);
-    assertThat(miniBatches("a\nb\n", single(SplitType.LINE, 5), AS_THEY_ARE))
+    assertThat(miniBatches("a\nb\n", single(FramedSplit.LINE, 5), AS_THEY_ARE))
         .extracting(MiniBatch::firstRecord)
         .containsExactly(1L, 2L);
   }
@@ -56,7 +56,7 @@ class MiniBatchesTest {
     var row =
         IntStream.range(0, 20).mapToObj(Integer::toString).collect(Collectors.joining(",")) + "\n";
     var object = new SyntheticObject(row.getBytes(UTF_8), 20L << 20);
-    var splitting = Splitting.ofMebibytes(SplitType.LINE, BatchStrategy.MULTI_RECORD, 6);
+    var splitting = Splitting.ofMebibytes(FramedSplit.LINE, BatchStrategy.MULTI_RECORD, 6);
     var batches = new MiniBatches(object, splitting, AS_THEY_ARE);
     long bytes = 0;
     int requests = 0;
@@ -72,10 +72,10 @@ class MiniBatchesTest {
 
   @Test
   void aRecordThatFitsIntoNoPayloadIsRefused() {
-    assertThatThrownBy(() -> bodies("a\nbbbbb\n", multi(SplitType.LINE, 5)))
+    assertThatThrownBy(() -> bodies("a\nbbbbb\n", multi(FramedSplit.LINE, 5)))
         .isInstanceOf(BadInputException.class)
         .hasMessage("record 2: found more than 5 bytes, expected at most 5 in one record");
-    assertThatThrownBy(() -> bodies("abcdef", multi(SplitType.NONE, 5)))
+    assertThatThrownBy(() -> bodies("abcdef", multi(FramedSplit.NONE, 5)))
         .isInstanceOf(BadInputException.class)
         .hasMessage("record 1: found more than 5 bytes, expected at most 5 in one record");
   }
@@ -84,8 +84,8 @@ class MiniBatchesTest {
   @EnumSource(BatchStrategy.class)
   void anEmptyObjectIsOneEmptyRequestWhereNothingIsSplit(BatchStrategy strategy)
       throws IOException {
-    assertThat(bodies("", new Splitting(SplitType.NONE, strategy, 6))).containsExactly("");
-    for (var splitType : List.of(SplitType.LINE, SplitType.RECORD_IO, SplitType.TF_RECORD)) {
+    assertThat(bodies("", new Splitting(FramedSplit.NONE, strategy, 6))).containsExactly("");
+    for (var splitType : List.of(FramedSplit.LINE, FramedSplit.RECORD_IO, FramedSplit.TF_RECORD)) {
       assertThat(bodies("", new Splitting(splitType, strategy, 6))).isEmpty();
       assertThat(payloads("", new Splitting(splitType, strategy, 0), AS_THEY_ARE)).isEmpty();
     }
@@ -95,7 +95,7 @@ class MiniBatchesTest {
   @ParameterizedTest
   @EnumSource(BatchStrategy.class)
   void anUnsplitObjectIsOnePayload(BatchStrategy strategy) throws IOException {
-    assertThat(bodies("a\nb\n", new Splitting(SplitType.NONE, strategy, 6)))
+    assertThat(bodies("a\nb\n", new Splitting(FramedSplit.NONE, strategy, 6)))
         .containsExactly("a\nb\n");
   }
 
@@ -104,42 +104,43 @@ class MiniBatchesTest {
   @Tag("BAT-14")
   void framedRecordsAreSentFramedTogetherAndBareAlone() throws IOException {
     var records = List.of("abc".getBytes(UTF_8), new byte[0], "defgh".getBytes(UTF_8));
-    assertThat(sent(RecordIo.write(records), multi(SplitType.RECORD_IO, 1000)))
+    assertThat(sent(RecordIo.write(records), multi(FramedSplit.RECORD_IO, 1000)))
         .containsExactly(RecordIo.write(records));
-    assertThat(sent(RecordIo.write(records), multi(SplitType.RECORD_IO, 20)))
+    assertThat(sent(RecordIo.write(records), multi(FramedSplit.RECORD_IO, 20)))
         .containsExactly(
             RecordIo.write(records.subList(0, 2)), RecordIo.write(records.subList(2, 3)));
-    assertThat(sent(RecordIo.write(records), single(SplitType.RECORD_IO, 5)))
+    assertThat(sent(RecordIo.write(records), single(FramedSplit.RECORD_IO, 5)))
         .containsExactlyElementsOf(records);
-    assertThat(sent(TfRecord.write(records), multi(SplitType.TF_RECORD, 1000)))
+    assertThat(sent(TfRecord.write(records), multi(FramedSplit.TF_RECORD, 1000)))
         .containsExactly(TfRecord.write(records));
-    assertThat(sent(TfRecord.write(records), single(SplitType.TF_RECORD, 5)))
+    assertThat(sent(TfRecord.write(records), single(FramedSplit.TF_RECORD, 5)))
         .containsExactlyElementsOf(records);
   }
 
   @Test
   void unlimitedPayloadsAreTheWholeObjectAsAStream() throws IOException {
     for (var splitting :
-        List.of(multi(SplitType.LINE, 0), multi(SplitType.NONE, 0), single(SplitType.NONE, 0))) {
+        List.of(
+            multi(FramedSplit.LINE, 0), multi(FramedSplit.NONE, 0), single(FramedSplit.NONE, 0))) {
       assertThat(streamed("a\nb\n", splitting)).isEqualTo("a\nb\n");
     }
-    assertThat(streamed("", multi(SplitType.NONE, 0))).isEmpty();
+    assertThat(streamed("", multi(FramedSplit.NONE, 0))).isEmpty();
     var framed = RecordIo.write(List.of(new byte[3], new byte[9]));
-    assertThat(streamed(new String(framed, UTF_8), multi(SplitType.RECORD_IO, 0)))
+    assertThat(streamed(new String(framed, UTF_8), multi(FramedSplit.RECORD_IO, 0)))
         .isEqualTo(new String(framed, UTF_8));
   }
 
   @Test
   void anUnlimitedStreamIsNotReadBeforeItIsSent() throws IOException {
     var object = new SyntheticObject("line\n".getBytes(UTF_8), 10L << 30);
-    var payload = new MiniBatches(object, multi(SplitType.LINE, 0), AS_THEY_ARE).next();
+    var payload = new MiniBatches(object, multi(FramedSplit.LINE, 0), AS_THEY_ARE).next();
     assertThat(payload).get().isInstanceOf(Payload.WholeObject.class);
     assertThat(object.bytesRead()).isLessThanOrEqualTo(64 * 1024);
   }
 
   @Test
   void unlimitedSingleRecordsAreAlone() throws IOException {
-    assertThat(bodies("a\nbb\n", single(SplitType.LINE, 0))).containsExactly("a\n", "bb\n");
+    assertThat(bodies("a\nbb\n", single(FramedSplit.LINE, 0))).containsExactly("a\n", "bb\n");
   }
 
   /// They have to be in memory, so they have the largest limit that the API knows.
@@ -147,8 +148,7 @@ class MiniBatchesTest {
   void unlimitedPayloadsThatAreJoinedHaveTheLargestLimit() throws IOException {
     var object =
         new SyntheticObject(("x".repeat((1 << 20) - 1) + "\n").getBytes(UTF_8), 150L << 20);
-    var batches =
-        new MiniBatches(object, multi(SplitType.LINE, 0), processing("$", JoinSource.INPUT));
+    var batches = new MiniBatches(object, multi(FramedSplit.LINE, 0), processing("$", true));
     var first = (MiniBatch) batches.next().orElseThrow();
     assertThat(first.body().length).isEqualTo(100 << 20);
     assertThat(first.input()).isSameAs(first.body());
@@ -160,8 +160,7 @@ class MiniBatchesTest {
   @Tag("JOIN-04")
   void filteredPayloadsKeepWhatTheirAnswersAreJoinedWith() throws IOException {
     var batches =
-        miniBatches(
-            "id,2,3\r\nno,4,5", multi(SplitType.LINE, 100), processing("$[1:]", JoinSource.INPUT));
+        miniBatches("id,2,3\r\nno,4,5", multi(FramedSplit.LINE, 100), processing("$[1:]", true));
     assertThat(batches).hasSize(1);
     assertThat(batches.getFirst().body()).asString(UTF_8).isEqualTo("2,3\r\n4,5");
     assertThat(batches.getFirst().input()).asString(UTF_8).isEqualTo("id,2,3\r\nno,4,5");
@@ -170,8 +169,7 @@ class MiniBatchesTest {
   @Test
   void filteredPayloadsThatAreNotJoinedKeepNothing() throws IOException {
     var batches =
-        miniBatches(
-            "id,2,3\nno,4,5", multi(SplitType.LINE, 14), processing("$[1:]", JoinSource.NONE));
+        miniBatches("id,2,3\nno,4,5", multi(FramedSplit.LINE, 14), processing("$[1:]", false));
     assertThat(batches).hasSize(1);
     assertThat(batches.getFirst().input()).isSameAs(batches.getFirst().body());
   }
@@ -180,18 +178,16 @@ class MiniBatchesTest {
   @Test
   void whatIsKeptForTheJoinCountsToo() throws IOException {
     var object = "a,1111\nb,1111\nc,1111\n";
-    assertThat(miniBatches(object, multi(SplitType.LINE, 14), processing("$[0]", JoinSource.INPUT)))
+    assertThat(miniBatches(object, multi(FramedSplit.LINE, 14), processing("$[0]", true)))
         .hasSize(2);
-    assertThat(miniBatches(object, multi(SplitType.LINE, 14), processing("$[0]", JoinSource.NONE)))
+    assertThat(miniBatches(object, multi(FramedSplit.LINE, 14), processing("$[0]", false)))
         .hasSize(1);
   }
 
   @Test
   void whatAFilterMakesTooLongIsRefused() {
     assertThatThrownBy(
-            () ->
-                miniBatches(
-                    "abc,d\n", multi(SplitType.LINE, 6), processing("$[0,0]", JoinSource.NONE)))
+            () -> miniBatches("abc,d\n", multi(FramedSplit.LINE, 6), processing("$[0,0]", false)))
         .isInstanceOf(BadInputException.class)
         .hasMessage("record 1: found 8 bytes after InputFilter, expected at most 6 in one record");
   }
@@ -199,9 +195,7 @@ class MiniBatchesTest {
   @Test
   void whatAFilterRefusesNamesTheRecord() {
     assertThatThrownBy(
-            () ->
-                miniBatches(
-                    "a,b\na\n", multi(SplitType.LINE, 6), processing("$[1]", JoinSource.NONE)))
+            () -> miniBatches("a,b\na\n", multi(FramedSplit.LINE, 6), processing("$[1]", false)))
         .isInstanceOf(BadInputException.class)
         .hasMessage(
             "record 2, InputFilter $[1]: found a list of 1, expected a list with the index 1");
@@ -215,13 +209,13 @@ class MiniBatchesTest {
     return new Splitting(splitType, BatchStrategy.SINGLE_RECORD, maxPayload);
   }
 
-  private static Optional<RecordProcessing> processing(String inputFilter, JoinSource joinSource) {
+  private static Optional<RecordProcessing> processing(String inputFilter, boolean joinsInput) {
     return Optional.of(
         new RecordProcessing(
             new CsvFormat(),
             RecordProcessing.Unit.LINE,
             JsonPathFilter.parse(inputFilter, SliceEnd.EXCLUSIVE),
-            joinSource,
+            joinsInput,
             JsonPathFilter.parse("$", SliceEnd.EXCLUSIVE),
             false));
   }

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.content.BatchStrategy;
 import dev.berth.storage.Location;
-import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
 import dev.berth.testing.Gate;
@@ -154,18 +153,18 @@ class ObjectTransformTest {
           gate.pass();
           return ((Payload.MiniBatch) payload).body();
         };
-    try (var storage = new Storage(S3Options.DEFAULT);
+    try (var storage = new Storage();
         var threads = new TestThreads()) {
       var transform =
           new ObjectTransform(
-              JobReader.read(
+              TransformJob.read(
                   Map.of(
                       JobOption.INPUT, input.toString(),
                       JobOption.OUTPUT, directory.resolve("out").toString()),
                   Map.of(),
                   Set.of()),
               new ObjectSource(storage, false),
-              new Splitting(SplitType.LINE, BatchStrategy.SINGLE_RECORD, MEBIBYTE),
+              new Splitting(FramedSplit.LINE, BatchStrategy.SINGLE_RECORD, MEBIBYTE),
               Optional.empty(),
               exchange,
               new ObjectTransform.Shared(threads, new ObjectTurns(payloads, () -> false), memory),

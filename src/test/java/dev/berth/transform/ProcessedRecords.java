@@ -48,6 +48,6 @@ final class ProcessedRecords {
         Optional.of(type),
         Optional.of(type),
         splitType,
-        splitType == SplitType.LINE ? AssembleWith.LINE : AssembleWith.NONE);
+        splitType.areLines() ? AssembleWith.LINE : AssembleWith.NONE);
   }
 }

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class RecordReaderTest {
 
@@ -60,16 +61,17 @@ class RecordReaderTest {
 
   @Test
   void lengthLimitsCountTheNewline() throws IOException {
-    assertThat(all(object("ab\ncd"), new Splitting(SplitType.LINE, BatchStrategy.MULTI_RECORD, 3)))
+    assertThat(
+            all(object("ab\ncd"), new Splitting(FramedSplit.LINE, BatchStrategy.MULTI_RECORD, 3)))
         .hasSize(2);
     assertRefused(
         "abc\nd",
-        SplitType.LINE,
+        FramedSplit.LINE,
         3,
         "record 1: found more than 3 bytes, expected at most 3 in one record");
     assertRefused(
         "a\nabcd",
-        SplitType.LINE,
+        FramedSplit.LINE,
         3,
         "record 2: found more than 3 bytes, expected at most 3 in one record");
   }
@@ -79,15 +81,17 @@ class RecordReaderTest {
     for (var limit : List.of(0L, 3L)) {
       assertThat(
               texts(
-                  object("a\nb"), new Splitting(SplitType.NONE, BatchStrategy.MULTI_RECORD, limit)))
+                  object("a\nb"),
+                  new Splitting(FramedSplit.NONE, BatchStrategy.MULTI_RECORD, limit)))
           .containsExactly("a\nb");
       assertThat(
-              texts(object(""), new Splitting(SplitType.NONE, BatchStrategy.SINGLE_RECORD, limit)))
+              texts(
+                  object(""), new Splitting(FramedSplit.NONE, BatchStrategy.SINGLE_RECORD, limit)))
           .containsExactly("");
     }
     assertRefused(
         "abcd",
-        SplitType.NONE,
+        FramedSplit.NONE,
         3,
         "record 1: found more than 3 bytes, expected at most 3 in one record");
   }
@@ -99,18 +103,18 @@ class RecordReaderTest {
     var records = List.of("abc".getBytes(UTF_8), new byte[0], "defgh".getBytes(UTF_8));
     var recordIo = RecordIo.write(records);
     var tfRecord = TfRecord.write(records);
-    assertThat(all(recordIo, SplitType.RECORD_IO, BatchStrategy.SINGLE_RECORD))
+    assertThat(all(recordIo, FramedSplit.RECORD_IO, BatchStrategy.SINGLE_RECORD))
         .containsExactlyElementsOf(records);
-    assertThat(all(tfRecord, SplitType.TF_RECORD, BatchStrategy.SINGLE_RECORD))
+    assertThat(all(tfRecord, FramedSplit.TF_RECORD, BatchStrategy.SINGLE_RECORD))
         .containsExactlyElementsOf(records);
-    assertThat(all(recordIo, SplitType.RECORD_IO, BatchStrategy.MULTI_RECORD))
+    assertThat(all(recordIo, FramedSplit.RECORD_IO, BatchStrategy.MULTI_RECORD))
         .containsExactlyElementsOf(
             records.stream().map(record -> RecordIo.write(List.of(record))).toList());
-    assertThat(all(tfRecord, SplitType.TF_RECORD, BatchStrategy.MULTI_RECORD))
+    assertThat(all(tfRecord, FramedSplit.TF_RECORD, BatchStrategy.MULTI_RECORD))
         .containsExactlyElementsOf(
             records.stream().map(record -> TfRecord.write(List.of(record))).toList());
-    assertThat(all(new byte[0], SplitType.RECORD_IO, BatchStrategy.MULTI_RECORD)).isEmpty();
-    assertThat(all(new byte[0], SplitType.TF_RECORD, BatchStrategy.SINGLE_RECORD)).isEmpty();
+    assertThat(all(new byte[0], FramedSplit.RECORD_IO, BatchStrategy.MULTI_RECORD)).isEmpty();
+    assertThat(all(new byte[0], FramedSplit.TF_RECORD, BatchStrategy.SINGLE_RECORD)).isEmpty();
   }
 
   /// The reader never holds more than the record that it gives and one buffer.
@@ -119,13 +123,13 @@ class RecordReaderTest {
     var object =
         new SyntheticObject(
             ("x".repeat(100_000) + "\n" + "short\n").getBytes(UTF_8), 200 * MEBIBYTE);
-    assertReadInConstantMemory(object, SplitType.LINE);
+    assertReadInConstantMemory(object, FramedSplit.LINE);
     var recordIo = RecordIo.write(List.of(new byte[100_000], new byte[3]));
     assertReadInConstantMemory(
-        new SyntheticObject(recordIo, 2_000L * recordIo.length), SplitType.RECORD_IO);
+        new SyntheticObject(recordIo, 2_000L * recordIo.length), FramedSplit.RECORD_IO);
     var tfRecord = TfRecord.write(List.of(new byte[100_000], new byte[3]));
     assertReadInConstantMemory(
-        new SyntheticObject(tfRecord, 2_000L * tfRecord.length), SplitType.TF_RECORD);
+        new SyntheticObject(tfRecord, 2_000L * tfRecord.length), FramedSplit.TF_RECORD);
   }
 
   private static void assertReadInConstantMemory(SyntheticObject object, SplitType splitType)
@@ -145,7 +149,7 @@ class RecordReaderTest {
   /// A line without an end is refused when the limit is reached, and so is an object.
   @Test
   void whatIsTooLongIsNotReadToItsEnd() {
-    for (var splitType : List.of(SplitType.LINE, SplitType.NONE)) {
+    for (var splitType : List.of(FramedSplit.LINE, FramedSplit.NONE)) {
       var object = new SyntheticObject("x".getBytes(UTF_8), 200 * MEBIBYTE);
       var reader = Splitting.ofMebibytes(splitType, BatchStrategy.MULTI_RECORD, 1).open(object);
       assertThatThrownBy(reader::next)
@@ -158,16 +162,16 @@ class RecordReaderTest {
 
   @Test
   void unlimitedRecordsEndWithWhatTheApiKnowsAndWhatAnArrayHolds() {
-    assertThat(new Splitting(SplitType.LINE, BatchStrategy.MULTI_RECORD, 0).maxRecord())
+    assertThat(new Splitting(FramedSplit.LINE, BatchStrategy.MULTI_RECORD, 0).maxRecord())
         .isEqualTo(100 << 20);
-    assertThat(new Splitting(SplitType.LINE, BatchStrategy.MULTI_RECORD, 1L << 40).maxRecord())
+    assertThat(new Splitting(FramedSplit.LINE, BatchStrategy.MULTI_RECORD, 1L << 40).maxRecord())
         .isEqualTo(Integer.MAX_VALUE - 8);
-    assertThat(Splitting.ofMebibytes(SplitType.LINE, BatchStrategy.MULTI_RECORD, 6).maxRecord())
+    assertThat(Splitting.ofMebibytes(FramedSplit.LINE, BatchStrategy.MULTI_RECORD, 6).maxRecord())
         .isEqualTo(6_291_456);
   }
 
   @ParameterizedTest
-  @EnumSource(SplitType.class)
+  @MethodSource("dev.berth.transform.SplitType#all")
   void aStreamThatFailsIsNoBadInput(SplitType splitType) {
     var reader =
         Splitting.ofMebibytes(splitType, BatchStrategy.MULTI_RECORD, 6).open(new FailingObject());
@@ -175,11 +179,11 @@ class RecordReaderTest {
   }
 
   @ParameterizedTest
-  @EnumSource(SplitType.class)
+  @MethodSource("dev.berth.transform.SplitType#all")
   void damagedObjectsAreReadOrRefused(SplitType splitType) {
     var records = List.of("abc".getBytes(UTF_8), new byte[0], "d\n\r\ne".getBytes(UTF_8));
     var object =
-        splitType == SplitType.TF_RECORD ? TfRecord.write(records) : RecordIo.write(records);
+        splitType.equals(FramedSplit.TF_RECORD) ? TfRecord.write(records) : RecordIo.write(records);
     for (var strategy : BatchStrategy.values()) {
       DamagedBytes.areReadOrRefused(
           object,
@@ -210,7 +214,7 @@ class RecordReaderTest {
   }
 
   private static List<String> lines(String text, BatchStrategy strategy) throws IOException {
-    return texts(object(text), Splitting.ofMebibytes(SplitType.LINE, strategy, 6));
+    return texts(object(text), Splitting.ofMebibytes(FramedSplit.LINE, strategy, 6));
   }
 
   private static List<byte[]> all(byte[] object, SplitType splitType, BatchStrategy strategy)

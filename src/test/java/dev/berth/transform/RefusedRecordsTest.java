@@ -24,12 +24,12 @@ class RefusedRecordsTest {
   @Test
   @Tag("JOIN-07")
   void whatIsNotThereIsAnErrorThatNamesTheRecord() {
-    var onInput = processing(CSV, SplitType.LINE, "$[3]", "None", "$");
+    var onInput = processing(CSV, FramedSplit.LINE, "$[3]", "None", "$");
     assertThatThrownBy(() -> onInput.filterInput("a,b,c\n".getBytes(UTF_8), 7))
         .isInstanceOf(BadInputException.class)
         .hasMessage(
             "record 7, InputFilter $[3]: found a list of 3, expected a list with the index 3");
-    var onOutput = processing(CSV, SplitType.LINE, "$", "Input", "$[0,3]");
+    var onOutput = processing(CSV, FramedSplit.LINE, "$", "Input", "$[0,3]");
     assertThatThrownBy(() -> output(onOutput, 7, "a,b\nc,d\n", "1,2\n3\n"))
         .isInstanceOf(BadInputException.class)
         .hasMessage(
@@ -41,7 +41,7 @@ class RefusedRecordsTest {
       delimiter = '|',
       value = {"a|1", "a;b;|2", "a;b;c;d|4", "''|0", "a;b;c;;|4"})
   void moreOrFewerAnswersThanRecordsAreAnError(String answer, int found) {
-    var processing = processing(CSV, SplitType.LINE, "$", "Input", "$");
+    var processing = processing(CSV, FramedSplit.LINE, "$", "Input", "$");
     assertThatThrownBy(() -> output(processing, 11, "1\n2\n3\n", answer.replace(';', '\n')))
         .isInstanceOf(BadInputException.class)
         .hasMessage(
@@ -61,7 +61,8 @@ class RefusedRecordsTest {
       })
   void rowsThatAreNoCsvAreRefused(String input, String answer, String message) {
     assertThatThrownBy(
-            () -> joined(CSV, SplitType.LINE, input.replace(';', '\n'), answer.replace(';', '\n')))
+            () ->
+                joined(CSV, FramedSplit.LINE, input.replace(';', '\n'), answer.replace(';', '\n')))
         .isInstanceOf(BadInputException.class)
         .hasMessage(message);
   }
@@ -81,7 +82,7 @@ class RefusedRecordsTest {
             () ->
                 joined(
                     JSON_LINES,
-                    SplitType.LINE,
+                    FramedSplit.LINE,
                     input.replace(';', '\n'),
                     answer.replace(';', '\n')))
         .isInstanceOf(BadInputException.class)
@@ -90,7 +91,7 @@ class RefusedRecordsTest {
 
   @Test
   void anEmptyObjectIsNoJson() {
-    var processing = processing(JSON, SplitType.NONE, "$.a", "None", "$");
+    var processing = processing(JSON, FramedSplit.NONE, "$.a", "None", "$");
     assertThatThrownBy(() -> sent(processing, ""))
         .isInstanceOf(BadInputException.class)
         .hasMessage("record 1: found nothing, expected a JSON value");
@@ -98,7 +99,7 @@ class RefusedRecordsTest {
 
   @Test
   void whatIsNoTextIsRefused() {
-    var processing = processing(CSV, SplitType.LINE, "$[0]", "Input", "$");
+    var processing = processing(CSV, FramedSplit.LINE, "$[0]", "Input", "$");
     var bad = new byte[] {'a', (byte) 0xff, '\n'};
     var good = "a\n".getBytes(UTF_8);
     assertThatThrownBy(() -> processing.filterInput(bad, 3))
@@ -116,10 +117,10 @@ class RefusedRecordsTest {
   @Test
   void damagedRecordsAndAnswersAreReadOrRefused() {
     var json =
-        processing(JSON_LINES, SplitType.LINE, "$.f[0,1:]", "Input", "$['f','SageMakerOutput']");
+        processing(JSON_LINES, FramedSplit.LINE, "$.f[0,1:]", "Input", "$['f','SageMakerOutput']");
     var records = "{\"f\":[1.5,\"é\\ud83d\\n\",{\"a\":null}],\"b\":true}\n{\"f\":[1e5,2,[]]}\n";
     fuzz(json, records, "{\"l\":[1,-0.0]}\n\"x\"\n");
-    var csv = processing(CSV, SplitType.LINE, "$[1:]", "Input", "$[0,-1]");
+    var csv = processing(CSV, FramedSplit.LINE, "$[1:]", "Input", "$[0,-1]");
     fuzz(csv, "a,\"b,\"\"c\"\"\",é\r\n1,,2\n", "0.5,\"x\"\n1\n");
   }
 

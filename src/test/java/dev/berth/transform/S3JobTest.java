@@ -399,7 +399,7 @@ class S3JobTest {
       few("stopped", 50);
       options.put(JobOption.OUTPUT, "s3://jobs/stopped-out");
       var runner =
-          new JobRunner(JobReader.read(options, Map.of(), Set.of()), storage, new Unwatched());
+          new JobRunner(TransformJob.read(options, Map.of(), Set.of()), storage, new Unwatched());
       var job = threads.submit(() -> runner.run(held.uri("/")));
       try {
         gate.awaitArrival();
@@ -516,7 +516,7 @@ class S3JobTest {
 
   private JobReport run(String output, URI endpoint, URI container) throws Exception {
     options.put(JobOption.OUTPUT, "s3://jobs/" + output);
-    var job = JobReader.read(options, Map.of(), Set.of());
+    var job = TransformJob.read(options, Map.of(), Set.of());
     try (var storage = new Storage(s3.options(endpoint))) {
       return new JobRunner(job, storage, new Unwatched()).run(container);
     }

@@ -45,7 +45,7 @@ final class S3Latency {
                   JobOption.MAX_CONCURRENT_TRANSFORMS,
                   args[2]));
       var report =
-          new JobRunner(JobReader.read(options, Map.of(), Set.of()), storage, new Unwatched())
+          new JobRunner(TransformJob.read(options, Map.of(), Set.of()), storage, new Unwatched())
               .run(container.uri("/"));
       System.out.printf(
           "%s %s: %d of %d objects in %.1f s, %.1f objects/s%n",

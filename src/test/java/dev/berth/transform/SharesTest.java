@@ -2,7 +2,6 @@ package dev.berth.transform;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
@@ -63,7 +62,7 @@ class SharesTest {
     for (var by : List.of("size", "key")) {
       options.put(JobOption.SHARD_BY, by);
       for (int instances : List.of(1, 2, 3, 7)) {
-        try (var storage = new Storage(S3Options.DEFAULT)) {
+        try (var storage = new Storage()) {
           var owners = new HashMap<String, Integer>();
           for (int i = 0; i < instances; i++) {
             var shares = Shares.of(job(instances, i), storage, () -> true);
@@ -95,7 +94,7 @@ class SharesTest {
     options.put(JobOption.ASSEMBLE_WITH, "Line");
     Map<String, String> ofOne = Map.of();
     try (var server = TestServer.with(new TextHandler()).set("SAGEMAKER_BATCH", "true").start();
-        var storage = new Storage(S3Options.DEFAULT)) {
+        var storage = new Storage()) {
       for (var by : List.of("size", "key")) {
         options.put(JobOption.SHARD_BY, by);
         for (int instances : List.of(1, 2, 4, 8)) {
@@ -121,7 +120,7 @@ class SharesTest {
       write("%02d".formatted(i), "x".repeat(100 + i));
     }
     try (var server = TestServer.with(new TextHandler()).set("SAGEMAKER_BATCH", "true").start();
-        var storage = new Storage(S3Options.DEFAULT)) {
+        var storage = new Storage()) {
       assertThat(run(0, storage, server)).matches(JobReport::isComplete);
       write("added", "x".repeat(2000));
       for (int i = 0; i < 2; i++) {
@@ -148,14 +147,14 @@ class SharesTest {
     write("b", "two");
     Files.createDirectory(directory.resolve("out"));
     Files.writeString(directory.resolve("out/a.out"), "ONE");
-    try (var storage = new Storage(S3Options.DEFAULT)) {
+    try (var storage = new Storage()) {
       assertThat(JobPlan.of(job(1, 0), storage))
           .isEqualTo(new JobPlan(List.of(new Shares.Share(2, 6)), 1, List.of()));
     }
   }
 
   private List<Shares.Share> shares(int instances) throws Exception {
-    try (var storage = new Storage(S3Options.DEFAULT)) {
+    try (var storage = new Storage()) {
       return Shares.of(job(instances, 0), storage, () -> true).all();
     }
   }
@@ -163,7 +162,7 @@ class SharesTest {
   private TransformJob job(int instances, int index) throws JobException {
     options.put(JobOption.INSTANCE_COUNT, String.valueOf(instances));
     options.put(JobOption.INSTANCE_INDEX, String.valueOf(index));
-    return JobReader.read(options, Map.of(), Set.of());
+    return TransformJob.read(options, Map.of(), Set.of());
   }
 
   private void write(String key, String text) throws IOException {

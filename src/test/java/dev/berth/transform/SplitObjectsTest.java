@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
-import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
 import dev.berth.testing.S3Server;
 import dev.berth.testing.TestServer;
@@ -140,7 +139,7 @@ class SplitObjectsTest {
       Files.createDirectories(file.getParent());
       Files.writeString(file, object.getValue());
     }
-    try (var storage = new Storage(S3Options.DEFAULT)) {
+    try (var storage = new Storage()) {
       var plain = directory.resolve("plain").toString();
       assertThat(run(plain, storage, 1, 0)).matches(JobReport::isComplete);
       var expected = files(plain);
@@ -214,7 +213,7 @@ class SplitObjectsTest {
             JobOption.MAX_PAYLOAD_IN_MB,
             JobOption.BAD_RECORDS)
         .forEach(options::remove);
-    try (var storage = new Storage(S3Options.DEFAULT)) {
+    try (var storage = new Storage()) {
       for (var format : List.of("bedrock", "openai")) {
         options.put(JobOption.FORMAT, format);
         var plain = directory.resolve(format).toString();
@@ -246,7 +245,7 @@ class SplitObjectsTest {
     var file = directory.resolve("in/a.txt");
     Files.writeString(file, String.join("\n", lines));
     var out = directory.resolve("out").toString();
-    try (var storage = new Storage(S3Options.DEFAULT)) {
+    try (var storage = new Storage()) {
       assertThat(run(out, storage, 2, 1, JobSwitch.SPLIT_OBJECTS).failures())
           .singleElement()
           .satisfies(
@@ -273,7 +272,7 @@ class SplitObjectsTest {
   void aJoinThatWasKilledIsDoneByTheNextRun() throws Exception {
     Files.writeString(directory.resolve("in/a.txt"), "word\n".repeat(30_000));
     var out = directory.resolve("out");
-    try (var storage = new Storage(S3Options.DEFAULT)) {
+    try (var storage = new Storage()) {
       assertThat(run(out.toString(), storage, 2, 0, JobSwitch.SPLIT_OBJECTS))
           .matches(JobReport::isComplete);
       var first = part(job(out.toString(), 2, 0, JobSwitch.SPLIT_OBJECTS), storage);
@@ -305,7 +304,7 @@ class SplitObjectsTest {
       options.put(JobOption.SHARD_BY, by);
       var file = Files.writeString(directory.resolve("in/a.txt"), "word\n".repeat(30_000));
       var out = directory.resolve("out-" + by).toString();
-      try (var storage = new Storage(S3Options.DEFAULT)) {
+      try (var storage = new Storage()) {
         assertThat(run(out, storage, 2, 0, JobSwitch.SPLIT_OBJECTS)).matches(JobReport::isComplete);
         Files.writeString(file, "other\n".repeat(30_000));
         assertThat(run(out, storage, 2, 1, JobSwitch.SPLIT_OBJECTS))
@@ -327,7 +326,7 @@ class SplitObjectsTest {
   void aPlanHasTheRanges() throws Exception {
     Files.writeString(directory.resolve("in/a.txt"), "x".repeat(1_000_000));
     Files.writeString(directory.resolve("in/b.txt"), "x".repeat(100));
-    try (var storage = new Storage(S3Options.DEFAULT)) {
+    try (var storage = new Storage()) {
       var plan = plan(directory.resolve("out").toString(), storage, 4, 0);
       assertThat(plan.shares().stream().mapToLong(Shares.Share::bytes).sum()).isEqualTo(1_000_100);
       assertThat(plan.shares())
@@ -341,7 +340,7 @@ class SplitObjectsTest {
     try (var objects = storage.list(job.input())) {
       var shares = Shares.of(job, storage, () -> true);
       var range =
-          ObjectRange.of(objects.findFirst().orElseThrow(), job).stream()
+          job.ranges(objects.findFirst().orElseThrow()).stream()
               .filter(shares::isMine)
               .findFirst()
               .orElseThrow();
@@ -382,7 +381,7 @@ class SplitObjectsTest {
     options.put(JobOption.OUTPUT, out);
     options.put(JobOption.INSTANCE_COUNT, String.valueOf(instances));
     options.put(JobOption.INSTANCE_INDEX, String.valueOf(index));
-    return JobReader.read(options, Map.of(), Set.of(switches));
+    return TransformJob.read(options, Map.of(), Set.of(switches));
   }
 
   /// All files, those in hidden directories too.

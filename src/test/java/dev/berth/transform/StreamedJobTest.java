@@ -2,7 +2,6 @@ package dev.berth.transform;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
 import dev.berth.testing.SpellingHandler;
 import dev.berth.testing.TestServer;
@@ -36,8 +35,8 @@ class StreamedJobTest {
                 JobOption.ACCEPT,
                 "application/jsonlines"));
     try (var server = TestServer.with(new SpellingHandler()).start();
-        var storage = new Storage(S3Options.DEFAULT)) {
-      var job = JobReader.read(options, Map.of(), Set.of());
+        var storage = new Storage()) {
+      var job = TransformJob.read(options, Map.of(), Set.of());
       var report = new JobRunner(job, storage, new Unwatched()).run(server.uri("/"));
       assertThat(report.failed()).isOne();
       assertThat(Files.readString(directory.resolve("out/good.txt.out"))).isEqualTo("A\nB\nC\n");

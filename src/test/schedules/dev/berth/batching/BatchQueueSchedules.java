@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.metrics.ServingMetrics;
+import dev.berth.telemetry.RequestTrace;
 import dev.berth.testing.Interleavings;
 import java.time.Duration;
 import java.util.List;
@@ -117,7 +118,7 @@ class BatchQueueSchedules {
           batcher.submit(
               Serving.pieces(List.of(records)),
               Interleavings.now() + time.toNanos(),
-              new Caller(() -> false, Map.of()),
+              new Caller(() -> false, Map.of(), RequestTrace.NONE),
               _ -> {
                 ended.incrementAndGet();
                 end.complete(null);

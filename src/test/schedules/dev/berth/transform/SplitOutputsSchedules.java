@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.common.jimfs.Configuration;
 import com.google.common.jimfs.Jimfs;
 import dev.berth.storage.Location;
-import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
 import java.io.IOException;
@@ -74,20 +73,19 @@ class SplitOutputsSchedules {
 
   /// Those of a process of its own.
   private static SplitOutputs outputs(FileSystem disk) {
-    return new SplitOutputs(
-        withOutput(Location.of(disk.getPath("/out"))), new Storage(S3Options.DEFAULT));
+    return new SplitOutputs(withOutput(Location.of(disk.getPath("/out"))), new Storage());
   }
 
   private static ObjectRange range(FileSystem disk, int instance) {
     var object =
         new StoredObject(
             Location.of(disk.getPath("/in/a.txt")), "a.txt", 2 * ObjectRange.LEAST_BYTES);
-    return ObjectRange.of(object, JOB).get(instance);
+    return JOB.ranges(object).get(instance);
   }
 
   private static TransformJob job() {
     try {
-      return JobReader.read(
+      return TransformJob.read(
           Map.of(
               JobOption.INPUT,
               "in",

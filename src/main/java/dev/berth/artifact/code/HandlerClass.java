@@ -18,11 +18,6 @@ record HandlerClass(Path modelDirectory, String name, HookClassLoader loader) {
   private static final Set<String> EXCLUDED_BY_TRANSFORM =
       Set.of("inputFn", "predictFn", "outputFn");
 
-  /// The name that the class of a source file has, without its package.
-  static String simpleName(Path source) {
-    return source.getFileName().toString().replaceFirst("\\.java$", "");
-  }
-
   /// Makes the handler. Meanwhile libraries that look for services find those of the artifact.
   InferenceHandler<?, ?, ?> create() throws Exception {
     var thread = Thread.currentThread();

@@ -32,17 +32,6 @@ final class HookClassLoader extends SecureClassLoader implements Closeable {
   /// As stack traces name it.
   static final String NAME = "code";
 
-  private static final List<String> SHARED =
-      List.of(
-          "java.",
-          "javax.",
-          "jdk.",
-          "sun.",
-          "dev.berth.",
-          "ai.djl.",
-          "org.slf4j.",
-          "com.fasterxml.jackson.");
-
   private static final String SERVICES = "META-INF/services/dev.berth.hooks.InferenceHandler";
 
   private static final URLStreamHandler UNCACHED =
@@ -75,11 +64,6 @@ final class HookClassLoader extends SecureClassLoader implements Closeable {
     this.onClose = onClose;
   }
 
-  /// Whether classes of a package come from the server where it has them.
-  static boolean isShared(String packageName) {
-    return SHARED.stream().anyMatch((packageName + ".")::startsWith);
-  }
-
   /// The file that one of the artifact's classes comes from, such as `code/Inference.java`.
   Optional<String> shownFile(String className) {
     return Optional.ofNullable(compiled.byName().get(className))
@@ -103,7 +87,7 @@ final class HookClassLoader extends SecureClassLoader implements Closeable {
 
   @Override
   protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
-    if (isShared(packageName(name, '.'))) {
+    if (SourceCompiler.isShared(packageName(name, '.'))) {
       return super.loadClass(name, resolve);
     }
     synchronized (getClassLoadingLock(name)) {
@@ -154,13 +138,13 @@ final class HookClassLoader extends SecureClassLoader implements Closeable {
 
   @Override
   public URL getResource(String name) {
-    var own = isShared(packageName(name, '/')) ? null : findResource(name);
+    var own = SourceCompiler.isShared(packageName(name, '/')) ? null : findResource(name);
     return own == null ? super.getResource(name) : own;
   }
 
   @Override
   public Enumeration<URL> getResources(String name) throws IOException {
-    if (isShared(packageName(name, '/'))) {
+    if (SourceCompiler.isShared(packageName(name, '/'))) {
       return super.getResources(name);
     }
     var all = Collections.list(findResources(name));

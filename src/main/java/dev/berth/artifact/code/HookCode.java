@@ -127,6 +127,14 @@ public final class HookCode {
     return handler.getClass().getClassLoader() instanceof HookClassLoader;
   }
 
+  /// The file of the artifact that a class comes from, such as `code/Inference.java`; nothing for
+  /// the server's classes.
+  public static Optional<String> file(Class<?> type) {
+    return type.getClassLoader() instanceof HookClassLoader loader
+        ? loader.shownFile(type.getName())
+        : Optional.empty();
+  }
+
   /// The class that is the handler: the one that is named, else the program's, else the jars' only
   /// service.
   private String name(SourceCompiler.Classes compiled, HookClassLoader loader) throws IOException {
@@ -145,7 +153,7 @@ public final class HookCode {
                   problem(
                       "%s: found the classes %s, expected a class %s"
                           .formatted(
-                              shown(file), compiled.of(file), HandlerClass.simpleName(file))));
+                              shown(file), compiled.of(file), SourceCompiler.simpleName(file))));
     }
     if (named.isPresent() || jars.isEmpty()) {
       throw problem(

@@ -37,6 +37,17 @@ final class SourceCompiler {
   /// More would not be read.
   private static final int MOST_ERRORS = 20;
 
+  private static final List<String> SHARED =
+      List.of(
+          "java.",
+          "javax.",
+          "jdk.",
+          "sun.",
+          "dev.berth.",
+          "ai.djl.",
+          "org.slf4j.",
+          "com.fasterxml.jackson.");
+
   /// A class, and the file that it was compiled from.
   record CompiledClass(byte[] bytes, Path source) {}
 
@@ -53,7 +64,7 @@ final class SourceCompiler {
 
     /// The class of a file that has the file's name.
     Optional<String> mainClass(Path source) {
-      var simple = HandlerClass.simpleName(source);
+      var simple = simpleName(source);
       return of(source).stream()
           .filter(name -> name.substring(name.lastIndexOf('.') + 1).equals(simple))
           .findFirst();
@@ -61,6 +72,16 @@ final class SourceCompiler {
   }
 
   private SourceCompiler() {}
+
+  /// The name that the class of a source file has, without its package.
+  static String simpleName(Path source) {
+    return source.getFileName().toString().replaceFirst("\\.java$", "");
+  }
+
+  /// Whether classes of a package come from the server where it has them.
+  static boolean isShared(String packageName) {
+    return SHARED.stream().anyMatch((packageName + ".")::startsWith);
+  }
 
   /// @throws ModelArtifactException with the compiler's errors: file, line, column, message, the
   ///   line and a caret
@@ -249,8 +270,7 @@ final class SourceCompiler {
         return files;
       }
       var own = super.list(JARS, packageName, kinds, recurse);
-      var all =
-          HookClassLoader.isShared(packageName) ? Stream.of(files, own) : Stream.of(own, files);
+      var all = isShared(packageName) ? Stream.of(files, own) : Stream.of(own, files);
       return all.flatMap(some -> StreamSupport.stream(some.spliterator(), false)).toList();
     }
 

@@ -1,5 +1,6 @@
 package dev.berth.artifact.code;
 
+import java.util.Arrays;
 import java.util.Objects;
 import java.util.stream.Stream;
 
@@ -16,10 +17,30 @@ public final class Thrown {
   /// Inference.java:36: java.lang.IllegalStateException: no words, caused by java.io.IOException:
   /// disk`
   public static String at(Throwable thrown) {
-    return "%s: %s".formatted(HookPlace.of(thrown), of(thrown));
+    return "%s: %s".formatted(place(thrown), of(thrown));
   }
 
-  /// The same without the place.
+  /// ` at Inference.java:17`, the line of the artifact's code that threw or passed on an exception;
+  /// empty where it has come through none.
+  public static String place(Throwable thrown) {
+    return chain(thrown)
+        .flatMap(cause -> Arrays.stream(cause.getStackTrace()))
+        .filter(frame -> HookClassLoader.NAME.equals(frame.getClassLoaderName()))
+        .findFirst()
+        .map(frame -> " at " + shown(frame))
+        .orElse("");
+  }
+
+  /// Jars may have been compiled without the names of files, or without lines.
+  private static String shown(StackTraceElement frame) {
+    var file = frame.getFileName();
+    if (file == null) {
+      return "%s.%s".formatted(frame.getClassName(), frame.getMethodName());
+    }
+    return frame.getLineNumber() < 0 ? file : "%s:%d".formatted(file, frame.getLineNumber());
+  }
+
+  /// The same as [#at] without the place.
   public static String of(Throwable thrown) {
     // All that this one says is its cause.
     var first =

@@ -1,6 +1,5 @@
 package dev.berth.engine.cores;
 
-import dev.berth.engine.cores.Cores.Helpers;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -113,13 +112,13 @@ final class CoreShares {
   /// @param helpers whose threads help that which calls
   /// @throws CancellationException when the calling thread is interrupted while it waits: then no
   ///   caller waits for the forward
-  Team begin(int cores, int most, Helpers helpers) {
+  Team begin(int cores, int most, HelperThreads helpers) {
     lock.lock();
     try {
       awaitCore(cores);
       int sharing = Math.max(running.size() + waiting + 1, company >= USUAL ? 2 : 1);
       int share = Math.clamp(Math.min(most, cores / sharing), 1, cores - used);
-      var team = helpers == Helpers.LIBGOMP ? team(cores, share) : calling(share);
+      var team = helpers == HelperThreads.LIBGOMP ? team(cores, share) : calling(share);
       team.busy = true;
       running.add(team);
       team.held = team.cores;

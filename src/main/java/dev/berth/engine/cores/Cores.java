@@ -9,18 +9,10 @@ public final class Cores {
 
   private static final CoreShares SHARES = new CoreShares();
 
-  /// Whose threads help that which runs a forward on several cores.
-  public enum Helpers {
-    /// libgomp's: it keeps some for each thread that has ever wanted help.
-    LIBGOMP,
-    /// Those of the engine, the same for all threads.
-    ENGINE
-  }
-
-  private final Helpers helpers;
+  private final HelperThreads helpers;
   private final Speedup speedup = new Speedup();
 
-  public Cores(Helpers helpers) {
+  public Cores(HelperThreads helpers) {
     this.helpers = helpers;
   }
 

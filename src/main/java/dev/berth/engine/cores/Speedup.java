@@ -24,7 +24,6 @@ final class Speedup {
   private double withSeveral = Double.POSITIVE_INFINITY;
   private boolean isQuicker = true;
 
-  /// How many forwards of a trial of several cores are to come.
   private int trial = TRIAL;
 
   private int pause = FORWARDS_BETWEEN_TRIALS;

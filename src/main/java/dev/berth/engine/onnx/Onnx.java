@@ -39,6 +39,11 @@ public final class Onnx implements Engine {
   }
 
   @Override
+  public Optional<String> hubFormat() {
+    return Optional.of(name());
+  }
+
+  @Override
   public GraphNames names(Path file) {
     return OnnxFile.names(file);
   }

@@ -13,6 +13,7 @@ import dev.berth.engine.InvalidInputException;
 import dev.berth.engine.KeptTensor;
 import dev.berth.engine.RowCheck;
 import dev.berth.engine.cores.Cores;
+import dev.berth.engine.cores.HelperThreads;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.Tensor;
@@ -51,7 +52,7 @@ final class OnnxGraph implements Graph {
 
   private final OrtEnvironment environment;
   private final Accelerator accelerator;
-  private final Cores cores = new Cores(Cores.Helpers.ENGINE);
+  private final Cores cores = new Cores(HelperThreads.ENGINE);
   private final List<OrtSession.SessionOptions> options = new ArrayList<>();
   private final List<OrtSession> sessions = new ArrayList<>();
 

@@ -15,6 +15,7 @@ import dev.berth.engine.Graph;
 import dev.berth.engine.GraphNames;
 import dev.berth.engine.KeptTensor;
 import dev.berth.engine.cores.Cores;
+import dev.berth.engine.cores.HelperThreads;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.Tensor;
@@ -40,7 +41,7 @@ final class TorchGraph implements Graph {
   private final Model model;
   private final Accelerator accelerator;
 
-  private final Cores cores = new Cores(Cores.Helpers.LIBGOMP);
+  private final Cores cores = new Cores(HelperThreads.LIBGOMP);
 
   private final GraphNames names;
   private volatile List<String> outputNames;

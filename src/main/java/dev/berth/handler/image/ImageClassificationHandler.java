@@ -7,11 +7,11 @@ import dev.berth.content.ContentType.OfDocuments;
 import dev.berth.content.ContentTypes;
 import dev.berth.content.Documents;
 import dev.berth.content.Fields;
-import dev.berth.handler.task.Input;
 import dev.berth.handler.task.InputReader;
 import dev.berth.handler.task.Labels;
 import dev.berth.handler.task.ScoreFunction;
 import dev.berth.handler.task.TaskHandler;
+import dev.berth.handler.task.TaskInput;
 import dev.berth.handler.task.TaskRecord;
 import dev.berth.handler.task.TaskRecord.Asked;
 import dev.berth.hooks.BadInputException;
@@ -110,7 +110,7 @@ public class ImageClassificationHandler
   }
 
   @Override
-  protected Tensor read(Input<Parameters> input) {
+  protected Tensor read(TaskInput<Parameters> input) {
     var picture = Base64Bytes.readText(input.json(), input.name());
     try {
       return preparation.pixels(picture);

@@ -63,14 +63,14 @@ public class QuestionAnsweringHandler
   private final QuestionReader reader;
   private final QuestionEncoder encoder;
   private final AnswerFinder finder;
-  private final Sample sample;
+  private final SampleQuestion sample;
 
   private final Copies<SpanModel> models;
 
   public QuestionAnsweringHandler(Path modelDirectory) {
     this.artifact = ModelArtifact.open(modelDirectory);
     RowModel.check(artifact, TracedSpanModel.OUTPUTS);
-    this.sample = new Sample(artifact);
+    this.sample = new SampleQuestion(artifact);
     this.reader = new QuestionReader(artifact);
     this.tokenizer = tokenizer(artifact);
     this.encoder = new QuestionEncoder(tokenizer, artifact.pair(), artifact.longestRow());
@@ -105,6 +105,11 @@ public class QuestionAnsweringHandler
           model.warmUp();
           askSample(model);
         });
+  }
+
+  @Override
+  public boolean checksSample() {
+    return true;
   }
 
   private void askSample(SpanModel model) throws IOException {

@@ -7,8 +7,8 @@ import dev.berth.artifact.ModelArtifactException;
 import dev.berth.content.ContentType.OfDocuments;
 import dev.berth.content.ContentTypes;
 import dev.berth.content.Excerpt;
-import dev.berth.handler.task.Input;
 import dev.berth.handler.task.InputReader;
+import dev.berth.handler.task.TaskInput;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import java.io.IOException;
@@ -50,7 +50,7 @@ final class QuestionReader extends InputReader<Parameters> {
     return read(request, documents, _ -> false, input -> record.apply(question(input)), rejected);
   }
 
-  private static Question question(Input<Parameters> input) {
+  private static Question question(TaskInput<Parameters> input) {
     var name = input.name().equals("body") ? "" : input.name();
     return Question.read(input.json(), name, input.parameters(), input.alone());
   }

@@ -71,7 +71,7 @@ public class InputReader<P> {
       InvocationRequest request,
       Documents documents,
       IntPredicate isAlone,
-      Function<Input<P>, R> record,
+      Function<TaskInput<P>, R> record,
       Function<String, R> rejected) {
     boolean keep = ContentTypes.keepsBadRecords(request);
     var records = new ArrayList<R>();
@@ -88,38 +88,39 @@ public class InputReader<P> {
     return records;
   }
 
-  private List<Supplier<Input<P>>> inputs(Documents documents, IntPredicate isAlone) {
+  private List<Supplier<TaskInput<P>>> inputs(Documents documents, IntPredicate isAlone) {
     return switch (documents) {
       case Documents.Body(var json) -> body(json, isAlone);
       case Documents.Records(var records) ->
           records.stream()
-              .<Supplier<Input<P>>>map(document -> () -> line(document.json(), document.name()))
+              .<Supplier<TaskInput<P>>>map(document -> () -> line(document.json(), document.name()))
               .toList();
     };
   }
 
-  private List<Supplier<Input<P>>> body(JsonNode body, IntPredicate isAlone) {
+  private List<Supplier<TaskInput<P>>> body(JsonNode body, IntPredicate isAlone) {
     boolean named = body.isObject() && body.has("inputs");
     var name = named ? "inputs" : "body";
     var parameters = parameters(body.path("parameters"), "parameters");
     var inputs = listed(named ? body.path("inputs") : body, name);
     if (!inputs.isArray()) {
-      return List.of(() -> new Input<>(inputs, name, parameters, true));
+      return List.of(() -> new TaskInput<>(inputs, name, parameters, true));
     }
     boolean alone = isAlone.test(inputs.size());
-    var all = new ArrayList<Supplier<Input<P>>>();
+    var all = new ArrayList<Supplier<TaskInput<P>>>();
     for (int i = 0; i < inputs.size(); i++) {
       var input =
-          new Input<>(inputs.path(i), "%s[%d]".formatted(named ? name : "", i), parameters, alone);
+          new TaskInput<>(
+              inputs.path(i), "%s[%d]".formatted(named ? name : "", i), parameters, alone);
       all.add(() -> input);
     }
     return all;
   }
 
-  private Input<P> line(JsonNode json, String name) {
+  private TaskInput<P> line(JsonNode json, String name) {
     boolean named = json.isObject() && json.has("inputs");
     var parameters = parameters(json.path("parameters"), name + ": parameters");
-    return new Input<>(
+    return new TaskInput<>(
         named ? json.path("inputs") : json, named ? name + ": inputs" : name, parameters, false);
   }
 

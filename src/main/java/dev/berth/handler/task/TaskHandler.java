@@ -64,7 +64,7 @@ public abstract class TaskHandler<M, T, P>
   /// What the model gets of an input.
   ///
   /// @throws dev.berth.hooks.BadInputException when the task can't use it
-  protected abstract T read(Input<P> input);
+  protected abstract T read(TaskInput<P> input);
 
   /// The model's output for each input.
   protected abstract List<float[]> forward(List<T> inputs, M model);

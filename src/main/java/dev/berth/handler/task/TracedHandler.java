@@ -14,4 +14,10 @@ public interface TracedHandler<M, I, O> extends InferenceHandler<M, I, O> {
   default Optional<String> task() {
     return Optional.of(artifact().task());
   }
+
+  /// Whether [#warmUpFn] asks the sample of the artifact and checks the answer, which may differ
+  /// more than numbers do. Else the server does.
+  default boolean checksSample() {
+    return false;
+  }
 }

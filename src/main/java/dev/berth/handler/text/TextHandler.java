@@ -6,15 +6,16 @@ import dev.berth.artifact.ModelArtifactException;
 import dev.berth.content.ContentType.OfDocuments;
 import dev.berth.content.ContentTypes;
 import dev.berth.content.Csv;
+import dev.berth.content.CsvType;
 import dev.berth.content.Documents;
 import dev.berth.content.Excerpt;
 import dev.berth.content.Fields;
 import dev.berth.content.Json;
-import dev.berth.handler.task.Input;
 import dev.berth.handler.task.InputReader;
 import dev.berth.handler.task.RowModel;
 import dev.berth.handler.task.TaskAnswer;
 import dev.berth.handler.task.TaskHandler;
+import dev.berth.handler.task.TaskInput;
 import dev.berth.handler.task.TaskRecord;
 import dev.berth.handler.task.TaskRecord.Asked;
 import dev.berth.hooks.BadInputException;
@@ -53,7 +54,7 @@ public abstract class TextHandler<P> extends TaskHandler<TextModel, TextHandler.
   private static final String ANSWER = ModelQuestions.class.getName();
 
   /// A text and the row of tokens that the model gets of it.
-  public record EncodedText(Text text, Encoding row) {}
+  public record EncodedText(TextInput text, Encoding row) {}
 
   /// What is special about a task.
   ///
@@ -157,7 +158,7 @@ public abstract class TextHandler<P> extends TaskHandler<TextModel, TextHandler.
       return new Documents.Body(TextNode.valueOf(request.text()));
     }
     var reader = ContentTypes.reading(request, OfDocuments.class);
-    if (!(reader instanceof Csv) || !task.pairs) {
+    if (!(reader instanceof CsvType) || !task.pairs) {
       return reader.readDocuments(request, List.of("text"));
     }
     var text = request.text();
@@ -171,8 +172,8 @@ public abstract class TextHandler<P> extends TaskHandler<TextModel, TextHandler.
   }
 
   @Override
-  protected EncodedText read(Input<P> input) {
-    var text = Text.read(input.json(), input.name(), task.pairs);
+  protected EncodedText read(TaskInput<P> input) {
+    var text = TextInput.read(input.json(), input.name(), task.pairs);
     var whole = prompt(input.parameters()).concat(text.text());
     var row = encode(whole, text.pair(), input.name(), task.truncates.test(input.parameters()));
     checkRow(row, input.name());

@@ -258,7 +258,7 @@ public final class RequestBody extends BlockStream {
     try {
       charge.run();
     } catch (MemoryShortException e) {
-      throw (e.isTooLarge() ? ErrorType.PAYLOAD_TOO_LARGE : ErrorType.OVERLOADED)
+      throw (e.isTooLarge() ? ErrorType.PAYLOAD_TOO_LARGE : ErrorType.MEMORY_TAKEN)
           .because(e.getMessage(), e);
     }
   }

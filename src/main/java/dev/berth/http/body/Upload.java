@@ -72,7 +72,7 @@ public final class Upload {
   /// Waits until more has arrived; false: that was all.
   ///
   /// @throws ServingException `DEADLINE_EXCEEDED` when nothing comes in time, `BAD_INPUT` when the
-  ///   connection ends before, `OVERLOADED` when it stalls while others need its place
+  ///   connection ends before, `MEMORY_TAKEN` when it stalls while others need its place
   public boolean hasMore() {
     while (!ended) {
       if (!await(deadline.nanosLeft())) {
@@ -173,7 +173,7 @@ public final class Upload {
       return;
     }
     if (received - receivedThen < STALL_BYTES && wanted.getAsBoolean()) {
-      throw ErrorType.OVERLOADED.because(
+      throw ErrorType.MEMORY_TAKEN.because(
           "the body stalled after %d bytes, and other requests need its place; try again later"
               .formatted(received));
     }

@@ -14,7 +14,7 @@ import dev.berth.http.ServerParts;
 import dev.berth.openai.Chat;
 import dev.berth.openai.Completion;
 import dev.berth.openai.Embeddings;
-import dev.berth.serving.ServedModel;
+import dev.berth.serving.ModelFacts;
 import io.javalin.http.Context;
 import io.javalin.http.Handler;
 import java.lang.management.ManagementFactory;
@@ -87,7 +87,7 @@ public final class OpenAi implements Protocol {
             .model("Ask the model as OpenAI's clients do", ErrorForm.NESTED)
             .takes(example)
             .answers("{}");
-    return (writes && operations.any(ServedModel.Facts::streams)
+    return (writes && operations.any(ModelFacts::streams)
             ? operation.answersIn(MediaType.EVENT_STREAM.toString())
             : operation)
         .failsAsking();

@@ -98,7 +98,7 @@ public final class HookCalls {
 
   private void closeInside(Object value) {
     try {
-      HookPredictor.close(handler, value);
+      HookClasses.close(handler, value);
       scope.inside.leave();
     } catch (Throwable e) {
       notClosed(e);

@@ -1,6 +1,5 @@
 package dev.berth.serving.hooks;
 
-import dev.berth.artifact.code.HookPlace;
 import dev.berth.artifact.code.Thrown;
 import dev.berth.artifact.code.ThrownByHook;
 import dev.berth.batching.WorkerLostException;
@@ -45,7 +44,7 @@ public final class HookFailure {
       case WorkerLostException lost -> ErrorType.INTERNAL.because(lost.getMessage(), lost);
       case HookException chosen -> type(chosen).because(chosen.getMessage(), chosen);
       case MemoryShortException memory ->
-          (memory.isTooLarge() ? ErrorType.PAYLOAD_TOO_LARGE : ErrorType.OVERLOADED)
+          (memory.isTooLarge() ? ErrorType.PAYLOAD_TOO_LARGE : ErrorType.MEMORY_TAKEN)
               .because(memory.getMessage(), memory);
       case OutOfMemoryError memory ->
           ErrorType.INSUFFICIENT_MEMORY.because(
@@ -64,7 +63,7 @@ public final class HookFailure {
 
   private static ServingException failed(String hook, Throwable thrown) {
     return ErrorType.INTERNAL.because(
-        "%s failed%s: %s".formatted(hook, HookPlace.of(thrown), message(thrown)), thrown);
+        "%s failed%s: %s".formatted(hook, Thrown.place(thrown), message(thrown)), thrown);
   }
 
   /// The message of a class that can't be loaded is only its name.

@@ -5,10 +5,12 @@ import dev.berth.error.ServingException;
 import dev.berth.metrics.ServingMetrics;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.SequencedSet;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -91,8 +93,8 @@ public final class HookPool implements AutoCloseable {
   /// Read without the monitor too, because `/ping` asks.
   private volatile int stuck;
 
-  /// The models whose hooks wait for a turn, the one that goes first in front.
-  private final SequencedSet<HookScope> lines = new LinkedHashSet<>();
+  /// The hooks of each model that wait for a turn, the model that goes first in front.
+  private final SequencedMap<HookScope, SequencedSet<HookRun>> lines = new LinkedHashMap<>();
 
   final Set<HookRun> running = ConcurrentHashMap.newKeySet();
 
@@ -165,9 +167,8 @@ public final class HookPool implements AutoCloseable {
   /// Says that the calling hook, if it is one, waits for the rest of its request's body or for
   /// memory: another one may run in its place.
   public static void mayBlock() {
-    var run = HookRun.current();
-    if (run != null) {
-      run.pool.reads(run);
+    if (HookRun.current() instanceof Run run) {
+      run.pool().reads(run);
     }
   }
 
@@ -190,14 +191,13 @@ public final class HookPool implements AutoCloseable {
   /// Whether the calling hook, if it is one, has a thread that others wait for, and there may be no
   /// more of them.
   public static boolean isCrowded() {
-    var run = HookRun.current();
-    return run != null && run.pool.isCrowdedFor(run.scope);
+    return HookRun.current() instanceof Run run && run.pool().isCrowdedFor(run.scope);
   }
 
   private synchronized boolean isCrowdedFor(HookScope scope) {
     boolean any = !lines.isEmpty() || !threads.getQueue().isEmpty();
     return (any && threads.getPoolSize() >= MOST_THREADS)
-        || (!scope.line.isEmpty() && !mayRead(scope));
+        || (lines.containsKey(scope) && !mayRead(scope));
   }
 
   /// Has a hook run as soon as it may.
@@ -216,7 +216,7 @@ public final class HookPool implements AutoCloseable {
       boolean large,
       Consumer<HookRun> body) {
     requireThreads(scope);
-    var run = new HookRun(this, scope, hook, logContext, deadline, large, body);
+    var run = new Run(scope, hook, logContext, deadline, large, body);
     if (takeTurn(run)) {
       try {
         execute(run);
@@ -236,15 +236,20 @@ public final class HookPool implements AutoCloseable {
       return true;
     }
     synchronized (this) {
-      requireRoom(run, run.scope.line.size());
+      requireRoom(run, waiting(run.scope));
       if (!mayRun(run)) {
-        run.scope.line.add(run);
-        lines.add(run.scope);
+        lines.computeIfAbsent(run.scope, _ -> new LinkedHashSet<>()).add(run);
         return false;
       }
       begin(run);
       return true;
     }
+  }
+
+  /// How many hooks of a model wait for their turn. The monitor is held.
+  int waiting(HookScope scope) {
+    var line = lines.get(scope);
+    return line == null ? 0 : line.size();
   }
 
   private static void requireRoom(HookRun run, int waiting) {
@@ -299,8 +304,9 @@ public final class HookPool implements AutoCloseable {
         return;
       }
       leaveLine(run);
-      if (lines.remove(run.scope)) {
-        lines.add(run.scope);
+      var line = lines.remove(run.scope);
+      if (line != null) {
+        lines.put(run.scope, line);
       }
     }
   }
@@ -308,24 +314,23 @@ public final class HookPool implements AutoCloseable {
   private Optional<HookRun> next() {
     return lines.isEmpty()
         ? Optional.empty()
-        : lines.stream().flatMap(scope -> scope.line.stream()).filter(this::mayRun).findFirst();
+        : lines.values().stream().flatMap(SequencedSet::stream).filter(this::mayRun).findFirst();
   }
 
   private void leaveLine(HookRun run) {
-    if (run.scope.line.remove(run) && run.scope.line.isEmpty()) {
-      lines.remove(run.scope);
-    }
+    lines.computeIfPresent(
+        run.scope, (_, line) -> line.remove(run) && line.isEmpty() ? null : line);
   }
 
   /// A hook that has not begun is not to run: it leaves its line, and its turn. Else it would have
   /// that until a thread is free, and no thread is added for it.
-  synchronized void drop(HookRun run) {
+  private synchronized void drop(HookRun run) {
     leaveLine(run);
     leaveTurn(run);
   }
 
   /// A hook is off its thread.
-  void ended(HookRun run) {
+  private void ended(HookRun run) {
     if (run.hasTurn || run.isStuck || run.isReading) {
       synchronized (this) {
         if (run.isStuck) {
@@ -444,14 +449,15 @@ public final class HookPool implements AutoCloseable {
     return shared && scope.stuck >= spares;
   }
 
-  /// Whether there may be several models.
   public boolean isShared() {
     return shared;
   }
 
-  /// Whether a thread is left that is not stuck.
-  public boolean hasThreads() {
-    return stuck < (shared ? MOST_THREADS / 2 : most + spares);
+  /// Why it runs no more hooks of any model; nothing where a thread is left that is not stuck.
+  public Optional<String> problem() {
+    return stuck < (shared ? MOST_THREADS / 2 : most + spares)
+        ? Optional.empty()
+        : Optional.of("hooks do not end on any of the threads that run them");
   }
 
   /// Looks for hooks that still run `grace` after the deadline of their request, and replaces their
@@ -464,11 +470,52 @@ public final class HookPool implements AutoCloseable {
         .toList();
   }
 
-  /// Called while the hook can't end.
-  synchronized void stuck(HookRun run) {
-    run.scope.metrics.stuckHooks.incrementAndGet();
-    countStuck(run, 1);
-    leaveTurn(run);
+  /// A hook of this pool, which tells it where it is.
+  private final class Run extends HookRun {
+
+    private Run(
+        HookScope scope,
+        String hook,
+        Map<String, String> logContext,
+        Deadline deadline,
+        boolean large,
+        Consumer<HookRun> body) {
+      super(scope, hook, logContext, deadline, large, body);
+    }
+
+    private HookPool pool() {
+      return HookPool.this;
+    }
+
+    @Override
+    void dropped() {
+      drop(this);
+    }
+
+    /// Called while the hook can't end.
+    @Override
+    void becameStuck() {
+      synchronized (HookPool.this) {
+        scope.metrics.stuckHooks.incrementAndGet();
+        countStuck(this, 1);
+        leaveTurn(this);
+      }
+    }
+
+    @Override
+    void begins() {
+      running.add(this);
+    }
+
+    @Override
+    void leaves() {
+      running.remove(this);
+    }
+
+    @Override
+    void hasEnded() {
+      ended(this);
+    }
   }
 
   private boolean isClosed() {

@@ -1,5 +1,6 @@
 package dev.berth.serving.hooks;
 
+import dev.berth.hooks.Metrics;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.slf4j.MDC;
@@ -9,11 +10,10 @@ import org.slf4j.MDC;
 ///
 /// Its monitor guards where it is, so that an interrupt meets this hook and no later one on the
 /// same thread. The monitor of the pool is taken inside it, never the other way round.
-public final class HookRun implements Runnable {
+public abstract class HookRun implements Runnable {
 
   private static final ThreadLocal<HookRun> CURRENT = new ThreadLocal<>();
 
-  final HookPool pool;
   final HookScope scope;
   final Deadline deadline;
   final boolean large;
@@ -39,14 +39,12 @@ public final class HookRun implements Runnable {
 
   /// See [HookPool#start].
   HookRun(
-      HookPool pool,
       HookScope scope,
       String hook,
       Map<String, String> logContext,
       Deadline deadline,
       boolean large,
       Consumer<HookRun> body) {
-    this.pool = pool;
     this.scope = scope;
     this.hook = hook;
     this.logContext = logContext;
@@ -55,17 +53,27 @@ public final class HookRun implements Runnable {
     this.body = body;
   }
 
+  /// It is not to run: told under the monitor, or by its own thread.
+  abstract void dropped();
+
+  abstract void becameStuck();
+
+  /// Told by its own thread, as the next two.
+  abstract void begins();
+
+  abstract void leaves();
+
+  abstract void hasEnded();
+
   /// The hook that the calling thread runs; null where it runs none.
   static HookRun current() {
     return CURRENT.get();
   }
 
-  /// The name of its model.
   public String model() {
     return scope.metrics.model();
   }
 
-  /// The hook that runs, as messages call it.
   public String hook() {
     return hook;
   }
@@ -75,7 +83,6 @@ public final class HookRun implements Runnable {
     hook = next;
   }
 
-  /// Whether it waits for a thread.
   synchronized boolean isWaiting() {
     return !begun && !cancelled;
   }
@@ -101,7 +108,7 @@ public final class HookRun implements Runnable {
     if (begun) {
       return hook + " ran";
     }
-    pool.drop(this);
+    dropped();
     return "it waited for %s to run".formatted(hook);
   }
 
@@ -113,32 +120,32 @@ public final class HookRun implements Runnable {
       return false;
     }
     isStuck = true;
-    pool.stuck(this);
+    becameStuck();
     return true;
   }
 
   @Override
   public void run() {
     if (!begin()) {
-      pool.drop(this);
+      dropped();
       return;
     }
     var current = Thread.currentThread();
     var outer = current.getContextClassLoader();
     scope.inside.enter();
-    pool.running.add(this);
+    begins();
     CURRENT.set(this);
     try {
       MDC.setContextMap(logContext);
       current.setContextClassLoader(scope.classes);
-      body.accept(this);
+      ScopedValue.where(Metrics.CURRENT, scope.ofHooks).run(() -> body.accept(this));
     } finally {
       CURRENT.remove();
       MDC.clear();
       current.setContextClassLoader(outer);
-      pool.running.remove(this);
+      leaves();
       end();
-      pool.ended(this);
+      hasEnded();
       scope.inside.leave();
     }
   }

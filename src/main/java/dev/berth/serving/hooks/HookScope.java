@@ -1,12 +1,9 @@
 package dev.berth.serving.hooks;
 
 import dev.berth.metrics.ModelMetrics;
-import java.util.LinkedHashSet;
-import java.util.SequencedSet;
 
 /// What the hooks of one model have in common: where they find classes, their metrics, and how many
-/// of them wait, have their turn, read and are stuck. The monitor of the [HookPool] guards what
-/// changes.
+/// of them have their turn, read and are stuck. The monitor of the [HookPool] guards what changes.
 public final class HookScope {
 
   /// Where libraries that look for services find those of the hooks.
@@ -17,8 +14,8 @@ public final class HookScope {
 
   final ModelMetrics metrics;
 
-  /// Those that wait for their turn.
-  final SequencedSet<HookRun> line = new LinkedHashSet<>();
+  /// What the hooks count and time themselves.
+  public final HookMetrics ofHooks;
 
   int turns;
   int largeTurns;
@@ -31,5 +28,6 @@ public final class HookScope {
     this.classes = classes;
     this.inside = inside;
     this.metrics = metrics;
+    this.ofHooks = new HookMetrics(metrics);
   }
 }

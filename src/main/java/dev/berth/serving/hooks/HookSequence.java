@@ -6,7 +6,7 @@ import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.PartStream;
 
 /// A record's stream as `stepFn` sees it.
-final class HookSequence<S, O> extends Sequence<O> implements PartStream<S, O> {
+public final class HookSequence<S, O> extends Sequence<O> implements PartStream<S, O> {
 
   private final InferenceHandler<?, ?, ?> handler;
   private final S state;
@@ -28,6 +28,6 @@ final class HookSequence<S, O> extends Sequence<O> implements PartStream<S, O> {
 
   @Override
   public void close() throws Exception {
-    HookPredictor.close(handler, state);
+    HookClasses.close(handler, state);
   }
 }

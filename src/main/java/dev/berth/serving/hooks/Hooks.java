@@ -1,6 +1,6 @@
 package dev.berth.serving.hooks;
 
-import dev.berth.artifact.code.HookPlace;
+import dev.berth.artifact.code.HookCode;
 import dev.berth.batching.Pieces;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
@@ -29,7 +29,6 @@ import java.util.function.Consumer;
 /// Hooks run on the calling thread. Whoever calls is told which of them runs.
 public final class Hooks<M, I, O> {
 
-  /// Every hook that messages name.
   public enum Hook {
     MODEL_FN("modelFn", 1),
     WARM_UP_FN("warmUpFn", 1),
@@ -65,7 +64,7 @@ public final class Hooks<M, I, O> {
           .filter(found -> found.getParameterCount() == parameters)
           .findFirst()
           .map(Method::getDeclaringClass)
-          .flatMap(HookPlace::file)
+          .flatMap(HookCode::file)
           .map(file -> "%s (%s)".formatted(method, file))
           .orElse(method);
     }
@@ -90,7 +89,6 @@ public final class Hooks<M, I, O> {
     }
   }
 
-  /// What messages call a hook.
   public String name(Hook hook) {
     return names.get(hook);
   }
@@ -105,9 +103,8 @@ public final class Hooks<M, I, O> {
         });
   }
 
-  /// Loads the model and warms it up.
-  M load(ModelContext context) throws LoadException {
-    return HookPredictor.withClassesOf(
+  public M load(ModelContext context) throws LoadException {
+    return HookClasses.call(
         handler,
         () -> {
           var model = LoadException.during(name(Hook.MODEL_FN), () -> handler.modelFn(context));

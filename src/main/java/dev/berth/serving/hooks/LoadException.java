@@ -1,6 +1,5 @@
 package dev.berth.serving.hooks;
 
-import dev.berth.artifact.code.HookPlace;
 import dev.berth.artifact.code.Thrown;
 import dev.berth.artifact.code.ThrownByHook;
 import java.time.Duration;
@@ -68,7 +67,7 @@ public final class LoadException extends Exception {
                       + "ContainerStartupHealthCheckTimeoutInSeconds",
                   hook,
                   since.toSeconds(),
-                  HookPlace.of(stack));
+                  Thrown.place(stack));
               watch(hook, since.plus(patience), patience, thread, ended);
               return null;
             });

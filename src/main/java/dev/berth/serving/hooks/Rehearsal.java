@@ -6,6 +6,7 @@ import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
+import dev.berth.hooks.Metrics;
 import dev.berth.hooks.ModelContext;
 import dev.berth.serving.hooks.Hooks.Hook;
 import java.util.ArrayList;
@@ -26,7 +27,7 @@ public final class Rehearsal<M, I, O> {
   private final int maxBatchSize;
   private volatile String hook;
 
-  Rehearsal(Hooks<M, I, O> hooks, M model, int maxBatchSize) {
+  public Rehearsal(Hooks<M, I, O> hooks, M model, int maxBatchSize) {
     this.hooks = hooks;
     this.model = model;
     this.maxBatchSize = maxBatchSize;
@@ -108,13 +109,14 @@ public final class Rehearsal<M, I, O> {
 
   private List<O> predictBatch(List<I> records) throws Exception {
     return Predictor.checked(
-        new HookPredictor<>(hooks.handler, model).predict(Collections.unmodifiableList(records)),
+        new HookPredictor<>(hooks.handler, model, Metrics.current())
+            .predict(Collections.unmodifiableList(records)),
         records.size());
   }
 
-  private <T> T call(HookPredictor.Call<T, Exception> call) {
+  private <T> T call(HookClasses.Call<T, Exception> call) {
     try {
-      return HookPredictor.withClassesOf(hooks.handler, call);
+      return HookClasses.call(hooks.handler, call);
     } catch (Throwable e) {
       throw HookFailure.inside(hook, e);
     }

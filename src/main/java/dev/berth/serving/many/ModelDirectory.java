@@ -192,7 +192,6 @@ public final class ModelDirectory implements ManyModels {
     before = found;
   }
 
-  /// The names of directories, and their files.
   private Map<String, ArtifactFiles> directories() throws IOException {
     if (one.isPresent()) {
       return Map.of(one.get(), ArtifactFiles.edited(root));

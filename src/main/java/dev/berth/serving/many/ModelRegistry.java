@@ -25,7 +25,6 @@ public final class ModelRegistry {
     models.remove(model);
   }
 
-  /// All of them, in no order.
   public Collection<ServedModel> all() {
     return List.copyOf(models);
   }

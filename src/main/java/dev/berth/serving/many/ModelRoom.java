@@ -72,7 +72,6 @@ public final class ModelRoom implements ModelStore.Loader {
   /// What each model that is loaded takes of each store.
   private final Map<ServedModel, List<Footprint>> loaded = new LinkedHashMap<>();
 
-  /// How many loads have begun.
   private long begun;
 
   /// The most that an artifact has taken of the native heap, by the names and sizes of its files.

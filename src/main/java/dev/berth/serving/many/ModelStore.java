@@ -179,8 +179,8 @@ public final class ModelStore implements ManyModels {
 
   /// Begins to load a model.
   ///
-  /// @throws ServingException `CONFLICT` when the name is taken, `OVERLOADED` when too many wait,
-  ///   `NOT_READY` when the server stops
+  /// @throws ServingException `CONFLICT` when the name is taken, `TOO_MANY_LOADS` when too many
+  ///   wait, `NOT_READY` when the server stops
   Slot begin(Order order) {
     var slot = slot(order, Optional.empty());
     var other = slots.putIfAbsent(order.name, slot);
@@ -214,7 +214,7 @@ public final class ModelStore implements ManyModels {
         throw stopping();
       }
       if (loading.size() > MOST) {
-        throw ErrorType.OVERLOADED.because(
+        throw ErrorType.TOO_MANY_LOADS.because(
             "%d models are being loaded or wait for that; try again later".formatted(MOST));
       }
       slot.loader.start();
@@ -318,7 +318,6 @@ public final class ModelStore implements ManyModels {
     }
   }
 
-  /// Waits until the slot may load.
   private void takeTurn(Slot slot) {
     try {
       turns.acquire();
@@ -452,7 +451,6 @@ public final class ModelStore implements ManyModels {
     return Optional.ofNullable(slots.get(name));
   }
 
-  /// Those that hold a name.
   Stream<Slot> slots() {
     return slots.values().stream();
   }

@@ -2,7 +2,7 @@ package dev.berth.serving.many;
 
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
-import dev.berth.serving.HeapWatch;
+import dev.berth.serving.Health;
 import dev.berth.serving.hooks.HookPool;
 import java.time.Duration;
 import java.util.concurrent.Executors;
@@ -15,15 +15,15 @@ import org.slf4j.MDC;
 /// Finds hooks that still run long after the deadline of their request, and says once where each of
 /// them is. What that means for `/ping`, the pool and the models know.
 ///
-/// Runs on a thread of its own, because no caller waits for such a hook. The thread looks after the
-/// heap too.
+/// Runs on a thread of its own, because no caller waits for such a hook. The thread has the probes
+/// of [Health] look too.
 public final class StuckHooks implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(StuckHooks.class);
 
   private final HookPool pool;
   private final ModelRegistry models;
-  private final HeapWatch heap;
+  private final Health health;
   private final ServingMetrics metrics;
   private final Duration grace;
   private final ScheduledExecutorService watch =
@@ -32,10 +32,10 @@ public final class StuckHooks implements AutoCloseable {
 
   /// @param grace how long a hook may run after the deadline of its request
   public StuckHooks(
-      HookPool pool, ModelRegistry models, HeapWatch heap, ServingMetrics metrics, Duration grace) {
+      HookPool pool, ModelRegistry models, Health health, ServingMetrics metrics, Duration grace) {
     this.pool = pool;
     this.models = models;
-    this.heap = heap;
+    this.health = health;
     this.metrics = metrics;
     this.grace = grace;
   }
@@ -49,7 +49,7 @@ public final class StuckHooks implements AutoCloseable {
   /// The watch would end with what this throws.
   private void look() {
     try {
-      heap.look();
+      health.look();
       lookForStuckHooks();
     } catch (Throwable e) {
       metrics.caught(e);

@@ -40,7 +40,6 @@ public final class SessionRoom {
     bytes -= held;
   }
 
-  /// Why there is no place.
   synchronized String full() {
     return sessions >= most
         ? "%d sessions are open, and max-sessions allows no more; close one or try again later"

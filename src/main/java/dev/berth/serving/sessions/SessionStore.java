@@ -77,7 +77,6 @@ public final class SessionStore {
   private boolean watched;
   private boolean stopped;
 
-  /// One session.
   private final class Session {
     private final String id = UUID.randomUUID().toString();
     private final Object value;
@@ -125,7 +124,6 @@ public final class SessionStore {
       this.session = session;
     }
 
-    /// The session's name, for its caller.
     public String id() {
       return session.id;
     }
@@ -212,7 +210,7 @@ public final class SessionStore {
   /// Opens a session, and takes its first turn.
   ///
   /// @param expires whether it ends when it is not used
-  /// @throws ServingException `OVERLOADED` when there are too many, or what the hook threw
+  /// @throws ServingException `TOO_MANY_SESSIONS` when there are too many, or what the hook threw
   public Turn open(
       InvocationRequest request,
       boolean expires,
@@ -220,7 +218,7 @@ public final class SessionStore {
       Map<String, String> logContext) {
     if (!room.tryEnter()) {
       metrics.sessionsRefused.increment();
-      throw ErrorType.OVERLOADED.because(room.full());
+      throw ErrorType.TOO_MANY_SESSIONS.because(room.full());
     }
     Session session = null;
     try {
@@ -354,7 +352,6 @@ public final class SessionStore {
     }
   }
 
-  /// A request has ended.
   private void leave(Session session) {
     long bytes = bytes(session);
     lock.lock();

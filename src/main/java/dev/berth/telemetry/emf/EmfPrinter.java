@@ -1,9 +1,10 @@
 package dev.berth.telemetry.emf;
 
+import dev.berth.config.ServerConfig;
+import dev.berth.telemetry.Exporter;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
-import java.time.Duration;
 import java.time.Instant;
-import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -13,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Prints [EmfDocuments] at an interval on a thread of its own, and once more at the end.
-public final class EmfPrinter implements AutoCloseable {
+public final class EmfPrinter implements Exporter.Export {
 
   private static final Logger log = LoggerFactory.getLogger(EmfPrinter.class);
 
@@ -31,18 +32,20 @@ public final class EmfPrinter implements AutoCloseable {
     this.line = line;
   }
 
-  /// @param dimensions of all metrics, by name
-  /// @param metrics reads all instruments
-  /// @param line prints a line, and must not block
-  public static EmfPrinter start(
-      Duration interval,
-      Map<String, String> dimensions,
-      Supplier<MetricSnapshots> metrics,
-      Consumer<String> line) {
-    var printer = new EmfPrinter(new EmfDocuments(dimensions), metrics, line);
-    long nanos = interval.toNanos();
-    var _ = printer.clock.scheduleAtFixedRate(printer::print, nanos, nanos, TimeUnit.NANOSECONDS);
-    return printer;
+  /// Where the settings ask for it.
+  public static final class OfSettings implements Exporter {
+    @Override
+    public Optional<Export> start(
+        ServerConfig config, Supplier<MetricSnapshots> metrics, Consumer<String> print) {
+      var emf = config.of(EmfConfig.class);
+      if (emf.format() != EmfConfig.Format.EMF) {
+        return Optional.empty();
+      }
+      var printer = new EmfPrinter(new EmfDocuments(emf.dimensions()), metrics, print);
+      long nanos = emf.interval().toNanos();
+      var _ = printer.clock.scheduleAtFixedRate(printer::print, nanos, nanos, TimeUnit.NANOSECONDS);
+      return Optional.of(printer);
+    }
   }
 
   private synchronized void print() {

@@ -1,6 +1,7 @@
 package dev.berth.telemetry.otlp;
 
-import dev.berth.config.TelemetryConfig;
+import dev.berth.config.ServerConfig;
+import dev.berth.telemetry.Exporter;
 import dev.berth.telemetry.RequestTrace;
 import dev.berth.telemetry.Tracing;
 import io.opentelemetry.api.trace.SpanKind;
@@ -16,18 +17,20 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The SDK of OpenTelemetry, configured by the standard variables and [TelemetryConfig]. Made once
-/// and closed once.
-public final class OtlpExport implements Tracing {
+/// The SDK of OpenTelemetry, configured by the standard variables and [OtlpConfig]. Made once and
+/// closed once.
+public final class OtlpExport implements Exporter.Export, Tracing {
 
   /// How long the end of the server waits for what is left to be sent.
-  public static final Duration LAST_EXPORTS = Duration.ofSeconds(2);
+  private static final Duration LAST_EXPORTS = Duration.ofSeconds(2);
 
   private static final String NAME = "dev.berth";
   private static final Logger log = LoggerFactory.getLogger(OtlpExport.class);
@@ -37,7 +40,7 @@ public final class OtlpExport implements Tracing {
   private final LogExport logs;
   private final ExportFailures failures;
 
-  private OtlpExport(TelemetryConfig config, Supplier<MetricSnapshots> metrics) {
+  private OtlpExport(OtlpConfig config, Supplier<MetricSnapshots> metrics) {
     failures = ExportFailures.reported(place(config));
     sdk =
         AutoConfiguredOpenTelemetrySdk.builder()
@@ -47,7 +50,7 @@ public final class OtlpExport implements Tracing {
             .addPropertiesCustomizer(
                 _ ->
                     config
-                        .otlpEndpoint()
+                        .endpoint()
                         .map(uri -> Map.of("otel.exporter.otlp.endpoint", uri.toString()))
                         .orElse(Map.of()))
             .addMeterProviderCustomizer(
@@ -58,14 +61,32 @@ public final class OtlpExport implements Tracing {
     logs = LogExport.attached(sdk.getLogsBridge());
   }
 
-  /// @param metrics reads all instruments
-  public static OtlpExport start(TelemetryConfig config, Supplier<MetricSnapshots> metrics) {
-    var export = new OtlpExport(config, metrics);
-    log.info("sends traces, metrics and logs by OTLP to {}", place(config));
-    return export;
+  /// Where the settings ask for it. No class of OpenTelemetry is loaded elsewhere.
+  public static final class OfSettings implements Exporter {
+    @Override
+    public Optional<Export> start(
+        ServerConfig config, Supplier<MetricSnapshots> metrics, Consumer<String> print) {
+      var otlp = config.of(OtlpConfig.class);
+      if (!otlp.isOn()) {
+        return Optional.empty();
+      }
+      var export = new OtlpExport(otlp, metrics);
+      log.info("sends traces, metrics and logs by OTLP to {}", place(otlp));
+      return Optional.of(export);
+    }
   }
 
-  private static String place(TelemetryConfig config) {
+  @Override
+  public Tracing tracing() {
+    return this;
+  }
+
+  @Override
+  public Duration atMost() {
+    return LAST_EXPORTS;
+  }
+
+  private static String place(OtlpConfig config) {
     return config.shownEndpoint().orElse("the OTEL_EXPORTER_OTLP_…_ENDPOINT of each");
   }
 
@@ -96,7 +117,7 @@ public final class OtlpExport implements Tracing {
   }
 
   /// The variables that are set, and what holds where they are not.
-  private static Map<String, String> properties(TelemetryConfig config) {
+  private static Map<String, String> properties(OtlpConfig config) {
     var properties = new HashMap<>(Map.of("otel.exporter.otlp.protocol", "http/protobuf"));
     if (!config
         .openTelemetry()
@@ -104,7 +125,7 @@ public final class OtlpExport implements Tracing {
         .contains("service.name=")) {
       properties.put("otel.service.name", "berth");
     }
-    for (var signal : TelemetryConfig.SIGNALS) {
+    for (var signal : OtlpConfig.SIGNALS) {
       if (!config.hasEndpoint(signal)) {
         properties.put("otel.%s.exporter".formatted(signal.toLowerCase(Locale.ROOT)), "none");
       }

@@ -105,7 +105,7 @@ class ExitRefusedTest {
           .hasMessage("it called exit(%d), which would have ended the server", i + 1)
           .satisfies(
               e ->
-                  assertThat(HookPlace.of(e))
+                  assertThat(Thrown.place(e))
                       .startsWith(
                           way.equals("library") ? " at Tool.java:11" : " at Inference.java:"));
     }

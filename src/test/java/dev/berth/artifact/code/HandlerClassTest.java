@@ -206,11 +206,11 @@ class HandlerClassTest {
         """);
     InferenceHandler<?, ?, ?> handler = artifact.code().create(() -> {});
     assertThatThrownBy(() -> handler.inputFn(null))
-        .satisfies(e -> assertThat(HookPlace.of(e)).isEqualTo(" at Inference.java:5"));
+        .satisfies(e -> assertThat(Thrown.place(e)).isEqualTo(" at Inference.java:5"));
     assertThatThrownBy(() -> handler.predictFn(null, null))
         .as("it has no stack trace, and is its own cause")
-        .satisfies(e -> assertThat(HookPlace.of(e)).isEmpty());
-    assertThat(HookPlace.of(new IllegalStateException("the server's"))).isEmpty();
+        .satisfies(e -> assertThat(Thrown.place(e)).isEmpty());
+    assertThat(Thrown.place(new IllegalStateException("the server's"))).isEmpty();
     HookCode.close(handler);
   }
 }

@@ -59,7 +59,7 @@ class HookJarTest {
         "hooks.jar", Jar.of("com.acme.One", HANDLER.formatted("One")).service("com.acme.One"));
     assertThat(answer(artifact.code(), "a")).isEqualTo("aOne");
     assertThat(artifact.code().create(() -> {}).getClass())
-        .satisfies(type -> assertThat(HookPlace.file(type)).contains("code/hooks.jar"));
+        .satisfies(type -> assertThat(HookCode.file(type)).contains("code/hooks.jar"));
   }
 
   @Test

@@ -58,7 +58,7 @@ class ThrownByHookTest {
       assertThat(odd.getCause().getCause()).hasToString("Inference$Odd: asked 2");
     }
     assertThat(odd.getStackTrace()[0].getMethodName()).isEqualTo("predictFn");
-    assertThat(HookPlace.of(odd)).startsWith(" at Inference.java:");
+    assertThat(Thrown.place(odd)).startsWith(" at Inference.java:");
     assertThat(ThrownByHook.simpleName(odd)).isEqualTo("Odd");
     assertThat(ThrownByHook.ask(odd)).isSameAs(odd);
   }

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.berth.engine.EngineException;
-import dev.berth.engine.cores.Cores.Helpers;
 import java.lang.Thread.State;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -22,21 +21,21 @@ class CoreSharesTest {
   @ParameterizedTest
   @CsvSource({"0,1", "1,1", "2,2", "4,4", "1000,8"})
   void aForwardThatIsAloneHasTheCoresThatItIsWorth(int most, int share) {
-    assertThat(shares.begin(8, most, Helpers.LIBGOMP).cores).isEqualTo(share);
+    assertThat(shares.begin(8, most, HelperThreads.LIBGOMP).cores).isEqualTo(share);
   }
 
   @Test
   void oneCoreIsTheCallersAndSeveralAreATeams() {
-    assertThat(shares.begin(3, 1, Helpers.LIBGOMP).<Thread>run(_ -> Thread.currentThread()))
+    assertThat(shares.begin(3, 1, HelperThreads.LIBGOMP).<Thread>run(_ -> Thread.currentThread()))
         .isEqualTo(Thread.currentThread());
-    var thread = shares.begin(8, 2, Helpers.LIBGOMP).run(_ -> Thread.currentThread());
+    var thread = shares.begin(8, 2, HelperThreads.LIBGOMP).run(_ -> Thread.currentThread());
     assertThat(thread).isNotEqualTo(Thread.currentThread());
     assertThat(thread.isDaemon()).isTrue();
   }
 
   @Test
   void enginesWithHelpersOfTheirOwnRunOnTheCallersThread() {
-    var team = shares.begin(3, 2, Helpers.ENGINE);
+    var team = shares.begin(3, 2, HelperThreads.ENGINE);
     assertThat(team.cores).isEqualTo(2);
     assertThat(team.<Thread>run(_ -> Thread.currentThread())).isEqualTo(Thread.currentThread());
   }
@@ -44,25 +43,25 @@ class CoreSharesTest {
   @ParameterizedTest
   @ValueSource(ints = {1, 3})
   void aForwardHasTheThreadsOfItsShare(int cores) {
-    assertThat(shares.begin(8, cores, Helpers.LIBGOMP).<Integer>run(share -> share))
+    assertThat(shares.begin(8, cores, HelperThreads.LIBGOMP).<Integer>run(share -> share))
         .isEqualTo(cores);
   }
 
   @Test
   void forwardsAtTheSameTimeHaveTheirShares() {
-    assertThat(shares.begin(8, 3, Helpers.LIBGOMP).cores).isEqualTo(3);
-    assertThat(shares.begin(8, 100, Helpers.LIBGOMP).cores).isEqualTo(4);
-    assertThat(shares.begin(8, 100, Helpers.LIBGOMP).cores)
+    assertThat(shares.begin(8, 3, HelperThreads.LIBGOMP).cores).isEqualTo(3);
+    assertThat(shares.begin(8, 100, HelperThreads.LIBGOMP).cores).isEqualTo(4);
+    assertThat(shares.begin(8, 100, HelperThreads.LIBGOMP).cores)
         .as("the rest is the first team's")
         .isEqualTo(1);
   }
 
   @Test
   void aForwardWaitsUntilACoreIsFree() throws Exception {
-    var team = shares.begin(2, 2, Helpers.LIBGOMP);
+    var team = shares.begin(2, 2, HelperThreads.LIBGOMP);
     var next = new CompletableFuture<CoreShares.Team>();
     var caller =
-        Thread.ofPlatform().start(() -> next.complete(shares.begin(2, 2, Helpers.LIBGOMP)));
+        Thread.ofPlatform().start(() -> next.complete(shares.begin(2, 2, HelperThreads.LIBGOMP)));
     await().until(() -> caller.getState() == State.TIMED_WAITING || next.isDone());
 
     team.close();
@@ -72,9 +71,9 @@ class CoreSharesTest {
 
   @Test
   void aForwardThatNoCallerWaitsForDoesNotBegin() throws Exception {
-    var team = shares.begin(2, 2, Helpers.ENGINE);
+    var team = shares.begin(2, 2, HelperThreads.ENGINE);
     Thread.currentThread().interrupt();
-    assertThatThrownBy(() -> shares.begin(2, 2, Helpers.ENGINE))
+    assertThatThrownBy(() -> shares.begin(2, 2, HelperThreads.ENGINE))
         .isInstanceOf(CancellationException.class);
     assertThat(Thread.interrupted()).isTrue();
     team.close();
@@ -82,8 +81,8 @@ class CoreSharesTest {
   }
 
   @ParameterizedTest
-  @EnumSource(Helpers.class)
-  void aForwardThatDoesNotEndKeepsNoCoreFromOthers(Helpers helpers) {
+  @EnumSource(HelperThreads.class)
+  void aForwardThatDoesNotEndKeepsNoCoreFromOthers(HelperThreads helpers) {
     var endless = shares.begin(2, 2, helpers);
     for (int i = 0; i < 20; i++) {
       once(2);
@@ -100,7 +99,7 @@ class CoreSharesTest {
 
   @Test
   void whereForwardsMostlyHaveCompanyTheNextLeavesHalf() {
-    var other = shares.begin(4, 1, Helpers.LIBGOMP);
+    var other = shares.begin(4, 1, HelperThreads.LIBGOMP);
     assertThat(once(4)).isEqualTo(2);
     for (int i = 0; i < 20; i++) {
       once(4);
@@ -116,8 +115,8 @@ class CoreSharesTest {
   @ParameterizedTest
   @CsvSource({"4,2,3", "8,4,5"})
   void otherTeamsLeaveTheFirstMoreThanHalf(int cores, int others, int left) {
-    var one = shares.begin(cores, 2, Helpers.LIBGOMP);
-    var two = shares.begin(cores, cores, Helpers.LIBGOMP);
+    var one = shares.begin(cores, 2, HelperThreads.LIBGOMP);
+    var two = shares.begin(cores, cores, HelperThreads.LIBGOMP);
     assertThat(two.cores).isEqualTo(others);
     one.close();
     two.close();
@@ -127,8 +126,8 @@ class CoreSharesTest {
   @Test
   void aTeamThatShrinksLeavesCoresToOthers() {
     assertThat(once(8)).isEqualTo(8);
-    assertThat(shares.begin(8, 3, Helpers.LIBGOMP).cores).isEqualTo(3);
-    assertThat(shares.begin(8, 8, Helpers.LIBGOMP).cores).isEqualTo(4);
+    assertThat(shares.begin(8, 3, HelperThreads.LIBGOMP).cores).isEqualTo(3);
+    assertThat(shares.begin(8, 8, HelperThreads.LIBGOMP).cores).isEqualTo(4);
   }
 
   @Test
@@ -137,7 +136,7 @@ class CoreSharesTest {
     Thread.currentThread().setContextClassLoader(loader);
     assertThat(
             shares
-                .begin(2, 2, Helpers.LIBGOMP)
+                .begin(2, 2, HelperThreads.LIBGOMP)
                 .<ClassLoader>run(_ -> Thread.currentThread().getContextClassLoader()))
         .isNotEqualTo(loader);
   }
@@ -145,7 +144,7 @@ class CoreSharesTest {
   @ParameterizedTest
   @ValueSource(ints = {1, 2})
   void whatAForwardThrowsIsTheCallers(int cores) {
-    var team = shares.begin(2, cores, Helpers.LIBGOMP);
+    var team = shares.begin(2, cores, HelperThreads.LIBGOMP);
     var problem = new EngineException("refused");
     var error = new OutOfMemoryError("none left");
     assertThatThrownBy(
@@ -170,7 +169,7 @@ class CoreSharesTest {
     var begun = new CompletableFuture<Void>();
     var mayEnd = new CompletableFuture<String>();
     var found = new CompletableFuture<String>();
-    var team = shares.begin(2, 2, Helpers.LIBGOMP);
+    var team = shares.begin(2, 2, HelperThreads.LIBGOMP);
     var caller =
         Thread.ofPlatform()
             .start(
@@ -191,7 +190,7 @@ class CoreSharesTest {
   }
 
   private int once(int cores) {
-    try (var team = shares.begin(cores, Integer.MAX_VALUE, Helpers.LIBGOMP)) {
+    try (var team = shares.begin(cores, Integer.MAX_VALUE, HelperThreads.LIBGOMP)) {
       return team.cores;
     }
   }

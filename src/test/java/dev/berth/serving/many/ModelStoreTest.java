@@ -98,7 +98,7 @@ class ModelStoreTest {
             "%d models are being loaded or wait for that; try again later"
                 .formatted(ModelStore.MOST))
         .isInstanceOfSatisfying(
-            ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.OVERLOADED));
+            ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.TOO_MANY_LOADS));
     assertThat(store.find("one-more0")).isEmpty();
   }
 

@@ -3,7 +3,6 @@ package dev.berth.transform.checkpoint;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.storage.Location;
-import dev.berth.storage.S3Options;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
 import dev.berth.testing.S3Server;
@@ -24,7 +23,7 @@ class CheckpointsTest {
 
   @TempDir private Path directory;
 
-  private final Storage storage = new Storage(S3Options.DEFAULT);
+  private final Storage storage = new Storage();
 
   @AfterEach
   void close() {

@@ -130,7 +130,7 @@ class HookPoolSchedules {
     private List<Integer> counts() {
       synchronized (pool) {
         return List.of(
-            scope.line.size(), pool.turns, scope.turns, pool.running.size(), scope.stuck);
+            pool.waiting(scope), pool.turns, scope.turns, pool.running.size(), scope.stuck);
       }
     }
 

@@ -101,7 +101,7 @@ class SessionStoreSchedules {
             .isIn(
                 ErrorType.BAD_INPUT,
                 ErrorType.NOT_READY,
-                ErrorType.OVERLOADED,
+                ErrorType.TOO_MANY_SESSIONS,
                 ErrorType.DEADLINE_EXCEEDED);
       }
     };

@@ -1,0 +1,29 @@
+package dev.berth.command;
+
+import java.nio.file.Path;
+import java.util.Map;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParseResult;
+
+/// A command behind `serve`, such as `serve pack`, that an extension brings. [ServiceLoader] finds
+/// it; `--help` lists such commands by their names, behind those of the server itself.
+///
+/// [Commands] calls it on the main thread, once in a process: [#spec] where there is a command line
+/// to read, and [#run] where this command was named. A plain `serve` does neither.
+public interface Subcommand {
+
+  /// What is written behind `serve`.
+  String name();
+
+  /// Its options and its help. An option that is wrong ends the process before [#run].
+  CommandSpec spec();
+
+  /// Runs the command to its end. A signal ends the process meanwhile.
+  ///
+  /// @param environment the variables of the process
+  /// @param home the directory of the `serve` script
+  /// @param parsed what was given behind the name
+  /// @return the exit code: 0, 1 where it failed, 2 where it was told something wrong; stderr says
+  ///   why. Nothing may be thrown
+  int run(Map<String, String> environment, Path home, ParseResult parsed);
+}

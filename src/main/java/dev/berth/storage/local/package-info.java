@@ -1,0 +1,2 @@
+/// Files and directories as a store.
+package dev.berth.storage.local;

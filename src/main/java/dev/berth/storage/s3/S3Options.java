@@ -1,0 +1,58 @@
+package dev.berth.storage.s3;
+
+import dev.berth.storage.StoreOptions;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+
+/// Which S3 to talk to, and how. Credentials come from the AWS SDK's default chain: system
+/// properties, environment, web identity, profile, container, instance.
+///
+/// @param endpoint the URL of the server, where it is not AWS itself; its buckets are addressed by
+///   path
+/// @param pathStyle whether buckets are addressed by path on AWS too
+/// @param region where it is not to come from `AWS_REGION`, the profile or the instance. An
+///   endpoint without one, and AWS where nothing names one, get `us-east-1`; a bucket elsewhere is
+///   found by itself
+/// @param anonymous whether requests are sent without a signature, for public buckets
+/// @param retries how failures are met
+public record S3Options(
+    Optional<URI> endpoint,
+    boolean pathStyle,
+    Optional<String> region,
+    boolean anonymous,
+    RetryPolicy retries)
+    implements StoreOptions {
+
+  static final String ENDPOINT = "--endpoint-url";
+  static final String REGION = "--region";
+  static final String PATH_STYLE = "--path-style";
+  static final String ANONYMOUS = "--no-sign-request";
+
+  public static final S3Options DEFAULT =
+      new S3Options(Optional.empty(), false, Optional.empty(), false, RetryPolicy.DEFAULT);
+
+  static S3Options read(Function<String, Optional<String>> given) {
+    return new S3Options(
+        given.apply(ENDPOINT).map(S3Options::url),
+        given.apply(PATH_STYLE).isPresent(),
+        given.apply(REGION),
+        given.apply(ANONYMOUS).isPresent(),
+        RetryPolicy.DEFAULT);
+  }
+
+  private static URI url(String text) {
+    try {
+      var url = new URI(text);
+      if (url.getHost() != null && List.of("http", "https").contains(url.getScheme())) {
+        return url;
+      }
+    } catch (URISyntaxException _) {
+      // As said below.
+    }
+    throw new IllegalArgumentException(
+        "%s: found %s, expected a URL such as http://localhost:8080".formatted(ENDPOINT, text));
+  }
+}
