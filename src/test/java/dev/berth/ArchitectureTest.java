@@ -151,7 +151,15 @@ class ArchitectureTest {
           Map.entry(
               "dialects",
               Set.of(
-                  "hooks", "content", "memory", "serving", "error", "metrics", "config", "handler.task", "http")),
+                  "hooks",
+                  "content",
+                  "handler.task",
+                  "memory",
+                  "serving",
+                  "error",
+                  "metrics",
+                  "config",
+                  "http")),
           Map.entry(
               "openai.paths", Set.of("hooks", "serving", "error", "config", "http", "openai")),
           Map.entry(

@@ -206,7 +206,7 @@ public final class Server implements AutoCloseable {
   Duration mostToClose() {
     return exports.stream()
         .map(Export::atMost)
-        .reduce(Routes.toClose(config), Duration::plus)
+        .reduce(http.mostToClose(), Duration::plus)
         .plus(config.http().lameDuck())
         .plus(config.http().drain());
   }

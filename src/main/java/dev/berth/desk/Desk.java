@@ -24,11 +24,6 @@ public final class Desk implements Protocol {
   }
 
   @Override
-  public Duration toClose(ServerConfig config) {
-    return config.of(AsyncConfig.class).output().isPresent() ? AsyncInvocations.LAST_OBJECTS : Duration.ZERO;
-  }
-
-  @Override
   public Optional<Front> front(ServerParts parts) {
     var config = parts.config();
     var async = AsyncInvocations.of(config);
@@ -43,6 +38,11 @@ public final class Desk implements Protocol {
           @Override
           public void refuse() {
             async.ifPresent(AsyncInvocations::stop);
+          }
+
+          @Override
+          public Duration mostToClose() {
+            return async.isPresent() ? AsyncInvocations.LAST_OBJECTS : Duration.ZERO;
           }
 
           @Override

@@ -210,12 +210,12 @@ final class RuntimeApi extends Handler.Wrapper {
   /// What the platform itself refuses, before it asks a container.
   private static void refuse(Response response, ServingException refusal, Callback callback) {
     var message = Map.of("Message", refusal.getMessage());
-    switch (refusal.type()) {
-      case OVERLOADED, TOO_MANY_CONNECTIONS, TOO_MANY_SESSIONS, TOO_MANY_LOADS, MEMORY_TAKEN ->
-          fail(response, HttpStatus.BAD_REQUEST_400, "ThrottlingException", message, callback);
-      case NOT_READY ->
-          fail(response, refusal.type().status(), "ServiceUnavailable", message, callback);
-      default -> fail(response, HttpStatus.BAD_REQUEST_400, "ValidationError", message, callback);
+    var type = refusal.type();
+    if (type == ErrorType.NOT_READY) {
+      fail(response, type.status(), "ServiceUnavailable", message, callback);
+    } else {
+      var reason = type.isRefusal() ? "ThrottlingException" : "ValidationError";
+      fail(response, ErrorType.BAD_INPUT.status(), reason, message, callback);
     }
   }
 

@@ -33,10 +33,7 @@ final class Cohere {
 
   private static final List<String> TRUNCATION = List.of("none", "end");
 
-  static final ClientPath RERANK_1 = rerank("1");
-  static final ClientPath RERANK_2 = rerank("2");
-  static final ClientPath EMBED_1 = embed("1");
-  static final ClientPath EMBED_2 = embed("2");
+  static final List<ClientPath> PATHS = List.of(rerank("1"), rerank("2"), embed("1"), embed("2"));
 
   private Cohere() {}
 

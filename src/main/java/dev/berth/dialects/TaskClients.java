@@ -18,34 +18,27 @@ import io.javalin.http.Handler;
 import io.javalin.http.HandlerType;
 import java.io.IOException;
 import java.util.List;
+import java.util.stream.Stream;
 
 /// Clients of other servers for ready tasks, at the paths that they have there.
 public final class TaskClients implements Protocol {
 
   @Override
   public List<Route> routes() {
-    return List.of(
-        // MLflow's, and those of Text Embeddings Inference.
-        Route.get("/health", ContainerContract::aPing, ContainerContract::ping).ofOne(),
-        Route.get(
-                "/version",
-                o -> o.server("The version of the server").answersIn("text/plain"),
-                _ -> ctx -> ctx.result(ServingMetrics.version()))
-            .ofOne(),
-        at(TextEmbeddings.EMBED, TextEmbeddings.ERRORS),
-        at(TextEmbeddings.EMBED_ALL, TextEmbeddings.ERRORS),
-        at(TextEmbeddings.EMBED_SPARSE, TextEmbeddings.ERRORS),
-        at(TextEmbeddings.SIMILARITY, TextEmbeddings.ERRORS),
-        at(TextEmbeddings.RERANK, TextEmbeddings.ERRORS),
-        at(TextEmbeddings.PREDICT, TextEmbeddings.ERRORS),
-        at(HandlerType.GET, TextEmbeddings.INFO, TextEmbeddings.ERRORS),
-        at(TextEmbeddings.TOKENIZE, TextEmbeddings.ERRORS),
-        at(TextEmbeddings.DECODE, TextEmbeddings.ERRORS),
-        at(HuggingFace.ROOT, ErrorForm.TEXT),
-        at(Cohere.RERANK_1, ErrorForm.PLAIN),
-        at(Cohere.RERANK_2, ErrorForm.PLAIN),
-        at(Cohere.EMBED_1, ErrorForm.PLAIN),
-        at(Cohere.EMBED_2, ErrorForm.PLAIN));
+    return Stream.of(
+            // MLflow's, and those of Text Embeddings Inference.
+            Stream.of(
+                Route.get("/health", ContainerContract::aPing, ContainerContract::ping).ofOne(),
+                Route.get(
+                        "/version",
+                        o -> o.server("The version of the server").answersIn("text/plain"),
+                        _ -> ctx -> ctx.result(ServingMetrics.version()))
+                    .ofOne()),
+            TextEmbeddings.PATHS.stream().map(path -> at(path, TextEmbeddings.ERRORS)),
+            Stream.of(at(HuggingFace.ROOT, ErrorForm.TEXT)),
+            Cohere.PATHS.stream().map(path -> at(path, ErrorForm.PLAIN)))
+        .flatMap(routes -> routes)
+        .toList();
   }
 
   @Override
@@ -58,11 +51,9 @@ public final class TaskClients implements Protocol {
     return Claim.NONE;
   }
 
+  /// What has no body is asked by GET.
   private static Route at(ClientPath path, ErrorForm errors) {
-    return at(HandlerType.POST, path, errors);
-  }
-
-  private static Route at(HandlerType method, ClientPath path, ErrorForm errors) {
+    var method = path.example().isEmpty() ? HandlerType.GET : HandlerType.POST;
     return Route.at(method, path.path(), o -> said(path, o), parts -> handler(path, parts))
         .ofOne()
         .failing(errors);

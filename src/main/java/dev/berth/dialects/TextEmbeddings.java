@@ -48,46 +48,43 @@ final class TextEmbeddings {
           """,
           "fields");
 
-  static final ClientPath EMBED =
-      path("/embed", "embed texts", "{inputs: null}", "inputs", EMBEDDINGS, TextEmbeddings::embed);
-
-  static final ClientPath SIMILARITY =
-      path(
-          "/similarity",
-          "compare a sentence with others",
-          "{inputs: {source_sentence: '', sentences: ['']}}",
-          "inputs.sentences",
-          EMBEDDINGS,
-          TextEmbeddings::similarity);
-
-  static final ClientPath RERANK =
-      path(
-          "/rerank",
-          "rank texts for a query",
-          "{query: '', texts: ['']}",
-          "texts",
-          CLASSIFICATION,
-          TextEmbeddings::rerank);
-
-  static final ClientPath PREDICT =
-      path(
-          "/predict",
-          "classify texts",
-          "{inputs: null}",
-          "inputs",
-          CLASSIFICATION,
-          TextEmbeddings::predict);
-
-  /// What no model here answers: vectors of tokens, and sparse ones.
-  static final ClientPath EMBED_ALL = none("/embed_all");
-
-  static final ClientPath EMBED_SPARSE = none("/embed_sparse");
-
-  /// What the handlers of texts answer themselves.
-  static final ClientPath INFO = asItIs("/info", "describe the model", "");
-
-  static final ClientPath TOKENIZE = asItIs("/tokenize", "make tokens of texts", "{inputs: null}");
-  static final ClientPath DECODE = asItIs("/decode", "make texts of tokens", "{ids: []}");
+  static final List<ClientPath> PATHS =
+      List.of(
+          path(
+              "/embed",
+              "embed texts",
+              "{inputs: null}",
+              "inputs",
+              EMBEDDINGS,
+              TextEmbeddings::embed),
+          path(
+              "/similarity",
+              "compare a sentence with others",
+              "{inputs: {source_sentence: '', sentences: ['']}}",
+              "inputs.sentences",
+              EMBEDDINGS,
+              TextEmbeddings::similarity),
+          path(
+              "/rerank",
+              "rank texts for a query",
+              "{query: '', texts: ['']}",
+              "texts",
+              CLASSIFICATION,
+              TextEmbeddings::rerank),
+          path(
+              "/predict",
+              "classify texts",
+              "{inputs: null}",
+              "inputs",
+              CLASSIFICATION,
+              TextEmbeddings::predict),
+          // What no model here answers: vectors of tokens, and sparse ones.
+          none("/embed_all"),
+          none("/embed_sparse"),
+          // What the handlers of texts answer themselves.
+          asItIs("/info", "describe the model", ""),
+          asItIs("/tokenize", "make tokens of texts", "{inputs: null}"),
+          asItIs("/decode", "make texts of tokens", "{ids: []}"));
 
   /// `{"error": …, "error_type": …}`, with its statuses.
   static final ErrorForm ERRORS =
@@ -106,28 +103,22 @@ final class TextEmbeddings {
           return switch (type) {
             case BAD_INPUT -> 422;
             case NOT_FOUND, INTERNAL -> 424;
-            case OVERLOADED, TOO_MANY_CONNECTIONS, TOO_MANY_SESSIONS, TOO_MANY_LOADS, MEMORY_TAKEN -> 429;
-            default -> type.status();
+            default -> isOverload(type) ? 429 : type.status();
           };
         }
       };
 
   private TextEmbeddings() {}
 
+  private static boolean isOverload(ErrorType type) {
+    return type.isRefusal() && type != ErrorType.NOT_READY;
+  }
+
   private static String word(ErrorType type) {
     return switch (type) {
       case NOT_READY -> "Unhealthy";
-      case OVERLOADED, TOO_MANY_CONNECTIONS, TOO_MANY_SESSIONS, TOO_MANY_LOADS, MEMORY_TAKEN -> "Overloaded";
       case NOT_FOUND, INTERNAL, DEADLINE_EXCEEDED, INSUFFICIENT_MEMORY, CALLER_GONE -> "Backend";
-      case BAD_INPUT,
-          FORBIDDEN,
-          METHOD_NOT_ALLOWED,
-          NOT_ACCEPTABLE,
-          PAYLOAD_TOO_LARGE,
-          UNSUPPORTED_MEDIA_TYPE,
-          CONFLICT,
-          UPGRADE_REQUIRED ->
-          "Validation";
+      default -> isOverload(type) ? "Overloaded" : "Validation";
     };
   }
 

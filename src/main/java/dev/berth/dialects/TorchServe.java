@@ -102,7 +102,13 @@ public final class TorchServe implements Protocol {
       case METHOD_NOT_ALLOWED -> "MethodNotAllowedException";
       case PAYLOAD_TOO_LARGE -> "RequestEntityTooLargeException";
       case CONFLICT -> "ConflictStatusException";
-      case NOT_READY, OVERLOADED, TOO_MANY_CONNECTIONS, TOO_MANY_SESSIONS, TOO_MANY_LOADS, MEMORY_TAKEN -> "ServiceUnavailableException";
+      case NOT_READY,
+          OVERLOADED,
+          TOO_MANY_CONNECTIONS,
+          TOO_MANY_SESSIONS,
+          TOO_MANY_LOADS,
+          MEMORY_TAKEN ->
+          "ServiceUnavailableException";
       case DEADLINE_EXCEEDED -> "RequestTimeoutException";
       case INTERNAL, INSUFFICIENT_MEMORY -> "InternalServerException";
     };

@@ -6,7 +6,6 @@ import static dev.berth.http.Route.post;
 
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
-import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.many.Served;
 import io.javalin.http.Handler;
 import io.javalin.http.HandlerType;
@@ -37,7 +36,7 @@ public final class ContainerContract implements Protocol {
                         .answers(
                             "{MaxConcurrentTransforms: 1, BatchStrategy: '', MaxPayloadInMB: 1}")
                         .fails(ErrorType.NOT_FOUND),
-                ContainerContract::executionParameters)
+                ExecutionParameters::new)
             .ofOne(),
         post(
                 "/models",
@@ -123,17 +122,5 @@ public final class ContainerContract implements Protocol {
 
   private static Models models(ServerParts parts) {
     return new Models(((Served.Many) parts.serving().models()).models(), parts.invocations());
-  }
-
-  private static Handler executionParameters(ServerParts parts) {
-    var config = parts.config();
-    return new ExecutionParameters(
-        config.transform(),
-        () -> {
-          var deadline = Deadline.in(config.batching().timeout(), System::nanoTime);
-          try (var visit = parts.serving().models().enter(Served.NAME, deadline)) {
-            return visit.liveWorkers();
-          }
-        });
   }
 }

@@ -2,25 +2,25 @@ package dev.berth.http;
 
 import dev.berth.config.TransformConfig;
 import dev.berth.error.ErrorType;
+import dev.berth.serving.hooks.Deadline;
+import dev.berth.serving.many.Served;
 import io.javalin.http.Context;
 import io.javalin.http.Handler;
 import java.nio.charset.StandardCharsets;
-import java.util.function.IntSupplier;
 
 /// `GET /execution-parameters`: how a batch-transform job should call this container, for what the
 /// job's author left open.
 ///
 /// The values are those that the platform set in the environment, else one request for each worker
 /// at a time. SageMaker's API holds concurrency × payload to 100 MB, so this does too.
-///
-/// @param workers those that can predict
-record ExecutionParameters(TransformConfig config, IntSupplier workers) implements Handler {
+record ExecutionParameters(ServerParts parts) implements Handler {
 
   private static final int MAX_CONCURRENCY_TIMES_PAYLOAD = 100;
   private static final int DEFAULT_PAYLOAD_IN_MB = 6;
 
   @Override
   public void handle(Context ctx) {
+    var config = parts.config().transform();
     var strategy =
         config
             .spelledStrategy()
@@ -28,13 +28,14 @@ record ExecutionParameters(TransformConfig config, IntSupplier workers) implemen
                 () ->
                     ErrorType.NOT_FOUND.because(
                         "/execution-parameters is switched off by BERTH_EXECUTION_PARAMETERS"));
-    ctx.contentType("application/json").result(json(strategy));
+    ctx.contentType("application/json").result(json(config, strategy));
   }
 
-  private byte[] json(String strategy) {
+  private byte[] json(TransformConfig config, String strategy) {
     int concurrency =
         Math.min(
-            config.maxConcurrentTransforms().orElseGet(workers), MAX_CONCURRENCY_TIMES_PAYLOAD);
+            config.maxConcurrentTransforms().orElseGet(this::workers),
+            MAX_CONCURRENCY_TIMES_PAYLOAD);
     int payload =
         Math.min(
             config.maxPayloadInMb().orElse(DEFAULT_PAYLOAD_IN_MB),
@@ -42,5 +43,13 @@ record ExecutionParameters(TransformConfig config, IntSupplier workers) implemen
     return "{\"MaxConcurrentTransforms\":%d,\"BatchStrategy\":\"%s\",\"MaxPayloadInMB\":%d}"
         .formatted(concurrency, strategy, payload)
         .getBytes(StandardCharsets.UTF_8);
+  }
+
+  /// Those that can predict.
+  private int workers() {
+    var deadline = Deadline.in(parts.config().batching().timeout(), System::nanoTime);
+    try (var visit = parts.serving().models().enter(Served.NAME, deadline)) {
+      return visit.liveWorkers();
+    }
   }
 }

@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import java.time.Duration;
 import org.eclipse.jetty.server.Handler;
 
 /// What a protocol has in front of all routes of a server: it may answer a request itself, or hand
@@ -11,6 +12,9 @@ public interface Front extends AutoCloseable {
 
   /// The server drains: what is new is refused from now on.
   void refuse();
+
+  /// How long it may take to close.
+  Duration mostToClose();
 
   /// Runs after the server has closed its connections.
   @Override

@@ -152,6 +152,11 @@ public final class HttpServer implements AutoCloseable {
     fronts.forEach(Front::refuse);
   }
 
+  /// How long what waits for objects may take to close.
+  public Duration mostToClose() {
+    return fronts.stream().map(Front::mostToClose).reduce(Duration.ZERO, Duration::plus);
+  }
+
   /// Waits for responses that are being written, then closes the listener and every connection. A
   /// client that has not taken its response within [#LAST_RESPONSES], or takes nothing of it for a
   /// second, loses it.

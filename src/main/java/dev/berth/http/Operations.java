@@ -1,6 +1,7 @@
 package dev.berth.http;
 
 import dev.berth.serving.ModelFacts;
+import java.util.Locale;
 import java.util.function.Predicate;
 
 /// Begins what OpenAPI's document says of a route. Whoever writes the document implements it.
@@ -14,7 +15,11 @@ public interface Operations {
     MODELS,
     SERVER,
     PROTOCOL,
-    PAGE
+    PAGE;
+
+    public String tag() {
+      return name().toLowerCase(Locale.ROOT);
+    }
   }
 
   /// @param errors the form of them, one of those that [ErrorForm] names

@@ -3,7 +3,6 @@ package dev.berth.http;
 import dev.berth.config.ServerConfig;
 import io.javalin.config.JavalinConfig;
 import io.javalin.http.Context;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -78,10 +77,5 @@ public interface Protocol {
   /// What stands in front of all routes.
   default Optional<Front> front(ServerParts parts) {
     return Optional.empty();
-  }
-
-  /// How long its front may take to close.
-  default Duration toClose(ServerConfig config) {
-    return Duration.ZERO;
   }
 }

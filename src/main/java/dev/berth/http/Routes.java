@@ -9,7 +9,6 @@ import io.javalin.config.JavalinConfig;
 import io.javalin.http.Context;
 import io.javalin.router.Endpoint;
 import jakarta.servlet.http.HttpServletResponse;
-import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -72,14 +71,6 @@ public final class Routes {
             .flatMap(protocol -> protocol.routes().stream().map(Route::path))
             .toList();
     return Paths.find(own, path).isPresent();
-  }
-
-  /// How long what protocols have may take to close.
-  public static Duration toClose(ServerConfig config) {
-    return ALL.stream()
-        .filter(protocol -> protocol.isOn(config))
-        .map(protocol -> protocol.toClose(config))
-        .reduce(Duration.ZERO, Duration::plus);
   }
 
   /// The port that a protocol has for itself.

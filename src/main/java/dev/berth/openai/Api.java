@@ -13,7 +13,11 @@ import java.util.Optional;
 /// The fields of OpenAI's API, and whom a request is for.
 final class Api {
 
-  private static final List<String> PATHS = List.of(Chat.PATH, Completion.PATH, Embeddings.PATH);
+  static final String CHAT = "/v1/chat/completions";
+  static final String COMPLETIONS = "/v1/completions";
+  static final String EMBEDDINGS = "/v1/embeddings";
+
+  private static final List<String> PATHS = List.of(CHAT, COMPLETIONS, EMBEDDINGS);
 
   /// Fields of the API with the values that change nothing in an answer; an empty list: any.
   private static final JsonNode IDLE =

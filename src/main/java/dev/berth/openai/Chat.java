@@ -10,7 +10,7 @@ import java.util.Optional;
 /// A request of chat completions.
 public record Chat(List<Message> messages, Options options, Reply reply) {
 
-  public static final String PATH = "/v1/chat/completions";
+  public static final String PATH = Api.CHAT;
 
   /// Nothing where the request asks for something else.
   ///

@@ -13,7 +13,7 @@ import java.util.Optional;
 /// @param echo whether a text begins with its prompt
 public record Completion(List<Input> prompts, boolean echo, Options options, Reply reply) {
 
-  public static final String PATH = "/v1/completions";
+  public static final String PATH = Api.COMPLETIONS;
 
   /// Nothing where the request asks for something else.
   ///

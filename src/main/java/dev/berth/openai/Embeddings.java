@@ -35,7 +35,7 @@ public record Embeddings(
 
   private static final List<String> FORMATS = List.of("float", "base64");
 
-  public static final String PATH = "/v1/embeddings";
+  public static final String PATH = Api.EMBEDDINGS;
 
   /// Nothing where the request asks for something else.
   ///

@@ -26,10 +26,6 @@ public final class GrpcRoutes implements Protocol {
 
   private static final String SERVICE = "/inference.GRPCInferenceService/";
 
-  private interface Answer {
-    void to(OpenInference v2, Context ctx) throws Exception;
-  }
-
   /// A call's failure is in its trailers.
   private static final ErrorForm TRAILERS =
       new ErrorForm() {
@@ -52,13 +48,13 @@ public final class GrpcRoutes implements Protocol {
   @Override
   public List<Route> routes() {
     return List.of(
-        v2("ServerLive", OpenInference::serverLive),
-        v2("ServerReady", OpenInference::serverReady),
-        v2("ServerMetadata", OpenInference::serverMetadata),
-        v2("ModelReady", OpenInference::isModelReady),
-        v2("ModelMetadata", OpenInference::describeByGrpc),
-        v2("ModelInfer", OpenInference::inferByGrpc),
-        v2("ModelStreamInfer", OpenInference::inferInStream),
+        Route.post(SERVICE + "ServerLive", parts -> new OpenInference(parts)::serverLive),
+        Route.post(SERVICE + "ServerReady", parts -> new OpenInference(parts)::serverReady),
+        Route.post(SERVICE + "ServerMetadata", parts -> new OpenInference(parts)::serverMetadata),
+        Route.post(SERVICE + "ModelReady", parts -> new OpenInference(parts)::isModelReady),
+        Route.post(SERVICE + "ModelMetadata", parts -> new OpenInference(parts)::describeByGrpc),
+        Route.post(SERVICE + "ModelInfer", parts -> new OpenInference(parts)::inferByGrpc),
+        Route.post(SERVICE + "ModelStreamInfer", parts -> new OpenInference(parts)::inferInStream),
         Route.post(GrpcHealth.CHECK, parts -> new GrpcHealth(parts)::check).forHealth(),
         Route.post(GrpcHealth.WATCH, parts -> new GrpcHealth(parts)::watch),
         Route.post(GrpcReflection.PATH, parts -> new GrpcReflection(parts)::answerAll),
@@ -70,15 +66,6 @@ public final class GrpcRoutes implements Protocol {
             .noPageOfOthers(),
         triton("RepositoryModelUnload", RepositoryModelUnloadRequest.parser(), Triton::unload)
             .noPageOfOthers());
-  }
-
-  private static Route v2(String method, Answer answer) {
-    return Route.post(
-        SERVICE + method,
-        parts -> {
-          var v2 = new OpenInference(parts);
-          return ctx -> answer.to(v2, ctx);
-        });
   }
 
   private static Route triton(

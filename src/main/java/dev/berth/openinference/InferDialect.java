@@ -36,9 +36,6 @@ import java.util.stream.Stream;
 /// called `content`.
 public final class InferDialect implements Dialect {
 
-  /// Of a body of JSON and the bytes of tensors behind it.
-  public static final MediaType BINARY = MediaType.parse("application/octet-stream").orElseThrow();
-
   private static final String CONTENT = "content";
 
   /// What hooks write, those types first that keep the types of numbers.

@@ -32,6 +32,9 @@ import java.util.OptionalInt;
 /// JSON, behind which the bytes of some tensors may stand: the binary tensor data extension.
 public final class JsonMessages implements Messages {
 
+  /// Of a body of JSON and the bytes of tensors behind it.
+  static final MediaType BINARY = MediaType.parse("application/octet-stream").orElseThrow();
+
   private static final String BASE64 = "base64";
 
   private final ModelTarget target;
@@ -164,7 +167,7 @@ public final class JsonMessages implements Messages {
     RequestMemory.charge(length);
     var body = ByteBuffer.allocate(json.length + length).put(json);
     binary.forEach(part -> body.put(part.duplicate()));
-    return InvocationResponse.of(body.array(), InferDialect.BINARY);
+    return InvocationResponse.of(body.array(), BINARY);
   }
 
   private static boolean isBinary(InferTensor output, InferRequest request) {

@@ -28,7 +28,9 @@ import java.util.function.Function;
 /// Requests go the way of `POST /invocations`. Runs on the request's virtual thread.
 record OpenInference(ServerParts parts) {
 
-  private static final List<String> EXTENSIONS = List.of("binary_tensor_data");
+  /// The first one alone where there are none of Triton's. It has no routes of its own.
+  private static final List<String> EXTENSIONS =
+      List.of("binary_tensor_data", "model_configuration", "model_repository", "statistics");
 
   private static final String HEADER_LENGTH = "Inference-Header-Content-Length";
   private static final String NAME = "berth";
@@ -38,7 +40,7 @@ record OpenInference(ServerParts parts) {
   private record Ready(String name, boolean ready) {}
 
   private List<String> extensions() {
-    return parts.config().platform().isSageMaker() ? EXTENSIONS : Triton.EXTENSIONS;
+    return parts.config().platform().isSageMaker() ? EXTENSIONS.subList(0, 1) : EXTENSIONS;
   }
 
   void server(Context ctx) {
@@ -89,7 +91,7 @@ record OpenInference(ServerParts parts) {
         ctx,
         asked -> {
           var messages = new JsonMessages(asked.target(), headerLength);
-          var type = headerLength.isPresent() ? InferDialect.BINARY : MediaType.JSON;
+          var type = headerLength.isPresent() ? JsonMessages.BINARY : MediaType.JSON;
           var response = infer(asked, type, messages);
           messages
               .answered()

@@ -44,10 +44,6 @@ import java.util.stream.Collectors;
 /// a message of gRPC, or JSON with its fields. Runs on the request's virtual thread.
 record Triton(ServerParts parts) {
 
-  /// With that which has no routes of its own.
-  static final List<String> EXTENSIONS =
-      List.of("binary_tensor_data", "model_configuration", "model_repository", "statistics");
-
   private static final int MAX_BODY_BYTES = 64 << 10;
 
   /// A model of this name has the path of the statistics of all.

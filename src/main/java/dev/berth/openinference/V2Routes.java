@@ -10,12 +10,8 @@ import dev.berth.http.Operation;
 import dev.berth.http.Operations;
 import dev.berth.http.Protocol;
 import dev.berth.http.Route;
-import dev.berth.http.ServerParts;
-import io.javalin.http.Context;
-import io.javalin.http.Handler;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Function;
 import java.util.stream.Stream;
 
 /// The Open Inference Protocol over HTTP.
@@ -24,10 +20,6 @@ public final class V2Routes implements Protocol {
   static final String ROOT = "/v2";
   static final String MODEL = ROOT + "/models/{name}";
   static final String VERSION = MODEL + "/versions/{version}";
-
-  private interface Answer {
-    void to(OpenInference v2, Context ctx) throws Exception;
-  }
 
   @Override
   public List<Route> routes() {
@@ -39,18 +31,18 @@ public final class V2Routes implements Protocol {
                         o.protocol(
                             "What this server is and speaks",
                             "{name: '', version: '', extensions: ['']}"),
-                    by(OpenInference::server)),
+                    parts -> new OpenInference(parts)::server),
                 get(
                         ROOT + "/health/live",
                         o -> o.protocol("Whether the server is up", "{live: true}"),
-                        by(OpenInference::live))
+                        parts -> new OpenInference(parts)::live)
                     .forHealth(),
                 get(
                         ROOT + "/health/ready",
                         o ->
                             o.protocol("Whether the server can answer", "{ready: true}")
                                 .fails(ErrorType.NOT_READY),
-                        by(OpenInference::ready))
+                        parts -> new OpenInference(parts)::ready)
                     .forHealth()),
             Stream.of(MODEL, VERSION).flatMap(V2Routes::ofModel))
         .toList();
@@ -58,21 +50,14 @@ public final class V2Routes implements Protocol {
 
   private static Stream<Route> ofModel(String path) {
     return Stream.of(
-        get(path, V2Routes::signature, by(OpenInference::describe)),
+        get(path, V2Routes::signature, parts -> new OpenInference(parts)::describe),
         get(
             path + "/ready",
             o ->
                 o.protocol("Whether a model can answer", "{name: '', ready: true}")
                     .fails(ErrorType.NOT_READY),
-            by(OpenInference::modelReady)),
-        post(path + "/infer", V2Routes::infer, by(OpenInference::infer)));
-  }
-
-  private static Function<ServerParts, Handler> by(Answer answer) {
-    return parts -> {
-      var v2 = new OpenInference(parts);
-      return ctx -> answer.to(v2, ctx);
-    };
+            parts -> new OpenInference(parts)::modelReady),
+        post(path + "/infer", V2Routes::infer, parts -> new OpenInference(parts)::infer));
   }
 
   @Override

@@ -92,9 +92,7 @@ record Catalog(Serving serving, Path directory) {
   }
 
   private Optional<SampleFile> sample(Path artifact, Optional<ModelFacts> facts) {
-    return serving
-        .samples()
-        .in(artifact, facts.map(ModelFacts::requestTypes).orElse(List.of()));
+    return serving.samples().in(artifact, facts.map(ModelFacts::requestTypes).orElse(List.of()));
   }
 
   /// Of two versions, either one's: they seldom differ in what they take.

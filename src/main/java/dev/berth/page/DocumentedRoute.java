@@ -31,7 +31,7 @@ final class DocumentedRoute implements Operation {
     this.errors =
         errors == ErrorForm.NESTED ? NESTED_ERROR : errors == ErrorForm.TEXT ? TEXT_ERROR : ERROR;
     node.put("summary", summary);
-    node.putArray("tags").add(OpenApi.word(group));
+    node.putArray("tags").add(group.tag());
   }
 
   @Override

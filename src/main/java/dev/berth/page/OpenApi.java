@@ -36,7 +36,7 @@ final class OpenApi {
     document.putArray("servers").addObject().put("url", url);
     var tags = document.putArray("tags");
     Arrays.stream(Operations.Group.values())
-        .forEach(group -> tags.addObject().put("name", word(group)));
+        .forEach(group -> tags.addObject().put("name", group.tag()));
     var paths = document.putObject("paths");
     routes.stream()
         .sorted(Comparator.comparing(Described::path).thenComparing(route -> route.method().name()))
@@ -63,7 +63,7 @@ final class OpenApi {
         .put("description", "what was found, and what was expected");
     var type = fields.putObject("type").put("type", "string").putArray("enum");
     Arrays.stream(ErrorType.values())
-        .map(reason -> reason.code().toLowerCase(Locale.ROOT))
+        .map(OpenApi::word)
         .distinct()
         .forEach(type::add);
     type.add("bad_request");
@@ -78,7 +78,7 @@ final class OpenApi {
     return schema.putObject("properties").putObject("error");
   }
 
-  static String word(Enum<?> constant) {
-    return constant.name().toLowerCase(Locale.ROOT);
+  private static String word(ErrorType type) {
+    return type.code().toLowerCase(Locale.ROOT);
   }
 }

@@ -51,6 +51,8 @@ import org.eclipse.jetty.websocket.api.StatusCode;
 /// end; this one is Berth's own. A whole answer is one frame.
 public final class Socket implements Session.Listener {
 
+  static final String PATH = "/invocations-bidirectional-stream";
+
   private static final int MOST_WAITING = 8;
   private static final int MOST_WAITING_BYTES = 1 << 20;
 
@@ -299,7 +301,7 @@ public final class Socket implements Session.Listener {
       entry.failed(
           ErrorType.CALLER_GONE.because("the caller has gone before its answer was sent", e));
     } finally {
-      log.endMessage(entry, Sockets.PATH);
+      log.endMessage(entry, PATH);
     }
   }
 

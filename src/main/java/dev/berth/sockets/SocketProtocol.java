@@ -16,7 +16,7 @@ public final class SocketProtocol implements Protocol {
   @Override
   public List<Route> routes() {
     return List.of(
-        Route.get(Sockets.PATH, SocketProtocol::said, _ -> Sockets::requireHandshake).ofOne(),
+        Route.get(Socket.PATH, SocketProtocol::said, _ -> Sockets::requireHandshake).ofOne(),
         Route.get(Sockets.PATH_OF_MODEL, SocketProtocol::said, _ -> Sockets::requireHandshake)
             .ofMany());
   }

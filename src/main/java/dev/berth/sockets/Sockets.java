@@ -31,17 +31,15 @@ import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 import org.eclipse.jetty.ee10.websocket.server.JettyServerUpgradeResponse;
 import org.eclipse.jetty.ee10.websocket.server.JettyWebSocketServletFactory;
 
-/// WebSockets at [#PATH]: accepts or rejects the handshake, and opens the session that the socket
-/// has. Runs on the handshake's virtual thread.
+/// WebSockets at [Socket#PATH]: accepts or rejects the handshake, and opens the session that the
+/// socket has. Runs on the handshake's virtual thread.
 ///
 /// SageMaker's callers may ask for another path. So any path without a route of its own is taken
 /// where the hooks answer part by part or have sessions.
 record Sockets(ServerParts parts, LongSupplier clock) {
 
-  static final String PATH = "/invocations-bidirectional-stream";
-
   /// Of one model among many.
-  static final String PATH_OF_MODEL = "/models/{name}" + PATH;
+  static final String PATH_OF_MODEL = "/models/{name}" + Socket.PATH;
 
   /// SageMaker asks a socket every 60 s whether it is still there, and gives up after 5 of these
   /// pings.
@@ -82,7 +80,7 @@ record Sockets(ServerParts parts, LongSupplier clock) {
     requireHandshake(ctx);
     parts.origins().requireOwn(ctx);
     var route = parts.paths().patternOfRequests(ctx.path());
-    boolean isOurs = route.filter(pattern -> pattern.endsWith(PATH)).isPresent();
+    boolean isOurs = route.filter(pattern -> pattern.endsWith(Socket.PATH)).isPresent();
     if (!isOurs) {
       requireNoRoute(ctx, route);
     }
@@ -201,7 +199,7 @@ record Sockets(ServerParts parts, LongSupplier clock) {
   private ServingException noSocket(Context ctx, String why) {
     return ErrorType.NOT_FOUND.because(
         "%s: found a WebSocket handshake, expected %s; %s"
-            .formatted(CallerText.quoted(ctx.path()), PATH, why));
+            .formatted(CallerText.quoted(ctx.path()), Socket.PATH, why));
   }
 
   /// What RFC 6455 §4.2.1 asks for. To what lacks it, Jetty would say 405 or 500. Upgrades without

@@ -1,8 +1,8 @@
 package dev.berth.transform;
 
 import dev.berth.content.Framing;
-import dev.berth.content.RecordReader.Frames;
 import dev.berth.content.RecordReader;
+import dev.berth.content.RecordReader.Frames;
 import java.io.InputStream;
 
 /// The types of splitting that SageMaker has.
