@@ -1,5 +1,5 @@
 import dev.berth.content.Json;
-import dev.berth.handler.qa.AnswerSpan;
+import dev.berth.handler.qa.Answer;
 import dev.berth.handler.qa.QuestionAnswer;
 import dev.berth.handler.qa.QuestionAnsweringHandler;
 import dev.berth.hooks.InvocationRequest;
@@ -44,7 +44,7 @@ public final class Inference extends QuestionAnsweringHandler {
   private static Object value(QuestionAnswer answer) {
     return switch (answer) {
       case QuestionAnswer.Answered answered -> {
-        AnswerSpan best = answered.answers().getFirst();
+        Answer best = answered.answers().getFirst();
         yield new Found(best.answer(), best.score() >= SURE);
       }
       // A bad line, where the operator keeps those: --bad-records keep.

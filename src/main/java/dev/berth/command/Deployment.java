@@ -151,10 +151,15 @@ record Deployment(
   }
 
   /// The engines that are certain to be used: those of the files of the artifact, where a model of
-  /// the hub has its own in `onnx`. What hooks load besides is not known.
+  /// the hub has its own in a directory such as `onnx`. What hooks load besides is not known.
   static List<Engine> engines(Path directory) {
     var engines = enginesIn(directory);
-    return engines.isEmpty() ? enginesIn(directory.resolve("onnx")) : engines;
+    return engines.isEmpty()
+        ? Engine.ALL.stream()
+            .flatMap(engine -> engine.hubFormat().stream())
+            .flatMap(form -> enginesIn(directory.resolve(form)).stream())
+            .toList()
+        : engines;
   }
 
   private static List<Engine> enginesIn(Path directory) {

@@ -11,7 +11,7 @@ import dev.berth.http.Routes;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ServingMetrics;
-import dev.berth.serving.Answer;
+import dev.berth.serving.ServedAnswer;
 import dev.berth.serving.Call;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.Workers;
@@ -133,8 +133,8 @@ public final class InProcessModel implements AutoCloseable {
       // Without limits of streams every answer is whole.
       return switch (visit.invoke(
           request, Call.of(deadline, taken, () -> false, Map.of(), RequestTrace.NONE))) {
-        case Answer.Whole(var response, var _) -> response;
-        case Answer.Streamed _ ->
+        case ServedAnswer.Whole(var response, var _) -> response;
+        case ServedAnswer.Streamed _ ->
             throw new IllegalStateException("found a streamed answer, expected a whole one");
       };
     }

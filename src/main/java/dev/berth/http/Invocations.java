@@ -10,7 +10,7 @@ import dev.berth.http.body.Inflated;
 import dev.berth.http.body.RequestBody;
 import dev.berth.http.body.Upload;
 import dev.berth.memory.ProcessMemory;
-import dev.berth.serving.Answer;
+import dev.berth.serving.ServedAnswer;
 import dev.berth.serving.Dialect;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.StreamLimits;
@@ -265,11 +265,11 @@ public final class Invocations {
       throws IOException {
     var request = request(asked, contentType, accept);
     return switch (asked.visit().invoke(request, asked.call().in(dialect))) {
-      case Answer.Whole(var response, var invocation) -> {
+      case ServedAnswer.Whole(var response, var invocation) -> {
         RequestLog.of(asked.ctx()).served(invocation);
         yield response;
       }
-      case Answer.Streamed _ ->
+      case ServedAnswer.Streamed _ ->
           throw new IllegalStateException("found an answer in parts, expected a whole one");
     };
   }
@@ -295,7 +295,7 @@ public final class Invocations {
             isNew
                 ? open(visit, request, asked.deadline())
                 : visit.sessions().enter(id, asked.deadline())) {
-          Answer answer;
+          ServedAnswer answer;
           try {
             answer = visit.invokeIn(turn, request, asked.call().streaming(streams));
           } catch (ServingException e) {
@@ -321,13 +321,13 @@ public final class Invocations {
             request.withBody(InputStream.nullInputStream()), true, deadline, RequestLog.context());
   }
 
-  private void send(Context ctx, Answer answer) {
+  private void send(Context ctx, ServedAnswer answer) {
     switch (answer) {
-      case Answer.Whole(var response, var invocation) -> {
+      case ServedAnswer.Whole(var response, var invocation) -> {
         write(ctx, response);
         RequestLog.of(ctx).served(invocation);
       }
-      case Answer.Streamed streamed -> new StreamedBody(ctx, Peer.endPoint(ctx), streamed).send();
+      case ServedAnswer.Streamed streamed -> new StreamedBody(ctx, Peer.endPoint(ctx), streamed).send();
     }
   }
 

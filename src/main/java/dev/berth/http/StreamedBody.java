@@ -4,7 +4,7 @@ import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.MediaType;
 import dev.berth.http.connections.PeerAwareConnector.PeerAwareEndPoint;
-import dev.berth.serving.Answer;
+import dev.berth.serving.ServedAnswer;
 import io.javalin.http.Context;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -24,9 +24,9 @@ public final class StreamedBody {
   private final Context ctx;
   private final PeerAwareEndPoint connection;
   private final BooleanSupplier readerHasGone;
-  private final Answer.Streamed answer;
+  private final ServedAnswer.Streamed answer;
 
-  StreamedBody(Context ctx, PeerAwareEndPoint connection, Answer.Streamed answer) {
+  StreamedBody(Context ctx, PeerAwareEndPoint connection, ServedAnswer.Streamed answer) {
     this.ctx = ctx;
     this.connection = connection;
     this.readerHasGone = connection::peerHasClosed;

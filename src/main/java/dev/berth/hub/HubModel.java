@@ -236,8 +236,7 @@ final class HubModel implements HubFiles {
     var rows = new TokenRows(this, config);
     int longest = rows.longest(isOfSentences, warnings);
     int sequence = dimension(1);
-    json.put("shapes", sequence > 0 ? "compiled" : "dynamic");
-    var entry = json.putArray("files").addObject().put("path", fileName());
+    var entry = shapes(json, sequence > 0);
     if (sequence > 0) {
       entry.put("batch", Math.max(1, dimension(0))).put("sequence", sequence);
       because("rows: padded to %d tokens, as the file takes no others".formatted(sequence));
@@ -246,6 +245,12 @@ final class HubModel implements HubFiles {
     }
     json.put("maxSequenceLength", sequence > 0 ? sequence : longest);
     json.set("pair", rows.pair());
+  }
+
+  /// @return the only entry of `files`
+  private ObjectNode shapes(ObjectNode json, boolean areCompiled) {
+    json.put("shapes", areCompiled ? "compiled" : "dynamic");
+    return json.putArray("files").addObject().put("path", fileName());
   }
 
   /// Of the first input; -1: any.
@@ -264,8 +269,7 @@ final class HubModel implements HubFiles {
     json.set("image", new PictureSteps(this).described());
     because("pictures: " + json.path("image"));
     int batch = dimension(0);
-    json.put("shapes", batch > 0 ? "compiled" : "dynamic");
-    var entry = json.putArray("files").addObject().put("path", fileName());
+    var entry = shapes(json, batch > 0);
     if (batch > 0) {
       entry.put("batch", batch);
     }

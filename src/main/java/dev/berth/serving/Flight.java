@@ -35,7 +35,7 @@ final class Flight<I, O> {
   private final InvocationRequest request;
   private final Call call;
   private final long begunAt;
-  private final CompletableFuture<Answer> landed = new CompletableFuture<>();
+  private final CompletableFuture<ServedAnswer> landed = new CompletableFuture<>();
 
   /// Whether the request is in the words of the hooks, and its deadline will not change any more.
   private final CompletableFuture<Void> translated;
@@ -67,7 +67,7 @@ final class Flight<I, O> {
             : new CompletableFuture<>();
   }
 
-  Answer await() {
+  ServedAnswer await() {
     // The next hook may be there already.
     run.compareAndSet(null, start(Hook.INPUT_FN, this::decode));
     while (true) {
@@ -255,7 +255,7 @@ final class Flight<I, O> {
     var response = call.dialect().response(encoding.of(predictions, now));
     var encoded = Duration.ofNanos(System.nanoTime() - start);
     model.metrics.encode.record(encoded);
-    landed.complete(new Answer.Whole(response, invocation(predictions, encoded)));
+    landed.complete(new ServedAnswer.Whole(response, invocation(predictions, encoded)));
   }
 
   private Invocation invocation(Predictions<O> predictions, Duration encoded) {

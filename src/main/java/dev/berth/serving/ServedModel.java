@@ -264,11 +264,11 @@ public final class ServedModel {
     /// and workers.
     ///
     /// @throws ServingException for every way in which this can fail
-    public Answer invoke(InvocationRequest request, Call call) {
+    public ServedAnswer invoke(InvocationRequest request, Call call) {
       return new Flight<>(model, request, call).await();
     }
 
-    public Answer invokeIn(SessionStore.Turn session, InvocationRequest request, Call call) {
+    public ServedAnswer invokeIn(SessionStore.Turn session, InvocationRequest request, Call call) {
       var flight = new Flight<>(model, request.withSession(session.value()), call);
       session.lastsWhile(flight::isInside);
       return flight.await();

@@ -25,7 +25,7 @@ import java.util.function.BooleanSupplier;
 ///
 /// It holds [#ROOM] bytes. While it is full, the request's records take part in no step, and the
 /// worker waits for nobody.
-final class StreamedAnswer<O> implements Answer.Streamed, PartSink<O> {
+final class StreamedAnswer<O> implements ServedAnswer.Streamed, PartSink<O> {
 
   private static final int ROOM = 64 << 10;
 

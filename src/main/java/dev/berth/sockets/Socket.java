@@ -13,7 +13,7 @@ import dev.berth.http.connections.OpenConnection;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ServingMetrics;
-import dev.berth.serving.Answer;
+import dev.berth.serving.ServedAnswer;
 import dev.berth.serving.Call;
 import dev.berth.serving.Invocation;
 import dev.berth.serving.ServedModel;
@@ -350,20 +350,20 @@ public final class Socket implements Session.Listener {
         .withDeadline(message.deadline.nanos());
   }
 
-  private Invocation send(Answer answer) throws IOException {
+  private Invocation send(ServedAnswer answer) throws IOException {
     return switch (answer) {
-      case Answer.Whole(var response, var invocation) -> {
+      case ServedAnswer.Whole(var response, var invocation) -> {
         send(response.body(), response.contentType());
         yield invocation;
       }
-      case Answer.Streamed streamed -> {
+      case ServedAnswer.Streamed streamed -> {
         sendParts(streamed);
         yield streamed.invocation();
       }
     };
   }
 
-  private void sendParts(Answer.Streamed answer) throws IOException {
+  private void sendParts(ServedAnswer.Streamed answer) throws IOException {
     answer.whenLate(session::disconnect);
     try {
       for (var part = answer.next(this::isClosed);

@@ -119,7 +119,7 @@ final class AnswerFinder {
   }
 
   private static QuestionAnswer answered(
-      QuestionRecord.Encoded record, List<AnswerSpan> answers, Spans spans) {
+      QuestionRecord.Encoded record, List<Answer> answers, Spans spans) {
     var question = record.question();
     return new QuestionAnswer.Answered(
         answers, question.parameters().topK() > 1, question.alone(), spans);

@@ -32,11 +32,11 @@ final class Answers {
   }
 
   /// The best answers, the best first.
-  static List<AnswerSpan> of(Question question, Spans spans) {
+  static List<Answer> of(Question question, Spans spans) {
     return new Answers(question.context()).best(spans, question.parameters());
   }
 
-  private List<AnswerSpan> best(Spans spans, Parameters parameters) {
+  private List<Answer> best(Spans spans, Parameters parameters) {
     var sums = new LinkedHashMap<Text, Sum>();
     for (var span : spans.found()) {
       sums.computeIfAbsent(text(span), _ -> new Sum(span)).score += span.score();
@@ -51,10 +51,10 @@ final class Answers {
     return competing.stream().limit(parameters.topK()).map(this::answer).toList();
   }
 
-  private AnswerSpan answer(Sum sum) {
+  private Answer answer(Sum sum) {
     int start = sum.first.start();
     int end = sum.first.end();
-    return new AnswerSpan(context.substring(index(start), index(end)), sum.score, start, end);
+    return new Answer(context.substring(index(start), index(end)), sum.score, start, end);
   }
 
   private Text text(Spans.Span span) {

@@ -11,14 +11,14 @@ public sealed interface QuestionAnswer {
   /// @param listed whether the caller asked for several and so gets a list even of one
   /// @param alone whether the question came as one JSON object
   /// @param spans what was found in a piece; none where the record was predicted whole
-  record Answered(List<AnswerSpan> answers, boolean listed, boolean alone, Spans spans)
+  record Answered(List<Answer> answers, boolean listed, boolean alone, Spans spans)
       implements QuestionAnswer {
     public Answered {
       answers = List.copyOf(answers);
     }
 
     /// The answers to a whole record.
-    public Answered(List<AnswerSpan> answers, boolean listed, boolean alone) {
+    public Answered(List<Answer> answers, boolean listed, boolean alone) {
       this(answers, listed, alone, Spans.NONE);
     }
   }

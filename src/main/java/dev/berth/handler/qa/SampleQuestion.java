@@ -37,7 +37,7 @@ final class SampleQuestion {
 
   private final ModelArtifact artifact;
   private final String request;
-  private final Optional<AnswerSpan> expected;
+  private final Optional<Answer> expected;
 
   /// Of the heap, for its text.
   private static final int SHARE = 4;
@@ -111,7 +111,7 @@ final class SampleQuestion {
   }
 
   /// The answer of a response: an object, or the first of a list.
-  private AnswerSpan answer(JsonNode response) {
+  private Answer answer(JsonNode response) {
     var answer = response.isArray() ? response.path(0) : response;
     if (!answer.path("answer").isTextual()
         || !answer.path("start").isInt()
@@ -120,18 +120,18 @@ final class SampleQuestion {
           "sample-response.json: found %s, expected {\"answer\": …, \"score\": …, \"start\": …, \"end\": …}"
               .formatted(Excerpt.of(response)));
     }
-    return new AnswerSpan(
+    return new Answer(
         answer.path("answer").textValue(),
         answer.path("score").asDouble(),
         answer.path("start").intValue(),
         answer.path("end").intValue());
   }
 
-  private static boolean sameSpan(AnswerSpan one, AnswerSpan other) {
+  private static boolean sameSpan(Answer one, Answer other) {
     return one.start() == other.start() && one.end() == other.end();
   }
 
-  private static String shown(AnswerSpan answer) {
+  private static String shown(Answer answer) {
     return "%s (score %.3f)".formatted(Excerpt.quoted(answer.answer()), answer.score());
   }
 }

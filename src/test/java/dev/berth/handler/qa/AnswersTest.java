@@ -13,7 +13,7 @@ class AnswersTest {
     var answers =
         answers(
             "Oslo, OSLO, Rome.", 5, false, span(6, 10, 0.2), span(12, 16, 0.3), span(0, 4, 0.4));
-    assertThat(answers).extracting(AnswerSpan::answer).containsExactly("OSLO", "Rome");
+    assertThat(answers).extracting(Answer::answer).containsExactly("OSLO", "Rome");
     assertThat(answers.getFirst().start()).isEqualTo(6);
     assertThat(answers.getFirst().end()).isEqualTo(10);
     assertThat(answers.getFirst().score()).isCloseTo(0.6, within(1e-12));
@@ -38,7 +38,7 @@ class AnswersTest {
                 span(2, 4, 0.1),
                 span(5, 9, 0.3),
                 span(10, 14, 0.3)))
-        .extracting(AnswerSpan::answer)
+        .extracting(Answer::answer)
         .containsExactly("ΟΔΟΣ", "İ");
   }
 
@@ -47,17 +47,17 @@ class AnswersTest {
     var context = "😀".repeat(200) + "Rome";
     assertThat(answers(context, 2, false, span(200, 204, 0.5), span(63, 65, 0.2)))
         .containsExactly(
-            new AnswerSpan("Rome", 0.5, 200, 204), new AnswerSpan("😀😀", 0.2, 63, 65));
+            new Answer("Rome", 0.5, 200, 204), new Answer("😀😀", 0.2, 63, 65));
   }
 
   @Test
   void noAnswerIsTheLastAmongEquals() {
     var spans = new Spans(List.of(span(0, 1, 0.25), span(2, 3, 0.25), span(4, 5, 0.125)), 0.25);
     assertThat(Answers.of(question("a b c", 5, true), spans))
-        .extracting(AnswerSpan::answer)
+        .extracting(Answer::answer)
         .containsExactly("a", "b", "", "c");
     assertThat(Answers.of(question("a b c", 5, false), spans))
-        .extracting(AnswerSpan::answer)
+        .extracting(Answer::answer)
         .containsExactly("a", "b", "c");
   }
 
@@ -65,7 +65,7 @@ class AnswersTest {
     return new Spans.Span(start, end, score);
   }
 
-  private static List<AnswerSpan> answers(
+  private static List<Answer> answers(
       String context, int topK, boolean handleImpossible, Spans.Span... spans) {
     return Answers.of(question(context, topK, handleImpossible), new Spans(List.of(spans), 0));
   }

@@ -73,7 +73,7 @@ class PiecesTest {
   void aPredictFnThatChangesAnswersMustNotSplit() throws Exception {
     try (var handler = new QuestionAnsweringHandler(TestArtifact.dynamic(directory, "waves.pt"))) {
       var record = record(handler, CONTEXT, "{}");
-      var own = new QuestionAnswer.Answered(List.of(new AnswerSpan("mine", 1, 0, 4)), false, true);
+      var own = new QuestionAnswer.Answered(List.of(new Answer("mine", 1, 0, 4)), false, true);
       assertThatThrownBy(() -> handler.join(record, List.of(own, own)))
           .hasMessageContaining("predictFn")
           .hasMessageContaining("split that returns List.of(record)");

@@ -18,7 +18,7 @@ import dev.berth.memory.Footprint;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ServingMetrics;
-import dev.berth.serving.Answer;
+import dev.berth.serving.ServedAnswer;
 import dev.berth.serving.Call;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.Workers;
@@ -194,7 +194,7 @@ class ModelDirectorySchedules {
                 request, Call.of(deadline, memory, () -> false, Map.of(), RequestTrace.NONE));
         assertThat(answer)
             .isInstanceOfSatisfying(
-                Answer.Whole.class,
+                ServedAnswer.Whole.class,
                 whole -> assertThat(whole.response().body()).asString().isEqualTo("A"));
       }
     }

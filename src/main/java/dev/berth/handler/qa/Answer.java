@@ -6,4 +6,4 @@ package dev.berth.handler.qa;
 /// @param score its probability; more than 1 where several windows are sure of the same text
 /// @param start where it begins in the context, in Unicode code points
 /// @param end where it ends, exclusive
-public record AnswerSpan(String answer, double score, int start, int end) {}
+public record Answer(String answer, double score, int start, int end) {}

@@ -7,15 +7,15 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 
 /// What a model answers: one body, or parts as they are made.
-public sealed interface Answer {
+public sealed interface ServedAnswer {
 
   /// Where the request's time went. Of a streamed answer only when it has ended.
   Invocation invocation();
 
-  record Whole(InvocationResponse response, Invocation invocation) implements Answer {}
+  record Whole(InvocationResponse response, Invocation invocation) implements ServedAnswer {}
 
   /// An answer of which the first part is there, or that has none. Read on the request's thread.
-  non-sealed interface Streamed extends Answer {
+  non-sealed interface Streamed extends ServedAnswer {
 
     MediaType contentType();
 
