@@ -7,7 +7,6 @@ import dev.berth.config.ServerConfig;
 import dev.berth.engine.Machine;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.http.HttpServer;
-import dev.berth.http.Routes;
 import dev.berth.http.Serving;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;

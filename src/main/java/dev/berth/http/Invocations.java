@@ -10,8 +10,8 @@ import dev.berth.http.body.Inflated;
 import dev.berth.http.body.RequestBody;
 import dev.berth.http.body.Upload;
 import dev.berth.memory.ProcessMemory;
-import dev.berth.serving.ServedAnswer;
 import dev.berth.serving.Dialect;
+import dev.berth.serving.ServedAnswer;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.StreamLimits;
 import dev.berth.serving.hooks.Deadline;
@@ -327,7 +327,8 @@ public final class Invocations {
         write(ctx, response);
         RequestLog.of(ctx).served(invocation);
       }
-      case ServedAnswer.Streamed streamed -> new StreamedBody(ctx, Peer.endPoint(ctx), streamed).send();
+      case ServedAnswer.Streamed streamed ->
+          new StreamedBody(ctx, Peer.endPoint(ctx), streamed).send();
     }
   }
 

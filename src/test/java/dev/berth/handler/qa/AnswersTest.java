@@ -46,8 +46,7 @@ class AnswersTest {
   void placesAreCountedInCodePoints() {
     var context = "😀".repeat(200) + "Rome";
     assertThat(answers(context, 2, false, span(200, 204, 0.5), span(63, 65, 0.2)))
-        .containsExactly(
-            new Answer("Rome", 0.5, 200, 204), new Answer("😀😀", 0.2, 63, 65));
+        .containsExactly(new Answer("Rome", 0.5, 200, 204), new Answer("😀😀", 0.2, 63, 65));
   }
 
   @Test
