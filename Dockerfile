@@ -30,20 +30,24 @@ RUN version=$(sed -n 's/^JAVA_VERSION="\(.*\)"/\1/p' "$JAVA_HOME/release") \
 RUN jlink --output /java --compress zip-6 --no-header-files --no-man-pages --exclude-files '**/ct.sym' \
       --add-modules java.se,jdk.charsets,jdk.compiler,jdk.jcmd,jdk.jdwp.agent,jdk.jfr,jdk.management,jdk.unsupported,jdk.zipfs
 
+# What says which libraries there are. It is copied on below only where it has changed.
+FROM ${DEBIAN} AS poms
+COPY pom.xml /build/
+COPY src /build/src
+RUN find /build -type f ! -name pom.xml -delete && find /build -type d -empty -delete
+
 # The jars of others. Native libraries are taken out of them, those that this image's processor needs, so that nothing
 # is unpacked when the server starts. Without sources Maven makes Berth's own jars too, but empty; they are left behind.
 FROM --platform=$BUILDPLATFORM ${MAVEN} AS libraries
 ARG TARGETARCH
 WORKDIR /build
-COPY pom.xml ./
-COPY src/pom.xml src/
-COPY src/hooks/pom.xml src/hooks/
+COPY --from=poms /build ./
 RUN --mount=type=cache,target=/root/.m2/repository,sharing=locked \
     case $TARGETARCH in amd64) machine=x86_64 jna=x86-64 onnx=x64 ;; arm64) machine=aarch64 jna=aarch64 onnx=aarch64 ;; esac \
     && mvn -B -ntp -q -DskipTests package "-Dnative.classifier=linux-$machine" \
     && mkdir -p unpacked torch/cpu torch/gpu native \
     && mv target/lib . \
-    && rm -r target lib/berth-hooks-* \
+    && rm -r lib/berth-* && find . -name target -prune -exec rm -r {} + \
     && for jar in pytorch-native-cpu pytorch-jni tokenizers jna webp-imageio onnxruntime; do \
          jar --extract --file lib/"$jar"-[0-9]*.jar --dir "unpacked/$jar"; \
        done \
@@ -102,8 +106,7 @@ ENTRYPOINT ["/opt/java/bin/java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
 
 # What changes with Berth itself.
 FROM --platform=$BUILDPLATFORM libraries AS server
-COPY src/hooks src/hooks
-COPY src/main src/main
+COPY src src
 # The model of a template is that of an example.
 COPY examples/mnist examples/mnist
 RUN --mount=type=cache,target=/root/.m2/repository,sharing=locked \
@@ -112,7 +115,7 @@ COPY serve find-java.sh jvm.options LICENSE NOTICE /berth/
 RUN --mount=type=bind,from=system,source=/system/var/lib/dpkg/status.d,target=/status \
     --mount=type=bind,from=java,source=/opt/java/openjdk/release,target=/release \
     --mount=type=bind,source=src/image,target=/image \
-    mkdir /berth/lib && cp target/lib/berth-hooks-*.jar /berth/lib \
+    mkdir /berth/lib && cp target/lib/berth-*.jar /berth/lib \
     && cp target/berth.jar target/berth.cdx.json /berth && ln -s serve /berth/transform \
     && java --class-path 'lib/*' /image/BillOfMaterials.java /berth/berth.cdx.json /release /status
 

@@ -3,7 +3,7 @@
 The answers are those of `pipeline.py`, a port of the pipeline of transformers 4.53. Here are the questions and how sure
 their answers are.
 
-    python trace/reference.py --artifact model-artifact --questions src/main/resources/dev/berth/hub/questions.jsonl \\
+    python trace/reference.py --artifact model-artifact --questions src/extensions/hub/main/resources/dev/berth/hub/questions.jsonl \\
         --output src/test/resources/reference/question-answering.jsonl
     python trace/reference.py --model src/test/resources/torchscript/waves.pt --variations 2 \\
         --output src/test/resources/reference/question-answering-exact.jsonl.gz
@@ -198,7 +198,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Compute the reference answers.")
     parser.add_argument("--artifact", type=Path, default=Path("model-artifact"))
     parser.add_argument("--model", type=Path, help="a TorchScript file to use instead of the artifact's")
-    parser.add_argument("--questions", type=Path, default=Path("src/main/resources/dev/berth/hub/questions.jsonl"))
+    parser.add_argument("--questions", type=Path, default=Path("src/extensions/hub/main/resources/dev/berth/hub/questions.jsonl"))
     parser.add_argument("--variations", type=int, default=0, help="how often to ask each question again, otherwise")
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args()

@@ -74,7 +74,7 @@ class PerformanceDocTest {
   }
 
   private static long code(String type) {
-    try (var files = Files.walk(Path.of("src", "main", "java"))) {
+    try (var files = Files.walk(Path.of("src"))) {
       List<Path> sources =
           files.filter(file -> file.getFileName().toString().equals(type + ".java")).toList();
       assertThat(sources).as(type).hasSize(1);

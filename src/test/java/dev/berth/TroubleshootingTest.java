@@ -55,6 +55,6 @@ class TroubleshootingTest {
 
   private static boolean isSource(Path file) {
     return file.toString().endsWith(".java")
-        && List.of("main", "hooks").contains(file.getName(1).toString());
+        && !List.of("test", "image").contains(file.getName(1).toString());
   }
 }
