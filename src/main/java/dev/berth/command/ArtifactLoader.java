@@ -31,7 +31,7 @@ final class ArtifactLoader implements ModelStore.Loader {
 
   ArtifactLoader(ServerConfig config) {
     this.config = config;
-    this.sessions = Server.sessions(config);
+    this.sessions = Deployment.sessions(config);
   }
 
   /// Chooses the devices and starts the workers. Until then, loads wait.

@@ -263,4 +263,11 @@ record Deployment(
       }
     }
   }
+
+  /// The room for the sessions of all models.
+  static SessionRoom sessions(ServerConfig config) {
+    return new SessionRoom(
+        config.sessions().most(),
+        config.sessions().bytes().orElse(Runtime.getRuntime().maxMemory() / 10));
+  }
 }

@@ -81,7 +81,7 @@ public final class InProcessModel implements AutoCloseable {
       var model = new ServedModel(Served.NAME, hooks, metrics);
       try {
         var first = new FirstSample(deployment.directory(), config);
-        deployment.load(model, workers, first, Server.sessions(config));
+        deployment.load(model, workers, first, Deployment.sessions(config));
       } catch (Throwable e) {
         workers.close();
         throw e;

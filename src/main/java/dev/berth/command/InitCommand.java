@@ -3,6 +3,7 @@ package dev.berth.command;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -23,14 +24,10 @@ record InitCommand(Path home) {
             .paramLabel("<template>")
             .defaultValue(Template.TENSOR.toString())
             .description(
-                "qa: question answering with one hook changed",
-                "image: a TorchScript that is given images",
-                "tensor: a TorchScript that is given numbers",
-                "text: texts in, a label out",
-                "picture: a picture out",
-                "streaming: an answer that leaves part by part",
-                "recommender: plain Java without a TorchScript",
-                "  Default: tensor")
+                Stream.concat(
+                        Stream.of(Template.values()).map(each -> each + ": " + each.says),
+                        Stream.of("  Default: " + Template.TENSOR))
+                    .toArray(String[]::new))
             .build());
     spec.addPositional(
         PositionalParamSpec.builder()

@@ -7,6 +7,7 @@ import dev.berth.config.ServerConfig;
 import dev.berth.engine.Machine;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.http.HttpServer;
+import dev.berth.http.Routes;
 import dev.berth.http.Serving;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
@@ -21,7 +22,6 @@ import dev.berth.serving.many.ModelRegistry;
 import dev.berth.serving.many.ModelStore;
 import dev.berth.serving.many.Served;
 import dev.berth.serving.many.StuckHooks;
-import dev.berth.serving.sessions.SessionRoom;
 import dev.berth.telemetry.Exporter;
 import dev.berth.telemetry.Exporter.Export;
 import dev.berth.telemetry.Tracing;
@@ -278,19 +278,13 @@ public final class Server implements AutoCloseable {
           deployment.devices().origin());
       deployment.hooks().description().forEach((name, value) -> log.info("{}: {}", name, value));
       workers = Workers.on(deployment.workers(), metrics);
-      deployment.load(model, workers, first.apply(deployment.directory()), sessions(config));
+      deployment.load(
+          model, workers, first.apply(deployment.directory()), Deployment.sessions(config));
       log.info("ready: {} workers, {}", deployment.workers().size(), deployment.limits());
     } catch (Throwable e) {
       model.loadFailed(e);
       throw e;
     }
-  }
-
-  /// The room for the sessions of all models.
-  static SessionRoom sessions(ServerConfig config) {
-    return new SessionRoom(
-        config.sessions().most(),
-        config.sessions().bytes().orElse(Runtime.getRuntime().maxMemory() / 10));
   }
 
   /// Why no model can serve, whichever it is.

@@ -14,20 +14,15 @@ import java.util.Locale;
 /// A model artifact to begin with: hooks with comments, a model where one is small enough, a
 /// request to try, and a test.
 public enum Template {
-  /// Question answering with one hook changed. Its model is that of the sample artifact.
-  QA("sample.json"),
-  /// A TorchScript that is given an image.
-  IMAGE("model.pt", "sample.png", "sample-response.json"),
-  /// A TorchScript that is given numbers.
-  TENSOR("model.pt", "sample.json", "sample-response.json"),
-  /// Texts in, a label out.
-  TEXT("words.csv", "sample.json", "sample-response.json"),
-  /// Numbers in, a picture out.
-  PICTURE("sample.json"),
-  /// An answer that leaves part by part.
-  STREAMING("next.csv", "sample.json", "sample-response.json"),
-  /// No TorchScript at all.
-  RECOMMENDER("films.csv", "sample.json", "sample-response.json");
+  QA("question answering with one hook changed", "sample.json"),
+  IMAGE("a TorchScript that is given images", "model.pt", "sample.png", "sample-response.json"),
+  TENSOR("a TorchScript that is given numbers", "model.pt", "sample.json", "sample-response.json"),
+  TEXT("texts in, a label out", "words.csv", "sample.json", "sample-response.json"),
+  PICTURE("a picture out", "sample.json"),
+  STREAMING(
+      "an answer that leaves part by part", "next.csv", "sample.json", "sample-response.json"),
+  RECOMMENDER(
+      "plain Java without a TorchScript", "films.csv", "sample.json", "sample-response.json");
 
   /// What every template has.
   private static final List<String> COMMON =
@@ -37,9 +32,13 @@ public enum Template {
   private static final List<String> OF_THE_SAMPLE =
       List.of("model.json", "model.pt", "tokenizer.json", "sample-response.json");
 
+  /// What it is, for people. The model of QA is that of the sample artifact.
+  final String says;
+
   private final List<String> files;
 
-  Template(String... files) {
+  Template(String says, String... files) {
+    this.says = says;
     this.files = List.of(files);
   }
 

@@ -18,10 +18,10 @@ public enum ErrorType {
   INTERNAL(500, "A hook or the server failed"),
   NOT_READY(503, 1, "The model is loading, stopping or failed"),
   OVERLOADED(503, 1, "The queue is full; worth a retry"),
-  TOO_MANY_CONNECTIONS(OVERLOADED, "Other connections have all the places; worth a retry"),
-  TOO_MANY_SESSIONS(OVERLOADED, "Other sessions have all the places; worth a retry"),
-  TOO_MANY_LOADS(OVERLOADED, "Too many models are being loaded; worth a retry"),
-  MEMORY_TAKEN(OVERLOADED, "Other requests have the memory; worth a retry"),
+  TOO_MANY_CONNECTIONS(503, 1, OVERLOADED, "Other connections have all the places; worth a retry"),
+  TOO_MANY_SESSIONS(503, 1, OVERLOADED, "Other sessions have all the places; worth a retry"),
+  TOO_MANY_LOADS(503, 1, OVERLOADED, "Too many models are being loaded; worth a retry"),
+  MEMORY_TAKEN(503, 1, OVERLOADED, "Other requests have the memory; worth a retry"),
   DEADLINE_EXCEEDED(504, "The time of the request ran out before it was answered"),
   INSUFFICIENT_MEMORY(507, "The accelerator or the process had no memory for it");
 
@@ -41,10 +41,10 @@ public enum ErrorType {
     this.code = name();
   }
 
-  /// A reason that clients are told as another one.
-  ErrorType(ErrorType told, String meaning) {
-    this.status = told.status;
-    this.retryAfter = told.retryAfter;
+  /// @param told the reason by whose name clients are told of it
+  ErrorType(int status, int retryAfter, ErrorType told, String meaning) {
+    this.status = status;
+    this.retryAfter = retryAfter;
     this.meaning = meaning;
     this.code = told.code;
   }

@@ -25,7 +25,7 @@ public final class HubLayout implements ModelLayout {
       return Optional.empty();
     }
     var model = HubModel.open(directory, Optional.empty());
-    return Optional.of(model.description().set(WARNINGS, JsonText.tree(model.warnings())));
+    return Optional.of(model.description.set(WARNINGS, JsonText.tree(model.warnings)));
   }
 
   private static boolean needsNoTokenizer(Path directory) {

@@ -30,14 +30,23 @@ final class HubModel implements HubFiles {
   private static final String CONFIG = "config.json";
 
   private final Path directory;
-  private final Path file;
   private final Engine engine;
   private final GraphNames graph;
-  private final HubTask task;
   private final JsonNode config;
-  private final ObjectNode description = JsonNodeFactory.instance.objectNode();
-  private final List<String> reasons = new ArrayList<>();
-  private final List<String> warnings = new ArrayList<>();
+
+  /// The one that is taken.
+  final Path file;
+
+  final HubTask task;
+
+  /// What `model.json` says.
+  final ObjectNode description = JsonNodeFactory.instance.objectNode();
+
+  /// What was chosen and why, a line each.
+  final List<String> reasons = new ArrayList<>();
+
+  /// What its files say that is not done, or do not say, a line each.
+  final List<String> warnings = new ArrayList<>();
 
   /// Reads the files of a directory.
   ///
@@ -126,19 +135,9 @@ final class HubModel implements HubFiles {
     return file.startsWith(directory) ? directory.relativize(file).toString() : file.toString();
   }
 
-  /// The file that is taken.
-  Path file() {
-    return file;
-  }
-
-  /// What that is called in an artifact.
+  /// What its file is called in an artifact.
   String nameInArtifact() {
     return "model." + engine.hubFormat().orElseThrow();
-  }
-
-  /// The files that hold its weights, relative to it.
-  List<String> weights() {
-    return graph.weights();
   }
 
   /// The files in int8 for this CPU that may take the place of this one, the best first.
@@ -146,25 +145,6 @@ final class HubModel implements HubFiles {
     return ModelFiles.precision(file).filter("fp32"::equals).isPresent()
         ? ModelFiles.int8(ModelFiles.in(directory))
         : List.of();
-  }
-
-  HubTask task() {
-    return task;
-  }
-
-  /// What `model.json` says.
-  ObjectNode description() {
-    return description;
-  }
-
-  /// What was chosen and why, a line each.
-  List<String> reasons() {
-    return reasons;
-  }
-
-  /// What its files say that is not done, or do not say, a line each.
-  List<String> warnings() {
-    return warnings;
   }
 
   @Override

@@ -163,8 +163,8 @@ public final class PackCommand implements Subcommand {
               .formatted(output));
     }
     var model = HubModel.open(source, file);
-    model.reasons().forEach(say);
-    model.warnings().forEach(warning -> say.accept("warning: " + warning));
+    model.reasons.forEach(say);
+    model.warnings.forEach(warning -> say.accept("warning: " + warning));
     Files.createDirectories(output.getParent());
     var unfinished = Files.createTempDirectory(output.getParent(), ".berth-pack");
     try {
@@ -182,7 +182,7 @@ public final class PackCommand implements Subcommand {
           boolean agrees = Trial.agrees(agreement);
           say.accept("%s: %s; %s".formatted(name, agreement, agrees ? "taken" : "not taken"));
           if (agrees) {
-            lighter.description().set("agreement", JsonText.tree(agreement));
+            lighter.description.set("agreement", JsonText.tree(agreement));
             model = lighter;
             chosen = directory;
             answers = own;
@@ -195,10 +195,10 @@ public final class PackCommand implements Subcommand {
       Files.write(chosen.resolve("sample.json"), JsonText.bytes(trial.sample()));
       var answer = answers.getFirst();
       // int8 and fp16 round otherwise on other machines. The text of an answer stays the same.
-      if (answer.has("answer") || model.description().path("precision").asText().equals("fp32")) {
+      if (answer.has("answer") || model.description.path("precision").asText().equals("fp32")) {
         Files.write(chosen.resolve("sample-response.json"), JsonText.bytes(answer));
       }
-      model.description().put("target", target.toString());
+      model.description.put("target", target.toString());
       describe(model, chosen);
       var text = answer.toString();
       say.accept("sample: " + text.substring(0, Math.min(LONGEST_SHOWN, text.length())));
@@ -215,11 +215,11 @@ public final class PackCommand implements Subcommand {
   /// Everything but the sample. What links lead to is copied.
   private static Path write(HubModel model, Path directory) throws IOException {
     Files.createDirectory(directory);
-    Files.copy(model.file(), directory.resolve(model.nameInArtifact()));
-    for (var name : model.weights()) {
-      var from = model.file().resolveSibling(name).normalize();
+    Files.copy(model.file, directory.resolve(model.nameInArtifact()));
+    for (var name : model.graph().weights()) {
+      var from = model.file.resolveSibling(name).normalize();
       // What leads out of the directory is refused where the model is loaded.
-      if (from.startsWith(model.file().resolveSibling("").normalize()) && Files.exists(from)) {
+      if (from.startsWith(model.file.resolveSibling("").normalize()) && Files.exists(from)) {
         var copy = directory.resolve(name).normalize();
         Files.createDirectories(copy.getParent());
         Files.copy(from, copy);
@@ -230,13 +230,13 @@ public final class PackCommand implements Subcommand {
         Files.copy(model.directory().resolve(name), directory.resolve(name));
       }
     }
-    ((ObjectNode) model.description().path("files").path(0)).put("path", model.nameInArtifact());
+    ((ObjectNode) model.description.path("files").path(0)).put("path", model.nameInArtifact());
     describe(model, directory);
     return directory;
   }
 
   private static void describe(HubModel model, Path directory) throws IOException {
-    Files.write(directory.resolve("model.json"), JsonText.bytes(model.description()));
+    Files.write(directory.resolve("model.json"), JsonText.bytes(model.description));
   }
 
   private List<JsonNode> ask(Trial trial, Path artifact, HubModel model) throws Exception {
@@ -247,7 +247,7 @@ public final class PackCommand implements Subcommand {
       // Its own place is gone when this is read.
       throw new StartException(
           (why + e.getMessage())
-              .replace(artifact.resolve(model.nameInArtifact()).toString(), model.file().toString())
+              .replace(artifact.resolve(model.nameInArtifact()).toString(), model.file.toString())
               .replace(artifact.toString(), model.directory().toString())
               .replace("model.json: ", ModelLayout.SOURCE));
     }

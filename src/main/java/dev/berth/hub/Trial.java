@@ -32,7 +32,7 @@ final class Trial {
   Trial(HubModel model) throws IOException {
     this.model = model;
     this.requests =
-        model.task().requests(passages(), model, model.description()).stream().distinct().toList();
+        model.task.requests(passages(), model, model.description).stream().distinct().toList();
     this.sample = requests.getFirst().deepCopy().without("parameters");
   }
 
@@ -90,8 +90,8 @@ final class Trial {
       var other = others.get(i);
       if (!one.isMissingNode()) {
         questions++;
-        same += model.task().isSame(one, other, model.description(), near) ? 1 : 0;
-        apart = Math.max(apart, model.task().difference(one, other));
+        same += model.task.isSame(one, other, model.description, near) ? 1 : 0;
+        apart = Math.max(apart, model.task.difference(one, other));
       }
     }
     return new Agreement(questions, same, Math.clamp(apart, 0, 1));

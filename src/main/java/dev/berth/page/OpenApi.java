@@ -62,7 +62,10 @@ final class OpenApi {
         .put("type", "string")
         .put("description", "what was found, and what was expected");
     var type = fields.putObject("type").put("type", "string").putArray("enum");
-    Arrays.stream(ErrorType.values()).map(OpenApi::word).distinct().forEach(type::add);
+    Arrays.stream(ErrorType.values())
+        .map(OpenApi::word)
+        .distinct()
+        .forEach(type::add);
     type.add("bad_request");
     fields.putObject("code").put("type", "integer").put("description", "the HTTP status");
     inside(schemas.putObject(DocumentedRoute.NESTED_ERROR))

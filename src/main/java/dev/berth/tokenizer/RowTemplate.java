@@ -138,7 +138,7 @@ record RowTemplate(List<Part> single, List<Part> pair) {
         var text = texts.get(part.sequence);
         int from =
             truncation.side() == Truncation.Side.RIGHT ? 0 : text.size() - lengths[part.sequence];
-        text.copyTo(row, at, from, lengths[part.sequence], part);
+        text.copyTo(row, at, from, lengths[part.sequence], part.typeId, part.sequence);
         at += lengths[part.sequence];
       }
     }

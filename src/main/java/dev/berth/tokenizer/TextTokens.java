@@ -11,11 +11,11 @@ record TextTokens(String text, Tokens tokens) {
   }
 
   /// Puts some of the tokens into a row.
-  void copyTo(Encoding row, int at, int from, int count, RowTemplate.Part part) {
+  void copyTo(Encoding row, int at, int from, int count, long typeId, int sequence) {
     System.arraycopy(tokens.ids(), from, row.ids(), at, count);
-    Arrays.fill(row.typeIds(), at, at + count, part.typeId());
+    Arrays.fill(row.typeIds(), at, at + count, typeId);
     Arrays.fill(row.specialTokensMask(), at, at + count, 0);
-    Arrays.fill(row.sequences(), at, at + count, part.sequence());
+    Arrays.fill(row.sequences(), at, at + count, sequence);
     var places = places();
     for (int i = 0; i < count; i++) {
       int start = tokens.starts()[from + i];

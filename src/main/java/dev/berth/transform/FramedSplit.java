@@ -25,11 +25,6 @@ enum FramedSplit implements SplitType {
   }
 
   @Override
-  public String word() {
-    return word;
-  }
-
-  @Override
   public boolean isSplit() {
     return this != NONE;
   }

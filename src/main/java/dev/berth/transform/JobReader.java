@@ -138,9 +138,9 @@ public final class JobReader {
   /// The one that was named, with its own option.
   SplitType splitType(List<SplitType> known) {
     var word = text(JobOption.SPLIT_TYPE).orElse("None");
-    var named = known.stream().filter(type -> type.word().equals(word)).findFirst();
+    var named = known.stream().filter(type -> type.toString().equals(word)).findFirst();
     if (named.isEmpty()) {
-      wrong(JobOption.SPLIT_TYPE, word, expected(known.stream().map(SplitType::word).toList()));
+      wrong(JobOption.SPLIT_TYPE, word, expected(known));
     }
     var type = named.orElse(FramedSplit.NONE);
     for (var option : ofSplitTypes.entrySet()) {

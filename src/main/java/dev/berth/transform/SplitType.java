@@ -11,9 +11,8 @@ import java.util.stream.Stream;
 /// `TransformInput.SplitType`: where the records of an object end. [ServiceLoader] finds those of
 /// extensions, such as the elements of XML, beside those of SageMaker.
 ///
-/// A job chooses one by its word before any object is opened, and opens a reader for each object on
-/// a thread of its own. Its `toString` is the word, with the value of its option where it has one:
-/// the outputs of an earlier run only count where that is the same.
+/// A job chooses one before any object is opened, and opens a reader for each object on a thread of
+/// its own.
 public interface SplitType {
 
   /// All that there are.
@@ -25,8 +24,10 @@ public interface SplitType {
         .toList();
   }
 
-  /// As the API spells it.
-  String word();
+  /// The word that a job chooses it by, as the API spells it. With a value of its option it says
+  /// that too: the outputs of an earlier run only count where this is the same.
+  @Override
+  String toString();
 
   /// Whether an object may have several records.
   default boolean isSplit() {

@@ -138,24 +138,24 @@ class SentenceFilesTest {
         """
         {'pooling_mode_lasttoken': true, 'pooling_mode_weightedmean_tokens': true, 'pooling_mode_mean_sqrt_len_tokens': true,
          'pooling_mode_mean_tokens': true, 'pooling_mode_max_tokens': true, 'pooling_mode_cls_token': true}""");
-    assertThat(model().description().path("pooling"))
+    assertThat(model().description.path("pooling"))
         .hasToString(
             "[\"cls\",\"max\",\"mean\",\"mean_sqrt_len_tokens\",\"weightedmean\",\"lasttoken\"]");
     write(POOLING, "{'pooling_mode_mean_tokens': true, 'pooling_mode_max_tokens': true}");
     assertThat(answers("\"lamp red\"")).containsExactly("[8.0,6.0]");
     // The new form has an order of its own, and no mode is the mean.
     write(POOLING, "{'pooling_mode': ['mean', 'cls']}");
-    assertThat(model().description().path("pooling")).hasToString("[\"mean\",\"cls\"]");
+    assertThat(model().description.path("pooling")).hasToString("[\"mean\",\"cls\"]");
     write(POOLING, "{'pooling_mode_mean_tokens': false}");
     modules("Pooling", "1_Pooling", "Normalize", "2_Normalize");
-    assertThat(model().description().path("pooling")).hasToString("[\"mean\",\"normalize\"]");
-    assertThat(model().warnings()).isEmpty();
+    assertThat(model().description.path("pooling")).hasToString("[\"mean\",\"normalize\"]");
+    assertThat(model().warnings).isEmpty();
   }
 
   @Test
   void aModelWithoutItsFilesIsTheMeanWithOneWarning() throws Exception {
     Files.delete(directory.resolve("modules.json"));
-    assertThat(model().warnings())
+    assertThat(model().warnings)
         .singleElement()
         .asString()
         .startsWith("modules.json: not found, so the mean of the tokens is taken; copy it from");
@@ -177,7 +177,7 @@ class SentenceFilesTest {
       })
   void otherKeysAreNamed(String file, String json, String warning) throws Exception {
     write(file, json);
-    assertThat(model().warnings()).singleElement().asString().startsWith(warning);
+    assertThat(model().warnings).singleElement().asString().startsWith(warning);
   }
 
   @ParameterizedTest
@@ -228,8 +228,8 @@ class SentenceFilesTest {
     write(
         "2_Normalize/config.json",
         "{'module_input_name': 'sentence_embedding', 'module_output_name': 'sentence_embedding'}");
-    assertThat(model().warnings()).isEmpty();
-    assertThat(JsonText.write(model().description().path("pooling")))
+    assertThat(model().warnings).isEmpty();
+    assertThat(JsonText.write(model().description.path("pooling")))
         .isEqualTo("[\"cls\",\"normalize\"]");
     write("2_Normalize/config.json", "{'module_input_name': 'token_embeddings'}");
     assertThatThrownBy(this::model)
@@ -253,15 +253,15 @@ class SentenceFilesTest {
     write("config.json", "{'architectures': ['BertModel'], %s}".formatted(config));
     write("tokenizer_config.json", tokenizer);
     write(TRANSFORMER, transformer);
-    assertThat(model().description().path("maxSequenceLength").asInt()).isEqualTo(longest);
-    assertThat(model().warnings()).isEmpty();
+    assertThat(model().description.path("maxSequenceLength").asInt()).isEqualTo(longest);
+    assertThat(model().warnings).isEmpty();
   }
 
   @Test
   void whereNoFileSaysItTheLongestRowIsNamed() throws Exception {
     write("config.json", "{'architectures': ['BertModel']}");
-    assertThat(model().description().path("maxSequenceLength").asInt()).isEqualTo(512);
-    assertThat(model().warnings())
+    assertThat(model().description.path("maxSequenceLength").asInt()).isEqualTo(512);
+    assertThat(model().warnings)
         .singleElement()
         .asString()
         .contains("found no max_position_embeddings", "so the longest row has 512 tokens");
@@ -269,7 +269,7 @@ class SentenceFilesTest {
     var cut =
         "\"truncation\": {\"direction\": \"Right\", \"max_length\": 2, \"strategy\": \"LongestFirst\", \"stride\": 0}";
     write("tokenizer.json", tokenizer.replace("\"truncation\": null", cut));
-    assertThat(model().description().path("maxSequenceLength").asInt()).isEqualTo(2);
+    assertThat(model().description.path("maxSequenceLength").asInt()).isEqualTo(2);
     // Python passes over it where anything else says a length.
     write("config.json", "{'architectures': ['BertModel'], 'max_position_embeddings': 4}");
     assertThat(

@@ -19,8 +19,8 @@ class SplitTypeTest {
   private record Elements(String name) implements SplitType {
 
     @Override
-    public String word() {
-      return "Xml";
+    public String toString() {
+      return name.isEmpty() ? "Xml" : "Xml " + name;
     }
 
     @Override

@@ -1,7 +1,6 @@
 package dev.berth.handler.text;
 
 import dev.berth.handler.task.ScoreFunction;
-import dev.berth.handler.text.TokenClassificationHandler.Aggregation;
 import dev.berth.tokenizer.Encoding;
 import dev.berth.tokenizer.Tokenizer;
 import dev.berth.tokenizer.Vocabulary;

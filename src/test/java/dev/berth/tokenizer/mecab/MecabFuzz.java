@@ -1,7 +1,6 @@
 package dev.berth.tokenizer.mecab;
 
 import dev.berth.hooks.BadInputException;
-import dev.berth.testing.JapaneseArtifact;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;

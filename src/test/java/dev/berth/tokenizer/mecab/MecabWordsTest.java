@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.berth.testing.Gzipped;
-import dev.berth.testing.JapaneseArtifact;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.berth.testing.JapaneseArtifact;
 import dev.berth.tokenizer.Tokenizer;
 import java.io.IOException;
 import java.nio.file.Files;

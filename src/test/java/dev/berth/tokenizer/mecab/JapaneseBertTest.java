@@ -1,11 +1,10 @@
-package dev.berth.handler.qa;
+package dev.berth.tokenizer.mecab;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.berth.testing.JapaneseArtifact;
 import dev.berth.testing.TestServer;
 import java.nio.file.Files;
 import java.nio.file.Path;

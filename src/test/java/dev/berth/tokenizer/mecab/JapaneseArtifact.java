@@ -1,5 +1,6 @@
-package dev.berth.testing;
+package dev.berth.tokenizer.mecab;
 
+import dev.berth.testing.Gzipped;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
