@@ -5,7 +5,7 @@ import org.eclipse.jetty.server.Handler;
 
 /// What a protocol has in front of all routes of a server: it may answer a request itself, or hand
 /// on another one.
-public interface Front extends AutoCloseable {
+public interface Front {
 
   /// Asked once. Runs on the thread of each request, behind the count of connections.
   Handler.Wrapper handler();
@@ -17,6 +17,5 @@ public interface Front extends AutoCloseable {
   Duration mostToClose();
 
   /// Runs after the server has closed its connections.
-  @Override
   void close() throws InterruptedException;
 }
