@@ -2,7 +2,6 @@ package dev.berth.http;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
-import dev.berth.hooks.MediaType;
 import io.javalin.http.Context;
 import io.javalin.http.Handler;
 import java.util.Optional;
@@ -14,19 +13,6 @@ public interface ErrorForm {
 
   /// `{"message": …, "type": …, "code": …}`.
   ErrorForm PLAIN = (type, message, _) -> Errors.body(type, message);
-
-  /// The same inside an `error`, as OpenAI and Google have it.
-  ErrorForm NESTED = new InJson((type, message, _) -> Errors.wrapped(type, message));
-
-  /// `{"error": …}`, as the Open Inference Protocol and Hugging Face have it. KServe's client shows
-  /// no error whose type has a parameter.
-  ErrorForm TEXT =
-      new InJson((_, message, _) -> Errors.alone(message)) {
-        @Override
-        public byte[] malformed(int status, String message) {
-          return Errors.alone(message);
-        }
-      };
 
   /// @param path of the request
   byte[] body(ErrorType type, String message, String path);
@@ -69,24 +55,5 @@ public interface ErrorForm {
       ctx.attribute(ErrorForm.class.getName(), form);
       handler.handle(ctx);
     };
-  }
-
-  /// A form whose type has no parameter.
-  class InJson implements ErrorForm {
-    private final ErrorForm form;
-
-    public InJson(ErrorForm form) {
-      this.form = form;
-    }
-
-    @Override
-    public byte[] body(ErrorType type, String message, String path) {
-      return form.body(type, message, path);
-    }
-
-    @Override
-    public String contentType() {
-      return MediaType.JSON.toString();
-    }
   }
 }

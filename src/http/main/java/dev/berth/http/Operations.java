@@ -41,7 +41,7 @@ public interface Operations {
 
   /// Of a platform's or another server's protocol that has the message alone for an error.
   default Operation protocol(String summary, String answer) {
-    return of(Group.PROTOCOL, summary, ErrorForm.TEXT).answers(answer);
+    return of(Group.PROTOCOL, summary, JsonErrorForm.TEXT).answers(answer);
   }
 
   default Operation page(String summary) {

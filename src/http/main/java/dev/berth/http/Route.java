@@ -14,14 +14,14 @@ import java.util.function.Function;
 public record Route(
     HandlerType method,
     String path,
-    Number number,
+    ModelCount models,
     boolean isForHealth,
     Function<Operations, Operation> says,
     Function<ServerParts, Handler> handler)
     implements Described {
 
   /// How many models a server has that has the route.
-  public enum Number {
+  public enum ModelCount {
     ANY,
     ONE,
     MANY
@@ -47,23 +47,23 @@ public record Route(
       String path,
       Function<Operations, Operation> says,
       Function<ServerParts, Handler> handler) {
-    return new Route(method, path, Number.ANY, false, says, handler);
+    return new Route(method, path, ModelCount.ANY, false, says, handler);
   }
 
   /// The same where there is one model.
   public Route ofOne() {
-    return new Route(method, path, Number.ONE, isForHealth, says, handler);
+    return new Route(method, path, ModelCount.ONE, isForHealth, says, handler);
   }
 
   /// The same where there are many models.
   public Route ofMany() {
-    return new Route(method, path, Number.MANY, isForHealth, says, handler);
+    return new Route(method, path, ModelCount.MANY, isForHealth, says, handler);
   }
 
   /// The same for a route that says whether the server can answer, and so is answered where
   /// connections are refused.
   public Route forHealth() {
-    return new Route(method, path, number, true, says, handler);
+    return new Route(method, path, models, true, says, handler);
   }
 
   /// The same with failures said in this form, whatever the path.
@@ -71,7 +71,7 @@ public record Route(
     return new Route(
         method,
         path,
-        number,
+        models,
         isForHealth,
         says,
         parts -> ErrorForm.chosen(form, handler.apply(parts)));
@@ -83,7 +83,7 @@ public record Route(
     return new Route(
         method,
         path,
-        number,
+        models,
         isForHealth,
         operations -> {
           var operation = says.apply(operations);
@@ -103,6 +103,6 @@ public record Route(
   }
 
   boolean isHere(boolean hasMany) {
-    return number != (hasMany ? Number.ONE : Number.MANY);
+    return models != (hasMany ? ModelCount.ONE : ModelCount.MANY);
   }
 }

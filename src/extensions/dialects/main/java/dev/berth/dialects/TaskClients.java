@@ -6,6 +6,7 @@ import dev.berth.hooks.MediaType;
 import dev.berth.http.ContainerContract;
 import dev.berth.http.ErrorForm;
 import dev.berth.http.Invocations;
+import dev.berth.http.JsonErrorForm;
 import dev.berth.http.ModelRequest;
 import dev.berth.http.Operation;
 import dev.berth.http.Operations;
@@ -35,7 +36,7 @@ public final class TaskClients implements Protocol {
                         _ -> ctx -> ctx.result(ServingMetrics.version()))
                     .ofOne()),
             TextEmbeddings.PATHS.stream().map(path -> at(path, TextEmbeddings.ERRORS)),
-            Stream.of(at(HuggingFace.ROOT, ErrorForm.TEXT)),
+            Stream.of(at(HuggingFace.ROOT, JsonErrorForm.TEXT)),
             Cohere.PATHS.stream().map(path -> at(path, ErrorForm.PLAIN)))
         .flatMap(routes -> routes)
         .toList();

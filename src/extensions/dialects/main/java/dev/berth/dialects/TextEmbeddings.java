@@ -16,6 +16,7 @@ import dev.berth.error.ErrorType;
 import dev.berth.hooks.BadInputException;
 import dev.berth.http.ErrorForm;
 import dev.berth.http.Errors;
+import dev.berth.http.JsonErrorForm;
 import dev.berth.serving.Dialect;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -88,7 +89,7 @@ final class TextEmbeddings {
 
   /// `{"error": …, "error_type": …}`, with its statuses.
   static final ErrorForm ERRORS =
-      new ErrorForm.InJson(
+      new JsonErrorForm(
           (type, message, _) ->
               Errors.shortened(
                   message,

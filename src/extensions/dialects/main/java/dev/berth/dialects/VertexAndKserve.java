@@ -2,6 +2,7 @@ package dev.berth.dialects;
 
 import dev.berth.config.ServerConfig;
 import dev.berth.http.ErrorForm;
+import dev.berth.http.JsonErrorForm;
 import dev.berth.http.Operation;
 import dev.berth.http.Operations;
 import dev.berth.http.Protocol;
@@ -34,13 +35,13 @@ public final class VertexAndKserve implements Protocol {
   public Optional<ErrorForm> errors(String path, ServerConfig config) {
     return path.startsWith(MODELS + "/")
             || config.platform().predictRoute().equals(Optional.of(path))
-        ? Optional.of(ErrorForm.NESTED)
+        ? Optional.of(JsonErrorForm.NESTED)
         : Optional.empty();
   }
 
   private static Operation said(Operations operations) {
     return operations
-        .model("Ask the model as Vertex AI and KServe's version 1 do", ErrorForm.NESTED)
+        .model("Ask the model as Vertex AI and KServe's version 1 do", JsonErrorForm.NESTED)
         .takes("{instances: []}")
         .answers("{predictions: []}")
         .failsAsking();

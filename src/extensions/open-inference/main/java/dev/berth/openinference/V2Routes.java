@@ -6,6 +6,7 @@ import static dev.berth.http.Route.post;
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.http.ErrorForm;
+import dev.berth.http.JsonErrorForm;
 import dev.berth.http.Operation;
 import dev.berth.http.Operations;
 import dev.berth.http.Protocol;
@@ -63,7 +64,7 @@ public final class V2Routes implements Protocol {
   @Override
   public Optional<ErrorForm> errors(String path, ServerConfig config) {
     return path.equals(ROOT) || path.startsWith(ROOT + "/")
-        ? Optional.of(ErrorForm.TEXT)
+        ? Optional.of(JsonErrorForm.TEXT)
         : Optional.empty();
   }
 

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.error.ErrorType;
 import dev.berth.http.ErrorForm;
+import dev.berth.http.JsonErrorForm;
 import dev.berth.http.Operation;
 import dev.berth.http.Operations;
 import java.util.Arrays;
@@ -29,7 +30,9 @@ final class DocumentedRoute implements Operation {
 
   DocumentedRoute(Operations.Group group, String summary, ErrorForm errors) {
     this.errors =
-        errors == ErrorForm.NESTED ? NESTED_ERROR : errors == ErrorForm.TEXT ? TEXT_ERROR : ERROR;
+        errors.equals(JsonErrorForm.NESTED)
+            ? NESTED_ERROR
+            : errors.equals(JsonErrorForm.TEXT) ? TEXT_ERROR : ERROR;
     node.put("summary", summary);
     node.putArray("tags").add(group.tag());
   }

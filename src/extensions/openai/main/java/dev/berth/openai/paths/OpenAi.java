@@ -6,6 +6,7 @@ import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.hooks.MediaType;
 import dev.berth.http.ErrorForm;
+import dev.berth.http.JsonErrorForm;
 import dev.berth.http.Operation;
 import dev.berth.http.Operations;
 import dev.berth.http.Protocol;
@@ -39,7 +40,7 @@ public final class OpenAi implements Protocol {
             o ->
                 o.model(
                         "The models that can be asked, as OpenAI's clients list them",
-                        ErrorForm.NESTED)
+                        JsonErrorForm.NESTED)
                     .answers(
                         "{object: '', data: [{id: '', object: '', created: 1, owned_by: ''}]}"),
             parts -> ctx -> list(ctx, parts)),
@@ -48,7 +49,7 @@ public final class OpenAi implements Protocol {
             o ->
                 o.model(
                         "The model, for clients of OpenAI and of KServe's version 1",
-                        ErrorForm.NESTED)
+                        JsonErrorForm.NESTED)
                     .answers(
                         "{id: '', object: '', created: 1, owned_by: '', name: '', ready: true}")
                     .fails(ErrorType.NOT_READY),
@@ -67,7 +68,7 @@ public final class OpenAi implements Protocol {
   /// Some of its clients show nothing of an error that is not inside an `error`.
   @Override
   public Optional<ErrorForm> errors(String path, ServerConfig config) {
-    return path.startsWith("/v1/") ? Optional.of(ErrorForm.NESTED) : Optional.empty();
+    return path.startsWith("/v1/") ? Optional.of(JsonErrorForm.NESTED) : Optional.empty();
   }
 
   /// @param example what the bodies have at least
@@ -84,7 +85,7 @@ public final class OpenAi implements Protocol {
     }
     var operation =
         operations
-            .model("Ask the model as OpenAI's clients do", ErrorForm.NESTED)
+            .model("Ask the model as OpenAI's clients do", JsonErrorForm.NESTED)
             .takes(example)
             .answers("{}");
     return (writes && operations.any(ModelFacts::streams)
