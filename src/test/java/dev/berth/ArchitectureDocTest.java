@@ -53,25 +53,6 @@ class ArchitectureDocTest {
     }
   }
 
-  @Test
-  void everyPackageIsInTheTable() throws IOException {
-    var root = Path.of("src", "main", "java", "dev", "berth");
-    var named =
-        rows("## Packages").stream()
-            .flatMap(row -> code(row.getFirst()))
-            .collect(Collectors.toSet());
-    try (var files = Files.walk(root)) {
-      var packages =
-          files
-              .filter(file -> file.endsWith("package-info.java"))
-              .map(file -> root.relativize(file.getParent()).toString().replace('/', '.'))
-              .filter(name -> !name.isEmpty())
-              .collect(Collectors.toSet());
-      packages.add("hooks");
-      assertThat(named).containsExactlyInAnyOrderElementsOf(packages);
-    }
-  }
-
   private boolean isThere(String name) {
     var type = CLASS.matcher(name);
     return type.matches() ? classes.contains(type.group(1)) : Files.exists(Path.of(name));
