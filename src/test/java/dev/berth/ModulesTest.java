@@ -88,7 +88,8 @@ class ModulesTest {
     var more = new TreeMap<String, Long>();
     for (var module : modules) {
       long most = Long.parseLong(rows.get(module).group(3).replace(",", ""));
-      long lines = lines(SRC.resolve(module).resolve(module.equals("hooks") ? "java" : "main/java"));
+      long lines =
+          lines(SRC.resolve(module).resolve(module.equals("hooks") ? "java" : "main/java"));
       if (lines > most) {
         more.put(module, lines);
       }
