@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.DynamicMessage;
 import com.google.protobuf.TextFormat;
+import dev.berth.metrics.ServingMetrics;
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.Gate;
 import dev.berth.testing.GatedHandler;
@@ -64,7 +65,8 @@ class GrpcTest {
     assertThat(text(client.call("ServerReady", ""))).isEqualTo("ready: true");
     assertThat(text(client.call("ServerMetadata", "")))
         .isEqualTo(
-            "name: \"berth\" version: \"(unpackaged)\" extensions: \"binary_tensor_data\" extensions: \"model_configuration\" extensions: \"model_repository\" extensions: \"statistics\"");
+            "name: \"berth\" version: \"%s\" extensions: \"binary_tensor_data\" extensions: \"model_configuration\" extensions: \"model_repository\" extensions: \"statistics\""
+                .formatted(ServingMetrics.version()));
     for (var asked : List.of("", "name: 'model'", "name: 'model' version: '1'")) {
       assertThat(text(client.call("ModelReady", asked))).isEqualTo("ready: true");
       assertThat(text(client.call("ModelMetadata", asked)))

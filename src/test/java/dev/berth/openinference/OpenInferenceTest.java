@@ -10,6 +10,7 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.Signature;
+import dev.berth.metrics.ServingMetrics;
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.Gate;
 import dev.berth.testing.GatedHandler;
@@ -92,7 +93,8 @@ class OpenInferenceTest {
         .isEqualTo(
             JSON.readTree(
                 """
-        {"name": "berth", "version": "(unpackaged)", "extensions": ["binary_tensor_data", "model_configuration", "model_repository", "statistics"]}"""));
+        {"name": "berth", "version": "%s", "extensions": ["binary_tensor_data", "model_configuration", "model_repository", "statistics"]}"""
+                    .formatted(ServingMetrics.version())));
     assertThat(doubled.get("/v2/health/live").body()).isEqualTo("{\"live\":true}");
     assertThat(doubled.get("/v2/health/ready").body()).isEqualTo("{\"ready\":true}");
     for (var path : List.of("/v2/models/answers", "/v2/models/answers/versions/1")) {

@@ -53,6 +53,6 @@ class OtlpProcessTest {
         .contains("dev.berth.telemetry.RequestTrace")
         .contains("dev.berth.http.RequestLog")
         .doesNotContain("io.opentelemetry")
-        .doesNotContain("dev.berth.telemetry.otlp");
+        .doesNotContain("dev.berth.telemetry.otlp.OtlpExport ");
   }
 }

@@ -9,6 +9,7 @@ import com.google.common.jimfs.Jimfs;
 import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
+import dev.berth.storage.local.LocalLocation;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystem;
@@ -73,14 +74,17 @@ class SplitOutputsSchedules {
 
   /// Those of a process of its own.
   private static SplitOutputs outputs(FileSystem disk) {
-    return new SplitOutputs(withOutput(Location.of(disk.getPath("/out"))), new Storage());
+    return new SplitOutputs(withOutput(on(disk, "/out")), new Storage());
   }
 
   private static ObjectRange range(FileSystem disk, int instance) {
-    var object =
-        new StoredObject(
-            Location.of(disk.getPath("/in/a.txt")), "a.txt", 2 * ObjectRange.LEAST_BYTES);
+    var object = new StoredObject(on(disk, "/in/a.txt"), "a.txt", 2 * ObjectRange.LEAST_BYTES);
     return JOB.ranges(object).get(instance);
+  }
+
+  /// Texts name files of the default disk only.
+  private static Location on(FileSystem disk, String path) {
+    return new LocalLocation(disk.getPath(path), path);
   }
 
   private static TransformJob job() {

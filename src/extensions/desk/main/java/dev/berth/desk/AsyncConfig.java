@@ -3,6 +3,8 @@ package dev.berth.desk;
 import dev.berth.config.ExtensionSettings;
 import dev.berth.config.Reading;
 import dev.berth.config.Syntax;
+import dev.berth.storage.Location;
+import dev.berth.storage.StorageException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -71,7 +73,16 @@ public record AsyncConfig(
   }
 
   private static Syntax<String> place() {
-    return Syntax.matching(
-        "<place>", "a directory or s3://bucket/prefix", "s3://[^/]+(/.*)?|(?![A-Za-z0-9+.-]+:/).+");
+    return new Syntax<>(
+        "<place>",
+        "a directory or s3://bucket/prefix",
+        text -> {
+          try {
+            Location.of(text);
+            return Optional.of(text);
+          } catch (StorageException _) {
+            return Optional.empty();
+          }
+        });
   }
 }

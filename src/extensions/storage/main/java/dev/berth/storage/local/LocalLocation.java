@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /// A file or a directory.
-record LocalLocation(Path path, String text) implements Location {
+public record LocalLocation(Path path, String text) implements Location {
 
   /// @param text a URI of a file, or a path
   static LocalLocation of(String text) {
