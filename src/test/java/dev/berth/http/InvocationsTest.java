@@ -188,7 +188,11 @@ class InvocationsTest {
   @Tag("ASY-02")
   void aThousandRequestsAtATimeAreAllTakenHoweverManyRowsTheyHave() throws Exception {
     var gate = new Gate(1);
-    try (var server = TestServer.with(new GatedHandler(gate)).start()) {
+    // Time enough for all to wait, however long the machine takes to send them.
+    try (var server =
+        TestServer.with(new GatedHandler(gate))
+            .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "100000")
+            .start()) {
       var rows = "a\nb\nc";
       var asked = Stream.generate(() -> server.invokeAsync(rows)).limit(1000).toList();
       gate.awaitArrival();
