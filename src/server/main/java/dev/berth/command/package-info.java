@@ -1,5 +1,6 @@
-/// The commands: `serve`, `check`, `init` and `transform`, the log, and the display of progress.
+/// The commands `serve`, `check`, `init` and `health`, what another [dev.berth.command.Subcommand]
+/// needs of them, and the log.
 ///
-/// It puts the parts together and may use all of them; none of them knows it. Each command runs on
-/// the main thread; a server that it starts has threads of its own.
+/// It puts the parts of the base together; none of them knows it, and it names no extension. Each
+/// command runs on the main thread; a server that it starts has threads of its own.
 package dev.berth.command;

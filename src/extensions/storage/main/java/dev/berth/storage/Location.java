@@ -24,7 +24,7 @@ public interface Location {
         .location(text);
   }
 
-  /// The location of a file or a directory.
+  /// The location of a file or a directory of the default file system.
   static Location of(Path file) {
     return of(file.toString());
   }
