@@ -11,54 +11,54 @@ import java.util.List;
 /// the cache stands behind what counts.
 final class Talk implements AutoCloseable {
 
-  private final List<Long> ids = new ArrayList<>();
-  private Graph graph;
-  private KeptTensor cache;
-  private int read;
+    private final List<Long> ids = new ArrayList<>();
+    private Graph graph;
+    private KeptTensor cache;
+    private int read;
 
-  /// How many tokens there are so far.
-  int size() {
-    return ids.size();
-  }
-
-  /// How many tokens the cache has.
-  int read() {
-    return read;
-  }
-
-  /// What the model has to read before what is new.
-  long[] unread() {
-    return ids.subList(read, ids.size()).stream().mapToLong(Long::longValue).toArray();
-  }
-
-  /// The cache for a model. Another accelerator's model reads all tokens anew.
-  KeptTensor cacheFor(Graph model, Language language) {
-    if (graph != model) {
-      close();
-      cache = model.keep(language.emptyCache());
-      graph = model;
-      read = 0;
+    /// How many tokens there are so far.
+    int size() {
+        return ids.size();
     }
-    return cache;
-  }
 
-  /// A text was written to its end.
-  ///
-  /// @param more the tokens of the prompt and of the text
-  /// @param inCache how many tokens the cache has now
-  void add(List<Long> more, int inCache) {
-    ids.addAll(more);
-    read = inCache;
-  }
-
-  long bytes() {
-    return cache == null ? 0 : cache.bytes();
-  }
-
-  @Override
-  public void close() {
-    if (cache != null) {
-      cache.close();
+    /// How many tokens the cache has.
+    int read() {
+        return read;
     }
-  }
+
+    /// What the model has to read before what is new.
+    long[] unread() {
+        return ids.subList(read, ids.size()).stream().mapToLong(Long::longValue).toArray();
+    }
+
+    /// The cache for a model. Another accelerator's model reads all tokens anew.
+    KeptTensor cacheFor(Graph model, Language language) {
+        if (graph != model) {
+            close();
+            cache = model.keep(language.emptyCache());
+            graph = model;
+            read = 0;
+        }
+        return cache;
+    }
+
+    /// A text was written to its end.
+    ///
+    /// @param more the tokens of the prompt and of the text
+    /// @param inCache how many tokens the cache has now
+    void add(List<Long> more, int inCache) {
+        ids.addAll(more);
+        read = inCache;
+    }
+
+    long bytes() {
+        return cache == null ? 0 : cache.bytes();
+    }
+
+    @Override
+    public void close() {
+        if (cache != null) {
+            cache.close();
+        }
+    }
 }

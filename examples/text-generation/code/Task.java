@@ -10,10 +10,10 @@ import java.util.Optional;
 /// @param stops the text ends before the first of them
 /// @param talk what was said before, in a session
 record Task(
-    long[] prompt,
-    String echo,
-    int maxTokens,
-    List<String> stops,
-    Sampler.Settings sampling,
-    Form form,
-    Optional<Talk> talk) {}
+        long[] prompt,
+        String echo,
+        int maxTokens,
+        List<String> stops,
+        Sampler.Settings sampling,
+        Form form,
+        Optional<Talk> talk) {}

@@ -7,7 +7,7 @@ import java.util.List;
 /// @param seeds one for each picture
 record Prompt(long[] tokens, int steps, List<Long> seeds, Format format) {
 
-  Prompt withSeeds(List<Long> others) {
-    return new Prompt(tokens, steps, others, format);
-  }
+    Prompt withSeeds(List<Long> others) {
+        return new Prompt(tokens, steps, others, format);
+    }
 }

@@ -16,36 +16,40 @@ import java.util.List;
 /// The ready task with the body and the answer of `inference.py`.
 public final class Inference extends TextClassificationHandler {
 
-  public Inference(Path modelDirectory) {
-    super(modelDirectory);
-  }
+    public Inference(Path modelDirectory) {
+        super(modelDirectory);
+    }
 
-  @Override
-  public List<MediaType> requestTypes() {
-    return List.of(MediaType.JSON);
-  }
+    @Override
+    public List<MediaType> requestTypes() {
+        return List.of(MediaType.JSON);
+    }
 
-  @Override
-  protected Documents documents(InvocationRequest request) throws IOException {
-    return new Documents.Body(Fields.of(Json.read(request), "body", List.of("text")).json("text"));
-  }
+    @Override
+    protected Documents documents(InvocationRequest request) throws IOException {
+        return new Documents.Body(
+                Fields.of(Json.read(request), "body", List.of("text")).json("text"));
+    }
 
-  /// The probabilities in the order of the labels.
-  @Override
-  protected Object answer(Asked<EncodedText, Parameters> record, float[] output) {
-    return record.parameters().function().of(output);
-  }
+    /// The probabilities in the order of the labels.
+    @Override
+    protected Object answer(Asked<EncodedText, Parameters> record, float[] output) {
+        return record.parameters().function().of(output);
+    }
 
-  @Override
-  public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request) {
-    var probabilities = answers.stream().map(answer -> (float[]) answer.document()).toList();
-    var answer = new LinkedHashMap<String, Object>();
-    answer.put("labels", probabilities.stream().map(this::likeliest).toList());
-    answer.put("probabilities", probabilities);
-    return InvocationResponse.of(Json.write(answer), request.accept());
-  }
+    @Override
+    public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request) {
+        var probabilities =
+                answers.stream().map(answer -> (float[]) answer.document()).toList();
+        var answer = new LinkedHashMap<String, Object>();
+        answer.put("labels", probabilities.stream().map(this::likeliest).toList());
+        answer.put("probabilities", probabilities);
+        return InvocationResponse.of(Json.write(answer), request.accept());
+    }
 
-  private String likeliest(float[] probabilities) {
-    return Labels.best(artifact().header().labels(), probabilities, 1).getFirst().label();
-  }
+    private String likeliest(float[] probabilities) {
+        return Labels.best(artifact().header().labels(), probabilities, 1)
+                .getFirst()
+                .label();
+    }
 }

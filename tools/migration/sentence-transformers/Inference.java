@@ -10,13 +10,13 @@ import java.util.Map;
 /// The ready task, whose vectors stand under a name.
 public final class Inference extends EmbeddingHandler {
 
-  public Inference(Path modelDirectory) {
-    super(modelDirectory);
-  }
+    public Inference(Path modelDirectory) {
+        super(modelDirectory);
+    }
 
-  @Override
-  public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request) {
-    var vectors = answers.stream().map(TaskAnswer::document).toList();
-    return InvocationResponse.of(Json.write(Map.of("vectors", vectors)), request.accept());
-  }
+    @Override
+    public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request) {
+        var vectors = answers.stream().map(TaskAnswer::document).toList();
+        return InvocationResponse.of(Json.write(Map.of("vectors", vectors)), request.accept());
+    }
 }

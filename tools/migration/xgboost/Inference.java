@@ -12,17 +12,18 @@ import java.util.Map;
 /// Any form of rows, with the JSON of `inference.py`.
 public final class Inference extends TensorHandler {
 
-  public Inference(Path modelDirectory) {
-    super(modelDirectory);
-  }
-
-  @Override
-  public InvocationResponse outputFn(List<List<Tensor>> predictions, InvocationRequest request)
-      throws IOException {
-    if (!request.accept().equals(MediaType.JSON)) {
-      return super.outputFn(predictions, request);
+    public Inference(Path modelDirectory) {
+        super(modelDirectory);
     }
-    var scores = predictions.stream().map(outputs -> outputs.getFirst().floats()[0]).toList();
-    return InvocationResponse.of(Json.write(Map.of("predictions", scores)), request.accept());
-  }
+
+    @Override
+    public InvocationResponse outputFn(List<List<Tensor>> predictions, InvocationRequest request) throws IOException {
+        if (!request.accept().equals(MediaType.JSON)) {
+            return super.outputFn(predictions, request);
+        }
+        var scores = predictions.stream()
+                .map(outputs -> outputs.getFirst().floats()[0])
+                .toList();
+        return InvocationResponse.of(Json.write(Map.of("predictions", scores)), request.accept());
+    }
 }

@@ -24,103 +24,97 @@ import java.util.Set;
 /// thread.
 final class Answers implements Closeable {
 
-  /// The column of answers that are no objects.
-  private static final String PREDICTION = "prediction";
+    /// The column of answers that are no objects.
+    private static final String PREDICTION = "prediction";
 
-  private static final String ERROR = "error";
+    private static final String ERROR = "error";
 
-  /// What stands in front of an answer's name where the table has a column of that name already.
-  private static final String OUTPUT = "SageMakerOutput_";
+    /// What stands in front of an answer's name where the table has a column of that name already.
+    private static final String OUTPUT = "SageMakerOutput_";
 
-  /// A payload's size is limited already.
-  private static final JsonMapper JSON =
-      JsonMapper.builder(
-              JsonFactory.builder()
-                  .streamReadConstraints(
-                      StreamReadConstraints.builder().maxStringLength(Integer.MAX_VALUE).build())
-                  .build())
-          .build();
+    /// A payload's size is limited already.
+    private static final JsonMapper JSON = JsonMapper.builder(JsonFactory.builder()
+                    .streamReadConstraints(StreamReadConstraints.builder()
+                            .maxStringLength(Integer.MAX_VALUE)
+                            .build())
+                    .build())
+            .build();
 
-  private final MappingIterator<JsonNode> values;
-  private final List<AnswerColumn> columns;
-  private long row;
+    private final MappingIterator<JsonNode> values;
+    private final List<AnswerColumn> columns;
+    private long row;
 
-  private Answers(MappingIterator<JsonNode> values, List<AnswerColumn> columns) {
-    this.values = values;
-    this.columns = columns;
-  }
+    private Answers(MappingIterator<JsonNode> values, List<AnswerColumn> columns) {
+        this.values = values;
+        this.columns = columns;
+    }
 
-  /// @param rows how many answers there have to be
-  /// @param names of the table's own columns
-  /// @throws IOException when there are more or fewer, or one is no JSON
-  static Answers open(TableAnswers answers, long rows, Set<String> names) throws IOException {
-    var kinds = new LinkedHashMap<String, Kind>();
-    long count = 0;
-    try (var first = new Answers(values(answers.lines()), List.of())) {
-      while (first.values.hasNextValue()) {
-        for (var member : first.next().properties()) {
-          if (member.getValue().isNull()) {
-            kinds.putIfAbsent(member.getKey(), null);
-          } else {
-            kinds.merge(member.getKey(), Kind.of(member.getValue()), Kind::or);
-          }
+    /// @param rows how many answers there have to be
+    /// @param names of the table's own columns
+    /// @throws IOException when there are more or fewer, or one is no JSON
+    static Answers open(TableAnswers answers, long rows, Set<String> names) throws IOException {
+        var kinds = new LinkedHashMap<String, Kind>();
+        long count = 0;
+        try (var first = new Answers(values(answers.lines()), List.of())) {
+            while (first.values.hasNextValue()) {
+                for (var member : first.next().properties()) {
+                    if (member.getValue().isNull()) {
+                        kinds.putIfAbsent(member.getKey(), null);
+                    } else {
+                        kinds.merge(member.getKey(), Kind.of(member.getValue()), Kind::or);
+                    }
+                }
+                count++;
+            }
+        } catch (JsonProcessingException e) {
+            throw new IOException(
+                    "answer to row %d: found what is not JSON: %s".formatted(count + 1, e.getOriginalMessage()), e);
         }
-        count++;
-      }
-    } catch (JsonProcessingException e) {
-      throw new IOException(
-          "answer to row %d: found what is not JSON: %s"
-              .formatted(count + 1, e.getOriginalMessage()),
-          e);
+        if (count != rows) {
+            throw new IOException("found %d answers, expected %d, one for each row".formatted(count, rows));
+        }
+        if (answers.haveErrors()) {
+            kinds.putIfAbsent(ERROR, Kind.TEXT);
+        }
+        if (kinds.isEmpty()) {
+            kinds.put(PREDICTION, Kind.TEXT);
+        }
+        return new Answers(values(answers.lines()), columns(kinds, answers.areJoined() ? names : Set.of()));
     }
-    if (count != rows) {
-      throw new IOException(
-          "found %d answers, expected %d, one for each row".formatted(count, rows));
-    }
-    if (answers.haveErrors()) {
-      kinds.putIfAbsent(ERROR, Kind.TEXT);
-    }
-    if (kinds.isEmpty()) {
-      kinds.put(PREDICTION, Kind.TEXT);
-    }
-    return new Answers(
-        values(answers.lines()), columns(kinds, answers.areJoined() ? names : Set.of()));
-  }
 
-  private static MappingIterator<JsonNode> values(Path lines) throws IOException {
-    return JSON.readerFor(JsonNode.class).readValues(lines.toFile());
-  }
+    private static MappingIterator<JsonNode> values(Path lines) throws IOException {
+        return JSON.readerFor(JsonNode.class).readValues(lines.toFile());
+    }
 
-  private static List<AnswerColumn> columns(Map<String, Kind> kinds, Set<String> names) {
-    var taken = new HashSet<>(names);
-    var columns = new ArrayList<AnswerColumn>();
-    kinds.forEach(
-        (member, kind) -> {
-          var name = member;
-          while (!taken.add(name)) {
-            name = OUTPUT + name;
-          }
-          columns.add(new AnswerColumn(name, member, kind == null ? Kind.TEXT : kind));
+    private static List<AnswerColumn> columns(Map<String, Kind> kinds, Set<String> names) {
+        var taken = new HashSet<>(names);
+        var columns = new ArrayList<AnswerColumn>();
+        kinds.forEach((member, kind) -> {
+            var name = member;
+            while (!taken.add(name)) {
+                name = OUTPUT + name;
+            }
+            columns.add(new AnswerColumn(name, member, kind == null ? Kind.TEXT : kind));
         });
-    return columns;
-  }
-
-  List<AnswerColumn> columns() {
-    return columns;
-  }
-
-  /// The answer to the next row, as an object.
-  JsonNode next() throws IOException {
-    row++;
-    if (!values.hasNextValue()) {
-      throw new IOException("found no answer to row %d".formatted(row));
+        return columns;
     }
-    var value = values.nextValue();
-    return value.isObject() ? value : JsonNodeFactory.instance.objectNode().set(PREDICTION, value);
-  }
 
-  @Override
-  public void close() throws IOException {
-    values.close();
-  }
+    List<AnswerColumn> columns() {
+        return columns;
+    }
+
+    /// The answer to the next row, as an object.
+    JsonNode next() throws IOException {
+        row++;
+        if (!values.hasNextValue()) {
+            throw new IOException("found no answer to row %d".formatted(row));
+        }
+        var value = values.nextValue();
+        return value.isObject() ? value : JsonNodeFactory.instance.objectNode().set(PREDICTION, value);
+    }
+
+    @Override
+    public void close() throws IOException {
+        values.close();
+    }
 }

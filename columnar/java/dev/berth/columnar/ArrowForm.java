@@ -21,60 +21,55 @@ import org.apache.arrow.vector.ipc.message.MessageSerializer;
 
 /// The two forms that record batches have in a file.
 enum ArrowForm {
-  FILE {
-    @Override
-    ArrowReader reader(FileChannel in, BufferAllocator memory) {
-      return new ArrowFileReader(in, memory, new Unpacking());
+    FILE {
+        @Override
+        ArrowReader reader(FileChannel in, BufferAllocator memory) {
+            return new ArrowFileReader(in, memory, new Unpacking());
+        }
+
+        @Override
+        ArrowWriter writer(VectorSchemaRoot batch, DictionaryProvider dictionaries, WritableByteChannel out) {
+            return new ArrowFileWriter(batch, dictionaries, out);
+        }
+    },
+    STREAM {
+        @Override
+        ArrowReader reader(FileChannel in, BufferAllocator memory) throws IOException {
+            // Arrow would take the first bytes of any file for a length, and ask for so much memory.
+            var mark = ByteBuffer.allocate(Integer.BYTES);
+            in.read(mark, 0);
+            if (mark.getInt(0) != MessageSerializer.IPC_CONTINUATION_TOKEN) {
+                throw new IOException("it is not an Arrow stream");
+            }
+            return new ArrowStreamReader(in, memory, new Unpacking());
+        }
+
+        @Override
+        ArrowWriter writer(VectorSchemaRoot batch, DictionaryProvider dictionaries, WritableByteChannel out) {
+            return new ArrowStreamWriter(batch, dictionaries, out);
+        }
+    };
+
+    /// @throws IOException when the file can't be one of this form
+    abstract ArrowReader reader(FileChannel in, BufferAllocator memory) throws IOException;
+
+    abstract ArrowWriter writer(VectorSchemaRoot batch, DictionaryProvider dictionaries, WritableByteChannel out);
+
+    /// What needs no native library.
+    private static final class Unpacking implements CompressionCodec.Factory {
+
+        @Override
+        public CompressionCodec createCodec(CodecType type) {
+            return switch (type) {
+                case NO_COMPRESSION -> NoCompressionCodec.INSTANCE;
+                case LZ4_FRAME -> new Lz4CompressionCodec();
+                case ZSTD -> throw new IllegalArgumentException("found columns packed with ZSTD, expected none or LZ4");
+            };
+        }
+
+        @Override
+        public CompressionCodec createCodec(CodecType type, int level) {
+            return createCodec(type);
+        }
     }
-
-    @Override
-    ArrowWriter writer(
-        VectorSchemaRoot batch, DictionaryProvider dictionaries, WritableByteChannel out) {
-      return new ArrowFileWriter(batch, dictionaries, out);
-    }
-  },
-  STREAM {
-    @Override
-    ArrowReader reader(FileChannel in, BufferAllocator memory) throws IOException {
-      // Arrow would take the first bytes of any file for a length, and ask for so much memory.
-      var mark = ByteBuffer.allocate(Integer.BYTES);
-      in.read(mark, 0);
-      if (mark.getInt(0) != MessageSerializer.IPC_CONTINUATION_TOKEN) {
-        throw new IOException("it is not an Arrow stream");
-      }
-      return new ArrowStreamReader(in, memory, new Unpacking());
-    }
-
-    @Override
-    ArrowWriter writer(
-        VectorSchemaRoot batch, DictionaryProvider dictionaries, WritableByteChannel out) {
-      return new ArrowStreamWriter(batch, dictionaries, out);
-    }
-  };
-
-  /// @throws IOException when the file can't be one of this form
-  abstract ArrowReader reader(FileChannel in, BufferAllocator memory) throws IOException;
-
-  abstract ArrowWriter writer(
-      VectorSchemaRoot batch, DictionaryProvider dictionaries, WritableByteChannel out);
-
-  /// What needs no native library.
-  private static final class Unpacking implements CompressionCodec.Factory {
-
-    @Override
-    public CompressionCodec createCodec(CodecType type) {
-      return switch (type) {
-        case NO_COMPRESSION -> NoCompressionCodec.INSTANCE;
-        case LZ4_FRAME -> new Lz4CompressionCodec();
-        case ZSTD ->
-            throw new IllegalArgumentException(
-                "found columns packed with ZSTD, expected none or LZ4");
-      };
-    }
-
-    @Override
-    public CompressionCodec createCodec(CodecType type, int level) {
-      return createCodec(type);
-    }
-  }
 }

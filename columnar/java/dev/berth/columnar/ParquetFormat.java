@@ -8,13 +8,13 @@ import java.nio.file.Path;
 /// Parquet.
 public final class ParquetFormat implements TableFormat {
 
-  @Override
-  public String type() {
-    return "application/vnd.apache.parquet";
-  }
+    @Override
+    public String type() {
+        return "application/vnd.apache.parquet";
+    }
 
-  @Override
-  public Table open(Path file) throws IOException {
-    return ParquetTable.open(file);
-  }
+    @Override
+    public Table open(Path file) throws IOException {
+        return ParquetTable.open(file);
+    }
 }

@@ -12,29 +12,23 @@ import java.util.TreeMap;
 /// @param settings of the server, by the names of their environment variables
 /// @param cores of an executor; 0: as Spark's configuration says
 /// @param batchSize rows of a request; 0: as many as `predictFn` gets at once
-record Terms(
-    String artifact,
-    Map<String, String> settings,
-    int cores,
-    String contentType,
-    String accept,
-    int batchSize)
-    implements Serializable {
+record Terms(String artifact, Map<String, String> settings, int cores, String contentType, String accept, int batchSize)
+        implements Serializable {
 
-  Terms {
-    // A copy that Java can serialise, whatever the map was.
-    settings = new TreeMap<>(settings);
-  }
+    Terms {
+        // A copy that Java can serialise, whatever the map was.
+        settings = new TreeMap<>(settings);
+    }
 
-  MediaType requestType() {
-    return MediaType.parse(contentType).orElseThrow();
-  }
+    MediaType requestType() {
+        return MediaType.parse(contentType).orElseThrow();
+    }
 
-  MediaType responseType() {
-    return MediaType.parse(accept).orElseThrow();
-  }
+    MediaType responseType() {
+        return MediaType.parse(accept).orElseThrow();
+    }
 
-  OptionalInt givenBatchSize() {
-    return batchSize == 0 ? OptionalInt.empty() : OptionalInt.of(batchSize);
-  }
+    OptionalInt givenBatchSize() {
+        return batchSize == 0 ? OptionalInt.empty() : OptionalInt.of(batchSize);
+    }
 }

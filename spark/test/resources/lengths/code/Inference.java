@@ -16,52 +16,55 @@ import java.util.concurrent.locks.LockSupport;
 /// How long a text is. Some texts do what tests need.
 public final class Inference implements InferenceHandler<Path, String, Integer> {
 
-  @Override
-  public List<MediaType> requestTypes() {
-    return List.of(MediaType.JSON_LINES, MediaType.JSON);
-  }
-
-  @Override
-  public Path modelFn(ModelContext context) {
-    return context.modelDirectory();
-  }
-
-  @Override
-  public List<String> inputFn(InvocationRequest request) throws IOException {
-    return JsonLines.read(request).stream().map(JsonLines.Line::json).map(Inference::text).toList();
-  }
-
-  private static String text(JsonNode record) {
-    if (!record.path("text").isTextual()) {
-      throw new BadInputException("text: expected a text");
+    @Override
+    public List<MediaType> requestTypes() {
+        return List.of(MediaType.JSON_LINES, MediaType.JSON);
     }
-    return record.path("text").textValue();
-  }
 
-  @Override
-  public List<Integer> predictFn(List<String> texts, Path directory) throws IOException {
-    for (var text : texts) {
-      switch (text) {
-        case "rejected" -> throw new BadInputException("text: found one that is rejected");
-        case "broken" -> throw new IllegalStateException("the model is broken");
-        case "held" -> hold(directory);
-        default -> {}
-      }
+    @Override
+    public Path modelFn(ModelContext context) {
+        return context.modelDirectory();
     }
-    return texts.stream().map(String::length).toList();
-  }
 
-  /// Says which process holds the text, and goes on when it may.
-  private static void hold(Path directory) throws IOException {
-    Files.writeString(directory.resolve("held-by-" + ProcessHandle.current().pid()), "");
-    while (!Files.exists(directory.resolve("go"))) {
-      LockSupport.parkNanos(1_000_000);
+    @Override
+    public List<String> inputFn(InvocationRequest request) throws IOException {
+        return JsonLines.read(request).stream()
+                .map(JsonLines.Line::json)
+                .map(Inference::text)
+                .toList();
     }
-  }
 
-  @Override
-  public InvocationResponse outputFn(List<Integer> lengths, InvocationRequest request) {
-    var answers = lengths.stream().map(length -> Map.of("length", length)).toList();
-    return InvocationResponse.of(JsonLines.write(answers), request.accept());
-  }
+    private static String text(JsonNode record) {
+        if (!record.path("text").isTextual()) {
+            throw new BadInputException("text: expected a text");
+        }
+        return record.path("text").textValue();
+    }
+
+    @Override
+    public List<Integer> predictFn(List<String> texts, Path directory) throws IOException {
+        for (var text : texts) {
+            switch (text) {
+                case "rejected" -> throw new BadInputException("text: found one that is rejected");
+                case "broken" -> throw new IllegalStateException("the model is broken");
+                case "held" -> hold(directory);
+                default -> {}
+            }
+        }
+        return texts.stream().map(String::length).toList();
+    }
+
+    /// Says which process holds the text, and goes on when it may.
+    private static void hold(Path directory) throws IOException {
+        Files.writeString(directory.resolve("held-by-" + ProcessHandle.current().pid()), "");
+        while (!Files.exists(directory.resolve("go"))) {
+            LockSupport.parkNanos(1_000_000);
+        }
+    }
+
+    @Override
+    public InvocationResponse outputFn(List<Integer> lengths, InvocationRequest request) {
+        var answers = lengths.stream().map(length -> Map.of("length", length)).toList();
+        return InvocationResponse.of(JsonLines.write(answers), request.accept());
+    }
 }

@@ -19,79 +19,71 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("packaged")
 class BrowserTest {
 
-  private static final String PAGE = "http://localhost:8080/ping";
-  private static final Pattern SCRIPT = Pattern.compile("```js\\n(.*?)```", Pattern.DOTALL);
-  private static final Pattern PROGRAM = Pattern.compile("```java\\n(.*?)```", Pattern.DOTALL);
-  private static final Pattern CONTENT = Pattern.compile("\"content\":\"([^\"]+)\"");
+    private static final String PAGE = "http://localhost:8080/ping";
+    private static final Pattern SCRIPT = Pattern.compile("```js\\n(.*?)```", Pattern.DOTALL);
+    private static final Pattern PROGRAM = Pattern.compile("```java\\n(.*?)```", Pattern.DOTALL);
+    private static final Pattern CONTENT = Pattern.compile("\"content\":\"([^\"]+)\"");
 
-  @TempDir private Path directory;
+    @TempDir
+    private Path directory;
 
-  @BeforeAll
-  static void buildTheImages() throws Exception {
-    BerthImage.build();
-    Browser.build();
-  }
-
-  /// Pastes into the console what the example's README says.
-  @Test
-  @Tag("STR-07")
-  @Tag("BIDI-01")
-  void itReadsTheEventsOfTheExampleAndTalksOverItsSocket() throws Exception {
-    var example = Path.of("examples/text-generation");
-    var scripts =
-        SCRIPT
-            .matcher(Files.readString(example.resolve("README.md")))
-            .results()
-            .map(found -> found.group(1))
-            .toList();
-    assertThat(scripts).hasSize(2);
-    try (var container = BerthImage.serving(example)) {
-      container.start();
-      BerthImage.awaitReady(container, 8080);
-      try (var browser = Browser.beside(container)) {
-        browser.open(PAGE);
-        var read = 0;
-        for (var script : scripts) {
-          browser.evaluate(script);
-          int from = read;
-          await().until(() -> browser.console().substring(from).contains("[DONE]"));
-          var text =
-              CONTENT
-                  .matcher(browser.console().substring(from))
-                  .results()
-                  .map(MatchResult::group)
-                  .map(content -> content.substring(11, content.length() - 1))
-                  .collect(Collectors.joining());
-          assertThat(text).isEqualTo("1, 2, 3, 4, 5, 6, 7, 8, 9.");
-          read = browser.console().length();
-        }
-      }
+    @BeforeAll
+    static void buildTheImages() throws Exception {
+        BerthImage.build();
+        Browser.build();
     }
-  }
 
-  /// The stream has two billion parts, so what is read has come before the last one was made.
-  @Test
-  @Tag("STR-01")
-  @Tag("STR-06")
-  @Tag("BIDI-04")
-  void itLeavesAStreamInTheMiddleAndSendsBytes() throws Exception {
-    var program =
-        PROGRAM
-            .matcher(Files.readString(Path.of("docs/streaming.md")))
-            .results()
-            .findFirst()
-            .orElseThrow()
-            .group(1);
-    Files.writeString(
-        Files.createDirectories(directory.resolve("code")).resolve("Inference.java"), program);
-    try (var container = BerthImage.serving(directory)) {
-      container.start();
-      BerthImage.awaitReady(container, 8080);
-      try (var browser = Browser.beside(container)) {
-        browser.open(PAGE);
-        var begun =
-            browser.evaluate(
-                """
+    /// Pastes into the console what the example's README says.
+    @Test
+    @Tag("STR-07")
+    @Tag("BIDI-01")
+    void itReadsTheEventsOfTheExampleAndTalksOverItsSocket() throws Exception {
+        var example = Path.of("examples/text-generation");
+        var scripts = SCRIPT.matcher(Files.readString(example.resolve("README.md")))
+                .results()
+                .map(found -> found.group(1))
+                .toList();
+        assertThat(scripts).hasSize(2);
+        try (var container = BerthImage.serving(example)) {
+            container.start();
+            BerthImage.awaitReady(container, 8080);
+            try (var browser = Browser.beside(container)) {
+                browser.open(PAGE);
+                var read = 0;
+                for (var script : scripts) {
+                    browser.evaluate(script);
+                    int from = read;
+                    await().until(() -> browser.console().substring(from).contains("[DONE]"));
+                    var text = CONTENT.matcher(browser.console().substring(from))
+                            .results()
+                            .map(MatchResult::group)
+                            .map(content -> content.substring(11, content.length() - 1))
+                            .collect(Collectors.joining());
+                    assertThat(text).isEqualTo("1, 2, 3, 4, 5, 6, 7, 8, 9.");
+                    read = browser.console().length();
+                }
+            }
+        }
+    }
+
+    /// The stream has two billion parts, so what is read has come before the last one was made.
+    @Test
+    @Tag("STR-01")
+    @Tag("STR-06")
+    @Tag("BIDI-04")
+    void itLeavesAStreamInTheMiddleAndSendsBytes() throws Exception {
+        var program = PROGRAM.matcher(Files.readString(Path.of("docs/streaming.md")))
+                .results()
+                .findFirst()
+                .orElseThrow()
+                .group(1);
+        Files.writeString(Files.createDirectories(directory.resolve("code")).resolve("Inference.java"), program);
+        try (var container = BerthImage.serving(directory)) {
+            container.start();
+            BerthImage.awaitReady(container, 8080);
+            try (var browser = Browser.beside(container)) {
+                browser.open(PAGE);
+                var begun = browser.evaluate("""
             const leaving = new AbortController();
             const answer = await fetch("/invocations", {method: "POST", body: "2000000000", signal: leaving.signal,
               headers: {"Accept": "text/event-stream", "Content-Type": "text/plain"}});
@@ -102,9 +94,7 @@ class BrowserTest {
             }
             read
             """);
-        assertThat(begun.asText())
-            .startsWith(
-                """
+                assertThat(begun.asText()).startsWith("""
             data: {"record":0,"number":1}
 
             data: {"record":0,"number":2}
@@ -112,13 +102,11 @@ class BrowserTest {
             data: {"record":0,"number":3}
 
             """);
-        assertThat(streams(browser)).isEqualTo("1.0");
-        browser.evaluate("leaving.abort()");
-        await().until(() -> streams(browser).equals("0.0"));
+                assertThat(streams(browser)).isEqualTo("1.0");
+                browser.evaluate("leaving.abort()");
+                await().until(() -> streams(browser).equals("0.0"));
 
-        var frames =
-            browser.evaluate(
-                """
+                var frames = browser.evaluate("""
             const socket = new WebSocket("ws://localhost:8080/invocations-bidirectional-stream");
             socket.binaryType = "arraybuffer";
             const frames = [];
@@ -134,18 +122,15 @@ class BrowserTest {
             });
             frames.join("|")
             """);
-        assertThat(frames.asText())
-            .isEqualTo("{\"record\":0,\"number\":1}|{\"record\":0,\"number\":2}||1000 true");
-      }
+                assertThat(frames.asText())
+                        .isEqualTo("{\"record\":0,\"number\":1}|{\"record\":0,\"number\":2}||1000 true");
+            }
+        }
     }
-  }
 
-  private static String streams(Browser browser) throws Exception {
-    return browser
-        .evaluate(
-            """
+    private static String streams(Browser browser) throws Exception {
+        return browser.evaluate("""
         (await (await fetch("/metrics")).text()).match(/berth_streams\\{model="model"\\} (\\S+)/)[1]
-        """)
-        .asText();
-  }
+        """).asText();
+    }
 }

@@ -31,250 +31,232 @@ import org.w3c.dom.Element;
 @Tag("slow")
 class ConformanceOptionsTest {
 
-  @TempDir private static Path directory;
-  private static ConformanceKit kit;
+    @TempDir
+    private static Path directory;
 
-  @BeforeAll
-  static void compile() throws Exception {
-    kit = new ConformanceKit(Files.createDirectory(directory.resolve("classes")));
-  }
+    private static ConformanceKit kit;
 
-  @AfterAll
-  static void close() throws Exception {
-    kit.close();
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"-h", "--help"})
-  void helpListsTheOptions(String option) throws Exception {
-    var help = kit.run(option);
-    assertThat(help.exitCode()).isZero();
-    assertThat(help.out()).contains("conformance URL [OPTION]...", "--skip ID=REASON");
-  }
-
-  @Test
-  void withoutAnArgumentItIsHelpAndNoSuccess() throws Exception {
-    assertThat(kit.run().exitCode()).isEqualTo(2);
-  }
-
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = ';',
-      value = {
-        "--only; PING,INV-99; --only: found \"INV-99\", which names no row; --list names them",
-        "--except; PONG; --except: found \"PONG\", which names no row; --list names them",
-        "--skip; INV-99=slow; --skip: found \"INV-99\", which names no row; --list names them",
-        "--skip; INV-01; --skip: found \"INV-01\", expected ID=REASON",
-        "--fail-on; P,X; --fail-on: found \"X\", expected of P, A and R",
-        "--header; Authorization; --header: found \"Authorization\", expected NAME:VALUE",
-        "--timeout; soon; --timeout: found soon, expected a number above 0",
-        "--cacert; pom.xml; --cacert: found no certificates in PEM",
-        "-x; 1; -x: found no such option with a value; --help lists them",
-        "http://localhost:2; http://localhost:3; http://localhost:2: expected one URL only"
-      })
-  void whatItDoesNotKnowIsAnError(String option, String value, String message) throws Exception {
-    var run = kit.run("http://localhost:1", option, value);
-    assertThat(run.err()).contains("conformance: " + message);
-    assertThat(run.exitCode()).isEqualTo(2);
-    assertThat(run.out()).isEmpty();
-  }
-
-  @ParameterizedTest
-  @ValueSource(
-      strings = {"ftp://localhost", "localhost:8080", "http://a b", "http://localhost?x=1"})
-  void aUrlIsOfHttp(String url) throws Exception {
-    var run = kit.run(url);
-    assertThat(run.err())
-        .isEqualTo("conformance: URL: found " + url + ", expected such as http://localhost:8080\n");
-    assertThat(run.exitCode()).isEqualTo(2);
-  }
-
-  @Test
-  void onlyRowsOfTheMarksThatAreNamedFailIt() throws Exception {
-    // A recommendation is missed, and nothing else.
-    try (var server = serves(routes(""))) {
-      assertThat(kit.run(server.url(), "--only", "PING").exitCode()).isEqualTo(1);
-      var run = kit.run(server.url(), "--only", "PING", "--fail-on", "P,A");
-      assertThat(run.row("PING-03")).isEqualTo("MISSED 404");
-      assertThat(run.exitCode()).isZero();
-      assertThat(kit.run(server.url(), "--only", "PING", "--fail-on", "R").exitCode()).isEqualTo(1);
+    @BeforeAll
+    static void compile() throws Exception {
+        kit = new ConformanceKit(Files.createDirectory(directory.resolve("classes")));
     }
-    try (var server = serves(asked -> new Reply(500, "", ""))) {
-      assertThat(kit.run(server.url(), "--only", "PING-01", "--fail-on", "P").exitCode())
-          .isEqualTo(1);
-    }
-  }
 
-  @Test
-  void aRowThatIsSkippedSaysWhyAndFailsNothing() throws Exception {
-    try (var server = serves(routes(""))) {
-      var run =
-          kit.run(
-              server.url(), "--only", "PING-01,PING-03", "--skip", "PING-03=POST is closed = ok");
-      assertThat(run.exitCode()).isZero();
-      assertThat(run.row("PING-03")).isEqualTo("skipped POST is closed = ok");
-      assertThat(run.out()).contains("holds: 1, missed: 0, not asked: 0, skipped: 1");
+    @AfterAll
+    static void close() throws Exception {
+        kit.close();
     }
-  }
 
-  @Test
-  void theUrlsPathStandsBeforeEveryPath() throws Exception {
-    try (var server = serves(routes("/endpoints/m"))) {
-      for (var url : List.of("/endpoints/m", "/endpoints/m/")) {
-        var run = kit.run(server.url() + url, "--only", "PING-01,PING-11,PING-10");
-        assertThat(run.out()).contains("holds: 3, missed: 0");
-      }
-      assertThat(kit.run(server.url(), "--only", "PING-01").row("PING-01")).isEqualTo("MISSED 404");
+    @ParameterizedTest
+    @ValueSource(strings = {"-h", "--help"})
+    void helpListsTheOptions(String option) throws Exception {
+        var help = kit.run(option);
+        assertThat(help.exitCode()).isZero();
+        assertThat(help.out()).contains("conformance URL [OPTION]...", "--skip ID=REASON");
     }
-  }
 
-  @Test
-  void headersAreOfEveryRequest() throws Exception {
-    Handler closed =
-        asked ->
-            asked.header("Authorization").equals("Bearer a:b") && asked.header("X-Team").equals("1")
+    @Test
+    void withoutAnArgumentItIsHelpAndNoSuccess() throws Exception {
+        assertThat(kit.run().exitCode()).isEqualTo(2);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            value = {
+                "--only; PING,INV-99; --only: found \"INV-99\", which names no row; --list names them",
+                "--except; PONG; --except: found \"PONG\", which names no row; --list names them",
+                "--skip; INV-99=slow; --skip: found \"INV-99\", which names no row; --list names them",
+                "--skip; INV-01; --skip: found \"INV-01\", expected ID=REASON",
+                "--fail-on; P,X; --fail-on: found \"X\", expected of P, A and R",
+                "--header; Authorization; --header: found \"Authorization\", expected NAME:VALUE",
+                "--timeout; soon; --timeout: found soon, expected a number above 0",
+                "--cacert; pom.xml; --cacert: found no certificates in PEM",
+                "-x; 1; -x: found no such option with a value; --help lists them",
+                "http://localhost:2; http://localhost:3; http://localhost:2: expected one URL only"
+            })
+    void whatItDoesNotKnowIsAnError(String option, String value, String message) throws Exception {
+        var run = kit.run("http://localhost:1", option, value);
+        assertThat(run.err()).contains("conformance: " + message);
+        assertThat(run.exitCode()).isEqualTo(2);
+        assertThat(run.out()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ftp://localhost", "localhost:8080", "http://a b", "http://localhost?x=1"})
+    void aUrlIsOfHttp(String url) throws Exception {
+        var run = kit.run(url);
+        assertThat(run.err())
+                .isEqualTo("conformance: URL: found " + url + ", expected such as http://localhost:8080\n");
+        assertThat(run.exitCode()).isEqualTo(2);
+    }
+
+    @Test
+    void onlyRowsOfTheMarksThatAreNamedFailIt() throws Exception {
+        // A recommendation is missed, and nothing else.
+        try (var server = serves(routes(""))) {
+            assertThat(kit.run(server.url(), "--only", "PING").exitCode()).isEqualTo(1);
+            var run = kit.run(server.url(), "--only", "PING", "--fail-on", "P,A");
+            assertThat(run.row("PING-03")).isEqualTo("MISSED 404");
+            assertThat(run.exitCode()).isZero();
+            assertThat(kit.run(server.url(), "--only", "PING", "--fail-on", "R").exitCode())
+                    .isEqualTo(1);
+        }
+        try (var server = serves(asked -> new Reply(500, "", ""))) {
+            assertThat(kit.run(server.url(), "--only", "PING-01", "--fail-on", "P")
+                            .exitCode())
+                    .isEqualTo(1);
+        }
+    }
+
+    @Test
+    void aRowThatIsSkippedSaysWhyAndFailsNothing() throws Exception {
+        try (var server = serves(routes(""))) {
+            var run = kit.run(server.url(), "--only", "PING-01,PING-03", "--skip", "PING-03=POST is closed = ok");
+            assertThat(run.exitCode()).isZero();
+            assertThat(run.row("PING-03")).isEqualTo("skipped POST is closed = ok");
+            assertThat(run.out()).contains("holds: 1, missed: 0, not asked: 0, skipped: 1");
+        }
+    }
+
+    @Test
+    void theUrlsPathStandsBeforeEveryPath() throws Exception {
+        try (var server = serves(routes("/endpoints/m"))) {
+            for (var url : List.of("/endpoints/m", "/endpoints/m/")) {
+                var run = kit.run(server.url() + url, "--only", "PING-01,PING-11,PING-10");
+                assertThat(run.out()).contains("holds: 3, missed: 0");
+            }
+            assertThat(kit.run(server.url(), "--only", "PING-01").row("PING-01"))
+                    .isEqualTo("MISSED 404");
+        }
+    }
+
+    @Test
+    void headersAreOfEveryRequest() throws Exception {
+        Handler closed = asked -> asked.header("Authorization").equals("Bearer a:b")
+                        && asked.header("X-Team").equals("1")
                 ? new Reply(200, "", "")
                 : new Reply(401, "", "");
-    try (var server = serves(closed)) {
-      var run =
-          kit.run(
-              server.url(),
-              "--only",
-              "PING-01,PING-10,PING-11",
-              "--header",
-              "Authorization: Bearer a:b",
-              "--header",
-              "X-Team:1");
-      assertThat(run.out()).contains("holds: 3, missed: 0");
-      assertThat(kit.run(server.url(), "--only", "PING-01").row("PING-01")).isEqualTo("MISSED 401");
+        try (var server = serves(closed)) {
+            var run = kit.run(
+                    server.url(),
+                    "--only",
+                    "PING-01,PING-10,PING-11",
+                    "--header",
+                    "Authorization: Bearer a:b",
+                    "--header",
+                    "X-Team:1");
+            assertThat(run.out()).contains("holds: 3, missed: 0");
+            assertThat(kit.run(server.url(), "--only", "PING-01").row("PING-01"))
+                    .isEqualTo("MISSED 401");
+        }
     }
-  }
 
-  @Test
-  void theHostIsThatOfTheUrlOrOfAHeader() throws Exception {
-    var hosts = new ArrayList<String>();
-    Handler remembers =
-        asked -> {
-          hosts.add(asked.header("Host"));
-          return new Reply(200, "", "");
+    @Test
+    void theHostIsThatOfTheUrlOrOfAHeader() throws Exception {
+        var hosts = new ArrayList<String>();
+        Handler remembers = asked -> {
+            hosts.add(asked.header("Host"));
+            return new Reply(200, "", "");
         };
-    try (var server = serves(remembers)) {
-      kit.run(server.url(), "--only", "PING-01");
-      kit.run(server.url(), "--only", "PING-01", "--header", "Host: model.example");
-      assertThat(hosts).containsOnly("127.0.0.1:" + server.port(), "model.example");
+        try (var server = serves(remembers)) {
+            kit.run(server.url(), "--only", "PING-01");
+            kit.run(server.url(), "--only", "PING-01", "--header", "Host: model.example");
+            assertThat(hosts).containsOnly("127.0.0.1:" + server.port(), "model.example");
+        }
     }
-  }
 
-  @Test
-  void httpsIsAskedToo() throws Exception {
-    var store = directory.resolve("server.p12").toString();
-    var certificate = directory.resolve("server.pem").toString();
-    keytool(
-        "-genkeypair -alias s -keyalg EC -dname CN=s -ext SAN=ip:127.0.0.1 -validity 9 -storepass"
-            + " changeit -keystore "
-            + store);
-    keytool(
-        "-exportcert -rfc -alias s -storepass changeit -file "
-            + certificate
-            + " -keystore "
-            + store);
-    try (var server =
-        new SmallServer(
-            Manner.KEEPS_CONNECTIONS, tls(store).getServerSocketFactory(), routes(""))) {
-      var url = "https://127.0.0.1:" + server.port();
-      var run = kit.run(url, "--only", "PING-01,PING-07,PING-11", "--cacert", certificate);
-      assertThat(run.out()).contains("holds: 3, missed: 0");
-      var stranger = kit.run(url, "--only", "PING-01");
-      assertThat(stranger.exitCode()).isEqualTo(2);
-      assertThat(stranger.err()).contains("nothing answers at " + url, "SSLHandshakeException");
+    @Test
+    void httpsIsAskedToo() throws Exception {
+        var store = directory.resolve("server.p12").toString();
+        var certificate = directory.resolve("server.pem").toString();
+        keytool("-genkeypair -alias s -keyalg EC -dname CN=s -ext SAN=ip:127.0.0.1 -validity 9 -storepass"
+                + " changeit -keystore "
+                + store);
+        keytool("-exportcert -rfc -alias s -storepass changeit -file " + certificate + " -keystore " + store);
+        try (var server = new SmallServer(Manner.KEEPS_CONNECTIONS, tls(store).getServerSocketFactory(), routes(""))) {
+            var url = "https://127.0.0.1:" + server.port();
+            var run = kit.run(url, "--only", "PING-01,PING-07,PING-11", "--cacert", certificate);
+            assertThat(run.out()).contains("holds: 3, missed: 0");
+            var stranger = kit.run(url, "--only", "PING-01");
+            assertThat(stranger.exitCode()).isEqualTo(2);
+            assertThat(stranger.err()).contains("nothing answers at " + url, "SSLHandshakeException");
+        }
     }
-  }
 
-  private static void keytool(String arguments) throws Exception {
-    var command =
-        new ArrayList<>(
-            List.of(Path.of(System.getProperty("java.home"), "bin", "keytool").toString()));
-    command.addAll(List.of(arguments.split(" ")));
-    assertThat(new ProcessBuilder(command).inheritIO().start().waitFor()).isZero();
-  }
-
-  private static SSLContext tls(String store) throws Exception {
-    var keys = KeyStore.getInstance("PKCS12");
-    try (var in = new FileInputStream(store)) {
-      keys.load(in, "changeit".toCharArray());
+    private static void keytool(String arguments) throws Exception {
+        var command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "keytool").toString()));
+        command.addAll(List.of(arguments.split(" ")));
+        assertThat(new ProcessBuilder(command).inheritIO().start().waitFor()).isZero();
     }
-    var managers = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-    managers.init(keys, "changeit".toCharArray());
-    var tls = SSLContext.getInstance("TLS");
-    tls.init(managers.getKeyManagers(), null, null);
-    return tls;
-  }
 
-  @Test
-  void reportsSayWhatTheExitCodeSays() throws Exception {
-    var junit = directory.resolve("report.xml");
-    var json = directory.resolve("report.json");
-    Handler odd =
-        asked ->
-            asked.path().equals("/ping")
+    private static SSLContext tls(String store) throws Exception {
+        var keys = KeyStore.getInstance("PKCS12");
+        try (var in = new FileInputStream(store)) {
+            keys.load(in, "changeit".toCharArray());
+        }
+        var managers = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+        managers.init(keys, "changeit".toCharArray());
+        var tls = SSLContext.getInstance("TLS");
+        tls.init(managers.getKeyManagers(), null, null);
+        return tls;
+    }
+
+    @Test
+    void reportsSayWhatTheExitCodeSays() throws Exception {
+        var junit = directory.resolve("report.xml");
+        var json = directory.resolve("report.json");
+        Handler odd = asked -> asked.path().equals("/ping")
                 ? new Reply(asked.method().equals("GET") ? 200 : 405, "", "")
                 : new Reply(500, "text/plain", "<a & \"b\"\u0001>");
-    try (var server = serves(odd)) {
-      var run =
-          kit.run(
-              server.url(),
-              "--only",
-              "PING-01,PING-03,INV-02,INV-03,INV-01,MME-21",
-              "--fail-on",
-              "P,A",
-              "--skip",
-              "MME-21=no models",
-              "--junit",
-              junit.toString(),
-              "--json",
-              json.toString());
-      assertThat(run.exitCode()).isEqualTo(1);
+        try (var server = serves(odd)) {
+            var run = kit.run(
+                    server.url(),
+                    "--only",
+                    "PING-01,PING-03,INV-02,INV-03,INV-01,MME-21",
+                    "--fail-on",
+                    "P,A",
+                    "--skip",
+                    "MME-21=no models",
+                    "--junit",
+                    junit.toString(),
+                    "--json",
+                    json.toString());
+            assertThat(run.exitCode()).isEqualTo(1);
+        }
+
+        var suite = DocumentBuilderFactory.newInstance()
+                .newDocumentBuilder()
+                .parse(junit.toFile())
+                .getDocumentElement();
+        assertThat(suite.getAttribute("tests")).isEqualTo("6");
+        // INV-03 alone: INV-02 and PING-03 are recommendations.
+        assertThat(suite.getAttribute("failures")).isEqualTo("1");
+        assertThat(suite.getAttribute("skipped")).isEqualTo("4");
+        var failure = (Element) suite.getElementsByTagName("failure").item(0);
+        assertThat(((Element) failure.getParentNode()).getAttribute("name")).isEqualTo("INV-03 unknown path");
+        assertThat(failure.getAttribute("message")).isEqualTo("500 <a & \"b\"\ufffd>");
+
+        var report = new ObjectMapper().readTree(json.toFile());
+        assertThat(report.get("holds").asInt()).isEqualTo(1);
+        assertThat(report.get("missed").asInt()).isEqualTo(3);
+        assertThat(report.get("notAsked").asInt()).isEqualTo(1);
+        assertThat(report.get("skipped").asInt()).isEqualTo(1);
+        assertThat(report.get("rows")).anySatisfy(row -> {
+            assertThat(row.get("row").asText()).isEqualTo("INV-03");
+            assertThat(row.get("mark").asText()).isEqualTo("A");
+            assertThat(row.get("result").asText()).isEqualTo("missed");
+            assertThat(row.get("found").asText()).isEqualTo("500 <a & \"b\"\u0001>");
+        });
     }
 
-    var suite =
-        DocumentBuilderFactory.newInstance()
-            .newDocumentBuilder()
-            .parse(junit.toFile())
-            .getDocumentElement();
-    assertThat(suite.getAttribute("tests")).isEqualTo("6");
-    // INV-03 alone: INV-02 and PING-03 are recommendations.
-    assertThat(suite.getAttribute("failures")).isEqualTo("1");
-    assertThat(suite.getAttribute("skipped")).isEqualTo("4");
-    var failure = (Element) suite.getElementsByTagName("failure").item(0);
-    assertThat(((Element) failure.getParentNode()).getAttribute("name"))
-        .isEqualTo("INV-03 unknown path");
-    assertThat(failure.getAttribute("message")).isEqualTo("500 <a & \"b\"\ufffd>");
+    private static SmallServer serves(Handler handler) throws Exception {
+        return new SmallServer(Manner.KEEPS_CONNECTIONS, handler);
+    }
 
-    var report = new ObjectMapper().readTree(json.toFile());
-    assertThat(report.get("holds").asInt()).isEqualTo(1);
-    assertThat(report.get("missed").asInt()).isEqualTo(3);
-    assertThat(report.get("notAsked").asInt()).isEqualTo(1);
-    assertThat(report.get("skipped").asInt()).isEqualTo(1);
-    assertThat(report.get("rows"))
-        .anySatisfy(
-            row -> {
-              assertThat(row.get("row").asText()).isEqualTo("INV-03");
-              assertThat(row.get("mark").asText()).isEqualTo("A");
-              assertThat(row.get("result").asText()).isEqualTo("missed");
-              assertThat(row.get("found").asText()).isEqualTo("500 <a & \"b\"\u0001>");
-            });
-  }
-
-  private static SmallServer serves(Handler handler) throws Exception {
-    return new SmallServer(Manner.KEEPS_CONNECTIONS, handler);
-  }
-
-  /// `GET /ping` below a path.
-  private static Handler routes(String path) {
-    return asked ->
-        new Reply(
-            asked.method().equals("GET") && asked.path().equals(path + "/ping") ? 200 : 404,
-            "",
-            "");
-  }
+    /// `GET /ping` below a path.
+    private static Handler routes(String path) {
+        return asked ->
+                new Reply(asked.method().equals("GET") && asked.path().equals(path + "/ping") ? 200 : 404, "", "");
+    }
 }

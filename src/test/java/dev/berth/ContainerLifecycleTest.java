@@ -38,173 +38,156 @@ import org.testcontainers.containers.wait.strategy.Wait;
 @Tag("packaged")
 class ContainerLifecycleTest {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
+    private static final ObjectMapper JSON = new ObjectMapper();
 
-  private static final HttpClient CLIENT =
-      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    private static final HttpClient CLIENT =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
-  @BeforeAll
-  static void buildTheImage() throws Exception {
-    BerthImage.build();
-  }
-
-  @AfterAll
-  static void closeTheClient() {
-    CLIENT.shutdownNow();
-  }
-
-  @Test
-  @Tag("RUN-01")
-  @Tag("RUN-05")
-  @Tag("OBS-01")
-  void itAnswersFromOutsideAndWritesNothingButItsLog() throws Exception {
-    try (var container = serving().withExposedPorts(8080)) {
-      container.start();
-      awaitReady(container, 8080);
-      assertThat(invoke(container, BerthImage.BODY).body()).contains("\"answer\":\"Bob\"");
-      // The line is there while the server runs, and no line is anywhere else. /tmp has the JVM's
-      // own counters.
-      await().until(() -> out(container).contains("POST /invocations 200"));
-      assertThat(err(container)).isEmpty();
-      assertThat(container.getDockerClient().containerDiffCmd(container.getContainerId()).exec())
-          .allSatisfy(change -> assertThat(change.getPath()).startsWith("/tmp"));
+    @BeforeAll
+    static void buildTheImage() throws Exception {
+        BerthImage.build();
     }
-  }
 
-  @Test
-  @Tag("PING-04")
-  @Tag("PING-05")
-  void pingIs503UntilTheModelIsReadyAnd200FromThenOn() throws Exception {
-    try (var container =
-        serving()
-            .withExposedPorts(8080)
-            // So that it takes a while.
-            .withCreateContainerCmdModifier(cmd -> cmd.getHostConfig().withNanoCPUs(500_000_000L))
-            .waitingFor(
-                Wait.forLogMessage(".*listening on.*\\n", 1)
-                    .withStartupTimeout(BerthImage.LONGEST))) {
-      container.start();
-      var statuses = new ArrayList<Integer>();
-      await()
-          .atMost(BerthImage.LONGEST)
-          .pollInterval(Duration.ofMillis(20))
-          .until(
-              () -> {
-                statuses.add(get(container, "/ping").statusCode());
-                return statuses.getLast() == 200;
-              });
-      assertThat(statuses).hasSizeGreaterThan(1);
-      assertThat(statuses.subList(0, statuses.size() - 1)).containsOnly(503);
-      assertThat(get(container, "/ping").statusCode()).isEqualTo(200);
+    @AfterAll
+    static void closeTheClient() {
+        CLIENT.shutdownNow();
     }
-  }
 
-  @Test
-  @Tag("RUN-07")
-  @Tag("RUN-08")
-  void aRunningRequestIsAnsweredBeforeTheContainerStops() throws Exception {
-    try (var container =
-        serving()
-            .withExposedPorts(8080)
-            // Longer than the platform would wait: some machines need a minute for what others do
-            // in two seconds.
-            .withEnv(
-                Map.of(
-                    "BERTH_DRAIN_SECONDS",
-                    "300",
-                    "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS",
-                    "300"))) {
-      container.start();
-      awaitReady(container, 8080);
-      var context = "The sea was calm and the sky was grey that day. ".repeat(2000);
-      var running =
-          CLIENT.sendAsync(
-              invocation(
-                  container,
-                  JSON.writeValueAsString(
-                      Map.of("question", "How was the sea?", "context", context))),
-              BodyHandlers.ofString());
-      await()
-          .atMost(BerthImage.LONGEST)
-          .until(
-              () ->
-                  get(container, "/metrics")
-                      .body()
-                      .contains("berth_queue_wait_seconds_count{model=\"model\"} 1"));
-      // From inside, because Docker's proxy would accept any number on its own.
-      // Each ends with 0 where the answer is 200.
-      var connections =
-          container.execInContainer(
-              "sh",
-              "-c",
-              """
+    @Test
+    @Tag("RUN-01")
+    @Tag("RUN-05")
+    @Tag("OBS-01")
+    void itAnswersFromOutsideAndWritesNothingButItsLog() throws Exception {
+        try (var container = serving().withExposedPorts(8080)) {
+            container.start();
+            awaitReady(container, 8080);
+            assertThat(invoke(container, BerthImage.BODY).body()).contains("\"answer\":\"Bob\"");
+            // The line is there while the server runs, and no line is anywhere else. /tmp has the JVM's
+            // own counters.
+            await().until(() -> out(container).contains("POST /invocations 200"));
+            assertThat(err(container)).isEmpty();
+            assertThat(container
+                            .getDockerClient()
+                            .containerDiffCmd(container.getContainerId())
+                            .exec())
+                    .allSatisfy(change -> assertThat(change.getPath()).startsWith("/tmp"));
+        }
+    }
+
+    @Test
+    @Tag("PING-04")
+    @Tag("PING-05")
+    void pingIs503UntilTheModelIsReadyAnd200FromThenOn() throws Exception {
+        try (var container = serving()
+                .withExposedPorts(8080)
+                // So that it takes a while.
+                .withCreateContainerCmdModifier(cmd -> cmd.getHostConfig().withNanoCPUs(500_000_000L))
+                .waitingFor(Wait.forLogMessage(".*listening on.*\\n", 1).withStartupTimeout(BerthImage.LONGEST))) {
+            container.start();
+            var statuses = new ArrayList<Integer>();
+            await().atMost(BerthImage.LONGEST)
+                    .pollInterval(Duration.ofMillis(20))
+                    .until(() -> {
+                        statuses.add(get(container, "/ping").statusCode());
+                        return statuses.getLast() == 200;
+                    });
+            assertThat(statuses).hasSizeGreaterThan(1);
+            assertThat(statuses.subList(0, statuses.size() - 1)).containsOnly(503);
+            assertThat(get(container, "/ping").statusCode()).isEqualTo(200);
+        }
+    }
+
+    @Test
+    @Tag("RUN-07")
+    @Tag("RUN-08")
+    void aRunningRequestIsAnsweredBeforeTheContainerStops() throws Exception {
+        try (var container = serving()
+                .withExposedPorts(8080)
+                // Longer than the platform would wait: some machines need a minute for what others do
+                // in two seconds.
+                .withEnv(Map.of("BERTH_DRAIN_SECONDS", "300", "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "300"))) {
+            container.start();
+            awaitReady(container, 8080);
+            var context = "The sea was calm and the sky was grey that day. ".repeat(2000);
+            var running = CLIENT.sendAsync(
+                    invocation(
+                            container,
+                            JSON.writeValueAsString(Map.of("question", "How was the sea?", "context", context))),
+                    BodyHandlers.ofString());
+            await().atMost(BerthImage.LONGEST)
+                    .until(() -> get(container, "/metrics")
+                            .body()
+                            .contains("berth_queue_wait_seconds_count{model=\"model\"} 1"));
+            // From inside, because Docker's proxy would accept any number on its own.
+            // Each ends with 0 where the answer is 200.
+            var connections = container.execInContainer("sh", "-c", """
           i=0
           while [ $i -lt 100 ]; do
             busybox wget -q -O - http://127.0.0.1:8080/ping && echo answered &
             i=$((i + 1))
           done
           wait""");
-      assertThat(connections.getStdout().lines()).hasSize(100).containsOnly("answered");
-      assertThat(running).isNotDone();
-      signal(container, "TERM");
-      assertThat(running.get().statusCode()).isEqualTo(200);
-      assertThat(running.get().body()).contains("\"answer\":");
-      assertThat(exitCode(container)).isZero();
-      assertThat(err(container)).isEmpty();
+            assertThat(connections.getStdout().lines()).hasSize(100).containsOnly("answered");
+            assertThat(running).isNotDone();
+            signal(container, "TERM");
+            assertThat(running.get().statusCode()).isEqualTo(200);
+            assertThat(running.get().body()).contains("\"answer\":");
+            assertThat(exitCode(container)).isZero();
+            assertThat(err(container)).isEmpty();
+        }
     }
-  }
 
-  @Test
-  @Tag("RUN-06")
-  void itServesAgainAfterItWasKilledAndStopsWhenItIsAskedTo() throws Exception {
-    try (var container = serving()) {
-      container.start();
-      assertAnswers(container);
-      signal(container, "KILL");
-      assertThat(exitCode(container)).isEqualTo(137);
-      container.getDockerClient().startContainerCmd(container.getContainerId()).exec();
-      assertAnswers(container);
-      // What `docker stop` does; the image names the signal.
-      container
-          .getDockerClient()
-          .stopContainerCmd(container.getContainerId())
-          .withTimeout(30)
-          .exec();
-      assertThat(exitCode(container)).isZero();
+    @Test
+    @Tag("RUN-06")
+    void itServesAgainAfterItWasKilledAndStopsWhenItIsAskedTo() throws Exception {
+        try (var container = serving()) {
+            container.start();
+            assertAnswers(container);
+            signal(container, "KILL");
+            assertThat(exitCode(container)).isEqualTo(137);
+            container
+                    .getDockerClient()
+                    .startContainerCmd(container.getContainerId())
+                    .exec();
+            assertAnswers(container);
+            // What `docker stop` does; the image names the signal.
+            container
+                    .getDockerClient()
+                    .stopContainerCmd(container.getContainerId())
+                    .withTimeout(30)
+                    .exec();
+            assertThat(exitCode(container)).isZero();
+        }
     }
-  }
 
-  @Test
-  void withoutArgumentsAndWithoutAModelItShowsTheSample() throws Exception {
-    try (var container =
-        new GenericContainer<>(BerthImage.NAME).withStartupTimeout(BerthImage.LONGEST)) {
-      container.start();
-      assertAnswers(container);
+    @Test
+    void withoutArgumentsAndWithoutAModelItShowsTheSample() throws Exception {
+        try (var container = new GenericContainer<>(BerthImage.NAME).withStartupTimeout(BerthImage.LONGEST)) {
+            container.start();
+            assertAnswers(container);
+        }
     }
-  }
 
-  @Test
-  @Tag("RUN-14")
-  void aModelThatIsMissingOrBrokenEndsTheProcess(@TempDir Path artifact) throws Exception {
-    assertEnds(new GenericContainer<>(BerthImage.NAME).withCommand("serve"), "/opt/ml/model");
-    // A temporary directory is its owner's alone.
-    assertEnds(
-        serving(artifact).withCreateContainerCmdModifier(command -> command.withUser("12345")),
-        "/opt/ml/model: found a directory that this user may not read");
-    for (var name : List.of("model.json", "tokenizer.json")) {
-      Files.copy(Path.of("model-artifact", name), artifact.resolve(name));
+    @Test
+    @Tag("RUN-14")
+    void aModelThatIsMissingOrBrokenEndsTheProcess(@TempDir Path artifact) throws Exception {
+        assertEnds(new GenericContainer<>(BerthImage.NAME).withCommand("serve"), "/opt/ml/model");
+        // A temporary directory is its owner's alone.
+        assertEnds(
+                serving(artifact).withCreateContainerCmdModifier(command -> command.withUser("12345")),
+                "/opt/ml/model: found a directory that this user may not read");
+        for (var name : List.of("model.json", "tokenizer.json")) {
+            Files.copy(Path.of("model-artifact", name), artifact.resolve(name));
+        }
+        Files.writeString(artifact.resolve("model.pt"), "no TorchScript");
+        assertEnds(serving(artifact), "model.pt");
     }
-    Files.writeString(artifact.resolve("model.pt"), "no TorchScript");
-    assertEnds(serving(artifact), "model.pt");
-  }
 
-  @Test
-  @Tag("PING-09")
-  void aContainerWhosePredictFnDoesNotEndTurns503(@TempDir Path artifact) throws Exception {
-    Files.createDirectory(artifact.resolve("code"));
-    Files.writeString(
-        artifact.resolve("code/Inference.java"),
-        """
+    @Test
+    @Tag("PING-09")
+    void aContainerWhosePredictFnDoesNotEndTurns503(@TempDir Path artifact) throws Exception {
+        Files.createDirectory(artifact.resolve("code"));
+        Files.writeString(artifact.resolve("code/Inference.java"), """
         import dev.berth.hooks.*;
         import java.util.List;
 
@@ -220,55 +203,46 @@ class ContainerLifecycleTest {
           }
         }
         """);
-    try (var container =
-        serving(artifact)
-            .withExposedPorts(8080)
-            .withEnv(
-                Map.of(
-                    "SAGEMAKER_MODEL_SERVER_WORKERS", "2",
-                    "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "5",
-                    "BERTH_STUCK_SECONDS", "1"))) {
-      container.start();
-      awaitReady(container, 8080);
-      var wedged =
-          List.of(
-              CLIENT.sendAsync(invocation(container, "wedge"), BodyHandlers.ofString()),
-              CLIENT.sendAsync(invocation(container, "wedge"), BodyHandlers.ofString()));
-      assertThat(wedged).allSatisfy(caller -> assertThat(caller.get().statusCode()).isEqualTo(504));
-      await()
-          .atMost(BerthImage.LONGEST)
-          .untilAsserted(() -> assertThat(get(container, "/ping").statusCode()).isEqualTo(503));
-      // The log is written beside all else.
-      await()
-          .atMost(BerthImage.LONGEST)
-          .untilAsserted(
-              () ->
-                  assertThat(out(container))
-                      .contains("predictFn")
-                      .contains("is stuck")
-                      .contains("Inference.java:8"));
+        try (var container = serving(artifact)
+                .withExposedPorts(8080)
+                .withEnv(Map.of(
+                        "SAGEMAKER_MODEL_SERVER_WORKERS", "2",
+                        "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "5",
+                        "BERTH_STUCK_SECONDS", "1"))) {
+            container.start();
+            awaitReady(container, 8080);
+            var wedged = List.of(
+                    CLIENT.sendAsync(invocation(container, "wedge"), BodyHandlers.ofString()),
+                    CLIENT.sendAsync(invocation(container, "wedge"), BodyHandlers.ofString()));
+            assertThat(wedged)
+                    .allSatisfy(caller -> assertThat(caller.get().statusCode()).isEqualTo(504));
+            await().atMost(BerthImage.LONGEST)
+                    .untilAsserted(() ->
+                            assertThat(get(container, "/ping").statusCode()).isEqualTo(503));
+            // The log is written beside all else.
+            await().atMost(BerthImage.LONGEST)
+                    .untilAsserted(() -> assertThat(out(container))
+                            .contains("predictFn")
+                            .contains("is stuck")
+                            .contains("Inference.java:8"));
+        }
     }
-  }
 
-  private static HttpResponse<String> get(GenericContainer<?> container, String path)
-      throws Exception {
-    return CLIENT.send(
-        HttpRequest.newBuilder(uri(container, path)).build(), BodyHandlers.ofString());
-  }
+    private static HttpResponse<String> get(GenericContainer<?> container, String path) throws Exception {
+        return CLIENT.send(HttpRequest.newBuilder(uri(container, path)).build(), BodyHandlers.ofString());
+    }
 
-  private static HttpResponse<String> invoke(GenericContainer<?> container, String body)
-      throws Exception {
-    return CLIENT.send(invocation(container, body), BodyHandlers.ofString());
-  }
+    private static HttpResponse<String> invoke(GenericContainer<?> container, String body) throws Exception {
+        return CLIENT.send(invocation(container, body), BodyHandlers.ofString());
+    }
 
-  private static HttpRequest invocation(GenericContainer<?> container, String body) {
-    return HttpRequest.newBuilder(uri(container, "/invocations"))
-        .POST(BodyPublishers.ofString(body))
-        .build();
-  }
+    private static HttpRequest invocation(GenericContainer<?> container, String body) {
+        return HttpRequest.newBuilder(uri(container, "/invocations"))
+                .POST(BodyPublishers.ofString(body))
+                .build();
+    }
 
-  private static URI uri(GenericContainer<?> container, String path) {
-    return URI.create(
-        "http://%s:%d%s".formatted(container.getHost(), container.getMappedPort(8080), path));
-  }
+    private static URI uri(GenericContainer<?> container, String path) {
+        return URI.create("http://%s:%d%s".formatted(container.getHost(), container.getMappedPort(8080), path));
+    }
 }

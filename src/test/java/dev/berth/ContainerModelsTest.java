@@ -33,18 +33,16 @@ import org.testcontainers.containers.wait.strategy.Wait;
 @Tag("packaged")
 class ContainerModelsTest {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
+    private static final ObjectMapper JSON = new ObjectMapper();
 
-  private static final HttpClient CLIENT =
-      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    private static final HttpClient CLIENT =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
-  /// A key as SageMaker makes them.
-  private static final String MODEL =
-      "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+    /// A key as SageMaker makes them.
+    private static final String MODEL = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
-  /// Makes a question of each line `question? context`.
-  private static final String ASKS =
-      """
+    /// Makes a question of each line `question? context`.
+    private static final String ASKS = """
       import dev.berth.hooks.*;
       import java.util.List;
 
@@ -61,231 +59,215 @@ class ContainerModelsTest {
       }
       """;
 
-  private static final int FIRST_PORT = 21000;
-  private static final int SECOND_PORT = 21004;
+    private static final int FIRST_PORT = 21000;
+    private static final int SECOND_PORT = 21004;
 
-  @TempDir private static Path directory;
+    @TempDir
+    private static Path directory;
 
-  @BeforeAll
-  static void buildTheImage() throws Exception {
-    BerthImage.build();
-  }
-
-  @AfterAll
-  static void closeTheClient() {
-    CLIENT.shutdownNow();
-  }
-
-  /// SageMaker mounts each artifact below `/opt/ml/models` and asks from outside.
-  @Test
-  @Tag("MME-01")
-  @Tag("MME-07")
-  @Tag("MME-11")
-  @Tag("MME-13")
-  @Tag("PING-08")
-  @Tag("RUN-12")
-  void aContainerLoadsListsAsksAndUnloadsModels() throws Exception {
-    var names = List.of(MODEL, "b", "c");
-    var container = container().withEnv("SAGEMAKER_MULTI_MODEL", "true").withExposedPorts(8080);
-    for (var name : names) {
-      bind(container, TestServer.SAMPLE_ARTIFACT, "/opt/ml/models/%s/model".formatted(name));
+    @BeforeAll
+    static void buildTheImage() throws Exception {
+        BerthImage.build();
     }
-    try (container) {
-      container.start();
-      awaitReady(container, 8080);
-      assertThat(container.getContainerInfo().getConfig().getLabels())
-          .containsEntry("com.amazonaws.sagemaker.capabilities.multi-models", "true");
-      assertThat(send(container, "GET", "/models", "").body()).isEqualTo("{\"models\":[]}");
 
-      for (var name : names) {
-        var loaded =
-            send(
-                container,
-                "POST",
-                "/models",
-                JSON.writeValueAsString(
-                    Map.of("model_name", name, "url", "/opt/ml/models/%s/model".formatted(name))),
-                "Content-Type",
-                "application/json");
-        assertThat(loaded.statusCode()).as(loaded.body()).isEqualTo(200);
-        var answer =
-            send(
-                container,
-                "POST",
-                "/models/%s/invoke".formatted(name),
-                BerthImage.BODY,
-                "Content-Type",
-                "application/json",
-                "Accept",
-                "application/json",
-                "X-Amzn-SageMaker-Custom-Attributes",
-                "trace=1",
-                "X-Amzn-SageMaker-Target-Model",
-                name + ".tar.gz");
-        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
-        assertThat(answer.body()).contains("\"answer\":\"Bob\"");
-      }
-      assertThat(pages(container)).containsExactly(List.of(MODEL, "b"), List.of("c"));
-
-      long full = residentKilobytes(container);
-      for (var name : names) {
-        assertThat(send(container, "DELETE", "/models/" + name, "").statusCode()).isEqualTo(200);
-        assertThat(
-                send(container, "POST", "/models/%s/invoke".formatted(name), BerthImage.BODY)
-                    .statusCode())
-            .isEqualTo(404);
-      }
-      // Three copies of 25 MB of weights, of which the process may keep some for the next model.
-      assertThat(full - residentKilobytes(container))
-          .as("freed when the last DELETE answers")
-          .isGreaterThan(40_000);
-      assertThat(send(container, "GET", "/ping", "").statusCode()).isEqualTo(200);
-      assertThat(err(container)).isEmpty();
+    @AfterAll
+    static void closeTheClient() {
+        CLIENT.shutdownNow();
     }
-  }
 
-  /// Two containers on one network namespace: the platform asks each at its port, or gives the
-  /// output of the first to the second.
-  @Test
-  @Tag("RUN-09")
-  @Tag("RUN-10")
-  void twoContainersServeBesideEachOtherDirectlyAndInARow() throws Exception {
-    Files.createDirectories(directory.resolve("code"));
-    Files.writeString(directory.resolve("code/Inference.java"), ASKS);
-    var first = at(container(), FIRST_PORT).withExposedPorts(FIRST_PORT, SECOND_PORT);
-    bind(first, directory, "/opt/ml/model");
-    try (first) {
-      first.start();
-      var second =
-          at(container(), SECOND_PORT).withNetworkMode("container:" + first.getContainerId());
-      bind(second, TestServer.SAMPLE_ARTIFACT, "/opt/ml/model");
-      // The ports of both are published by the container that has the namespace.
-      try (second) {
-        second.start();
-        awaitReady(first, FIRST_PORT);
-        awaitReady(second, SECOND_PORT);
-        // No other port, neither in the safe range nor outside of it.
-        assertThat(listeningPorts(first)).containsExactlyInAnyOrder(FIRST_PORT, SECOND_PORT);
+    /// SageMaker mounts each artifact below `/opt/ml/models` and asks from outside.
+    @Test
+    @Tag("MME-01")
+    @Tag("MME-07")
+    @Tag("MME-11")
+    @Tag("MME-13")
+    @Tag("PING-08")
+    @Tag("RUN-12")
+    void aContainerLoadsListsAsksAndUnloadsModels() throws Exception {
+        var names = List.of(MODEL, "b", "c");
+        var container = container().withEnv("SAGEMAKER_MULTI_MODEL", "true").withExposedPorts(8080);
+        for (var name : names) {
+            bind(container, TestServer.SAMPLE_ARTIFACT, "/opt/ml/models/%s/model".formatted(name));
+        }
+        try (container) {
+            container.start();
+            awaitReady(container, 8080);
+            assertThat(container.getContainerInfo().getConfig().getLabels())
+                    .containsEntry("com.amazonaws.sagemaker.capabilities.multi-models", "true");
+            assertThat(send(container, "GET", "/models", "").body()).isEqualTo("{\"models\":[]}");
 
-        var direct =
-            invoke(first, SECOND_PORT, BerthImage.BODY, "application/json", "application/json");
-        assertThat(direct.body()).contains("\"answer\":\"Bob\"");
+            for (var name : names) {
+                var loaded = send(
+                        container,
+                        "POST",
+                        "/models",
+                        JSON.writeValueAsString(
+                                Map.of("model_name", name, "url", "/opt/ml/models/%s/model".formatted(name))),
+                        "Content-Type",
+                        "application/json");
+                assertThat(loaded.statusCode()).as(loaded.body()).isEqualTo(200);
+                var answer = send(
+                        container,
+                        "POST",
+                        "/models/%s/invoke".formatted(name),
+                        BerthImage.BODY,
+                        "Content-Type",
+                        "application/json",
+                        "Accept",
+                        "application/json",
+                        "X-Amzn-SageMaker-Custom-Attributes",
+                        "trace=1",
+                        "X-Amzn-SageMaker-Target-Model",
+                        name + ".tar.gz");
+                assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+                assertThat(answer.body()).contains("\"answer\":\"Bob\"");
+            }
+            assertThat(pages(container)).containsExactly(List.of(MODEL, "b"), List.of("c"));
 
-        var question = "Where was Marie Curie born? Marie Curie was born in Warsaw.";
-        assertThat(inARow(first, question, "application/json")).contains("\"answer\":\"Warsaw\"");
-        assertThat(
-                inARow(first, question + "\nWho came? Bob came.", "application/jsonlines").lines())
-            .satisfiesExactly(
-                line -> assertThat(line).contains("\"answer\":\"Warsaw\""),
-                line -> assertThat(line).contains("\"answer\":\"Bob\""));
-
-        // What the first says that it answers with, the second does not take.
-        var text = invoke(first, FIRST_PORT, question, "text/plain", "text/plain");
-        assertThat(contentType(text)).startsWith("text/plain");
-        var refused =
-            invoke(first, SECOND_PORT, text.body(), contentType(text), "application/json");
-        assertThat(refused.statusCode()).isEqualTo(415);
-        assertThat(refused.body()).contains("text/plain", "application/json");
-      }
-      assertThat(out(first)).doesNotContain("WARN");
+            long full = residentKilobytes(container);
+            for (var name : names) {
+                assertThat(send(container, "DELETE", "/models/" + name, "").statusCode())
+                        .isEqualTo(200);
+                assertThat(send(container, "POST", "/models/%s/invoke".formatted(name), BerthImage.BODY)
+                                .statusCode())
+                        .isEqualTo(404);
+            }
+            // Three copies of 25 MB of weights, of which the process may keep some for the next model.
+            assertThat(full - residentKilobytes(container))
+                    .as("freed when the last DELETE answers")
+                    .isGreaterThan(40_000);
+            assertThat(send(container, "GET", "/ping", "").statusCode()).isEqualTo(200);
+            assertThat(err(container)).isEmpty();
+        }
     }
-  }
 
-  /// As a serial pipeline: the body and its type go on to the next container.
-  private static String inARow(GenericContainer<?> first, String body, String between)
-      throws Exception {
-    var asked = invoke(first, FIRST_PORT, body, "text/plain", between);
-    assertThat(asked.statusCode()).as(asked.body()).isEqualTo(200);
-    var answered = invoke(first, SECOND_PORT, asked.body(), contentType(asked), contentType(asked));
-    assertThat(answered.statusCode()).as(answered.body()).isEqualTo(200);
-    return answered.body();
-  }
+    /// Two containers on one network namespace: the platform asks each at its port, or gives the
+    /// output of the first to the second.
+    @Test
+    @Tag("RUN-09")
+    @Tag("RUN-10")
+    void twoContainersServeBesideEachOtherDirectlyAndInARow() throws Exception {
+        Files.createDirectories(directory.resolve("code"));
+        Files.writeString(directory.resolve("code/Inference.java"), ASKS);
+        var first = at(container(), FIRST_PORT).withExposedPorts(FIRST_PORT, SECOND_PORT);
+        bind(first, directory, "/opt/ml/model");
+        try (first) {
+            first.start();
+            var second = at(container(), SECOND_PORT).withNetworkMode("container:" + first.getContainerId());
+            bind(second, TestServer.SAMPLE_ARTIFACT, "/opt/ml/model");
+            // The ports of both are published by the container that has the namespace.
+            try (second) {
+                second.start();
+                awaitReady(first, FIRST_PORT);
+                awaitReady(second, SECOND_PORT);
+                // No other port, neither in the safe range nor outside of it.
+                assertThat(listeningPorts(first)).containsExactlyInAnyOrder(FIRST_PORT, SECOND_PORT);
 
-  private static GenericContainer<?> container() {
-    return new GenericContainer<>(BerthImage.NAME)
-        .withStartupTimeout(BerthImage.LONGEST)
-        // What waits for ports would look for those of the other container too.
-        .waitingFor(
-            Wait.forLogMessage(".*listening on.*\\n", 1).withStartupTimeout(BerthImage.LONGEST))
-        .withCommand("serve");
-  }
+                var direct = invoke(first, SECOND_PORT, BerthImage.BODY, "application/json", "application/json");
+                assertThat(direct.body()).contains("\"answer\":\"Bob\"");
 
-  private static GenericContainer<?> at(GenericContainer<?> container, int port) {
-    return container.withEnv(
-        Map.of(
-            "SAGEMAKER_BIND_TO_PORT",
-            String.valueOf(port),
-            "SAGEMAKER_SAFE_PORT_RANGE",
-            "21000-21010"));
-  }
+                var question = "Where was Marie Curie born? Marie Curie was born in Warsaw.";
+                assertThat(inARow(first, question, "application/json")).contains("\"answer\":\"Warsaw\"");
+                assertThat(inARow(first, question + "\nWho came? Bob came.", "application/jsonlines")
+                                .lines())
+                        .satisfiesExactly(
+                                line -> assertThat(line).contains("\"answer\":\"Warsaw\""),
+                                line -> assertThat(line).contains("\"answer\":\"Bob\""));
 
-  private static void bind(GenericContainer<?> container, Path artifact, String path) {
-    container.withFileSystemBind(artifact.toAbsolutePath().toString(), path, BindMode.READ_ONLY);
-  }
-
-  private static List<List<String>> pages(GenericContainer<?> container) throws Exception {
-    var pages = new ArrayList<List<String>>();
-    var query = "?limit=2";
-    while (query != null) {
-      var page = JSON.readTree(send(container, "GET", "/models" + query, "").body());
-      pages.add(page.findValuesAsText("modelName"));
-      query =
-          page.has("nextPageToken")
-              ? "?limit=2&next_page_token=" + page.get("nextPageToken").textValue()
-              : null;
+                // What the first says that it answers with, the second does not take.
+                var text = invoke(first, FIRST_PORT, question, "text/plain", "text/plain");
+                assertThat(contentType(text)).startsWith("text/plain");
+                var refused = invoke(first, SECOND_PORT, text.body(), contentType(text), "application/json");
+                assertThat(refused.statusCode()).isEqualTo(415);
+                assertThat(refused.body()).contains("text/plain", "application/json");
+            }
+            assertThat(out(first)).doesNotContain("WARN");
+        }
     }
-    return pages;
-  }
 
-  private static long residentKilobytes(GenericContainer<?> container) throws Exception {
-    var status =
-        container
-            .execInContainer("sh", "-c", "awk '/^VmRSS:/ { print $2 }' /proc/1/status")
-            .getStdout();
-    return Long.parseLong(status.strip());
-  }
-
-  /// The fourth column is the state, 0A is listening. The second ends in the port.
-  private static List<Integer> listeningPorts(GenericContainer<?> container) throws Exception {
-    return container
-        .execInContainer(
-            "sh", "-c", "cat /proc/net/tcp /proc/net/tcp6 | awk '$4 == \"0A\" { print $2 }'")
-        .getStdout()
-        .lines()
-        .map(address -> Integer.parseInt(address.substring(address.indexOf(':') + 1), 16))
-        .toList();
-  }
-
-  private static HttpResponse<String> send(
-      GenericContainer<?> container, String method, String path, String body, String... headers)
-      throws Exception {
-    var request =
-        HttpRequest.newBuilder(uri(container, 8080, path))
-            .method(method, BodyPublishers.ofString(body));
-    for (int i = 0; i < headers.length; i += 2) {
-      request.header(headers[i], headers[i + 1]);
+    /// As a serial pipeline: the body and its type go on to the next container.
+    private static String inARow(GenericContainer<?> first, String body, String between) throws Exception {
+        var asked = invoke(first, FIRST_PORT, body, "text/plain", between);
+        assertThat(asked.statusCode()).as(asked.body()).isEqualTo(200);
+        var answered = invoke(first, SECOND_PORT, asked.body(), contentType(asked), contentType(asked));
+        assertThat(answered.statusCode()).as(answered.body()).isEqualTo(200);
+        return answered.body();
     }
-    return CLIENT.send(request.build(), BodyHandlers.ofString());
-  }
 
-  private static HttpResponse<String> invoke(
-      GenericContainer<?> container, int port, String body, String contentType, String accept)
-      throws Exception {
-    return CLIENT.send(
-        HttpRequest.newBuilder(uri(container, port, "/invocations"))
-            .header("Content-Type", contentType)
-            .header("Accept", accept)
-            .POST(BodyPublishers.ofString(body))
-            .build(),
-        BodyHandlers.ofString());
-  }
+    private static GenericContainer<?> container() {
+        return new GenericContainer<>(BerthImage.NAME)
+                .withStartupTimeout(BerthImage.LONGEST)
+                // What waits for ports would look for those of the other container too.
+                .waitingFor(Wait.forLogMessage(".*listening on.*\\n", 1).withStartupTimeout(BerthImage.LONGEST))
+                .withCommand("serve");
+    }
 
-  private static String contentType(HttpResponse<String> response) {
-    return response.headers().firstValue("Content-Type").orElseThrow();
-  }
+    private static GenericContainer<?> at(GenericContainer<?> container, int port) {
+        return container.withEnv(
+                Map.of("SAGEMAKER_BIND_TO_PORT", String.valueOf(port), "SAGEMAKER_SAFE_PORT_RANGE", "21000-21010"));
+    }
 
-  private static URI uri(GenericContainer<?> container, int port, String path) {
-    return URI.create(
-        "http://%s:%d%s".formatted(container.getHost(), container.getMappedPort(port), path));
-  }
+    private static void bind(GenericContainer<?> container, Path artifact, String path) {
+        container.withFileSystemBind(artifact.toAbsolutePath().toString(), path, BindMode.READ_ONLY);
+    }
+
+    private static List<List<String>> pages(GenericContainer<?> container) throws Exception {
+        var pages = new ArrayList<List<String>>();
+        var query = "?limit=2";
+        while (query != null) {
+            var page =
+                    JSON.readTree(send(container, "GET", "/models" + query, "").body());
+            pages.add(page.findValuesAsText("modelName"));
+            query = page.has("nextPageToken")
+                    ? "?limit=2&next_page_token=" + page.get("nextPageToken").textValue()
+                    : null;
+        }
+        return pages;
+    }
+
+    private static long residentKilobytes(GenericContainer<?> container) throws Exception {
+        var status = container
+                .execInContainer("sh", "-c", "awk '/^VmRSS:/ { print $2 }' /proc/1/status")
+                .getStdout();
+        return Long.parseLong(status.strip());
+    }
+
+    /// The fourth column is the state, 0A is listening. The second ends in the port.
+    private static List<Integer> listeningPorts(GenericContainer<?> container) throws Exception {
+        return container
+                .execInContainer("sh", "-c", "cat /proc/net/tcp /proc/net/tcp6 | awk '$4 == \"0A\" { print $2 }'")
+                .getStdout()
+                .lines()
+                .map(address -> Integer.parseInt(address.substring(address.indexOf(':') + 1), 16))
+                .toList();
+    }
+
+    private static HttpResponse<String> send(
+            GenericContainer<?> container, String method, String path, String body, String... headers)
+            throws Exception {
+        var request = HttpRequest.newBuilder(uri(container, 8080, path)).method(method, BodyPublishers.ofString(body));
+        for (int i = 0; i < headers.length; i += 2) {
+            request.header(headers[i], headers[i + 1]);
+        }
+        return CLIENT.send(request.build(), BodyHandlers.ofString());
+    }
+
+    private static HttpResponse<String> invoke(
+            GenericContainer<?> container, int port, String body, String contentType, String accept) throws Exception {
+        return CLIENT.send(
+                HttpRequest.newBuilder(uri(container, port, "/invocations"))
+                        .header("Content-Type", contentType)
+                        .header("Accept", accept)
+                        .POST(BodyPublishers.ofString(body))
+                        .build(),
+                BodyHandlers.ofString());
+    }
+
+    private static String contentType(HttpResponse<String> response) {
+        return response.headers().firstValue("Content-Type").orElseThrow();
+    }
+
+    private static URI uri(GenericContainer<?> container, int port, String path) {
+        return URI.create("http://%s:%d%s".formatted(container.getHost(), container.getMappedPort(port), path));
+    }
 }

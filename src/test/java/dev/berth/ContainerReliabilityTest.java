@@ -24,52 +24,50 @@ import org.junit.jupiter.api.TestFactory;
 @Tag("packaged")
 class ContainerReliabilityTest {
 
-  private static final Path LOG = Path.of("target", "reliability.log");
-  private static final String EXPECTED = "expectation";
+    private static final Path LOG = Path.of("target", "reliability.log");
+    private static final String EXPECTED = "expectation";
 
-  /// A line of the campaign's table, and what it says below it.
-  private record Result(String name, List<String> lines) {
-    boolean isMet() {
-      return lines.getFirst().contains("| met;");
+    /// A line of the campaign's table, and what it says below it.
+    private record Result(String name, List<String> lines) {
+        boolean isMet() {
+            return lines.getFirst().contains("| met;");
+        }
     }
-  }
 
-  @BeforeAll
-  static void buildTheImage() throws Exception {
-    BerthImage.build();
-  }
-
-  @TestFactory
-  Stream<DynamicTest> theContainerHolds() throws Exception {
-    var results = attacked();
-    assertThat(Files.readString(LOG))
-        .as("the whole of %s", LOG)
-        .containsPattern("%d cases, \\d+ missed\n$".formatted(results.size()));
-    return results.stream()
-        .map(
-            result ->
-                DynamicTest.dynamicTest(
-                    result.name,
-                    () -> assertThat(result.isMet()).as(String.join("\n", result.lines)).isTrue()));
-  }
-
-  private static List<Result> attacked() throws IOException, InterruptedException {
-    var command =
-        List.of(
-            "tools/reliability/run", "attacks", "faults", "--image", BerthImage.NAME, "--short");
-    new ProcessBuilder(command)
-        .redirectErrorStream(true)
-        .redirectOutput(LOG.toFile())
-        .start()
-        .waitFor();
-    var results = new ArrayList<Result>();
-    for (var line : Files.readAllLines(LOG)) {
-      if (line.startsWith("| ") && !line.contains(EXPECTED)) {
-        results.add(new Result(line.split("\\|")[1].strip(), new ArrayList<>(List.of(line))));
-      } else if (!results.isEmpty()) {
-        results.getLast().lines.add(line);
-      }
+    @BeforeAll
+    static void buildTheImage() throws Exception {
+        BerthImage.build();
     }
-    return results;
-  }
+
+    @TestFactory
+    Stream<DynamicTest> theContainerHolds() throws Exception {
+        var results = attacked();
+        assertThat(Files.readString(LOG))
+                .as("the whole of %s", LOG)
+                .containsPattern("%d cases, \\d+ missed\n$".formatted(results.size()));
+        return results.stream()
+                .map(result -> DynamicTest.dynamicTest(
+                        result.name,
+                        () -> assertThat(result.isMet())
+                                .as(String.join("\n", result.lines))
+                                .isTrue()));
+    }
+
+    private static List<Result> attacked() throws IOException, InterruptedException {
+        var command = List.of("tools/reliability/run", "attacks", "faults", "--image", BerthImage.NAME, "--short");
+        new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(LOG.toFile())
+                .start()
+                .waitFor();
+        var results = new ArrayList<Result>();
+        for (var line : Files.readAllLines(LOG)) {
+            if (line.startsWith("| ") && !line.contains(EXPECTED)) {
+                results.add(new Result(line.split("\\|")[1].strip(), new ArrayList<>(List.of(line))));
+            } else if (!results.isEmpty()) {
+                results.getLast().lines.add(line);
+            }
+        }
+        return results;
+    }
 }

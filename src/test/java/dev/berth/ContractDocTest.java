@@ -19,80 +19,72 @@ import org.junit.jupiter.api.Test;
 /// `docs/contract.md` names the tests of each row, by the tags of those tests.
 class ContractDocTest {
 
-  private static final Path PAGE = Path.of("docs/contract.md");
-  private static final Path TESTS = Path.of("src/test/java");
-  private static final Pattern ROW = Pattern.compile("(?m)^(\\| ([A-Z]+-\\d+) \\|.*\\|) [^|]*\\|$");
-  private static final Pattern TAG_OR_METHOD =
-      Pattern.compile(
-          "@Tag\\(\"([A-Z]+-\\d+)\"\\)|^(?:  )?(?:public )?(?:class|void|Stream<\\w+>) (\\w+)",
-          Pattern.MULTILINE);
-  private static final int MOST = 3;
+    private static final Path PAGE = Path.of("docs/contract.md");
+    private static final Path TESTS = Path.of("src/test/java");
+    private static final Pattern ROW = Pattern.compile("(?m)^(\\| ([A-Z]+-\\d+) \\|.*\\|) [^|]*\\|$");
+    private static final Pattern TAG_OR_METHOD = Pattern.compile(
+            "@Tag\\(\"([A-Z]+-\\d+)\"\\)|^(?:  )?(?:public )?(?:class|void|Stream<\\w+>) (\\w+)", Pattern.MULTILINE);
+    private static final int MOST = 3;
 
-  private static final String UPDATE =
-      "update it with: mvn test -Dtest=ContractDocTest -Dberth.update.docs=true";
+    private static final String UPDATE = "update it with: mvn test -Dtest=ContractDocTest -Dberth.update.docs=true";
 
-  @Test
-  void eachRowNamesItsTests() throws IOException {
-    var tests = tests();
-    var page = Files.readString(PAGE);
-    var rows = new LinkedHashSet<String>();
-    var expected =
-        ROW.matcher(page)
-            .replaceAll(
-                row -> {
-                  rows.add(row.group(2));
-                  return row.group(1).replace("\\", "\\\\").replace("$", "\\$")
-                      + " "
-                      + column(tests.getOrDefault(row.group(2), List.of()))
-                      + " |";
-                });
-    assertThat(rows).as("rows of %s, which tests name", PAGE).containsAll(tests.keySet());
-    if (Boolean.getBoolean("berth.update.docs")) {
-      Files.writeString(PAGE, expected);
-      return;
+    @Test
+    void eachRowNamesItsTests() throws IOException {
+        var tests = tests();
+        var page = Files.readString(PAGE);
+        var rows = new LinkedHashSet<String>();
+        var expected = ROW.matcher(page).replaceAll(row -> {
+            rows.add(row.group(2));
+            return row.group(1).replace("\\", "\\\\").replace("$", "\\$")
+                    + " "
+                    + column(tests.getOrDefault(row.group(2), List.of()))
+                    + " |";
+        });
+        assertThat(rows).as("rows of %s, which tests name", PAGE).containsAll(tests.keySet());
+        if (Boolean.getBoolean("berth.update.docs")) {
+            Files.writeString(PAGE, expected);
+            return;
+        }
+        assertThat(page).as("%s; %s", PAGE, UPDATE).isEqualTo(expected);
     }
-    assertThat(page).as("%s; %s", PAGE, UPDATE).isEqualTo(expected);
-  }
 
-  private static String column(List<String> tests) {
-    var some = tests.stream().limit(MOST).map("`%s`"::formatted).collect(joining(", "));
-    return tests.isEmpty()
-        ? "none"
-        : tests.size() > MOST ? some + " and %d more".formatted(tests.size() - MOST) : some;
-  }
-
-  /// By their rows, in the order of their files.
-  private static Map<String, List<String>> tests() throws IOException {
-    var tests = new TreeMap<String, List<String>>();
-    try (var files = Files.walk(TESTS)) {
-      files
-          .filter(file -> file.toString().endsWith("Test.java"))
-          .sorted()
-          .forEach(file -> read(file, tests));
+    private static String column(List<String> tests) {
+        var some = tests.stream().limit(MOST).map("`%s`"::formatted).collect(joining(", "));
+        return tests.isEmpty()
+                ? "none"
+                : tests.size() > MOST ? some + " and %d more".formatted(tests.size() - MOST) : some;
     }
-    return tests;
-  }
 
-  private static void read(Path file, Map<String, List<String>> tests) {
-    Set<String> rows = new LinkedHashSet<>();
-    var name = file.getFileName().toString().replace(".java", "");
-    var found = TAG_OR_METHOD.matcher(text(file));
-    while (found.find()) {
-      if (found.group(1) != null) {
-        rows.add(found.group(1));
-      } else {
-        var test = found.group(2).equals(name) ? name : name + "." + found.group(2);
-        rows.forEach(row -> tests.computeIfAbsent(row, _ -> new ArrayList<>()).add(test));
-        rows.clear();
-      }
+    /// By their rows, in the order of their files.
+    private static Map<String, List<String>> tests() throws IOException {
+        var tests = new TreeMap<String, List<String>>();
+        try (var files = Files.walk(TESTS)) {
+            files.filter(file -> file.toString().endsWith("Test.java")).sorted().forEach(file -> read(file, tests));
+        }
+        return tests;
     }
-  }
 
-  private static String text(Path file) {
-    try {
-      return Files.readString(file);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+    private static void read(Path file, Map<String, List<String>> tests) {
+        Set<String> rows = new LinkedHashSet<>();
+        var name = file.getFileName().toString().replace(".java", "");
+        var found = TAG_OR_METHOD.matcher(text(file));
+        while (found.find()) {
+            if (found.group(1) != null) {
+                rows.add(found.group(1));
+            } else {
+                var test = found.group(2).equals(name) ? name : name + "." + found.group(2);
+                rows.forEach(row ->
+                        tests.computeIfAbsent(row, _ -> new ArrayList<>()).add(test));
+                rows.clear();
+            }
+        }
     }
-  }
+
+    private static String text(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
 }

@@ -31,128 +31,126 @@ import org.junit.jupiter.api.io.TempDir;
 /// answers with those that it shows.
 class HooksDocTest {
 
-  private static final Path DOC = Path.of("docs/hooks.md");
-  private static final Pattern BLOCK = Pattern.compile("```(\\w+)\\n(.*?)```", Pattern.DOTALL);
-  private static final Pattern CODE = Pattern.compile("`([^`]+)`");
-  private static final Pattern CURL =
-      Pattern.compile("curl .* -H 'Content-Type: ([^']+)' -d (?:'([^']+)'|(\\S+))");
+    private static final Path DOC = Path.of("docs/hooks.md");
+    private static final Pattern BLOCK = Pattern.compile("```(\\w+)\\n(.*?)```", Pattern.DOTALL);
+    private static final Pattern CODE = Pattern.compile("`([^`]+)`");
+    private static final Pattern CURL = Pattern.compile("curl .* -H 'Content-Type: ([^']+)' -d (?:'([^']+)'|(\\S+))");
 
-  private record Block(String language, String text) {
-    /// Whole programs begin with their imports.
-    boolean isProgram() {
-      return language.equals("java") && text.startsWith("import ");
+    private record Block(String language, String text) {
+        /// Whole programs begin with their imports.
+        boolean isProgram() {
+            return language.equals("java") && text.startsWith("import ");
+        }
+
+        boolean isFragment() {
+            return language.equals("java") && !isProgram();
+        }
     }
 
-    boolean isFragment() {
-      return language.equals("java") && !isProgram();
+    @TempDir
+    private static Path directory;
+
+    private static String doc;
+
+    @BeforeAll
+    static void read() throws IOException {
+        doc = Files.readString(DOC);
     }
-  }
 
-  @TempDir private static Path directory;
-
-  private static String doc;
-
-  @BeforeAll
-  static void read() throws IOException {
-    doc = Files.readString(DOC);
-  }
-
-  @Test
-  @Tag("HOOK-01")
-  void itsSmallestArtifactAnswers() throws Exception {
-    var artifact = Files.createDirectories(directory.resolve("smallest"));
-    writeHooks(artifact, programs().getFirst());
-    var request = CURL.matcher(doc);
-    assertThat(request.find()).isTrue();
-    try (var server = TestServer.artifact(artifact).start()) {
-      var response = server.invoke(request.group(3), "Content-Type", request.group(1));
-      assertThat(response.body()).isEqualTo(request.group(3).toUpperCase(Locale.ROOT));
+    @Test
+    @Tag("HOOK-01")
+    void itsSmallestArtifactAnswers() throws Exception {
+        var artifact = Files.createDirectories(directory.resolve("smallest"));
+        writeHooks(artifact, programs().getFirst());
+        var request = CURL.matcher(doc);
+        assertThat(request.find()).isTrue();
+        try (var server = TestServer.artifact(artifact).start()) {
+            var response = server.invoke(request.group(3), "Content-Type", request.group(1));
+            assertThat(response.body()).isEqualTo(request.group(3).toUpperCase(Locale.ROOT));
+        }
     }
-  }
 
-  @Test
-  @Tag("HOOK-01")
-  void itsInferencePyInJavaGivesTheAnswersThatItShows() throws Exception {
-    var artifact = template("translated");
-    writeHooks(artifact, translated());
-    for (var sample : List.of("sample.json", "sample-response.json")) {
-      Files.delete(artifact.resolve(sample));
+    @Test
+    @Tag("HOOK-01")
+    void itsInferencePyInJavaGivesTheAnswersThatItShows() throws Exception {
+        var artifact = template("translated");
+        writeHooks(artifact, translated());
+        for (var sample : List.of("sample.json", "sample-response.json")) {
+            Files.delete(artifact.resolve(sample));
+        }
+        var blocks = blocks();
+        int program = blocks.indexOf(new Block("java", translated()));
+        var commands = blocks.get(program + 1).text.lines().toList();
+        var answers = blocks.get(program + 2).text.lines().toList();
+        assertThat(commands).hasSize(2).hasSameSizeAs(answers);
+        try (var server = TestServer.artifact(artifact).start()) {
+            for (int i = 0; i < commands.size(); i++) {
+                var request = CURL.matcher(commands.get(i));
+                assertThat(request.find()).as(commands.get(i)).isTrue();
+                assertThat(server.invoke(request.group(2), "Content-Type", request.group(1))
+                                .body())
+                        .isEqualTo(answers.get(i));
+            }
+        }
     }
-    var blocks = blocks();
-    int program = blocks.indexOf(new Block("java", translated()));
-    var commands = blocks.get(program + 1).text.lines().toList();
-    var answers = blocks.get(program + 2).text.lines().toList();
-    assertThat(commands).hasSize(2).hasSameSizeAs(answers);
-    try (var server = TestServer.artifact(artifact).start()) {
-      for (int i = 0; i < commands.size(); i++) {
-        var request = CURL.matcher(commands.get(i));
-        assertThat(request.find()).as(commands.get(i)).isTrue();
-        assertThat(server.invoke(request.group(2), "Content-Type", request.group(1)).body())
-            .isEqualTo(answers.get(i));
-      }
-    }
-  }
 
-  @Test
-  void itsFormsOfTensorsAreAnsweredAsItSays() throws Exception {
-    var artifact = template("tensors");
-    for (var file : List.of("code/Inference.java", "sample.json", "sample-response.json")) {
-      Files.delete(artifact.resolve(file));
+    @Test
+    void itsFormsOfTensorsAreAnsweredAsItSays() throws Exception {
+        var artifact = template("tensors");
+        for (var file : List.of("code/Inference.java", "sample.json", "sample-response.json")) {
+            Files.delete(artifact.resolve(file));
+        }
+        var rows = table("| content type |").stream()
+                .filter(row -> row.get(1).startsWith("`"))
+                .toList();
+        assertThat(rows).hasSizeGreaterThan(5);
+        try (var server = TestServer.artifact(artifact).start()) {
+            for (var row : rows) {
+                var body = code(row.get(1)).getFirst().replace("\\n", "\n");
+                var response =
+                        server.invoke(body, "Content-Type", code(row.get(0)).getFirst());
+                assertThat(response.body()).as(body).isEqualTo(code(row.get(3)).getFirst());
+            }
+        }
     }
-    var rows =
-        table("| content type |").stream().filter(row -> row.get(1).startsWith("`")).toList();
-    assertThat(rows).hasSizeGreaterThan(5);
-    try (var server = TestServer.artifact(artifact).start()) {
-      for (var row : rows) {
-        var body = code(row.get(1)).getFirst().replace("\\n", "\n");
-        var response = server.invoke(body, "Content-Type", code(row.get(0)).getFirst());
-        assertThat(response.body()).as(body).isEqualTo(code(row.get(3)).getFirst());
-      }
+
+    @Test
+    void itsModelJsonIsOne() throws IOException {
+        var artifact = Files.createDirectories(directory.resolve("described"));
+        Files.createFile(artifact.resolve("model.pt"));
+        var json = blocks().stream()
+                .map(Block::text)
+                .filter(text -> text.startsWith("{\"format\""))
+                .findFirst();
+        Files.writeString(artifact.resolve("model.json"), json.orElseThrow());
+        var opened = TensorArtifact.open(artifact, Engine.FORMS);
+        assertThat(opened.inputs())
+                .containsExactly(
+                        new TensorArtifact.Input("left", ElementType.FLOAT32, List.of()),
+                        new TensorArtifact.Input("right", ElementType.FLOAT32, List.of()));
+        assertThat(opened.outputs()).containsExactly("sum", "product");
     }
-  }
 
-  @Test
-  void itsModelJsonIsOne() throws IOException {
-    var artifact = Files.createDirectories(directory.resolve("described"));
-    Files.createFile(artifact.resolve("model.pt"));
-    var json =
-        blocks().stream()
-            .map(Block::text)
-            .filter(text -> text.startsWith("{\"format\""))
-            .findFirst();
-    Files.writeString(artifact.resolve("model.json"), json.orElseThrow());
-    var opened = TensorArtifact.open(artifact, Engine.FORMS);
-    assertThat(opened.inputs())
-        .containsExactly(
-            new TensorArtifact.Input("left", ElementType.FLOAT32, List.of()),
-            new TensorArtifact.Input("right", ElementType.FLOAT32, List.of()));
-    assertThat(opened.outputs()).containsExactly("sum", "product");
-  }
-
-  @Test
-  void itsSnippetsOfContentTypesCompile() throws IOException {
-    var rows = table("| what | in `inputFn` |");
-    assertThat(rows).hasSizeGreaterThan(10);
-    var methods = new StringBuilder();
-    for (int i = 0; i < rows.size(); i++) {
-      methods.append(
-          "static void read%d(InvocationRequest request, JsonNode value, Tokenizer tokenizer) throws Exception { %s }\n"
-              .formatted(i, String.join("\n", code(rows.get(i).get(1)))));
-      for (var written : code(rows.get(i).get(2))) {
-        methods.append(
-            """
+    @Test
+    void itsSnippetsOfContentTypesCompile() throws IOException {
+        var rows = table("| what | in `inputFn` |");
+        assertThat(rows).hasSizeGreaterThan(10);
+        var methods = new StringBuilder();
+        for (int i = 0; i < rows.size(); i++) {
+            methods.append(
+                    "static void read%d(InvocationRequest request, JsonNode value, Tokenizer tokenizer) throws Exception { %s }\n"
+                            .formatted(i, String.join("\n", code(rows.get(i).get(1)))));
+            for (var written : code(rows.get(i).get(2))) {
+                methods.append("""
             static InvocationResponse write%d(
                 InvocationRequest request, List<Double> predictions, Tensor tensor, byte[] bytes, Tokenizer tokenizer, long[] ids)
                 throws Exception {
               return InvocationResponse.of(%s, request.accept());
             }
-            """
-                .formatted(i, written));
-      }
-    }
-    compile(
-        "Snippets",
-        """
+            """.formatted(i, written));
+            }
+        }
+        compile("Snippets", """
         import com.fasterxml.jackson.databind.JsonNode;
         import dev.berth.content.*;
         import dev.berth.handler.task.*;
@@ -162,39 +160,33 @@ class HooksDocTest {
         import dev.berth.tokenizer.*;
         import java.util.*;
         final class Snippets { %s }
-        """
-            .formatted(methods),
-        directory.resolve("snippets"));
-  }
-
-  /// The hook that step 2 puts into an example gives the answer that it says.
-  @Test
-  void itsChangeToAnExampleIsAnsweredAsItSays() throws Exception {
-    var example = Path.of("examples/mnist");
-    var artifact = Files.createDirectories(directory.resolve("my-digits"));
-    for (var name : List.of("model.pt", "sample.png")) {
-      Files.copy(example.resolve(name), artifact.resolve(name));
+        """.formatted(methods), directory.resolve("snippets"));
     }
-    Files.writeString(artifact.resolve("sample-response.json"), "{\"digit\": 7}");
-    var hook =
-        Pattern.compile(
-                "  @Override\n  public InvocationResponse outputFn.*?\n  }\n", Pattern.DOTALL)
-            .matcher(Files.readString(example.resolve("code/Inference.java")));
-    assertThat(hook.find()).isTrue();
-    writeHooks(artifact, hook.replaceFirst(Matcher.quoteReplacement(fragment("@Override\n"))));
-    try (var server = TestServer.artifact(artifact).start()) {
-      var picture = BodyPublishers.ofFile(example.resolve("digits/7-00.png"));
-      var response = server.invoke(picture, "Content-Type", "application/x-image");
-      assertThat(response.body()).isEqualTo("{\"digit\":7}");
-      assertThat(doc).contains("now gets `" + response.body() + "`");
-    }
-  }
 
-  @Test
-  void itsOverriddenHookCompiles() throws IOException {
-    compile(
-        "Fragment",
-        """
+    /// The hook that step 2 puts into an example gives the answer that it says.
+    @Test
+    void itsChangeToAnExampleIsAnsweredAsItSays() throws Exception {
+        var example = Path.of("examples/mnist");
+        var artifact = Files.createDirectories(directory.resolve("my-digits"));
+        for (var name : List.of("model.pt", "sample.png")) {
+            Files.copy(example.resolve(name), artifact.resolve(name));
+        }
+        Files.writeString(artifact.resolve("sample-response.json"), "{\"digit\": 7}");
+        var hook = Pattern.compile("  @Override\n  public InvocationResponse outputFn.*?\n  }\n", Pattern.DOTALL)
+                .matcher(Files.readString(example.resolve("code/Inference.java")));
+        assertThat(hook.find()).isTrue();
+        writeHooks(artifact, hook.replaceFirst(Matcher.quoteReplacement(fragment("@Override\n"))));
+        try (var server = TestServer.artifact(artifact).start()) {
+            var picture = BodyPublishers.ofFile(example.resolve("digits/7-00.png"));
+            var response = server.invoke(picture, "Content-Type", "application/x-image");
+            assertThat(response.body()).isEqualTo("{\"digit\":7}");
+            assertThat(doc).contains("now gets `" + response.body() + "`");
+        }
+    }
+
+    @Test
+    void itsOverriddenHookCompiles() throws IOException {
+        compile("Fragment", """
         import dev.berth.hooks.*;
         import dev.berth.handler.qa.*;
         import java.io.IOException;
@@ -203,114 +195,101 @@ class HooksDocTest {
           Fragment(java.nio.file.Path modelDirectory) { super(modelDirectory); }
           %s
         }
-        """
-            .formatted(fragment("@Override public")),
-        directory.resolve("overridden"));
-  }
+        """.formatted(fragment("@Override public")), directory.resolve("overridden"));
+    }
 
-  @Test
-  @Tag("HOOK-01")
-  void itsTestPasses() throws Exception {
-    var classes = compile("Inference", translated(), directory.resolve("tested"));
-    compile(
-        "Fragment",
-        """
+    @Test
+    @Tag("HOOK-01")
+    void itsTestPasses() throws Exception {
+        var classes = compile("Inference", translated(), directory.resolve("tested"));
+        compile("Fragment", """
         import static org.junit.jupiter.api.Assertions.assertEquals;
         import dev.berth.hooks.*;
         public final class Fragment {
           public static void run(java.nio.file.Path artifact) throws Exception { %s }
         }
-        """
-            .formatted(fragment("try ")),
-        classes);
-    try (var loader = new URLClassLoader(new URL[] {classes.toUri().toURL()})) {
-      loader
-          .loadClass("Fragment")
-          .getMethod("run", Path.class)
-          .invoke(null, template("for-its-test"));
+        """.formatted(fragment("try ")), classes);
+        try (var loader = new URLClassLoader(new URL[] {classes.toUri().toURL()})) {
+            loader.loadClass("Fragment").getMethod("run", Path.class).invoke(null, template("for-its-test"));
+        }
     }
-  }
 
-  @Test
-  void itsLinksLeadSomewhere() {
-    var links = Pattern.compile("]\\(([^)#:]+)(?:#[^)]*)?\\)").matcher(doc);
-    var targets = links.results().map(link -> link.group(1)).toList();
-    assertThat(targets)
-        .isNotEmpty()
-        .allSatisfy(target -> assertThat(DOC.resolveSibling(target)).exists());
-  }
+    @Test
+    void itsLinksLeadSomewhere() {
+        var links = Pattern.compile("]\\(([^)#:]+)(?:#[^)]*)?\\)").matcher(doc);
+        var targets = links.results().map(link -> link.group(1)).toList();
+        assertThat(targets)
+                .isNotEmpty()
+                .allSatisfy(target -> assertThat(DOC.resolveSibling(target)).exists());
+    }
 
-  private static List<Block> blocks() {
-    return BLOCK
-        .matcher(doc)
-        .results()
-        .map(block -> new Block(block.group(1), block.group(2)))
-        .toList();
-  }
+    private static List<Block> blocks() {
+        return BLOCK.matcher(doc)
+                .results()
+                .map(block -> new Block(block.group(1), block.group(2)))
+                .toList();
+    }
 
-  private static List<String> programs() {
-    var programs = blocks().stream().filter(Block::isProgram).map(Block::text).toList();
-    assertThat(programs).as("the smallest artifact, and an inference.py in Java").hasSize(2);
-    return programs;
-  }
+    private static List<String> programs() {
+        var programs =
+                blocks().stream().filter(Block::isProgram).map(Block::text).toList();
+        assertThat(programs)
+                .as("the smallest artifact, and an inference.py in Java")
+                .hasSize(2);
+        return programs;
+    }
 
-  private static String translated() {
-    return programs().getLast();
-  }
+    private static String translated() {
+        return programs().getLast();
+    }
 
-  private static String fragment(String beginning) {
-    var fragments = blocks().stream().filter(Block::isFragment).map(Block::text).toList();
-    assertThat(fragments).as("each has a test of its own").hasSize(3);
-    return fragments.stream().filter(text -> text.startsWith(beginning)).findFirst().orElseThrow();
-  }
+    private static String fragment(String beginning) {
+        var fragments =
+                blocks().stream().filter(Block::isFragment).map(Block::text).toList();
+        assertThat(fragments).as("each has a test of its own").hasSize(3);
+        return fragments.stream()
+                .filter(text -> text.startsWith(beginning))
+                .findFirst()
+                .orElseThrow();
+    }
 
-  /// The cells of the rows of the table that begins with this header.
-  private static List<List<String>> table(String header) {
-    var rows = new ArrayList<List<String>>();
-    doc.lines()
-        .dropWhile(line -> !line.startsWith(header))
-        .takeWhile(line -> line.startsWith("|"))
-        .skip(2)
-        .forEach(
-            line -> rows.add(Stream.of(line.split("\\|")).skip(1).map(String::strip).toList()));
-    return rows;
-  }
+    /// The cells of the rows of the table that begins with this header.
+    private static List<List<String>> table(String header) {
+        var rows = new ArrayList<List<String>>();
+        doc.lines()
+                .dropWhile(line -> !line.startsWith(header))
+                .takeWhile(line -> line.startsWith("|"))
+                .skip(2)
+                .forEach(line -> rows.add(
+                        Stream.of(line.split("\\|")).skip(1).map(String::strip).toList()));
+        return rows;
+    }
 
-  private static List<String> code(String cell) {
-    return CODE.matcher(cell).results().map(span -> span.group(1)).toList();
-  }
+    private static List<String> code(String cell) {
+        return CODE.matcher(cell).results().map(span -> span.group(1)).toList();
+    }
 
-  /// The artifact that `serve init` writes.
-  private static Path template(String name) throws IOException {
-    var artifact = directory.resolve(name);
-    Template.TENSOR.write(artifact, TestServer.SAMPLE_ARTIFACT);
-    return artifact;
-  }
+    /// The artifact that `serve init` writes.
+    private static Path template(String name) throws IOException {
+        var artifact = directory.resolve(name);
+        Template.TENSOR.write(artifact, TestServer.SAMPLE_ARTIFACT);
+        return artifact;
+    }
 
-  private static void writeHooks(Path artifact, String program) throws IOException {
-    Files.createDirectories(artifact.resolve("code"));
-    Files.writeString(artifact.resolve("code/Inference.java"), program);
-  }
+    private static void writeHooks(Path artifact, String program) throws IOException {
+        Files.createDirectories(artifact.resolve("code"));
+        Files.writeString(artifact.resolve("code/Inference.java"), program);
+    }
 
-  /// @return where the classes are, which is on the class path too
-  private static Path compile(String name, String program, Path classes) throws IOException {
-    Files.createDirectories(classes);
-    var source = Files.writeString(classes.resolve(name + ".java"), program);
-    var classPath = System.getProperty("java.class.path") + File.pathSeparator + classes;
-    var errors = new ByteArrayOutputStream();
-    int result =
-        ToolProvider.getSystemJavaCompiler()
-            .run(
-                null,
-                null,
-                errors,
-                "-proc:none",
-                "-cp",
-                classPath,
-                "-d",
-                classes.toString(),
-                source.toString());
-    assertThat(result).as(errors.toString()).isZero();
-    return classes;
-  }
+    /// @return where the classes are, which is on the class path too
+    private static Path compile(String name, String program, Path classes) throws IOException {
+        Files.createDirectories(classes);
+        var source = Files.writeString(classes.resolve(name + ".java"), program);
+        var classPath = System.getProperty("java.class.path") + File.pathSeparator + classes;
+        var errors = new ByteArrayOutputStream();
+        int result = ToolProvider.getSystemJavaCompiler()
+                .run(null, null, errors, "-proc:none", "-cp", classPath, "-d", classes.toString(), source.toString());
+        assertThat(result).as(errors.toString()).isZero();
+        return classes;
+    }
 }

@@ -18,38 +18,35 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("packaged")
 class HooksJarTest {
 
-  @Test
-  void itHasNothingButTheHooks() throws IOException {
-    try (var jar = new JarFile(jar().toFile())) {
-      var classes =
-          jar.stream().map(Object::toString).filter(name -> name.endsWith(".class")).toList();
-      assertThat(classes)
-          .contains("dev/berth/hooks/InferenceHandler.class")
-          .allSatisfy(name -> assertThat(name).matches("dev/berth/hooks/[^/]+"));
-      assertThat(jar.getManifest().getMainAttributes().getValue("Automatic-Module-Name"))
-          .isEqualTo("dev.berth.hooks");
+    @Test
+    void itHasNothingButTheHooks() throws IOException {
+        try (var jar = new JarFile(jar().toFile())) {
+            var classes = jar.stream()
+                    .map(Object::toString)
+                    .filter(name -> name.endsWith(".class"))
+                    .toList();
+            assertThat(classes)
+                    .contains("dev/berth/hooks/InferenceHandler.class")
+                    .allSatisfy(name -> assertThat(name).matches("dev/berth/hooks/[^/]+"));
+            assertThat(jar.getManifest().getMainAttributes().getValue("Automatic-Module-Name"))
+                    .isEqualTo("dev.berth.hooks");
+        }
     }
-  }
 
-  @Test
-  void itNeedsNothingButTheJdk() throws IOException {
-    assertThat(run("jdeps", "-summary", jar().toString()).lines())
-        .isNotEmpty()
-        .allSatisfy(line -> assertThat(line).matches(".* -> java\\..*"));
-    try (var jar = new JarFile(jar().toFile());
-        var pom =
-            jar.getInputStream(jar.getEntry("META-INF/maven/dev.berth/berth-hooks/pom.xml"))) {
-      assertThat(new String(pom.readAllBytes(), StandardCharsets.UTF_8))
-          .doesNotContain("<dependency>");
+    @Test
+    void itNeedsNothingButTheJdk() throws IOException {
+        assertThat(run("jdeps", "-summary", jar().toString()).lines())
+                .isNotEmpty()
+                .allSatisfy(line -> assertThat(line).matches(".* -> java\\..*"));
+        try (var jar = new JarFile(jar().toFile());
+                var pom = jar.getInputStream(jar.getEntry("META-INF/maven/dev.berth/berth-hooks/pom.xml"))) {
+            assertThat(new String(pom.readAllBytes(), StandardCharsets.UTF_8)).doesNotContain("<dependency>");
+        }
     }
-  }
 
-  @Test
-  void hooksCompileWithItAlone(@TempDir Path directory) throws IOException {
-    var source =
-        Files.writeString(
-            directory.resolve("Inference.java"),
-            """
+    @Test
+    void hooksCompileWithItAlone(@TempDir Path directory) throws IOException {
+        var source = Files.writeString(directory.resolve("Inference.java"), """
         import dev.berth.hooks.*;
         import java.util.List;
 
@@ -64,35 +61,32 @@ class HooksJarTest {
           }
         }
         """);
-    run(
-        "javac",
-        "-proc:none",
-        "-Xlint:all",
-        "-Werror",
-        "-cp",
-        jar().toString(),
-        "-d",
-        directory.toString(),
-        source.toString());
-    assertThat(directory.resolve("Inference.class")).exists();
-  }
-
-  private static Path jar() throws IOException {
-    try (var files = Files.list(Path.of("target/lib"))) {
-      return files
-          .filter(file -> file.getFileName().toString().startsWith("berth-hooks-"))
-          .findFirst()
-          .orElseThrow();
+        run(
+                "javac",
+                "-proc:none",
+                "-Xlint:all",
+                "-Werror",
+                "-cp",
+                jar().toString(),
+                "-d",
+                directory.toString(),
+                source.toString());
+        assertThat(directory.resolve("Inference.class")).exists();
     }
-  }
 
-  private static String run(String tool, String... arguments) {
-    var out = new StringWriter();
-    int result =
-        ToolProvider.findFirst(tool)
-            .orElseThrow()
-            .run(new PrintWriter(out), new PrintWriter(out), arguments);
-    assertThat(result).as(out.toString()).isZero();
-    return out.toString();
-  }
+    private static Path jar() throws IOException {
+        try (var files = Files.list(Path.of("target/lib"))) {
+            return files.filter(file -> file.getFileName().toString().startsWith("berth-hooks-"))
+                    .findFirst()
+                    .orElseThrow();
+        }
+    }
+
+    private static String run(String tool, String... arguments) {
+        var out = new StringWriter();
+        int result =
+                ToolProvider.findFirst(tool).orElseThrow().run(new PrintWriter(out), new PrintWriter(out), arguments);
+        assertThat(result).as(out.toString()).isZero();
+        return out.toString();
+    }
 }

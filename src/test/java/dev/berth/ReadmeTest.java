@@ -25,198 +25,185 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("packaged")
 class ReadmeTest {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
-  private static final Pattern BLOCK = Pattern.compile("```(\\w+)\\n(.*?)```", Pattern.DOTALL);
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Pattern BLOCK = Pattern.compile("```(\\w+)\\n(.*?)```", Pattern.DOTALL);
 
-  private record Block(String language, String text) {}
+    private record Block(String language, String text) {}
 
-  @Test
-  void itsCommandsGiveTheAnswersThatItShows() throws Exception {
-    var blocks = blocks();
-    var commands =
-        blocks.stream().filter(block -> block.language.equals("sh")).map(Block::text).toList();
-    assertThat(commands.getFirst()).isEqualTo("./serve\n");
-    assertThat(commands).contains("mvn verify\n");
+    @Test
+    void itsCommandsGiveTheAnswersThatItShows() throws Exception {
+        var blocks = blocks();
+        var commands = blocks.stream()
+                .filter(block -> block.language.equals("sh"))
+                .map(Block::text)
+                .toList();
+        assertThat(commands.getFirst()).isEqualTo("./serve\n");
+        assertThat(commands).contains("mvn verify\n");
 
-    int requests = 0;
-    try (var server =
-        ServeProcess.start(Map.of(), List.of("bash", "-c", "exec " + commands.getFirst()))
-            .awaitReady()) {
-      for (int i = 0; i + 1 < blocks.size(); i++) {
-        if (blocks.get(i).text.startsWith("curl ") && blocks.get(i + 1).language.equals("json")) {
-          var shown = JSON.readTree(blocks.get(i + 1).text);
-          var answer =
-              JSON.readTree(
-                  run(blocks.get(i).text.replace("localhost:8080", "127.0.0.1:" + server.port())));
-          // How far an int8 answer goes may differ from one kind of CPU to another; where it begins
-          // does not.
-          assertThat(answer.path("answer").asText()).hasSizeGreaterThan(5);
-          assertThat(shown.path("answer").asText())
-              .startsWith(answer.path("answer").asText().substring(0, 6));
-          assertThat(answer.path("start")).isEqualTo(shown.path("start"));
-          requests++;
+        int requests = 0;
+        try (var server = ServeProcess.start(Map.of(), List.of("bash", "-c", "exec " + commands.getFirst()))
+                .awaitReady()) {
+            for (int i = 0; i + 1 < blocks.size(); i++) {
+                if (blocks.get(i).text.startsWith("curl ")
+                        && blocks.get(i + 1).language.equals("json")) {
+                    var shown = JSON.readTree(blocks.get(i + 1).text);
+                    var answer = JSON.readTree(
+                            run(blocks.get(i).text.replace("localhost:8080", "127.0.0.1:" + server.port())));
+                    // How far an int8 answer goes may differ from one kind of CPU to another; where it begins
+                    // does not.
+                    assertThat(answer.path("answer").asText()).hasSizeGreaterThan(5);
+                    assertThat(shown.path("answer").asText())
+                            .startsWith(answer.path("answer").asText().substring(0, 6));
+                    assertThat(answer.path("start")).isEqualTo(shown.path("start"));
+                    requests++;
+                }
+            }
         }
-      }
+        assertThat(requests).isEqualTo(2);
     }
-    assertThat(requests).isEqualTo(2);
-  }
 
-  @Test
-  void itsThreeLinesServeInAContainer() throws Exception {
-    BerthImage.build();
-    var lines =
-        blocks().stream()
-            .map(Block::text)
-            .filter(text -> text.startsWith("docker build -t berth .\n"))
-            .findFirst()
-            .orElseThrow()
-            .replaceAll("\\bberth\\b", BerthImage.NAME)
-            .lines()
-            .toList();
-    assertThat(lines).hasSize(3);
-    var port = ServeProcess.freePort();
-    run("DOCKER_BUILDKIT=1 " + lines.get(0));
-    // Detached, because this test does not have two terminals.
-    var container =
-        run(lines
-                .get(1)
-                .replace("docker run", "docker run --detach")
-                .replace("8080:8080", port + ":8080"))
-            .strip();
-    try {
-      await()
-          .atMost(BerthImage.LONGEST)
-          .until(() -> answers("curl -sf localhost:%d/ping".formatted(port)));
-      assertThat(run(lines.get(2).replace("localhost:8080", "localhost:" + port)))
-          .contains("\"answer\":\"Bob\"");
-    } finally {
-      run("docker stop " + container);
+    @Test
+    void itsThreeLinesServeInAContainer() throws Exception {
+        BerthImage.build();
+        var lines = blocks().stream()
+                .map(Block::text)
+                .filter(text -> text.startsWith("docker build -t berth .\n"))
+                .findFirst()
+                .orElseThrow()
+                .replaceAll("\\bberth\\b", BerthImage.NAME)
+                .lines()
+                .toList();
+        assertThat(lines).hasSize(3);
+        var port = ServeProcess.freePort();
+        run("DOCKER_BUILDKIT=1 " + lines.get(0));
+        // Detached, because this test does not have two terminals.
+        var container = run(lines.get(1)
+                        .replace("docker run", "docker run --detach")
+                        .replace("8080:8080", port + ":8080"))
+                .strip();
+        try {
+            await().atMost(BerthImage.LONGEST).until(() -> answers("curl -sf localhost:%d/ping".formatted(port)));
+            assertThat(run(lines.get(2).replace("localhost:8080", "localhost:" + port)))
+                    .contains("\"answer\":\"Bob\"");
+        } finally {
+            run("docker stop " + container);
+        }
     }
-  }
 
-  private static boolean answers(String command) throws IOException, InterruptedException {
-    return new ProcessBuilder("bash", "-c", command).start().waitFor() == 0;
-  }
-
-  @Test
-  void itsHandlerIsServed(@TempDir Path artifact) throws Exception {
-    var program =
-        blocks().stream()
-            .filter(block -> block.language.equals("java"))
-            .map(Block::text)
-            .findFirst()
-            .orElseThrow();
-    Files.writeString(
-        Files.createDirectory(artifact.resolve("code")).resolve("Inference.java"), program);
-    try (var server = TestServer.artifact(artifact).start()) {
-      assertThat(server.invoke("one\ntwo", "Content-Type", "text/plain").body())
-          .isEqualTo("ONE\nTWO");
+    private static boolean answers(String command) throws IOException, InterruptedException {
+        return new ProcessBuilder("bash", "-c", command).start().waitFor() == 0;
     }
-  }
 
-  @Test
-  void itsCommandsForHooksWork(@TempDir Path directory) throws Exception {
-    var commands =
-        blocks().stream()
-            .map(Block::text)
-            .filter(text -> text.startsWith("./serve init"))
-            .findFirst()
-            .orElseThrow()
-            .replace("my-hooks", directory.resolve("my-hooks").toString())
-            .lines()
-            .toList();
-    run(commands.get(0));
-    assertThat(run(commands.get(1))).contains("(checked against sample-response.json)");
-    try (var server =
-        ServeProcess.start(Map.of(), List.of("bash", "-c", "exec " + commands.get(2)))
-            .awaitReady()) {
-      assertThat(
-              run(
-                  "curl -s localhost:%d/invocations -H 'Content-Type: application/json' -d '{\"squareMetres\": 70, \"rooms\": 3}'"
-                      .formatted(server.port())))
-          .isEqualTo("{\"prices\":[520.0]}");
+    @Test
+    void itsHandlerIsServed(@TempDir Path artifact) throws Exception {
+        var program = blocks().stream()
+                .filter(block -> block.language.equals("java"))
+                .map(Block::text)
+                .findFirst()
+                .orElseThrow();
+        Files.writeString(Files.createDirectory(artifact.resolve("code")).resolve("Inference.java"), program);
+        try (var server = TestServer.artifact(artifact).start()) {
+            assertThat(server.invoke("one\ntwo", "Content-Type", "text/plain").body())
+                    .isEqualTo("ONE\nTWO");
+        }
     }
-  }
 
-  @Test
-  void itsTransformCommandWritesAnOutputForEachObject(@TempDir Path directory) throws Exception {
-    var command =
-        blocks().stream()
-            .map(Block::text)
-            .filter(text -> text.startsWith("./transform "))
-            .findFirst()
-            .orElseThrow()
-            .strip();
-    var answers = directory.resolve("answers");
-    // It succeeds, or `run` says what it printed.
-    var printed =
-        run(
-            "%s --report %s"
+    @Test
+    void itsCommandsForHooksWork(@TempDir Path directory) throws Exception {
+        var commands = blocks().stream()
+                .map(Block::text)
+                .filter(text -> text.startsWith("./serve init"))
+                .findFirst()
+                .orElseThrow()
+                .replace("my-hooks", directory.resolve("my-hooks").toString())
+                .lines()
+                .toList();
+        run(commands.get(0));
+        assertThat(run(commands.get(1))).contains("(checked against sample-response.json)");
+        try (var server = ServeProcess.start(Map.of(), List.of("bash", "-c", "exec " + commands.get(2)))
+                .awaitReady()) {
+            assertThat(run(
+                            "curl -s localhost:%d/invocations -H 'Content-Type: application/json' -d '{\"squareMetres\": 70, \"rooms\": 3}'"
+                                    .formatted(server.port())))
+                    .isEqualTo("{\"prices\":[520.0]}");
+        }
+    }
+
+    @Test
+    void itsTransformCommandWritesAnOutputForEachObject(@TempDir Path directory) throws Exception {
+        var command = blocks().stream()
+                .map(Block::text)
+                .filter(text -> text.startsWith("./transform "))
+                .findFirst()
+                .orElseThrow()
+                .strip();
+        var answers = directory.resolve("answers");
+        // It succeeds, or `run` says what it printed.
+        var printed = run("%s --report %s"
                 .formatted(
-                    command.replace("--output answers", "--output " + answers),
-                    directory.resolve("report.json")));
-    assertThat(printed).contains("succeeded  40", "failed     0");
-    try (var outputs = Files.list(answers)) {
-      assertThat(outputs)
-          .hasSize(40)
-          .allSatisfy(file -> assertThat(file.getFileName().toString()).endsWith(".png.out"));
+                        command.replace("--output answers", "--output " + answers), directory.resolve("report.json")));
+        assertThat(printed).contains("succeeded  40", "failed     0");
+        try (var outputs = Files.list(answers)) {
+            assertThat(outputs)
+                    .hasSize(40)
+                    .allSatisfy(
+                            file -> assertThat(file.getFileName().toString()).endsWith(".png.out"));
+        }
+        assertThat(answers.resolve("7-00.png.out")).hasContent("{\"predictions\":7}");
+        assertThat(JSON.readTree(directory.resolve("report.json").toFile())
+                        .path("complete")
+                        .asBoolean())
+                .isTrue();
     }
-    assertThat(answers.resolve("7-00.png.out")).hasContent("{\"predictions\":7}");
-    assertThat(
-            JSON.readTree(directory.resolve("report.json").toFile()).path("complete").asBoolean())
-        .isTrue();
-  }
 
-  @Test
-  void itsCommandForPicturesMakesTheSheetThatItShows(@TempDir Path directory) throws Exception {
-    var command =
-        blocks().stream()
-            .map(Block::text)
-            .filter(text -> text.startsWith("./transform --model-dir examples/text-to-image"))
-            .findFirst()
-            .orElseThrow()
-            .strip();
-    var pictures = directory.resolve("pictures");
-    run(
-        "%s --report %s"
-            .formatted(
-                command
-                    .replace("--output pictures", "--output " + pictures)
-                    .replace("--preview pictures.png", "--preview " + pictures + ".png"),
-                directory.resolve("report.json")));
-    try (var files = Files.list(pictures.resolve("prompts.jsonl"))) {
-      assertThat(files).hasSize(64);
+    @Test
+    void itsCommandForPicturesMakesTheSheetThatItShows(@TempDir Path directory) throws Exception {
+        var command = blocks().stream()
+                .map(Block::text)
+                .filter(text -> text.startsWith("./transform --model-dir examples/text-to-image"))
+                .findFirst()
+                .orElseThrow()
+                .strip();
+        var pictures = directory.resolve("pictures");
+        run("%s --report %s"
+                .formatted(
+                        command.replace("--output pictures", "--output " + pictures)
+                                .replace("--preview pictures.png", "--preview " + pictures + ".png"),
+                        directory.resolve("report.json")));
+        try (var files = Files.list(pictures.resolve("prompts.jsonl"))) {
+            assertThat(files).hasSize(64);
+        }
+        assertThat(pictures.resolve("prompts.jsonl/A8-8.png")).exists();
+        // Another kind of processor may draw an edge a little differently.
+        var shown = ImageIO.read(Path.of("docs/pictures.png").toFile());
+        var made = ImageIO.read(directory.resolve("pictures.png").toFile());
+        assertThat(List.of(made.getWidth(), made.getHeight())).containsExactly(shown.getWidth(), shown.getHeight());
+        int same = 0;
+        for (int y = 0; y < shown.getHeight(); y++) {
+            for (int x = 0; x < shown.getWidth(); x++) {
+                same += shown.getRGB(x, y) == made.getRGB(x, y) ? 1 : 0;
+            }
+        }
+        assertThat(same).isGreaterThan(shown.getHeight() * shown.getWidth() * 95 / 100);
     }
-    assertThat(pictures.resolve("prompts.jsonl/A8-8.png")).exists();
-    // Another kind of processor may draw an edge a little differently.
-    var shown = ImageIO.read(Path.of("docs/pictures.png").toFile());
-    var made = ImageIO.read(directory.resolve("pictures.png").toFile());
-    assertThat(List.of(made.getWidth(), made.getHeight()))
-        .containsExactly(shown.getWidth(), shown.getHeight());
-    int same = 0;
-    for (int y = 0; y < shown.getHeight(); y++) {
-      for (int x = 0; x < shown.getWidth(); x++) {
-        same += shown.getRGB(x, y) == made.getRGB(x, y) ? 1 : 0;
-      }
-    }
-    assertThat(same).isGreaterThan(shown.getHeight() * shown.getWidth() * 95 / 100);
-  }
 
-  private static List<Block> blocks() throws IOException {
-    var blocks = new ArrayList<Block>();
-    for (var page : List.of("README.md", "docs/getting-started.md")) {
-      var matcher = BLOCK.matcher(Files.readString(Path.of(page)));
-      while (matcher.find()) {
-        blocks.add(new Block(matcher.group(1), matcher.group(2)));
-      }
+    private static List<Block> blocks() throws IOException {
+        var blocks = new ArrayList<Block>();
+        for (var page : List.of("README.md", "docs/getting-started.md")) {
+            var matcher = BLOCK.matcher(Files.readString(Path.of(page)));
+            while (matcher.find()) {
+                blocks.add(new Block(matcher.group(1), matcher.group(2)));
+            }
+        }
+        return blocks;
     }
-    return blocks;
-  }
 
-  private static String run(String command) throws IOException, InterruptedException {
-    var process = new ProcessBuilder("bash", "-c", command).redirectErrorStream(true).start();
-    var output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertThat(process.waitFor()).as(output).isZero();
-    return output;
-  }
+    private static String run(String command) throws IOException, InterruptedException {
+        var process = new ProcessBuilder("bash", "-c", command)
+                .redirectErrorStream(true)
+                .start();
+        var output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).as(output).isZero();
+        return output;
+    }
 }

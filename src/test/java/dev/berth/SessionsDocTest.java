@@ -19,57 +19,54 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("slow")
 class SessionsDocTest {
 
-  private static final Pattern PROGRAM = Pattern.compile("```java\\n(.*?)```", Pattern.DOTALL);
+    private static final Pattern PROGRAM = Pattern.compile("```java\\n(.*?)```", Pattern.DOTALL);
 
-  /// Commands, and what they print if anything is shown behind them.
-  private static final Pattern COMMANDS =
-      Pattern.compile("```sh\\n([^`]*curl .*?)```\\n(?:\\n```\\n(.*?)```)?", Pattern.DOTALL);
+    /// Commands, and what they print if anything is shown behind them.
+    private static final Pattern COMMANDS =
+            Pattern.compile("```sh\\n([^`]*curl .*?)```\\n(?:\\n```\\n(.*?)```)?", Pattern.DOTALL);
 
-  private static final Pattern SOCKET =
-      Pattern.compile(
-          "wscat -c ws://localhost:8080(\\S+) -x (\\S+)\\n```\\n\\n```\\n(.*?)```", Pattern.DOTALL);
+    private static final Pattern SOCKET =
+            Pattern.compile("wscat -c ws://localhost:8080(\\S+) -x (\\S+)\\n```\\n\\n```\\n(.*?)```", Pattern.DOTALL);
 
-  @TempDir private Path directory;
+    @TempDir
+    private Path directory;
 
-  @Test
-  @Tag("SES-01")
-  @Tag("SES-03")
-  @Tag("SES-04")
-  @Tag("SES-05")
-  @Tag("BIDI-01")
-  void itsProgramAnswersAsItShows() throws Exception {
-    var doc = Files.readString(Path.of("docs/sessions-and-sockets.md"));
-    Files.writeString(
-        Files.createDirectories(directory.resolve("code")).resolve("Inference.java"),
-        first(PROGRAM, doc).group(1));
-    var commands = COMMANDS.matcher(doc).results().toList();
-    assertThat(commands).hasSize(3);
-    var shown =
-        commands.stream()
-            .map(found -> found.group(2) == null ? "" : found.group(2))
-            .collect(Collectors.joining());
-    try (var server = TestServer.artifact(directory).start()) {
-      var script =
-          commands.stream()
-              .map(found -> found.group(1))
-              .collect(Collectors.joining())
-              .replace("localhost:8080", "127.0.0.1:" + server.port());
-      var shell =
-          new ProcessBuilder("bash", "-euc", script)
-              .redirectError(ProcessBuilder.Redirect.INHERIT)
-              .start();
-      assertThat(new String(shell.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
-          .isEqualTo(shown);
-      assertThat(shell.waitFor()).isZero();
+    @Test
+    @Tag("SES-01")
+    @Tag("SES-03")
+    @Tag("SES-04")
+    @Tag("SES-05")
+    @Tag("BIDI-01")
+    void itsProgramAnswersAsItShows() throws Exception {
+        var doc = Files.readString(Path.of("docs/sessions-and-sockets.md"));
+        Files.writeString(
+                Files.createDirectories(directory.resolve("code")).resolve("Inference.java"),
+                first(PROGRAM, doc).group(1));
+        var commands = COMMANDS.matcher(doc).results().toList();
+        assertThat(commands).hasSize(3);
+        var shown = commands.stream()
+                .map(found -> found.group(2) == null ? "" : found.group(2))
+                .collect(Collectors.joining());
+        try (var server = TestServer.artifact(directory).start()) {
+            var script = commands.stream()
+                    .map(found -> found.group(1))
+                    .collect(Collectors.joining())
+                    .replace("localhost:8080", "127.0.0.1:" + server.port());
+            var shell = new ProcessBuilder("bash", "-euc", script)
+                    .redirectError(ProcessBuilder.Redirect.INHERIT)
+                    .start();
+            assertThat(new String(shell.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                    .isEqualTo(shown);
+            assertThat(shell.waitFor()).isZero();
 
-      var wscat = first(SOCKET, doc);
-      try (var socket = RawSocket.open(server.port(), wscat.group(1))) {
-        assertThat(socket.text(wscat.group(2)).read().text()).isEqualTo(wscat.group(3));
-      }
+            var wscat = first(SOCKET, doc);
+            try (var socket = RawSocket.open(server.port(), wscat.group(1))) {
+                assertThat(socket.text(wscat.group(2)).read().text()).isEqualTo(wscat.group(3));
+            }
+        }
     }
-  }
 
-  private static MatchResult first(Pattern pattern, String doc) {
-    return pattern.matcher(doc).results().findFirst().orElseThrow();
-  }
+    private static MatchResult first(Pattern pattern, String doc) {
+        return pattern.matcher(doc).results().findFirst().orElseThrow();
+    }
 }

@@ -10,24 +10,19 @@ import org.junit.jupiter.api.Test;
 /// The site made of docs/.
 class SiteTest {
 
-  private static final Path DOCS = Path.of("docs");
+    private static final Path DOCS = Path.of("docs");
 
-  @Test
-  void theSidebarHasEveryPageOnce() throws Exception {
-    var links =
-        new ObjectMapper()
-            .readTree(DOCS.resolve(".vitepress/sidebar.json").toFile())
-            .findValuesAsText("link");
-    try (var files = Files.list(DOCS)) {
-      var pages =
-          files
-              .map(file -> file.getFileName().toString())
-              .filter(name -> name.endsWith(".md"))
-              .map(
-                  name ->
-                      name.equals("README.md") ? "/" : "/" + name.substring(0, name.length() - 3))
-              .toList();
-      assertThat(links).containsExactlyInAnyOrderElementsOf(pages);
+    @Test
+    void theSidebarHasEveryPageOnce() throws Exception {
+        var links = new ObjectMapper()
+                .readTree(DOCS.resolve(".vitepress/sidebar.json").toFile())
+                .findValuesAsText("link");
+        try (var files = Files.list(DOCS)) {
+            var pages = files.map(file -> file.getFileName().toString())
+                    .filter(name -> name.endsWith(".md"))
+                    .map(name -> name.equals("README.md") ? "/" : "/" + name.substring(0, name.length() - 3))
+                    .toList();
+            assertThat(links).containsExactlyInAnyOrderElementsOf(pages);
+        }
     }
-  }
 }

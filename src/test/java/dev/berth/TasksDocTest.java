@@ -12,23 +12,22 @@ import org.junit.jupiter.api.io.TempDir;
 /// The Java in `docs/tasks.md` is compiled and serves.
 class TasksDocTest {
 
-  private static final Pattern JAVA = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
-  private static final Path ARTIFACT = Path.of("src/test/resources/tasks/text-classification-bert");
+    private static final Pattern JAVA = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
+    private static final Path ARTIFACT = Path.of("src/test/resources/tasks/text-classification-bert");
 
-  @Test
-  void itsHookChangesABuiltInTask(@TempDir Path directory) throws Exception {
-    for (var name : new String[] {"model.json", "model.pt", "tokenizer.json"}) {
-      Files.copy(ARTIFACT.resolve(name), directory.resolve(name));
+    @Test
+    void itsHookChangesABuiltInTask(@TempDir Path directory) throws Exception {
+        for (var name : new String[] {"model.json", "model.pt", "tokenizer.json"}) {
+            Files.copy(ARTIFACT.resolve(name), directory.resolve(name));
+        }
+        var java = JAVA.matcher(Files.readString(Path.of("docs/tasks.md")));
+        assertThat(java.find()).isTrue();
+        Files.writeString(Files.createDirectory(directory.resolve("code")).resolve("Inference.java"), java.group(1));
+        try (var server = TestServer.artifact(directory).start()) {
+            var response = server.invoke("[\"one\", \"two\"]", "Content-Type", "application/json");
+            assertThat(response.headers().firstValue("X-Amzn-SageMaker-Custom-Attributes"))
+                    .contains("answers=2");
+            assertThat(response.body()).contains("\"label\"");
+        }
     }
-    var java = JAVA.matcher(Files.readString(Path.of("docs/tasks.md")));
-    assertThat(java.find()).isTrue();
-    Files.writeString(
-        Files.createDirectory(directory.resolve("code")).resolve("Inference.java"), java.group(1));
-    try (var server = TestServer.artifact(directory).start()) {
-      var response = server.invoke("[\"one\", \"two\"]", "Content-Type", "application/json");
-      assertThat(response.headers().firstValue("X-Amzn-SageMaker-Custom-Attributes"))
-          .contains("answers=2");
-      assertThat(response.body()).contains("\"label\"");
-    }
-  }
 }

@@ -14,47 +14,47 @@ import org.junit.jupiter.api.Test;
 /// finds it.
 class TroubleshootingTest {
 
-  private static final Pattern ROW = Pattern.compile("(?m)^\\| `([^`]+)` \\|");
-  private static final Pattern JOIN = Pattern.compile("\"\\s*(?:\\+\\s*|\\.concat\\(\\s*)\"");
+    private static final Pattern ROW = Pattern.compile("(?m)^\\| `([^`]+)` \\|");
+    private static final Pattern JOIN = Pattern.compile("\"\\s*(?:\\+\\s*|\\.concat\\(\\s*)\"");
 
-  /// An `…` stands for a value, so the parts between them must occur, in this order and near each
-  /// other.
-  @Test
-  void theMessagesItQuotesAreTheServers() throws IOException {
-    var sources = sources();
-    var messages =
-        ROW.matcher(Files.readString(Path.of("docs/troubleshooting.md")))
-            .results()
-            .map(row -> row.group(1))
-            .toList();
-    assertThat(messages).hasSizeGreaterThan(25);
-    assertThat(messages).filteredOn(message -> !sources.find(message)).isEmpty();
-  }
-
-  private record Sources(String text) {
-    boolean find(String message) {
-      var parts =
-          Stream.of(message.split("…"))
-              .filter(part -> !part.isBlank())
-              .map(Pattern::quote)
-              .toList();
-      return Pattern.compile(String.join("[^\\n]{1,80}?", parts)).matcher(text).find();
+    /// An `…` stands for a value, so the parts between them must occur, in this order and near each
+    /// other.
+    @Test
+    void theMessagesItQuotesAreTheServers() throws IOException {
+        var sources = sources();
+        var messages = ROW.matcher(Files.readString(Path.of("docs/troubleshooting.md")))
+                .results()
+                .map(row -> row.group(1))
+                .toList();
+        assertThat(messages).hasSizeGreaterThan(25);
+        assertThat(messages).filteredOn(message -> !sources.find(message)).isEmpty();
     }
-  }
 
-  private static Sources sources() throws IOException {
-    var text = new StringBuilder(Files.readString(Path.of("serve")));
-    text.append(Files.readString(Path.of("find-java.sh")));
-    try (var files = Files.walk(Path.of("src"))) {
-      for (var file : files.filter(TroubleshootingTest::isSource).toList()) {
-        text.append(JOIN.matcher(Files.readString(file)).replaceAll(""));
-      }
+    private record Sources(String text) {
+        boolean find(String message) {
+            var parts = Stream.of(message.split("…"))
+                    .filter(part -> !part.isBlank())
+                    .map(Pattern::quote)
+                    .toList();
+            return Pattern.compile(String.join("[^\\n]{1,80}?", parts))
+                    .matcher(text)
+                    .find();
+        }
     }
-    return new Sources(text.toString());
-  }
 
-  private static boolean isSource(Path file) {
-    return file.toString().endsWith(".java")
-        && !List.of("test", "image").contains(file.getName(1).toString());
-  }
+    private static Sources sources() throws IOException {
+        var text = new StringBuilder(Files.readString(Path.of("serve")));
+        text.append(Files.readString(Path.of("find-java.sh")));
+        try (var files = Files.walk(Path.of("src"))) {
+            for (var file : files.filter(TroubleshootingTest::isSource).toList()) {
+                text.append(JOIN.matcher(Files.readString(file)).replaceAll(""));
+            }
+        }
+        return new Sources(text.toString());
+    }
+
+    private static boolean isSource(Path file) {
+        return file.toString().endsWith(".java")
+                && !List.of("test", "image").contains(file.getName(1).toString());
+    }
 }

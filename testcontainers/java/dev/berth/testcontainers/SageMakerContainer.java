@@ -39,166 +39,159 @@ import org.testcontainers.utility.MountableFile;
 /// 8080.
 public final class SageMakerContainer extends GenericContainer<SageMakerContainer> {
 
-  private static final int PORT = 8080;
-  private static final String MODEL = "/opt/ml/model";
+    private static final int PORT = 8080;
+    private static final String MODEL = "/opt/ml/model";
 
-  /// Enough for a large model on a slow machine.
-  private static final Duration LONGEST_START = Duration.ofMinutes(5);
+    /// Enough for a large model on a slow machine.
+    private static final Duration LONGEST_START = Duration.ofMinutes(5);
 
-  private static final Pattern ENDPOINT = Pattern.compile("/endpoints/[^/]+/invocations");
-  private static final String ERROR_TYPE = "x-amzn-ErrorType";
+    private static final Pattern ENDPOINT = Pattern.compile("/endpoints/[^/]+/invocations");
+    private static final String ERROR_TYPE = "x-amzn-ErrorType";
 
-  /// What is passed on in both directions.
-  private static final Pattern PASSED =
-      Pattern.compile("(?i)content-type|accept|x-amzn-sagemaker-.*");
+    /// What is passed on in both directions.
+    private static final Pattern PASSED = Pattern.compile("(?i)content-type|accept|x-amzn-sagemaker-.*");
 
-  private final HttpClient http =
-      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    private final HttpClient http =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
-  /// A `model.tar.gz`; null: none was given.
-  private Path archive;
+    /// A `model.tar.gz`; null: none was given.
+    private Path archive;
 
-  /// What has the endpoints of a container without any; null: it has them itself, or is stopped.
-  private HttpServer endpoints;
+    /// What has the endpoints of a container without any; null: it has them itself, or is stopped.
+    private HttpServer endpoints;
 
-  /// @param image such as `berth`, or one of AWS's own
-  public SageMakerContainer(String image) {
-    super(image);
-    withExposedPorts(PORT);
-    withCommand("serve");
-    waitingFor(Wait.forHttp("/ping").forPort(PORT).withStartupTimeout(LONGEST_START));
-  }
-
-  /// Has the image serve a model, which it finds at `/opt/ml/model`.
-  ///
-  /// @param model a directory, which is copied; or a `model.tar.gz`, which is unpacked
-  /// @throws IllegalArgumentException where there is neither
-  public SageMakerContainer withModel(Path model) {
-    var file = model.toAbsolutePath().normalize();
-    if (Files.isDirectory(file)) {
-      return withCopyFileToContainer(MountableFile.forHostPath(file), MODEL);
+    /// @param image such as `berth`, or one of AWS's own
+    public SageMakerContainer(String image) {
+        super(image);
+        withExposedPorts(PORT);
+        withCommand("serve");
+        waitingFor(Wait.forHttp("/ping").forPort(PORT).withStartupTimeout(LONGEST_START));
     }
-    if (!Files.isRegularFile(file)) {
-      throw new IllegalArgumentException(
-          "model: found nothing at %s, expected a directory or a model.tar.gz".formatted(file));
+
+    /// Has the image serve a model, which it finds at `/opt/ml/model`.
+    ///
+    /// @param model a directory, which is copied; or a `model.tar.gz`, which is unpacked
+    /// @throws IllegalArgumentException where there is neither
+    public SageMakerContainer withModel(Path model) {
+        var file = model.toAbsolutePath().normalize();
+        if (Files.isDirectory(file)) {
+            return withCopyFileToContainer(MountableFile.forHostPath(file), MODEL);
+        }
+        if (!Files.isRegularFile(file)) {
+            throw new IllegalArgumentException(
+                    "model: found nothing at %s, expected a directory or a model.tar.gz".formatted(file));
+        }
+        archive = file;
+        // A place to unpack it to: images need not have the directory.
+        return withCreateContainerCmdModifier(command -> command.withVolumes(new Volume(MODEL)));
     }
-    archive = file;
-    // A place to unpack it to: images need not have the directory.
-    return withCreateContainerCmdModifier(command -> command.withVolumes(new Volume(MODEL)));
-  }
 
-  /// What `endpointOverride` of SageMaker Runtime's clients takes. Endpoints may have any name.
-  ///
-  /// Berth answers them itself. For another image it is a port of this process, which passes
-  /// `InvokeEndpoint` on to `/invocations` and makes a `ModelError` of an error. It streams
-  /// nothing.
-  ///
-  /// @throws IllegalStateException before the container is started
-  public URI runtimeEndpoint() {
-    return endpoints == null
-        ? containerEndpoint()
-        : URI.create("http://localhost:" + endpoints.getAddress().getPort());
-  }
-
-  /// Where the container's own paths are, such as `/invocations`.
-  ///
-  /// @throws IllegalStateException before the container is started
-  public URI containerEndpoint() {
-    return URI.create("http://%s:%d".formatted(getHost(), getMappedPort(PORT)));
-  }
-
-  @Override
-  protected void containerIsCreated(String id) {
-    if (archive != null) {
-      try (var bytes = Files.newInputStream(archive)) {
-        // The engine unpacks it, gzipped or not.
-        dockerClient
-            .copyArchiveToContainerCmd(id)
-            .withTarInputStream(bytes)
-            .withRemotePath(MODEL)
-            .exec();
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
+    /// What `endpointOverride` of SageMaker Runtime's clients takes. Endpoints may have any name.
+    ///
+    /// Berth answers them itself. For another image it is a port of this process, which passes
+    /// `InvokeEndpoint` on to `/invocations` and makes a `ModelError` of an error. It streams
+    /// nothing.
+    ///
+    /// @throws IllegalStateException before the container is started
+    public URI runtimeEndpoint() {
+        return endpoints == null
+                ? containerEndpoint()
+                : URI.create("http://localhost:" + endpoints.getAddress().getPort());
     }
-  }
 
-  @Override
-  protected void containerIsStarted(InspectContainerResponse container) {
-    try {
-      // Without a body it is refused by an endpoint, and no model is asked.
-      if (post("/endpoints/any/async-invocations", Map.of(), new byte[0])
-          .headers()
-          .firstValue(ERROR_TYPE)
-          .isEmpty()) {
-        endpoints =
-            HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        endpoints.setExecutor(Executors.newCachedThreadPool());
-        endpoints.createContext("/", this::invoke);
-        endpoints.start();
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+    /// Where the container's own paths are, such as `/invocations`.
+    ///
+    /// @throws IllegalStateException before the container is started
+    public URI containerEndpoint() {
+        return URI.create("http://%s:%d".formatted(getHost(), getMappedPort(PORT)));
     }
-  }
 
-  private void invoke(HttpExchange exchange) throws IOException {
-    try (exchange) {
-      if (!ENDPOINT.matcher(exchange.getRequestURI().getPath()).matches()) {
-        exchange.sendResponseHeaders(404, -1);
-        return;
-      }
-      var body = exchange.getRequestBody().readAllBytes();
-      var answer = post("/invocations", exchange.getRequestHeaders(), body);
-      boolean isError = answer.statusCode() != 200;
-      var headers = exchange.getResponseHeaders();
-      if (isError) {
-        headers.set(ERROR_TYPE, "ModelError");
-      } else {
-        headers.putAll(answer.headers().map());
-        headers.keySet().removeIf(name -> !PASSED.matcher(name).matches());
-      }
-      var bytes = isError ? modelError(answer) : answer.body();
-      exchange.sendResponseHeaders(isError ? 424 : 200, bytes.length);
-      exchange.getResponseBody().write(bytes);
+    @Override
+    protected void containerIsCreated(String id) {
+        if (archive != null) {
+            try (var bytes = Files.newInputStream(archive)) {
+                // The engine unpacks it, gzipped or not.
+                dockerClient
+                        .copyArchiveToContainerCmd(id)
+                        .withTarInputStream(bytes)
+                        .withRemotePath(MODEL)
+                        .exec();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
     }
-  }
 
-  private HttpResponse<byte[]> post(String path, Map<String, List<String>> headers, byte[] body)
-      throws IOException {
-    var request =
-        HttpRequest.newBuilder(containerEndpoint().resolve(path))
-            .POST(BodyPublishers.ofByteArray(body));
-    headers.forEach(
-        (name, values) -> {
-          if (PASSED.matcher(name).matches()) {
-            values.forEach(value -> request.header(name, value));
-          }
+    @Override
+    protected void containerIsStarted(InspectContainerResponse container) {
+        try {
+            // Without a body it is refused by an endpoint, and no model is asked.
+            if (post("/endpoints/any/async-invocations", Map.of(), new byte[0])
+                    .headers()
+                    .firstValue(ERROR_TYPE)
+                    .isEmpty()) {
+                endpoints = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+                endpoints.setExecutor(Executors.newCachedThreadPool());
+                endpoints.createContext("/", this::invoke);
+                endpoints.start();
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void invoke(HttpExchange exchange) throws IOException {
+        try (exchange) {
+            if (!ENDPOINT.matcher(exchange.getRequestURI().getPath()).matches()) {
+                exchange.sendResponseHeaders(404, -1);
+                return;
+            }
+            var body = exchange.getRequestBody().readAllBytes();
+            var answer = post("/invocations", exchange.getRequestHeaders(), body);
+            boolean isError = answer.statusCode() != 200;
+            var headers = exchange.getResponseHeaders();
+            if (isError) {
+                headers.set(ERROR_TYPE, "ModelError");
+            } else {
+                headers.putAll(answer.headers().map());
+                headers.keySet().removeIf(name -> !PASSED.matcher(name).matches());
+            }
+            var bytes = isError ? modelError(answer) : answer.body();
+            exchange.sendResponseHeaders(isError ? 424 : 200, bytes.length);
+            exchange.getResponseBody().write(bytes);
+        }
+    }
+
+    private HttpResponse<byte[]> post(String path, Map<String, List<String>> headers, byte[] body) throws IOException {
+        var request = HttpRequest.newBuilder(containerEndpoint().resolve(path)).POST(BodyPublishers.ofByteArray(body));
+        headers.forEach((name, values) -> {
+            if (PASSED.matcher(name).matches()) {
+                values.forEach(value -> request.header(name, value));
+            }
         });
-    try {
-      return http.send(request.build(), BodyHandlers.ofByteArray());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IOException("interrupted", e);
+        try {
+            return http.send(request.build(), BodyHandlers.ofByteArray());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        }
     }
-  }
 
-  private static byte[] modelError(HttpResponse<byte[]> answer) {
-    var text =
-        Pattern.compile("[\"\\\\\\p{Cntrl}]")
-            .matcher(new String(answer.body(), StandardCharsets.UTF_8))
-            .replaceAll(each -> "\\\\u%04x".formatted((int) each.group().charAt(0)));
-    return "{\"Message\":\"%1$s\",\"OriginalMessage\":\"%1$s\",\"OriginalStatusCode\":%2$d}"
-        .formatted(text, answer.statusCode())
-        .getBytes(StandardCharsets.UTF_8);
-  }
-
-  @Override
-  public void stop() {
-    if (endpoints != null) {
-      endpoints.stop(0);
-      endpoints = null;
+    private static byte[] modelError(HttpResponse<byte[]> answer) {
+        var text = Pattern.compile("[\"\\\\\\p{Cntrl}]")
+                .matcher(new String(answer.body(), StandardCharsets.UTF_8))
+                .replaceAll(each -> "\\\\u%04x".formatted((int) each.group().charAt(0)));
+        return "{\"Message\":\"%1$s\",\"OriginalMessage\":\"%1$s\",\"OriginalStatusCode\":%2$d}"
+                .formatted(text, answer.statusCode())
+                .getBytes(StandardCharsets.UTF_8);
     }
-    super.stop();
-  }
+
+    @Override
+    public void stop() {
+        if (endpoints != null) {
+            endpoints.stop(0);
+            endpoints = null;
+        }
+        super.stop();
+    }
 }

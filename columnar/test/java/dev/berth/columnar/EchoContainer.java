@@ -16,70 +16,70 @@ import java.util.stream.Collectors;
 /// a text `bad`, and forgets to answer the text `lost`, and answers `twice` with two values.
 final class EchoContainer implements AutoCloseable {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
+    private static final ObjectMapper JSON = new ObjectMapper();
 
-  private final HttpServer server;
-  private final List<String> requests = new CopyOnWriteArrayList<>();
-  private volatile boolean forgets = true;
+    private final HttpServer server;
+    private final List<String> requests = new CopyOnWriteArrayList<>();
+    private volatile boolean forgets = true;
 
-  EchoContainer() throws IOException {
-    server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-    server.createContext("/ping", exchange -> answer(exchange, 200, ""));
-    server.createContext("/execution-parameters", exchange -> answer(exchange, 404, ""));
-    server.createContext("/invocations", this::invoke);
-    server.start();
-  }
-
-  URI endpoint() {
-    return URI.create("http://127.0.0.1:%d".formatted(server.getAddress().getPort()));
-  }
-
-  /// Has it answer `lost` from now on.
-  void remember() {
-    forgets = false;
-  }
-
-  /// The types and bodies that were sent.
-  List<String> requests() {
-    return requests;
-  }
-
-  private void invoke(HttpExchange exchange) throws IOException {
-    var body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
-    requests.add(exchange.getRequestHeaders().getFirst("Content-Type") + " " + body);
-    if (body.contains("\"bad\"")) {
-      answer(exchange, 400, "found bad");
-      return;
+    EchoContainer() throws IOException {
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/ping", exchange -> answer(exchange, 200, ""));
+        server.createContext("/execution-parameters", exchange -> answer(exchange, 404, ""));
+        server.createContext("/invocations", this::invoke);
+        server.start();
     }
-    answer(
-        exchange,
-        200,
-        body.lines()
-            .filter(line -> !forgets || !line.contains("\"lost\""))
-            .map(EchoContainer::answer)
-            .collect(Collectors.joining("\n")));
-  }
 
-  private static String answer(String line) {
-    try {
-      var text = JSON.readTree(line).path("text").asText();
-      var answer = "{\"length\":%d}".formatted(text.length());
-      return text.equals("twice") ? answer + answer : answer;
-    } catch (IOException _) {
-      return "{\"length\":null}";
+    URI endpoint() {
+        return URI.create("http://127.0.0.1:%d".formatted(server.getAddress().getPort()));
     }
-  }
 
-  private static void answer(HttpExchange exchange, int status, String body) throws IOException {
-    var bytes = body.getBytes(StandardCharsets.UTF_8);
-    exchange.getResponseHeaders().set("Content-Type", "application/jsonlines");
-    exchange.sendResponseHeaders(status, bytes.length == 0 ? -1 : bytes.length);
-    exchange.getResponseBody().write(bytes);
-    exchange.close();
-  }
+    /// Has it answer `lost` from now on.
+    void remember() {
+        forgets = false;
+    }
 
-  @Override
-  public void close() {
-    server.stop(0);
-  }
+    /// The types and bodies that were sent.
+    List<String> requests() {
+        return requests;
+    }
+
+    private void invoke(HttpExchange exchange) throws IOException {
+        var body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+        requests.add(exchange.getRequestHeaders().getFirst("Content-Type") + " " + body);
+        if (body.contains("\"bad\"")) {
+            answer(exchange, 400, "found bad");
+            return;
+        }
+        answer(
+                exchange,
+                200,
+                body.lines()
+                        .filter(line -> !forgets || !line.contains("\"lost\""))
+                        .map(EchoContainer::answer)
+                        .collect(Collectors.joining("\n")));
+    }
+
+    private static String answer(String line) {
+        try {
+            var text = JSON.readTree(line).path("text").asText();
+            var answer = "{\"length\":%d}".formatted(text.length());
+            return text.equals("twice") ? answer + answer : answer;
+        } catch (IOException _) {
+            return "{\"length\":null}";
+        }
+    }
+
+    private static void answer(HttpExchange exchange, int status, String body) throws IOException {
+        var bytes = body.getBytes(StandardCharsets.UTF_8);
+        exchange.getResponseHeaders().set("Content-Type", "application/jsonlines");
+        exchange.sendResponseHeaders(status, bytes.length == 0 ? -1 : bytes.length);
+        exchange.getResponseBody().write(bytes);
+        exchange.close();
+    }
+
+    @Override
+    public void close() {
+        server.stop(0);
+    }
 }

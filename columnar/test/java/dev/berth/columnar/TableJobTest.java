@@ -37,354 +37,325 @@ import org.junit.jupiter.api.io.TempDir;
 /// Whole jobs whose objects are tables.
 class TableJobTest {
 
-  private static final String PARQUET = "application/vnd.apache.parquet";
-  private static final String LINES = "application/jsonlines";
+    private static final String PARQUET = "application/vnd.apache.parquet";
+    private static final String LINES = "application/jsonlines";
 
-  private static final class Unwatched implements Progress {
+    private static final class Unwatched implements Progress {
 
-    @Override
-    public void status(JobStatus status) {}
+        @Override
+        public void status(JobStatus status) {}
 
-    @Override
-    public void total(long objects, long bytes) {}
+        @Override
+        public void total(long objects, long bytes) {}
 
-    @Override
-    public void answered(long records, long bytes) {}
+        @Override
+        public void answered(long records, long bytes) {}
 
-    @Override
-    public void passed(long bytes) {}
+        @Override
+        public void passed(long bytes) {}
 
-    @Override
-    public void ended(ObjectOutcome outcome, long bytes) {}
-  }
+        @Override
+        public void ended(ObjectOutcome outcome, long bytes) {}
+    }
 
-  @TempDir private Path directory;
+    @TempDir
+    private Path directory;
 
-  private EchoContainer container;
+    private EchoContainer container;
 
-  @BeforeEach
-  void start() throws IOException {
-    container = new EchoContainer();
-    Files.createDirectory(directory.resolve("in"));
-  }
+    @BeforeEach
+    void start() throws IOException {
+        container = new EchoContainer();
+        Files.createDirectory(directory.resolve("in"));
+    }
 
-  @AfterEach
-  void stop() {
-    container.close();
-  }
+    @AfterEach
+    void stop() {
+        container.close();
+    }
 
-  private Path in(String name) {
-    return directory.resolve("in").resolve(name);
-  }
+    private Path in(String name) {
+        return directory.resolve("in").resolve(name);
+    }
 
-  private Path out(String name) {
-    return directory.resolve("out").resolve(name);
-  }
+    private Path out(String name) {
+        return directory.resolve("out").resolve(name);
+    }
 
-  private Map<JobOption, String> options(String type, Map<JobOption, String> more) {
-    var options =
-        new EnumMap<>(
-            Map.of(
+    private Map<JobOption, String> options(String type, Map<JobOption, String> more) {
+        var options = new EnumMap<>(Map.of(
                 JobOption.INPUT,
                 directory.resolve("in").toString(),
                 JobOption.OUTPUT,
                 directory.resolve("out").toString(),
                 JobOption.CONTENT_TYPE,
                 type));
-    options.putAll(more);
-    return options;
-  }
-
-  private JobReport run(Map<JobOption, String> more) throws Exception {
-    return run(PARQUET, more);
-  }
-
-  private JobReport run(String type, Map<JobOption, String> more) throws Exception {
-    try (var storage = new Storage()) {
-      return new JobRunner(
-              TransformJob.read(options(type, more), Map.of(), Set.of()), storage, new Unwatched())
-          .run(container.endpoint());
+        options.putAll(more);
+        return options;
     }
-  }
 
-  private static List<String> rows(Path file) throws IOException {
-    try (var table = new ParquetFormat().open(file)) {
-      return Tables.rows(table);
+    private JobReport run(Map<JobOption, String> more) throws Exception {
+        return run(PARQUET, more);
     }
-  }
 
-  @Test
-  void aRowGroupIsARequestOfLinesAndTheAnswersAreATable() throws Exception {
-    Tables.texts(in("a"), 2, List.of("x", "xx", "xxx"));
-    var report = run(Map.of());
-    assertThat(report.problem()).isEmpty();
-    assertThat(report.failures()).isEmpty();
-    assertThat(report.records()).isEqualTo(3);
-    assertThat(container.requests())
-        .containsExactlyInAnyOrder(
-            LINES + " {\"id\":0,\"text\":\"x\"}\n{\"id\":1,\"text\":\"xx\"}\n",
-            LINES + " {\"id\":2,\"text\":\"xxx\"}\n");
-    assertThat(rows(out("a.out")))
-        .containsExactly("{\"length\":1}", "{\"length\":2}", "{\"length\":3}");
-    assertThat(run(Map.of()).skipped()).isEqualTo(1);
-  }
+    private JobReport run(String type, Map<JobOption, String> more) throws Exception {
+        try (var storage = new Storage()) {
+            return new JobRunner(TransformJob.read(options(type, more), Map.of(), Set.of()), storage, new Unwatched())
+                    .run(container.endpoint());
+        }
+    }
 
-  @Test
-  void joinAddsColumnsAndTheInputFilterChoosesThoseThatAreSent() throws Exception {
-    Tables.texts(in("a"), 2, List.of("x", "xx", "xxx"));
-    assertThat(
-            run(Map.of(JobOption.JOIN_SOURCE, "Input", JobOption.INPUT_FILTER, "$['text','id']"))
-                .failures())
-        .isEmpty();
-    assertThat(container.requests()).contains(LINES + " {\"text\":\"xxx\",\"id\":2}\n");
-    assertThat(rows(out("a.out")))
-        .containsExactly(
-            "{\"id\":0,\"text\":\"x\",\"length\":1}",
-            "{\"id\":1,\"text\":\"xx\",\"length\":2}",
-            "{\"id\":2,\"text\":\"xxx\",\"length\":3}");
-  }
+    private static List<String> rows(Path file) throws IOException {
+        try (var table = new ParquetFormat().open(file)) {
+            return Tables.rows(table);
+        }
+    }
 
-  @Test
-  void answersCanBeLinesToo() throws Exception {
-    Tables.texts(in("a"), 2, List.of("x", "xx"));
-    assertThat(run(Map.of(JobOption.ACCEPT, LINES, JobOption.JOIN_SOURCE, "Input")).failures())
-        .isEmpty();
-    assertThat(out("a.out"))
-        .hasContent(
-            """
+    @Test
+    void aRowGroupIsARequestOfLinesAndTheAnswersAreATable() throws Exception {
+        Tables.texts(in("a"), 2, List.of("x", "xx", "xxx"));
+        var report = run(Map.of());
+        assertThat(report.problem()).isEmpty();
+        assertThat(report.failures()).isEmpty();
+        assertThat(report.records()).isEqualTo(3);
+        assertThat(container.requests())
+                .containsExactlyInAnyOrder(
+                        LINES + " {\"id\":0,\"text\":\"x\"}\n{\"id\":1,\"text\":\"xx\"}\n",
+                        LINES + " {\"id\":2,\"text\":\"xxx\"}\n");
+        assertThat(rows(out("a.out"))).containsExactly("{\"length\":1}", "{\"length\":2}", "{\"length\":3}");
+        assertThat(run(Map.of()).skipped()).isEqualTo(1);
+    }
+
+    @Test
+    void joinAddsColumnsAndTheInputFilterChoosesThoseThatAreSent() throws Exception {
+        Tables.texts(in("a"), 2, List.of("x", "xx", "xxx"));
+        assertThat(run(Map.of(JobOption.JOIN_SOURCE, "Input", JobOption.INPUT_FILTER, "$['text','id']"))
+                        .failures())
+                .isEmpty();
+        assertThat(container.requests()).contains(LINES + " {\"text\":\"xxx\",\"id\":2}\n");
+        assertThat(rows(out("a.out")))
+                .containsExactly(
+                        "{\"id\":0,\"text\":\"x\",\"length\":1}",
+                        "{\"id\":1,\"text\":\"xx\",\"length\":2}",
+                        "{\"id\":2,\"text\":\"xxx\",\"length\":3}");
+    }
+
+    @Test
+    void answersCanBeLinesToo() throws Exception {
+        Tables.texts(in("a"), 2, List.of("x", "xx"));
+        assertThat(run(Map.of(JobOption.ACCEPT, LINES, JobOption.JOIN_SOURCE, "Input"))
+                        .failures())
+                .isEmpty();
+        assertThat(out("a.out")).hasContent("""
         {"id":0,"text":"x","SageMakerOutput":{"length":1}}
         {"id":1,"text":"xx","SageMakerOutput":{"length":2}}
         """);
-  }
-
-  @Test
-  void aBadRowFailsItsObjectOrHasAnError() throws Exception {
-    Tables.texts(in("a"), 3, List.of("x", "bad", "xxx"));
-    Tables.texts(in("b"), 3, List.of("x"));
-    var report = run(Map.of());
-    assertThat(report.succeeded()).isEqualTo(1);
-    assertThat(report.failures())
-        .singleElement()
-        .asString()
-        .contains("a")
-        .contains("records 1 to 3: status 400: found bad");
-    assertThat(out("a.out")).doesNotExist();
-    report = run(Map.of(JobOption.BAD_RECORDS, "keep", JobOption.JOIN_SOURCE, "Input"));
-    assertThat(report.failures()).isEmpty();
-    assertThat(report.errors()).isEqualTo(1);
-    assertThat(rows(out("a.out")))
-        .containsExactly(
-            "{\"id\":0,\"text\":\"x\",\"length\":1,\"error\":null}",
-            "{\"id\":1,\"text\":\"bad\",\"length\":null,\"error\":\"line 2: found bad\"}",
-            "{\"id\":2,\"text\":\"xxx\",\"length\":3,\"error\":null}");
-  }
-
-  @Test
-  void whatIsWrongWithOneTableFailsThatOneOnly() throws Exception {
-    Tables.texts(in("good"), 2, List.of("x"));
-    Tables.texts(in("lost"), 2, List.of("lost", "x"));
-    Tables.texts(in("twice"), 2, List.of("twice", "x"));
-    Files.writeString(in("text"), "{\"text\":\"x\"}\n");
-    Tables.texts(in("wide"), 2, List.of("x".repeat(1 << 20)));
-    Tables.texts(in("none"), 2, List.of());
-    var report = run(Map.of(JobOption.MAX_PAYLOAD_IN_MB, "1"));
-    assertThat(report.succeeded()).isEqualTo(2);
-    assertThat(report.failures())
-        .map(ObjectOutcome::toString)
-        .anyMatch(
-            failure ->
-                failure.contains("lost")
-                    && failure.contains("found 1 line, expected 2, one for each record"))
-        .anyMatch(
-            failure ->
-                failure.contains("text")
-                    && failure.contains("it can't be read: Parquet: it is not a Parquet file"))
-        .anyMatch(
-            failure ->
-                failure.contains(
-                    "row 1: found 1048595 bytes as JSON, expected at most 1048576 in one record"))
-        .anyMatch(
-            failure ->
-                failure.contains(
-                    "no table can be made of the answers: found 3 answers, expected 2, one for each row"))
-        .hasSize(4);
-    assertThat(rows(out("none.out"))).isEmpty();
-    assertThat(out("lost.out")).doesNotExist();
-  }
-
-  @Test
-  void aTableGoesOnWhereItFailed() throws Exception {
-    Tables.texts(in("a"), 1, List.of("x", "lost"));
-    assertThat(run(Map.of()).failures()).hasSize(1);
-    container.requests().clear();
-    container.remember();
-    assertThat(run(Map.of()).failures()).isEmpty();
-    assertThat(container.requests()).containsExactly(LINES + " {\"id\":1,\"text\":\"lost\"}\n");
-    assertThat(rows(out("a.out"))).containsExactly("{\"length\":1}", "{\"length\":4}");
-  }
-
-  @Test
-  void arrowTablesAreAnsweredByArrowTables() throws Exception {
-    for (var format : List.of(new ArrowFileFormat(), new ArrowStreamFormat())) {
-      var name = format instanceof ArrowFileFormat ? "every-type.arrow" : "every-type.arrows";
-      Files.copy(Tables.resource(name), in(name));
-      assertThat(
-              run(
-                      format.type(),
-                      Map.of(
-                          JobOption.INPUT,
-                          in(name).toString(),
-                          JobOption.INPUT_FILTER,
-                          "$['id','text']"))
-                  .failures())
-          .isEmpty();
-      assertThat(container.requests()).contains(LINES + " {\"id\":3,\"text\":null}\n");
-      try (var table = format.open(out(name + ".out"))) {
-        assertThat(Tables.rows(table))
-            .containsExactly("{\"length\":9}", "{\"length\":3}", "{\"length\":4}");
-      }
     }
-  }
 
-  @Test
-  void tablesOfS3AreAnsweredInS3() throws Exception {
-    var buckets = new TransientNio2BlobStore();
-    var s3 =
-        S3Proxy.builder()
-            .blobStore(buckets)
-            .endpoint(URI.create("http://127.0.0.1:0"))
-            .awsAuthentication(AuthenticationType.NONE, null, null)
-            .stopTimeout(0)
-            .build();
-    s3.start();
-    var endpoint =
-        new S3Options(
-            Optional.of(URI.create("http://127.0.0.1:" + s3.getPort())),
-            true,
-            Optional.empty(),
-            true,
-            RetryPolicy.DEFAULT);
-    try (var storage = new Storage(endpoint)) {
-      buckets.createContainer("bucket");
-      try (var object = storage.create(Location.of("s3://bucket/in/a"), Optional.of(PARQUET))) {
-        Files.copy(Tables.texts(in("a"), 2, List.of("x", "xx", "xxx")), object);
-        object.commit();
-      }
-      var options =
-          options(
-              PARQUET,
-              Map.of(
-                  JobOption.INPUT,
-                  "s3://bucket/in/",
-                  JobOption.OUTPUT,
-                  "s3://bucket/out",
-                  JobOption.JOIN_SOURCE,
-                  "Input"));
-      var job = TransformJob.read(options, Map.of(), Set.of());
-      var report = new JobRunner(job, storage, new Unwatched()).run(container.endpoint());
-      assertThat(report.problem()).isEmpty();
-      assertThat(report.failures()).isEmpty();
-      try (var output = storage.open(Location.of("s3://bucket/out/a.out"))) {
-        Files.copy(output, directory.resolve("fetched"));
-      }
-    } finally {
-      s3.stop();
+    @Test
+    void aBadRowFailsItsObjectOrHasAnError() throws Exception {
+        Tables.texts(in("a"), 3, List.of("x", "bad", "xxx"));
+        Tables.texts(in("b"), 3, List.of("x"));
+        var report = run(Map.of());
+        assertThat(report.succeeded()).isEqualTo(1);
+        assertThat(report.failures())
+                .singleElement()
+                .asString()
+                .contains("a")
+                .contains("records 1 to 3: status 400: found bad");
+        assertThat(out("a.out")).doesNotExist();
+        report = run(Map.of(JobOption.BAD_RECORDS, "keep", JobOption.JOIN_SOURCE, "Input"));
+        assertThat(report.failures()).isEmpty();
+        assertThat(report.errors()).isEqualTo(1);
+        assertThat(rows(out("a.out")))
+                .containsExactly(
+                        "{\"id\":0,\"text\":\"x\",\"length\":1,\"error\":null}",
+                        "{\"id\":1,\"text\":\"bad\",\"length\":null,\"error\":\"line 2: found bad\"}",
+                        "{\"id\":2,\"text\":\"xxx\",\"length\":3,\"error\":null}");
     }
-    assertThat(rows(directory.resolve("fetched")))
-        .hasSize(3)
-        .endsWith("{\"id\":2,\"text\":\"xxx\",\"length\":3}");
-  }
 
-  @Test
-  void aTableCanBeSentWhole() throws Exception {
-    Tables.texts(in("a"), 2, List.of("x"));
-    run(Map.of(JobOption.REQUEST_CONTENT_TYPE, PARQUET, JobOption.ACCEPT, LINES));
-    assertThat(container.requests()).singleElement().asString().startsWith(PARQUET + " PAR1");
-  }
+    @Test
+    void whatIsWrongWithOneTableFailsThatOneOnly() throws Exception {
+        Tables.texts(in("good"), 2, List.of("x"));
+        Tables.texts(in("lost"), 2, List.of("lost", "x"));
+        Tables.texts(in("twice"), 2, List.of("twice", "x"));
+        Files.writeString(in("text"), "{\"text\":\"x\"}\n");
+        Tables.texts(in("wide"), 2, List.of("x".repeat(1 << 20)));
+        Tables.texts(in("none"), 2, List.of());
+        var report = run(Map.of(JobOption.MAX_PAYLOAD_IN_MB, "1"));
+        assertThat(report.succeeded()).isEqualTo(2);
+        assertThat(report.failures())
+                .map(ObjectOutcome::toString)
+                .anyMatch(failure ->
+                        failure.contains("lost") && failure.contains("found 1 line, expected 2, one for each record"))
+                .anyMatch(failure -> failure.contains("text")
+                        && failure.contains("it can't be read: Parquet: it is not a Parquet file"))
+                .anyMatch(failure ->
+                        failure.contains("row 1: found 1048595 bytes as JSON, expected at most 1048576 in one record"))
+                .anyMatch(failure -> failure.contains(
+                        "no table can be made of the answers: found 3 answers, expected 2, one for each row"))
+                .hasSize(4);
+        assertThat(rows(out("none.out"))).isEmpty();
+        assertThat(out("lost.out")).doesNotExist();
+    }
 
-  @Test
-  void rowGroupsLargerThanARequestAreSentInSeveral() throws Exception {
-    Tables.texts(in("a"), 100, IntStream.range(0, 100).mapToObj(i -> "x".repeat(30_000)).toList());
-    var report =
-        run(Map.of(JobOption.MAX_PAYLOAD_IN_MB, "1", JobOption.MAX_CONCURRENT_TRANSFORMS, "4"));
-    assertThat(report.failures()).isEmpty();
-    assertThat(container.requests()).hasSize(3);
-    assertThat(rows(out("a.out"))).hasSize(100).containsOnly("{\"length\":30000}");
-  }
+    @Test
+    void aTableGoesOnWhereItFailed() throws Exception {
+        Tables.texts(in("a"), 1, List.of("x", "lost"));
+        assertThat(run(Map.of()).failures()).hasSize(1);
+        container.requests().clear();
+        container.remember();
+        assertThat(run(Map.of()).failures()).isEmpty();
+        assertThat(container.requests()).containsExactly(LINES + " {\"id\":1,\"text\":\"lost\"}\n");
+        assertThat(rows(out("a.out"))).containsExactly("{\"length\":1}", "{\"length\":4}");
+    }
 
-  /// With a heap of 512 MiB for all tests.
-  @Test
-  void aTableOfManyRowsKeepsTheirOrder() throws Exception {
-    int rows = 100_000;
-    Tables.texts(
-        in("a"), 10_000, IntStream.range(0, rows).mapToObj(i -> "x".repeat(i % 100)).toList());
-    var report =
-        run(Map.of(JobOption.MAX_CONCURRENT_TRANSFORMS, "4", JobOption.JOIN_SOURCE, "Input"));
-    assertThat(report.failures()).isEmpty();
-    assertThat(report.records()).isEqualTo(rows);
-    assertThat(rows(out("a.out")))
-        .isEqualTo(
-            IntStream.range(0, rows)
-                .mapToObj(
-                    i ->
-                        "{\"id\":%d,\"text\":\"%s\",\"length\":%d}"
-                            .formatted(i, "x".repeat(i % 100), i % 100))
-                .toList());
-  }
+    @Test
+    void arrowTablesAreAnsweredByArrowTables() throws Exception {
+        for (var format : List.of(new ArrowFileFormat(), new ArrowStreamFormat())) {
+            var name = format instanceof ArrowFileFormat ? "every-type.arrow" : "every-type.arrows";
+            Files.copy(Tables.resource(name), in(name));
+            assertThat(run(
+                                    format.type(),
+                                    Map.of(
+                                            JobOption.INPUT,
+                                            in(name).toString(),
+                                            JobOption.INPUT_FILTER,
+                                            "$['id','text']"))
+                            .failures())
+                    .isEmpty();
+            assertThat(container.requests()).contains(LINES + " {\"id\":3,\"text\":null}\n");
+            try (var table = format.open(out(name + ".out"))) {
+                assertThat(Tables.rows(table)).containsExactly("{\"length\":9}", "{\"length\":3}", "{\"length\":4}");
+            }
+        }
+    }
 
-  @Test
-  void whatMeansNothingForTablesIsRefused() {
-    var problems =
-        problems(
-            PARQUET,
-            Map.of(
-                JobOption.SPLIT_TYPE,
-                "Line",
-                JobOption.ASSEMBLE_WITH,
-                "Line",
-                JobOption.COMPRESSION_TYPE,
-                "Gzip",
-                JobOption.ACCEPT,
-                "text/csv",
-                JobOption.REQUEST_CONTENT_TYPE,
-                "text/csv",
-                JobOption.JOIN_SOURCE,
-                "Input",
-                JobOption.OUTPUT_FILTER,
-                "$['length']"),
-            Set.of(JobSwitch.SPLIT_OBJECTS));
-    assertThat(problems)
-        .map(problem -> problem.substring(0, problem.indexOf(':')))
-        .map(name -> name.split(" ")[0])
-        .containsExactlyInAnyOrder(
-            "--request-content-type",
-            "--accept",
-            "--split-type",
-            "--assemble-with",
-            "--compression-type",
-            "--compression-type",
-            "--output-filter",
-            "--content-type");
-    assertThat(problems)
-        .anyMatch(
-            problem ->
-                problem.endsWith(
-                    "found text/csv, expected "
-                        + PARQUET
-                        + " or "
-                        + LINES
-                        + " where the objects are tables"));
-    assertThat(problems("text/csv", Map.of(JobOption.REQUEST_CONTENT_TYPE, LINES), Set.of()))
-        .singleElement()
-        .asString()
-        .startsWith(
-            "--request-content-type: found application/jsonlines, expected it with one of "
-                + PARQUET);
-  }
+    @Test
+    void tablesOfS3AreAnsweredInS3() throws Exception {
+        var buckets = new TransientNio2BlobStore();
+        var s3 = S3Proxy.builder()
+                .blobStore(buckets)
+                .endpoint(URI.create("http://127.0.0.1:0"))
+                .awsAuthentication(AuthenticationType.NONE, null, null)
+                .stopTimeout(0)
+                .build();
+        s3.start();
+        var endpoint = new S3Options(
+                Optional.of(URI.create("http://127.0.0.1:" + s3.getPort())),
+                true,
+                Optional.empty(),
+                true,
+                RetryPolicy.DEFAULT);
+        try (var storage = new Storage(endpoint)) {
+            buckets.createContainer("bucket");
+            try (var object = storage.create(Location.of("s3://bucket/in/a"), Optional.of(PARQUET))) {
+                Files.copy(Tables.texts(in("a"), 2, List.of("x", "xx", "xxx")), object);
+                object.commit();
+            }
+            var options = options(
+                    PARQUET,
+                    Map.of(
+                            JobOption.INPUT,
+                            "s3://bucket/in/",
+                            JobOption.OUTPUT,
+                            "s3://bucket/out",
+                            JobOption.JOIN_SOURCE,
+                            "Input"));
+            var job = TransformJob.read(options, Map.of(), Set.of());
+            var report = new JobRunner(job, storage, new Unwatched()).run(container.endpoint());
+            assertThat(report.problem()).isEmpty();
+            assertThat(report.failures()).isEmpty();
+            try (var output = storage.open(Location.of("s3://bucket/out/a.out"))) {
+                Files.copy(output, directory.resolve("fetched"));
+            }
+        } finally {
+            s3.stop();
+        }
+        assertThat(rows(directory.resolve("fetched"))).hasSize(3).endsWith("{\"id\":2,\"text\":\"xxx\",\"length\":3}");
+    }
 
-  private List<String> problems(String type, Map<JobOption, String> more, Set<JobSwitch> switches) {
-    return catchThrowableOfType(
-            JobException.class, () -> TransformJob.read(options(type, more), Map.of(), switches))
-        .problems();
-  }
+    @Test
+    void aTableCanBeSentWhole() throws Exception {
+        Tables.texts(in("a"), 2, List.of("x"));
+        run(Map.of(JobOption.REQUEST_CONTENT_TYPE, PARQUET, JobOption.ACCEPT, LINES));
+        assertThat(container.requests()).singleElement().asString().startsWith(PARQUET + " PAR1");
+    }
+
+    @Test
+    void rowGroupsLargerThanARequestAreSentInSeveral() throws Exception {
+        Tables.texts(
+                in("a"),
+                100,
+                IntStream.range(0, 100).mapToObj(i -> "x".repeat(30_000)).toList());
+        var report = run(Map.of(JobOption.MAX_PAYLOAD_IN_MB, "1", JobOption.MAX_CONCURRENT_TRANSFORMS, "4"));
+        assertThat(report.failures()).isEmpty();
+        assertThat(container.requests()).hasSize(3);
+        assertThat(rows(out("a.out"))).hasSize(100).containsOnly("{\"length\":30000}");
+    }
+
+    /// With a heap of 512 MiB for all tests.
+    @Test
+    void aTableOfManyRowsKeepsTheirOrder() throws Exception {
+        int rows = 100_000;
+        Tables.texts(
+                in("a"),
+                10_000,
+                IntStream.range(0, rows).mapToObj(i -> "x".repeat(i % 100)).toList());
+        var report = run(Map.of(JobOption.MAX_CONCURRENT_TRANSFORMS, "4", JobOption.JOIN_SOURCE, "Input"));
+        assertThat(report.failures()).isEmpty();
+        assertThat(report.records()).isEqualTo(rows);
+        assertThat(rows(out("a.out")))
+                .isEqualTo(IntStream.range(0, rows)
+                        .mapToObj(i ->
+                                "{\"id\":%d,\"text\":\"%s\",\"length\":%d}".formatted(i, "x".repeat(i % 100), i % 100))
+                        .toList());
+    }
+
+    @Test
+    void whatMeansNothingForTablesIsRefused() {
+        var problems = problems(
+                PARQUET,
+                Map.of(
+                        JobOption.SPLIT_TYPE,
+                        "Line",
+                        JobOption.ASSEMBLE_WITH,
+                        "Line",
+                        JobOption.COMPRESSION_TYPE,
+                        "Gzip",
+                        JobOption.ACCEPT,
+                        "text/csv",
+                        JobOption.REQUEST_CONTENT_TYPE,
+                        "text/csv",
+                        JobOption.JOIN_SOURCE,
+                        "Input",
+                        JobOption.OUTPUT_FILTER,
+                        "$['length']"),
+                Set.of(JobSwitch.SPLIT_OBJECTS));
+        assertThat(problems)
+                .map(problem -> problem.substring(0, problem.indexOf(':')))
+                .map(name -> name.split(" ")[0])
+                .containsExactlyInAnyOrder(
+                        "--request-content-type",
+                        "--accept",
+                        "--split-type",
+                        "--assemble-with",
+                        "--compression-type",
+                        "--compression-type",
+                        "--output-filter",
+                        "--content-type");
+        assertThat(problems)
+                .anyMatch(problem -> problem.endsWith(
+                        "found text/csv, expected " + PARQUET + " or " + LINES + " where the objects are tables"));
+        assertThat(problems("text/csv", Map.of(JobOption.REQUEST_CONTENT_TYPE, LINES), Set.of()))
+                .singleElement()
+                .asString()
+                .startsWith("--request-content-type: found application/jsonlines, expected it with one of " + PARQUET);
+    }
+
+    private List<String> problems(String type, Map<JobOption, String> more, Set<JobSwitch> switches) {
+        return catchThrowableOfType(
+                        JobException.class, () -> TransformJob.read(options(type, more), Map.of(), switches))
+                .problems();
+    }
 }

@@ -21,89 +21,75 @@ import org.apache.parquet.schema.MessageTypeParser;
 /// Tables in files, and what is in them.
 final class Tables {
 
-  static final MessageType TEXTS =
-      MessageTypeParser.parseMessageType(
-          "message texts { required int64 id; optional binary text (STRING); }");
+    static final MessageType TEXTS =
+            MessageTypeParser.parseMessageType("message texts { required int64 id; optional binary text (STRING); }");
 
-  private Tables() {}
+    private Tables() {}
 
-  /// Where Maven's resources are; files are read at places of their own.
-  static Path resource(String name) {
-    return Path.of("columnar/test/resources").resolve(name);
-  }
+    /// Where Maven's resources are; files are read at places of their own.
+    static Path resource(String name) {
+        return Path.of("columnar/test/resources").resolve(name);
+    }
 
-  /// A table of [#TEXTS], written by Parquet itself.
-  static Path texts(Path file, int rowsInGroup, List<String> texts) throws IOException {
-    return write(
-        file,
-        TEXTS,
-        rowsInGroup,
-        texts.size(),
-        (row, i) -> {
-          row.add("id", (long) i);
-          if (texts.get(i) != null) {
-            row.add("text", texts.get(i));
-          }
+    /// A table of [#TEXTS], written by Parquet itself.
+    static Path texts(Path file, int rowsInGroup, List<String> texts) throws IOException {
+        return write(file, TEXTS, rowsInGroup, texts.size(), (row, i) -> {
+            row.add("id", (long) i);
+            if (texts.get(i) != null) {
+                row.add("text", texts.get(i));
+            }
         });
-  }
-
-  static Path write(
-      Path file, MessageType type, int rowsInGroup, int rows, BiConsumer<Group, Integer> filling)
-      throws IOException {
-    var builder =
-        ExampleParquetWriter.builder(new LocalOutputFile(file))
-            .withType(type)
-            .withConf(new PlainParquetConfiguration())
-            .withCodecFactory(new PureCodecs())
-            .withCompressionCodec(CompressionCodecName.SNAPPY)
-            .withRowGroupRowCountLimit(rowsInGroup);
-    try (var writer = builder.build()) {
-      for (int i = 0; i < rows; i++) {
-        var row = new SimpleGroup(type);
-        filling.accept(row, i);
-        writer.write(row);
-      }
     }
-    return file;
-  }
 
-  static List<String> rows(Table table) throws IOException {
-    var rows = new ArrayList<String>();
-    for (var row = table.next(); row.isPresent(); row = table.next()) {
-      rows.add(new String(row.get(), StandardCharsets.UTF_8).stripTrailing());
+    static Path write(Path file, MessageType type, int rowsInGroup, int rows, BiConsumer<Group, Integer> filling)
+            throws IOException {
+        var builder = ExampleParquetWriter.builder(new LocalOutputFile(file))
+                .withType(type)
+                .withConf(new PlainParquetConfiguration())
+                .withCodecFactory(new PureCodecs())
+                .withCompressionCodec(CompressionCodecName.SNAPPY)
+                .withRowGroupRowCountLimit(rowsInGroup);
+        try (var writer = builder.build()) {
+            for (int i = 0; i < rows; i++) {
+                var row = new SimpleGroup(type);
+                filling.accept(row, i);
+                writer.write(row);
+            }
+        }
+        return file;
     }
-    return rows;
-  }
 
-  /// How many rows each group has.
-  static List<Integer> groups(Table table) throws IOException {
-    var groups = new ArrayList<Integer>();
-    int rows = 0;
-    while (table.next().isPresent()) {
-      rows++;
-      if (table.endsGroup()) {
-        groups.add(rows);
-        rows = 0;
-      }
+    static List<String> rows(Table table) throws IOException {
+        var rows = new ArrayList<String>();
+        for (var row = table.next(); row.isPresent(); row = table.next()) {
+            rows.add(new String(row.get(), StandardCharsets.UTF_8).stripTrailing());
+        }
+        return rows;
     }
-    return groups;
-  }
 
-  /// Writes a table with these answers.
-  ///
-  /// @param lines is overwritten
-  static Path answer(
-      Table table,
-      boolean areJoined,
-      boolean haveErrors,
-      Path lines,
-      Path output,
-      String... answers)
-      throws IOException {
-    Files.writeString(lines, String.join("\n", answers) + "\n");
-    try (var out = Files.newOutputStream(output)) {
-      table.write(new TableAnswers(lines, areJoined, haveErrors), out);
+    /// How many rows each group has.
+    static List<Integer> groups(Table table) throws IOException {
+        var groups = new ArrayList<Integer>();
+        int rows = 0;
+        while (table.next().isPresent()) {
+            rows++;
+            if (table.endsGroup()) {
+                groups.add(rows);
+                rows = 0;
+            }
+        }
+        return groups;
     }
-    return output;
-  }
+
+    /// Writes a table with these answers.
+    ///
+    /// @param lines is overwritten
+    static Path answer(Table table, boolean areJoined, boolean haveErrors, Path lines, Path output, String... answers)
+            throws IOException {
+        Files.writeString(lines, String.join("\n", answers) + "\n");
+        try (var out = Files.newOutputStream(output)) {
+            table.write(new TableAnswers(lines, areJoined, haveErrors), out);
+        }
+        return output;
+    }
 }

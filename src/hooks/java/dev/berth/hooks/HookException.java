@@ -7,13 +7,13 @@ package dev.berth.hooks;
 /// was expected, and holds nothing secret. Messages are cut to the 2048 characters that SageMaker
 /// hands on.
 public abstract sealed class HookException extends RuntimeException
-    permits BadInputException,
-        UnsupportedMediaTypeException,
-        NotAcceptableException,
-        InsufficientMemoryException,
-        ModelUnusableException {
+        permits BadInputException,
+                UnsupportedMediaTypeException,
+                NotAcceptableException,
+                InsufficientMemoryException,
+                ModelUnusableException {
 
-  HookException(String message, Throwable cause) {
-    super(message, cause);
-  }
+    HookException(String message, Throwable cause) {
+        super(message, cause);
+    }
 }

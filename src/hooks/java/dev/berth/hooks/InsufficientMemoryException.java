@@ -4,11 +4,11 @@ package dev.berth.hooks;
 /// succeed.
 public final class InsufficientMemoryException extends HookException {
 
-  public InsufficientMemoryException(String message) {
-    this(message, null);
-  }
+    public InsufficientMemoryException(String message) {
+        this(message, null);
+    }
 
-  public InsufficientMemoryException(String message, Throwable cause) {
-    super(message, cause);
-  }
+    public InsufficientMemoryException(String message, Throwable cause) {
+        super(message, cause);
+    }
 }

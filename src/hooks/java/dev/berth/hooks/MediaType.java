@@ -14,121 +14,120 @@ import java.util.regex.Pattern;
 /// Type, subtype and parameter names are held in lower case; parameters keep their order.
 public record MediaType(String type, String subtype, Map<String, String> parameters) {
 
-  public static final MediaType ANY = of("*", "*");
-  public static final MediaType JSON = of("application", "json");
-  public static final MediaType JSON_LINES = of("application", "jsonlines");
-  public static final MediaType CSV = of("text", "csv");
-  public static final MediaType TEXT = of("text", "plain");
+    public static final MediaType ANY = of("*", "*");
+    public static final MediaType JSON = of("application", "json");
+    public static final MediaType JSON_LINES = of("application", "jsonlines");
+    public static final MediaType CSV = of("text", "csv");
+    public static final MediaType TEXT = of("text", "plain");
 
-  /// Server-sent events (WHATWG HTML §9.2).
-  public static final MediaType EVENT_STREAM = of("text", "event-stream");
+    /// Server-sent events (WHATWG HTML §9.2).
+    public static final MediaType EVENT_STREAM = of("text", "event-stream");
 
-  /// Bytes of any kind.
-  public static final MediaType BYTES = of("application", "octet-stream");
+    /// Bytes of any kind.
+    public static final MediaType BYTES = of("application", "octet-stream");
 
-  /// A NumPy array.
-  public static final MediaType NPY = of("application", "x-npy");
+    /// A NumPy array.
+    public static final MediaType NPY = of("application", "x-npy");
 
-  /// Several NumPy arrays by name.
-  public static final MediaType NPZ = of("application", "x-npz");
+    /// Several NumPy arrays by name.
+    public static final MediaType NPZ = of("application", "x-npz");
 
-  /// An image of any kind, in SageMaker's own examples.
-  public static final MediaType IMAGE = of("application", "x-image");
+    /// An image of any kind, in SageMaker's own examples.
+    public static final MediaType IMAGE = of("application", "x-image");
 
-  /// SageMaker's own limit for `Content-Type` and `Accept`.
-  private static final int MAX_LENGTH = 1024;
+    /// SageMaker's own limit for `Content-Type` and `Accept`.
+    private static final int MAX_LENGTH = 1024;
 
-  private static final String TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
-  private static final String PARAMETER =
-      "[ \\t]*;[ \\t]*(?:(" + TOKEN + ")=(?:(" + TOKEN + ")|\"((?:[^\"\\\\]|\\\\.)*+)\"))?";
-  private static final Pattern TYPE = Pattern.compile("(" + TOKEN + ")/(" + TOKEN + ")");
-  private static final Pattern PARAMETERS = Pattern.compile(PARAMETER);
+    private static final String TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+    private static final String PARAMETER =
+            "[ \\t]*;[ \\t]*(?:(" + TOKEN + ")=(?:(" + TOKEN + ")|\"((?:[^\"\\\\]|\\\\.)*+)\"))?";
+    private static final Pattern TYPE = Pattern.compile("(" + TOKEN + ")/(" + TOKEN + ")");
+    private static final Pattern PARAMETERS = Pattern.compile(PARAMETER);
 
-  /// Types by the texts that were parsed last: callers send the same few with every request. It is
-  /// emptied when it is full, so that odd ones do not stay.
-  private static final Map<String, MediaType> PARSED = new ConcurrentHashMap<>();
+    /// Types by the texts that were parsed last: callers send the same few with every request. It is
+    /// emptied when it is full, so that odd ones do not stay.
+    private static final Map<String, MediaType> PARSED = new ConcurrentHashMap<>();
 
-  private static final int MOST_PARSED = 64;
+    private static final int MOST_PARSED = 64;
 
-  public MediaType {
-    type = type.toLowerCase(Locale.ROOT);
-    subtype = subtype.toLowerCase(Locale.ROOT);
-    var lowered = new LinkedHashMap<String, String>();
-    parameters.forEach((name, value) -> lowered.putIfAbsent(name.toLowerCase(Locale.ROOT), value));
-    parameters = Collections.unmodifiableMap(lowered);
-  }
-
-  public static MediaType of(String type, String subtype) {
-    return new MediaType(type, subtype, Map.of());
-  }
-
-  /// Reads one media type; nothing where the text is not one.
-  public static Optional<MediaType> parse(String text) {
-    var parsed = PARSED.get(text);
-    if (parsed != null) {
-      return Optional.of(parsed);
+    public MediaType {
+        type = type.toLowerCase(Locale.ROOT);
+        subtype = subtype.toLowerCase(Locale.ROOT);
+        var lowered = new LinkedHashMap<String, String>();
+        parameters.forEach((name, value) -> lowered.putIfAbsent(name.toLowerCase(Locale.ROOT), value));
+        parameters = Collections.unmodifiableMap(lowered);
     }
-    var trimmed = text.strip();
-    if (trimmed.length() > MAX_LENGTH) {
-      return Optional.empty();
+
+    public static MediaType of(String type, String subtype) {
+        return new MediaType(type, subtype, Map.of());
     }
-    var name = TYPE.matcher(trimmed);
-    if (!name.lookingAt()) {
-      return Optional.empty();
+
+    /// Reads one media type; nothing where the text is not one.
+    public static Optional<MediaType> parse(String text) {
+        var parsed = PARSED.get(text);
+        if (parsed != null) {
+            return Optional.of(parsed);
+        }
+        var trimmed = text.strip();
+        if (trimmed.length() > MAX_LENGTH) {
+            return Optional.empty();
+        }
+        var name = TYPE.matcher(trimmed);
+        if (!name.lookingAt()) {
+            return Optional.empty();
+        }
+        var parameters = new LinkedHashMap<String, String>();
+        var rest = PARAMETERS.matcher(trimmed).region(name.end(), trimmed.length());
+        var end = name.end();
+        while (end < trimmed.length()) {
+            if (!rest.lookingAt()) {
+                return Optional.empty();
+            }
+            if (rest.group(1) != null) {
+                var value =
+                        rest.group(2) != null ? rest.group(2) : rest.group(3).replaceAll("\\\\(.)", "$1");
+                parameters.putIfAbsent(rest.group(1).toLowerCase(Locale.ROOT), value);
+            }
+            end = rest.end();
+            rest.region(end, trimmed.length());
+        }
+        if (PARSED.size() >= MOST_PARSED) {
+            PARSED.clear();
+        }
+        var type = new MediaType(name.group(1), name.group(2), parameters);
+        PARSED.put(trimmed, type);
+        return Optional.of(type);
     }
-    var parameters = new LinkedHashMap<String, String>();
-    var rest = PARAMETERS.matcher(trimmed).region(name.end(), trimmed.length());
-    var end = name.end();
-    while (end < trimmed.length()) {
-      if (!rest.lookingAt()) {
-        return Optional.empty();
-      }
-      if (rest.group(1) != null) {
-        var value =
-            rest.group(2) != null ? rest.group(2) : rest.group(3).replaceAll("\\\\(.)", "$1");
-        parameters.putIfAbsent(rest.group(1).toLowerCase(Locale.ROOT), value);
-      }
-      end = rest.end();
-      rest.region(end, trimmed.length());
+
+    /// Whether this, read as a range, covers `other`: the parameters do not count.
+    public boolean includes(MediaType other) {
+        return (type.equals("*") || type.equals(other.type)) && (subtype.equals("*") || subtype.equals(other.subtype));
     }
-    if (PARSED.size() >= MOST_PARSED) {
-      PARSED.clear();
+
+    /// Whether both have the same type and subtype: the parameters do not count.
+    public boolean sameTypeAs(MediaType other) {
+        return type.equals(other.type) && subtype.equals(other.subtype);
     }
-    var type = new MediaType(name.group(1), name.group(2), parameters);
-    PARSED.put(trimmed, type);
-    return Optional.of(type);
-  }
 
-  /// Whether this, read as a range, covers `other`: the parameters do not count.
-  public boolean includes(MediaType other) {
-    return (type.equals("*") || type.equals(other.type))
-        && (subtype.equals("*") || subtype.equals(other.subtype));
-  }
+    /// Whether this stands for more than one type.
+    public boolean isRange() {
+        return type.equals("*") || subtype.equals("*");
+    }
 
-  /// Whether both have the same type and subtype: the parameters do not count.
-  public boolean sameTypeAs(MediaType other) {
-    return type.equals(other.type) && subtype.equals(other.subtype);
-  }
+    /// The same type without its parameters.
+    public MediaType withoutParameters() {
+        return parameters.isEmpty() ? this : of(type, subtype);
+    }
 
-  /// Whether this stands for more than one type.
-  public boolean isRange() {
-    return type.equals("*") || subtype.equals("*");
-  }
+    @Override
+    public String toString() {
+        var text = new StringBuilder(type).append('/').append(subtype);
+        parameters.forEach(
+                (name, value) -> text.append("; ").append(name).append('=').append(quotedIfNeeded(value)));
+        return text.toString();
+    }
 
-  /// The same type without its parameters.
-  public MediaType withoutParameters() {
-    return parameters.isEmpty() ? this : of(type, subtype);
-  }
-
-  @Override
-  public String toString() {
-    var text = new StringBuilder(type).append('/').append(subtype);
-    parameters.forEach(
-        (name, value) -> text.append("; ").append(name).append('=').append(quotedIfNeeded(value)));
-    return text.toString();
-  }
-
-  private static String quotedIfNeeded(String value) {
-    return value.matches(TOKEN) ? value : '"' + value.replaceAll("([\"\\\\])", "\\\\$1") + '"';
-  }
+    private static String quotedIfNeeded(String value) {
+        return value.matches(TOKEN) ? value : '"' + value.replaceAll("([\"\\\\])", "\\\\$1") + '"';
+    }
 }

@@ -21,68 +21,67 @@ import java.time.Duration;
 /// called by any thread and never block for long.
 public interface Metrics {
 
-  /// Counts upwards.
-  @FunctionalInterface
-  interface Counter {
+    /// Counts upwards.
+    @FunctionalInterface
+    interface Counter {
 
-    /// @param amount not negative
-    void add(double amount);
+        /// @param amount not negative
+        void add(double amount);
 
-    default void increment() {
-      add(1);
+        default void increment() {
+            add(1);
+        }
     }
-  }
 
-  /// Counts how often something was done, and adds up how long it took.
-  @FunctionalInterface
-  interface Timer {
-    void record(Duration took);
-  }
+    /// Counts how often something was done, and adds up how long it took.
+    @FunctionalInterface
+    interface Timer {
+        void record(Duration took);
+    }
 
-  /// A value that goes up and down: the one that was set last. All workers of a model set the same
-  /// one.
-  @FunctionalInterface
-  interface Gauge {
-    void set(double value);
-  }
+    /// A value that goes up and down: the one that was set last. All workers of a model set the same
+    /// one.
+    @FunctionalInterface
+    interface Gauge {
+        void set(double value);
+    }
 
-  /// Metrics that nobody looks at, as in unit tests.
-  Metrics NONE =
-      new Metrics() {
+    /// Metrics that nobody looks at, as in unit tests.
+    Metrics NONE = new Metrics() {
         @Override
         public Counter counter(String name, String description) {
-          return _ -> {};
+            return _ -> {};
         }
 
         @Override
         public Timer timer(String name, String description) {
-          return _ -> {};
+            return _ -> {};
         }
 
         @Override
         public Gauge gauge(String name, String description) {
-          return _ -> {};
+            return _ -> {};
         }
-      };
+    };
 
-  /// For whoever calls hooks, which have it bound.
-  ScopedValue<Metrics> CURRENT = ScopedValue.newInstance();
+    /// For whoever calls hooks, which have it bound.
+    ScopedValue<Metrics> CURRENT = ScopedValue.newInstance();
 
-  /// Those of the model whose hook the calling thread runs, for code that a hook calls; [#NONE] on
-  /// other threads.
-  static Metrics current() {
-    return CURRENT.orElse(NONE);
-  }
+    /// Those of the model whose hook the calling thread runs, for code that a hook calls; [#NONE] on
+    /// other threads.
+    static Metrics current() {
+        return CURRENT.orElse(NONE);
+    }
 
-  /// @throws IllegalArgumentException when the name is not one, is that of another kind, or is one
-  ///   too many
-  Counter counter(String name, String description);
+    /// @throws IllegalArgumentException when the name is not one, is that of another kind, or is one
+    ///   too many
+    Counter counter(String name, String description);
 
-  /// @throws IllegalArgumentException when the name is not one, is that of another kind, or is one
-  ///   too many
-  Timer timer(String name, String description);
+    /// @throws IllegalArgumentException when the name is not one, is that of another kind, or is one
+    ///   too many
+    Timer timer(String name, String description);
 
-  /// @throws IllegalArgumentException when the name is not one, is that of another kind, or is one
-  ///   too many
-  Gauge gauge(String name, String description);
+    /// @throws IllegalArgumentException when the name is not one, is that of another kind, or is one
+    ///   too many
+    Gauge gauge(String name, String description);
 }

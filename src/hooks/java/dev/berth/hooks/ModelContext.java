@@ -13,26 +13,21 @@ import java.util.Objects;
 /// @param accelerators the devices of all workers, each of them once
 /// @param metrics what the hooks may count and time
 public record ModelContext(
-    Path modelDirectory,
-    Accelerator accelerator,
-    int worker,
-    List<Accelerator> accelerators,
-    Metrics metrics) {
+        Path modelDirectory, Accelerator accelerator, int worker, List<Accelerator> accelerators, Metrics metrics) {
 
-  /// Without anybody who looks at the metrics.
-  public ModelContext(
-      Path modelDirectory, Accelerator accelerator, int worker, List<Accelerator> accelerators) {
-    this(modelDirectory, accelerator, worker, accelerators, Metrics.NONE);
-  }
-
-  public ModelContext {
-    Objects.requireNonNull(modelDirectory, "modelDirectory");
-    Objects.requireNonNull(accelerator, "accelerator");
-    Objects.requireNonNull(metrics, "metrics");
-    accelerators = List.copyOf(accelerators);
-    if (!accelerators.contains(accelerator)) {
-      throw new IllegalArgumentException(
-          "accelerator: found %s, expected one of %s".formatted(accelerator, accelerators));
+    /// Without anybody who looks at the metrics.
+    public ModelContext(Path modelDirectory, Accelerator accelerator, int worker, List<Accelerator> accelerators) {
+        this(modelDirectory, accelerator, worker, accelerators, Metrics.NONE);
     }
-  }
+
+    public ModelContext {
+        Objects.requireNonNull(modelDirectory, "modelDirectory");
+        Objects.requireNonNull(accelerator, "accelerator");
+        Objects.requireNonNull(metrics, "metrics");
+        accelerators = List.copyOf(accelerators);
+        if (!accelerators.contains(accelerator)) {
+            throw new IllegalArgumentException(
+                    "accelerator: found %s, expected one of %s".formatted(accelerator, accelerators));
+        }
+    }
 }

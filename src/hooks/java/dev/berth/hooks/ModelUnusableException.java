@@ -5,11 +5,11 @@ package dev.berth.hooks;
 /// instance.
 public final class ModelUnusableException extends HookException {
 
-  public ModelUnusableException(String message) {
-    this(message, null);
-  }
+    public ModelUnusableException(String message) {
+        this(message, null);
+    }
 
-  public ModelUnusableException(String message, Throwable cause) {
-    super(message, cause);
-  }
+    public ModelUnusableException(String message, Throwable cause) {
+        super(message, cause);
+    }
 }

@@ -12,33 +12,33 @@ import java.time.Duration;
 /// @param <O> a part
 public interface PartStream<S, O> {
 
-  /// What `beginFn` returned for the record, the same object in every step.
-  S state();
+    /// What `beginFn` returned for the record, the same object in every step.
+    S state();
 
-  /// Sends a part on its way. It leaves at once where the answer is streamed, and waits for the
-  /// others where it is not.
-  ///
-  /// Never blocks. A stream whose reader does not keep up takes no part in further steps until the
-  /// reader has caught up.
-  ///
-  /// @throws IllegalStateException after [#end] or [#fail]
-  void emit(O part);
+    /// Sends a part on its way. It leaves at once where the answer is streamed, and waits for the
+    /// others where it is not.
+    ///
+    /// Never blocks. A stream whose reader does not keep up takes no part in further steps until the
+    /// reader has caught up.
+    ///
+    /// @throws IllegalStateException after [#end] or [#fail]
+    void emit(O part);
 
-  /// Says that the record has all its parts. It leaves the batch, and a record that waits takes its
-  /// place.
-  void end();
+    /// Says that the record has all its parts. It leaves the batch, and a record that waits takes its
+    /// place.
+    void end();
 
-  /// Fails the request of this record and no other. Throwing from `stepFn` does the same when the
-  /// batch has one record.
-  ///
-  /// @param cause means for the caller what it means when `predictFn` throws it, such as a
-  ///   [BadInputException]
-  void fail(Exception cause);
+    /// Fails the request of this record and no other. Throwing from `stepFn` does the same when the
+    /// batch has one record.
+    ///
+    /// @param cause means for the caller what it means when `predictFn` throws it, such as a
+    ///   [BadInputException]
+    void fail(Exception cause);
 
-  /// Leaves this record out of the steps of the time that comes, as when there is nothing to say
-  /// yet. It costs no thread.
-  void pause(Duration time);
+    /// Leaves this record out of the steps of the time that comes, as when there is nothing to say
+    /// yet. It costs no thread.
+    void pause(Duration time);
 
-  /// Whether somebody still waits for the record. A step that takes long may look at it.
-  boolean isWanted();
+    /// Whether somebody still waits for the record. A step that takes long may look at it.
+    boolean isWanted();
 }

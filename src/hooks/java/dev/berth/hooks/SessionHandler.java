@@ -28,23 +28,23 @@ import java.time.Duration;
 /// @param <T> what is remembered
 public interface SessionHandler<T> {
 
-  /// Makes the value of a new session. Runs on a thread for hooks, as [InferenceHandler#inputFn]
-  /// does.
-  ///
-  /// @param request the request that opens it, without its body; for a WebSocket its handshake
-  /// @throws BadInputException when the caller may not have one: the caller gets 400 with its
-  ///   message
-  T openSession(InvocationRequest request) throws Exception;
+    /// Makes the value of a new session. Runs on a thread for hooks, as [InferenceHandler#inputFn]
+    /// does.
+    ///
+    /// @param request the request that opens it, without its body; for a WebSocket its handshake
+    /// @throws BadInputException when the caller may not have one: the caller gets 400 with its
+    ///   message
+    T openSession(InvocationRequest request) throws Exception;
 
-  /// How long a session may stay unused. Asked once, when the model is loaded.
-  default Duration sessionTimeToLive() {
-    return Duration.ofMinutes(20);
-  }
+    /// How long a session may stay unused. Asked once, when the model is loaded.
+    default Duration sessionTimeToLive() {
+        return Duration.ofMinutes(20);
+    }
 
-  /// About how many bytes a session takes, those of native memory included. The operator bounds
-  /// their sum with `--session-memory-mb`. Called when the session is opened and after each of its
-  /// requests, and must be quick.
-  default long sessionBytes(T session) {
-    return 64 << 10;
-  }
+    /// About how many bytes a session takes, those of native memory included. The operator bounds
+    /// their sum with `--session-memory-mb`. Called when the session is opened and after each of its
+    /// requests, and must be quick.
+    default long sessionBytes(T session) {
+        return 64 << 10;
+    }
 }

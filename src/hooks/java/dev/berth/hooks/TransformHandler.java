@@ -22,40 +22,37 @@ import java.util.List;
 /// batches.
 ///
 /// @param <M> the loaded model, one per worker
-public interface TransformHandler<M>
-    extends InferenceHandler<M, InvocationRequest, InvocationResponse> {
+public interface TransformHandler<M> extends InferenceHandler<M, InvocationRequest, InvocationResponse> {
 
-  /// Answers a request, whose body is in memory already, on the thread of the worker that has
-  /// `model`. May throw what the three hooks in whose place it stands may throw.
-  InvocationResponse transformFn(InvocationRequest request, M model) throws Exception;
+    /// Answers a request, whose body is in memory already, on the thread of the worker that has
+    /// `model`. May throw what the three hooks in whose place it stands may throw.
+    InvocationResponse transformFn(InvocationRequest request, M model) throws Exception;
 
-  @Override
-  default List<InvocationRequest> inputFn(InvocationRequest request) throws IOException {
-    return List.of(request.withBytes());
-  }
-
-  @Override
-  default List<InvocationResponse> predictFn(List<InvocationRequest> records, M model)
-      throws Exception {
-    var responses = new ArrayList<InvocationResponse>(records.size());
-    for (var request : records) {
-      var response = transformFn(request, model);
-      if (response == null) {
-        throw new IllegalStateException("found null, expected a response");
-      }
-      responses.add(response);
+    @Override
+    default List<InvocationRequest> inputFn(InvocationRequest request) throws IOException {
+        return List.of(request.withBytes());
     }
-    return responses;
-  }
 
-  @Override
-  default InvocationResponse outputFn(
-      List<InvocationResponse> predictions, InvocationRequest request) {
-    return predictions.getFirst();
-  }
+    @Override
+    default List<InvocationResponse> predictFn(List<InvocationRequest> records, M model) throws Exception {
+        var responses = new ArrayList<InvocationResponse>(records.size());
+        for (var request : records) {
+            var response = transformFn(request, model);
+            if (response == null) {
+                throw new IllegalStateException("found null, expected a response");
+            }
+            responses.add(response);
+        }
+        return responses;
+    }
 
-  @Override
-  default int maxBatchSize(Accelerator accelerator) {
-    return 1;
-  }
+    @Override
+    default InvocationResponse outputFn(List<InvocationResponse> predictions, InvocationRequest request) {
+        return predictions.getFirst();
+    }
+
+    @Override
+    default int maxBatchSize(Accelerator accelerator) {
+        return 1;
+    }
 }

@@ -12,18 +12,18 @@ import java.util.Locale;
 /// it did not stop in time.
 public final class Main {
 
-  private Main() {}
+    private Main() {}
 
-  public static void main(String[] args) {
-    // Before all else, as a signal may come at any time.
-    var stop = OrderlyStop.onSignals();
-    // That of the image, so that numbers in headers and files have the digits 0 to 9 everywhere,
-    // and
-    // hooks compute the same.
-    Locale.setDefault(Locale.ENGLISH);
-    var home = Path.of(System.getProperty("berth.home", "."));
-    int code = Commands.run(System.getenv(), home, stop, args);
-    stop.withdraw();
-    System.exit(code);
-  }
+    public static void main(String[] args) {
+        // Before all else, as a signal may come at any time.
+        var stop = OrderlyStop.onSignals();
+        // That of the image, so that numbers in headers and files have the digits 0 to 9 everywhere,
+        // and
+        // hooks compute the same.
+        Locale.setDefault(Locale.ENGLISH);
+        var home = Path.of(System.getProperty("berth.home", "."));
+        int code = Commands.run(System.getenv(), home, stop, args);
+        stop.withdraw();
+        System.exit(code);
+    }
 }

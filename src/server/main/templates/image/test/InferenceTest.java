@@ -10,23 +10,21 @@ import org.junit.jupiter.api.Test;
 
 class InferenceTest {
 
-  private static final Path ARTIFACT = Path.of(System.getProperty("artifact", "."));
+    private static final Path ARTIFACT = Path.of(System.getProperty("artifact", "."));
 
-  @Test
-  void theSampleIsASeven() throws Exception {
-    try (var model = LocalModel.load(new Inference(ARTIFACT), ARTIFACT)) {
-      var picture = Files.readAllBytes(ARTIFACT.resolve("sample.png"));
-      var response = model.invoke(MediaType.IMAGE, picture, MediaType.JSON);
-      assertEquals("{\"predictions\":7}", new String(response.body()));
+    @Test
+    void theSampleIsASeven() throws Exception {
+        try (var model = LocalModel.load(new Inference(ARTIFACT), ARTIFACT)) {
+            var picture = Files.readAllBytes(ARTIFACT.resolve("sample.png"));
+            var response = model.invoke(MediaType.IMAGE, picture, MediaType.JSON);
+            assertEquals("{\"predictions\":7}", new String(response.body()));
+        }
     }
-  }
 
-  @Test
-  void whatIsNoPictureIsRefused() throws Exception {
-    try (var model = LocalModel.load(new Inference(ARTIFACT), ARTIFACT)) {
-      assertThrows(
-          BadInputException.class,
-          () -> model.invoke(MediaType.IMAGE, new byte[] {1}, MediaType.JSON));
+    @Test
+    void whatIsNoPictureIsRefused() throws Exception {
+        try (var model = LocalModel.load(new Inference(ARTIFACT), ARTIFACT)) {
+            assertThrows(BadInputException.class, () -> model.invoke(MediaType.IMAGE, new byte[] {1}, MediaType.JSON));
+        }
     }
-  }
 }

@@ -14,41 +14,41 @@ import java.util.List;
 /// `predictFn` runs the model.
 public final class Inference extends QuestionAnsweringHandler {
 
-  private static final double SURE = 0.5;
+    private static final double SURE = 0.5;
 
-  /// Records become JSON objects.
-  record Answers(List<Object> answers) {}
+    /// Records become JSON objects.
+    record Answers(List<Object> answers) {}
 
-  record Found(String answer, boolean sure) {}
+    record Found(String answer, boolean sure) {}
 
-  record Bad(String error) {}
+    record Bad(String error) {}
 
-  /// The server makes one of these, and gives it the directory of the model artifact.
-  public Inference(Path modelDirectory) {
-    super(modelDirectory);
-  }
+    /// The server makes one of these, and gives it the directory of the model artifact.
+    public Inference(Path modelDirectory) {
+        super(modelDirectory);
+    }
 
-  @Override
-  public List<MediaType> responseTypes() {
-    return List.of(MediaType.JSON);
-  }
+    @Override
+    public List<MediaType> responseTypes() {
+        return List.of(MediaType.JSON);
+    }
 
-  /// Predictions of one request to bytes, one for each record in their order, on a thread for
-  /// hooks.
-  @Override
-  public InvocationResponse outputFn(List<QuestionAnswer> answers, InvocationRequest request) {
-    var values = answers.stream().map(Inference::value).toList();
-    return InvocationResponse.of(Json.write(new Answers(values)), MediaType.JSON);
-  }
+    /// Predictions of one request to bytes, one for each record in their order, on a thread for
+    /// hooks.
+    @Override
+    public InvocationResponse outputFn(List<QuestionAnswer> answers, InvocationRequest request) {
+        var values = answers.stream().map(Inference::value).toList();
+        return InvocationResponse.of(Json.write(new Answers(values)), MediaType.JSON);
+    }
 
-  private static Object value(QuestionAnswer answer) {
-    return switch (answer) {
-      case QuestionAnswer.Answered answered -> {
-        Answer best = answered.answers().getFirst();
-        yield new Found(best.answer(), best.score() >= SURE);
-      }
-      // A bad line, where the operator keeps those: --bad-records keep.
-      case QuestionAnswer.Rejected rejected -> new Bad(rejected.message());
-    };
-  }
+    private static Object value(QuestionAnswer answer) {
+        return switch (answer) {
+            case QuestionAnswer.Answered answered -> {
+                Answer best = answered.answers().getFirst();
+                yield new Found(best.answer(), best.score() >= SURE);
+            }
+            // A bad line, where the operator keeps those: --bad-records keep.
+            case QuestionAnswer.Rejected rejected -> new Bad(rejected.message());
+        };
+    }
 }

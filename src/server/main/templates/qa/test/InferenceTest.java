@@ -7,15 +7,14 @@ import org.junit.jupiter.api.Test;
 
 class InferenceTest {
 
-  private static final Path ARTIFACT = Path.of(System.getProperty("artifact", "."));
+    private static final Path ARTIFACT = Path.of(System.getProperty("artifact", "."));
 
-  @Test
-  void anAnswerSaysWhetherItIsSure() throws Exception {
-    try (var model = LocalModel.load(new Inference(ARTIFACT), ARTIFACT)) {
-      assertEquals(
-          "{\"answers\":[{\"answer\":\"Ann\",\"sure\":true}]}",
-          model.invoke(
-              MediaType.JSON, "{\"question\": \"Who left?\", \"context\": \"Ann left.\"}"));
+    @Test
+    void anAnswerSaysWhetherItIsSure() throws Exception {
+        try (var model = LocalModel.load(new Inference(ARTIFACT), ARTIFACT)) {
+            assertEquals(
+                    "{\"answers\":[{\"answer\":\"Ann\",\"sure\":true}]}",
+                    model.invoke(MediaType.JSON, "{\"question\": \"Who left?\", \"context\": \"Ann left.\"}"));
+        }
     }
-  }
 }

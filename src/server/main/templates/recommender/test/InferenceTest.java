@@ -9,23 +9,21 @@ import org.junit.jupiter.api.Test;
 
 class InferenceTest {
 
-  private static final Path ARTIFACT = Path.of(System.getProperty("artifact", "."));
+    private static final Path ARTIFACT = Path.of(System.getProperty("artifact", "."));
 
-  @Test
-  void likeFilmsComeFirst() throws Exception {
-    try (var model = LocalModel.load(new Inference(), ARTIFACT)) {
-      assertEquals(
-          "{\"films\":[\"Notorious\",\"Paddington\",\"Solaris\"]}",
-          model.invoke(MediaType.JSON, "{\"film\": \"Casablanca\"}"));
+    @Test
+    void likeFilmsComeFirst() throws Exception {
+        try (var model = LocalModel.load(new Inference(), ARTIFACT)) {
+            assertEquals(
+                    "{\"films\":[\"Notorious\",\"Paddington\",\"Solaris\"]}",
+                    model.invoke(MediaType.JSON, "{\"film\": \"Casablanca\"}"));
+        }
     }
-  }
 
-  @Test
-  void anUnknownFilmIsRefused() throws Exception {
-    try (var model = LocalModel.load(new Inference(), ARTIFACT)) {
-      assertThrows(
-          BadInputException.class,
-          () -> model.invoke(MediaType.JSON, "{\"film\": \"Unheard of\"}"));
+    @Test
+    void anUnknownFilmIsRefused() throws Exception {
+        try (var model = LocalModel.load(new Inference(), ARTIFACT)) {
+            assertThrows(BadInputException.class, () -> model.invoke(MediaType.JSON, "{\"film\": \"Unheard of\"}"));
+        }
     }
-  }
 }

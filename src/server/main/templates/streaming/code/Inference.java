@@ -19,94 +19,91 @@ import java.util.Map;
 
 /// Goes on with a text, word by word: `next.csv` has the word that comes after each. A caller who
 /// accepts `text/event-stream` gets each word as it comes, any other the whole text.
-public final class Inference
-    implements StreamingHandler<Map<String, String>, String, String, Inference.Sentence> {
+public final class Inference implements StreamingHandler<Map<String, String>, String, String, Inference.Sentence> {
 
-  private static final int MOST_WORDS = 20;
+    private static final int MOST_WORDS = 20;
 
-  /// How far the answer to one record has come.
-  static final class Sentence {
-    private String last;
-    private int words;
+    /// How far the answer to one record has come.
+    static final class Sentence {
+        private String last;
+        private int words;
 
-    private Sentence(String prompt) {
-      last = prompt.substring(prompt.lastIndexOf(' ') + 1);
+        private Sentence(String prompt) {
+            last = prompt.substring(prompt.lastIndexOf(' ') + 1);
+        }
     }
-  }
 
-  @Override
-  public Map<String, String> modelFn(ModelContext context) throws IOException {
-    var next = new HashMap<String, String>();
-    for (var row : Csv.rows(Files.readString(context.modelDirectory().resolve("next.csv")))) {
-      next.put(row[0], row[1]);
+    @Override
+    public Map<String, String> modelFn(ModelContext context) throws IOException {
+        var next = new HashMap<String, String>();
+        for (var row : Csv.rows(Files.readString(context.modelDirectory().resolve("next.csv")))) {
+            next.put(row[0], row[1]);
+        }
+        return next;
     }
-    return next;
-  }
 
-  @Override
-  public List<String> inputFn(InvocationRequest request) throws IOException {
-    JsonNode prompt = Json.read(request).path("prompt");
-    if (!prompt.isTextual()) {
-      throw new BadInputException(
-          "prompt: found %s, expected a text".formatted(Excerpt.of(prompt)));
+    @Override
+    public List<String> inputFn(InvocationRequest request) throws IOException {
+        JsonNode prompt = Json.read(request).path("prompt");
+        if (!prompt.isTextual()) {
+            throw new BadInputException("prompt: found %s, expected a text".formatted(Excerpt.of(prompt)));
+        }
+        return List.of(prompt.textValue().strip());
     }
-    return List.of(prompt.textValue().strip());
-  }
 
-  /// Begins a record, on the worker's thread. A model keeps its key/value cache here.
-  @Override
-  public Sentence beginFn(String prompt, Map<String, String> model) {
-    return new Sentence(prompt);
-  }
-
-  /// One step of all records that are being answered, of any requests. They come and go between
-  /// steps.
-  @Override
-  public void stepFn(List<PartStream<Sentence, String>> streams, Map<String, String> model) {
-    for (var stream : streams) {
-      var sentence = stream.state();
-      var word = model.get(sentence.last);
-      if (word == null || sentence.words == MOST_WORDS) {
-        stream.end();
-      } else {
-        sentence.last = word;
-        sentence.words++;
-        stream.emit(" " + word);
-      }
+    /// Begins a record, on the worker's thread. A model keeps its key/value cache here.
+    @Override
+    public Sentence beginFn(String prompt, Map<String, String> model) {
+        return new Sentence(prompt);
     }
-  }
 
-  /// The data of one event, or one line.
-  @Override
-  public byte[] partFn(String part, int record, InvocationRequest request) {
-    return Json.write(Map.of("text", part)).getBytes(StandardCharsets.UTF_8);
-  }
+    /// One step of all records that are being answered, of any requests. They come and go between
+    /// steps.
+    @Override
+    public void stepFn(List<PartStream<Sentence, String>> streams, Map<String, String> model) {
+        for (var stream : streams) {
+            var sentence = stream.state();
+            var word = model.get(sentence.last);
+            if (word == null || sentence.words == MOST_WORDS) {
+                stream.end();
+            } else {
+                sentence.last = word;
+                sentence.words++;
+                stream.emit(" " + word);
+            }
+        }
+    }
 
-  /// For callers who want one body.
-  @Override
-  public String join(String prompt, List<String> parts) {
-    return prompt + String.join("", parts);
-  }
+    /// The data of one event, or one line.
+    @Override
+    public byte[] partFn(String part, int record, InvocationRequest request) {
+        return Json.write(Map.of("text", part)).getBytes(StandardCharsets.UTF_8);
+    }
 
-  @Override
-  public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
-    return InvocationResponse.of(
-        Json.write(Map.of("text", predictions.getFirst())), MediaType.JSON);
-  }
+    /// For callers who want one body.
+    @Override
+    public String join(String prompt, List<String> parts) {
+        return prompt + String.join("", parts);
+    }
 
-  /// The most records in one step.
-  @Override
-  public int maxBatchSize(Accelerator accelerator) {
-    return 32;
-  }
+    @Override
+    public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
+        return InvocationResponse.of(Json.write(Map.of("text", predictions.getFirst())), MediaType.JSON);
+    }
 
-  @Override
-  public List<MediaType> requestTypes() {
-    return List.of(MediaType.JSON);
-  }
+    /// The most records in one step.
+    @Override
+    public int maxBatchSize(Accelerator accelerator) {
+        return 32;
+    }
 
-  @Override
-  public List<MediaType> responseTypes() {
-    return List.of(MediaType.JSON, MediaType.EVENT_STREAM, MediaType.JSON_LINES);
-  }
+    @Override
+    public List<MediaType> requestTypes() {
+        return List.of(MediaType.JSON);
+    }
+
+    @Override
+    public List<MediaType> responseTypes() {
+        return List.of(MediaType.JSON, MediaType.EVENT_STREAM, MediaType.JSON_LINES);
+    }
 }

@@ -22,53 +22,54 @@ import java.util.Map;
 /// arrays. The hooks below give the numbers names.
 public final class Inference extends TensorHandler {
 
-  /// The server makes one of these, and gives it the directory of the model artifact.
-  public Inference(Path modelDirectory) {
-    super(modelDirectory);
-  }
-
-  /// The content types that `inputFn` reads; all others are refused before it is called.
-  @Override
-  public List<MediaType> requestTypes() {
-    return List.of(MediaType.JSON);
-  }
-
-  @Override
-  public List<MediaType> responseTypes() {
-    return List.of(MediaType.JSON);
-  }
-
-  /// Bytes to records, on a thread for hooks. A record is what the model takes for one prediction:
-  /// here one tensor without a batch dimension, as the model has one input.
-  @Override
-  public List<List<Tensor>> inputFn(InvocationRequest request) throws IOException {
-    var records = new ArrayList<List<Tensor>>();
-    // One flat, a list of flats, or {"instances": [...]}.
-    for (var flat : Instances.read(Json.read(request)).values()) {
-      var numbers = new float[2];
-      numbers[0] = (float) number(flat, "squareMetres");
-      numbers[1] = (float) number(flat, "rooms");
-      records.add(List.of(Tensor.of(numbers, 2)));
+    /// The server makes one of these, and gives it the directory of the model artifact.
+    public Inference(Path modelDirectory) {
+        super(modelDirectory);
     }
-    return records;
-  }
 
-  // predictFn is TensorHandler's: it stacks the records of several requests and runs the model.
-
-  /// Predictions to bytes, one for each record in their order.
-  @Override
-  public InvocationResponse outputFn(List<List<Tensor>> predictions, InvocationRequest request) {
-    var prices = predictions.stream().map(outputs -> outputs.getFirst().floats()[0]).toList();
-    return InvocationResponse.of(Json.write(Map.of("prices", prices)), MediaType.JSON);
-  }
-
-  /// What is thrown as BadInputException becomes the caller's 400, with this message.
-  private static double number(JsonNode flat, String field) {
-    var value = flat.path(field);
-    if (!value.isNumber()) {
-      throw new BadInputException(
-          "%s: found %s, expected a number".formatted(field, Excerpt.of(value)));
+    /// The content types that `inputFn` reads; all others are refused before it is called.
+    @Override
+    public List<MediaType> requestTypes() {
+        return List.of(MediaType.JSON);
     }
-    return value.doubleValue();
-  }
+
+    @Override
+    public List<MediaType> responseTypes() {
+        return List.of(MediaType.JSON);
+    }
+
+    /// Bytes to records, on a thread for hooks. A record is what the model takes for one prediction:
+    /// here one tensor without a batch dimension, as the model has one input.
+    @Override
+    public List<List<Tensor>> inputFn(InvocationRequest request) throws IOException {
+        var records = new ArrayList<List<Tensor>>();
+        // One flat, a list of flats, or {"instances": [...]}.
+        for (var flat : Instances.read(Json.read(request)).values()) {
+            var numbers = new float[2];
+            numbers[0] = (float) number(flat, "squareMetres");
+            numbers[1] = (float) number(flat, "rooms");
+            records.add(List.of(Tensor.of(numbers, 2)));
+        }
+        return records;
+    }
+
+    // predictFn is TensorHandler's: it stacks the records of several requests and runs the model.
+
+    /// Predictions to bytes, one for each record in their order.
+    @Override
+    public InvocationResponse outputFn(List<List<Tensor>> predictions, InvocationRequest request) {
+        var prices = predictions.stream()
+                .map(outputs -> outputs.getFirst().floats()[0])
+                .toList();
+        return InvocationResponse.of(Json.write(Map.of("prices", prices)), MediaType.JSON);
+    }
+
+    /// What is thrown as BadInputException becomes the caller's 400, with this message.
+    private static double number(JsonNode flat, String field) {
+        var value = flat.path(field);
+        if (!value.isNumber()) {
+            throw new BadInputException("%s: found %s, expected a number".formatted(field, Excerpt.of(value)));
+        }
+        return value.doubleValue();
+    }
 }

@@ -23,80 +23,77 @@ import java.util.regex.Pattern;
 /// `modelFn`.
 public final class Inference implements InferenceHandler<float[], int[], Double> {
 
-  private static final Pattern WORD = Pattern.compile("[^\\p{L}]+");
+    private static final Pattern WORD = Pattern.compile("[^\\p{L}]+");
 
-  /// For `inputFn`, which runs on many threads at the same time: so it is never changed.
-  private final Map<String, Integer> vocabulary;
+    /// For `inputFn`, which runs on many threads at the same time: so it is never changed.
+    private final Map<String, Integer> vocabulary;
 
-  /// Loads what `inputFn` and `outputFn` need, once for all workers.
-  public Inference(Path modelDirectory) throws IOException {
-    var words = new HashMap<String, Integer>();
-    for (var row : rows(modelDirectory)) {
-      words.put(row[0], words.size());
+    /// Loads what `inputFn` and `outputFn` need, once for all workers.
+    public Inference(Path modelDirectory) throws IOException {
+        var words = new HashMap<String, Integer>();
+        for (var row : rows(modelDirectory)) {
+            words.put(row[0], words.size());
+        }
+        vocabulary = Map.copyOf(words);
     }
-    vocabulary = Map.copyOf(words);
-  }
 
-  /// Loads the weights: once for each worker, before `/ping` says 200.
-  @Override
-  public float[] modelFn(ModelContext context) throws IOException {
-    var weights = new float[vocabulary.size()];
-    for (var row : rows(context.modelDirectory())) {
-      weights[vocabulary.get(row[0])] = Float.parseFloat(row[1]);
+    /// Loads the weights: once for each worker, before `/ping` says 200.
+    @Override
+    public float[] modelFn(ModelContext context) throws IOException {
+        var weights = new float[vocabulary.size()];
+        for (var row : rows(context.modelDirectory())) {
+            weights[vocabulary.get(row[0])] = Float.parseFloat(row[1]);
+        }
+        return weights;
     }
-    return weights;
-  }
 
-  /// Bytes to records. Here a record is a text, as the numbers of the words that are known.
-  @Override
-  public List<int[]> inputFn(InvocationRequest request) throws IOException {
-    JsonNode text = Json.read(request).path("text");
-    if (!text.isTextual()) {
-      throw new BadInputException("text: found %s, expected a text".formatted(Excerpt.of(text)));
+    /// Bytes to records. Here a record is a text, as the numbers of the words that are known.
+    @Override
+    public List<int[]> inputFn(InvocationRequest request) throws IOException {
+        JsonNode text = Json.read(request).path("text");
+        if (!text.isTextual()) {
+            throw new BadInputException("text: found %s, expected a text".formatted(Excerpt.of(text)));
+        }
+        return List.of(WORD.splitAsStream(text.textValue().toLowerCase(Locale.ROOT))
+                .map(vocabulary::get)
+                .filter(Objects::nonNull)
+                .mapToInt(Integer::intValue)
+                .toArray());
     }
-    return List.of(
-        WORD.splitAsStream(text.textValue().toLowerCase(Locale.ROOT))
-            .map(vocabulary::get)
-            .filter(Objects::nonNull)
-            .mapToInt(Integer::intValue)
-            .toArray());
-  }
 
-  /// Records of one or several requests to as many predictions in the same order.
-  @Override
-  public List<Double> predictFn(List<int[]> texts, float[] weights) {
-    return texts.stream()
-        .map(
-            words -> {
-              double sum = 0;
-              for (int word : words) {
-                sum += weights[word];
-              }
-              return 1 / (1 + Math.exp(-sum));
-            })
-        .toList();
-  }
+    /// Records of one or several requests to as many predictions in the same order.
+    @Override
+    public List<Double> predictFn(List<int[]> texts, float[] weights) {
+        return texts.stream()
+                .map(words -> {
+                    double sum = 0;
+                    for (int word : words) {
+                        sum += weights[word];
+                    }
+                    return 1 / (1 + Math.exp(-sum));
+                })
+                .toList();
+    }
 
-  @Override
-  public InvocationResponse outputFn(List<Double> predictions, InvocationRequest request) {
-    double positive = predictions.getFirst();
-    var label = positive >= 0.5 ? "positive" : "negative";
-    double score = Math.round(1000 * Math.max(positive, 1 - positive)) / 1000.0;
-    return InvocationResponse.of(
-        "{\"label\":\"%s\",\"score\":%s}".formatted(label, score), MediaType.JSON);
-  }
+    @Override
+    public InvocationResponse outputFn(List<Double> predictions, InvocationRequest request) {
+        double positive = predictions.getFirst();
+        var label = positive >= 0.5 ? "positive" : "negative";
+        double score = Math.round(1000 * Math.max(positive, 1 - positive)) / 1000.0;
+        return InvocationResponse.of("{\"label\":\"%s\",\"score\":%s}".formatted(label, score), MediaType.JSON);
+    }
 
-  @Override
-  public List<MediaType> requestTypes() {
-    return List.of(MediaType.JSON);
-  }
+    @Override
+    public List<MediaType> requestTypes() {
+        return List.of(MediaType.JSON);
+    }
 
-  @Override
-  public List<MediaType> responseTypes() {
-    return List.of(MediaType.JSON);
-  }
+    @Override
+    public List<MediaType> responseTypes() {
+        return List.of(MediaType.JSON);
+    }
 
-  private static List<String[]> rows(Path modelDirectory) throws IOException {
-    return Csv.rows(Files.readString(modelDirectory.resolve("words.csv")));
-  }
+    private static List<String[]> rows(Path modelDirectory) throws IOException {
+        return Csv.rows(Files.readString(modelDirectory.resolve("words.csv")));
+    }
 }

@@ -13,65 +13,64 @@ import org.junit.jupiter.api.io.TempDir;
 
 class ArtifactTreeTest {
 
-  @TempDir private Path directory;
+    @TempDir
+    private Path directory;
 
-  @Test
-  void aLinkBackIsWalkedOnceByTheDirectorysOwnPath() throws IOException {
-    write("code/A.java");
-    link("code/self", ".");
-    link("again", "code");
-    link("loop", "loop");
-    link("gone", "nothing");
-    assertThat(files()).containsExactly("code/A.java", "gone", "loop");
-  }
-
-  @Test
-  void linksThatDoubleThePathsWithEachStepAreWalkedOnce() throws IOException {
-    for (int i = 0; i < 21; i++) {
-      write("d%d/file".formatted(i));
-      link("d%d/a".formatted(i), "../d" + (i + 1));
-      link("d%d/b".formatted(i), "../d" + (i + 1));
+    @Test
+    void aLinkBackIsWalkedOnceByTheDirectorysOwnPath() throws IOException {
+        write("code/A.java");
+        link("code/self", ".");
+        link("again", "code");
+        link("loop", "loop");
+        link("gone", "nothing");
+        assertThat(files()).containsExactly("code/A.java", "gone", "loop");
     }
-    write("d21/file");
-    assertThat(files()).hasSize(22).contains("d0/file", "d21/file");
-  }
 
-  @Test
-  void whatIsBehindALinkCountsAndHiddenFilesDoNot(@TempDir Path elsewhere) throws IOException {
-    Files.createFile(elsewhere.resolve("Far.java"));
-    Files.createSymbolicLink(directory.resolve("code"), elsewhere);
-    write(".git/config");
-    write("._model.pt");
-    assertThat(files()).containsExactly("code/Far.java");
-    assertThat(ArtifactTree.files(directory, 1, _ -> true)).isEmpty();
-    assertThat(ArtifactTree.files(directory.resolve("none"), 1, _ -> true)).isEmpty();
-  }
-
-  @Test
-  void moreFilesThanAnArtifactHasAreRefused() throws IOException {
-    for (int i = 0; i < 10; i++) {
-      write("d%d/file".formatted(i));
+    @Test
+    void linksThatDoubleThePathsWithEachStepAreWalkedOnce() throws IOException {
+        for (int i = 0; i < 21; i++) {
+            write("d%d/file".formatted(i));
+            link("d%d/a".formatted(i), "../d" + (i + 1));
+            link("d%d/b".formatted(i), "../d" + (i + 1));
+        }
+        write("d21/file");
+        assertThat(files()).hasSize(22).contains("d0/file", "d21/file");
     }
-    assertThat(ArtifactTree.files(directory, 2, _ -> true, 21)).hasSize(10);
-    assertThatThrownBy(() -> ArtifactTree.files(directory, 2, _ -> true, 20))
-        .isInstanceOf(ModelArtifactException.class)
-        .hasMessageContaining(
-            "found more than 20 files, expected an artifact; do its links lead elsewhere?");
-  }
 
-  private Set<String> files() {
-    return new TreeSet<>(
-        ArtifactTree.files(directory, Integer.MAX_VALUE, _ -> true).keySet().stream()
-            .map(Path::toString)
-            .toList());
-  }
+    @Test
+    void whatIsBehindALinkCountsAndHiddenFilesDoNot(@TempDir Path elsewhere) throws IOException {
+        Files.createFile(elsewhere.resolve("Far.java"));
+        Files.createSymbolicLink(directory.resolve("code"), elsewhere);
+        write(".git/config");
+        write("._model.pt");
+        assertThat(files()).containsExactly("code/Far.java");
+        assertThat(ArtifactTree.files(directory, 1, _ -> true)).isEmpty();
+        assertThat(ArtifactTree.files(directory.resolve("none"), 1, _ -> true)).isEmpty();
+    }
 
-  private void write(String file) throws IOException {
-    Files.createDirectories(directory.resolve(file).getParent());
-    Files.createFile(directory.resolve(file));
-  }
+    @Test
+    void moreFilesThanAnArtifactHasAreRefused() throws IOException {
+        for (int i = 0; i < 10; i++) {
+            write("d%d/file".formatted(i));
+        }
+        assertThat(ArtifactTree.files(directory, 2, _ -> true, 21)).hasSize(10);
+        assertThatThrownBy(() -> ArtifactTree.files(directory, 2, _ -> true, 20))
+                .isInstanceOf(ModelArtifactException.class)
+                .hasMessageContaining("found more than 20 files, expected an artifact; do its links lead elsewhere?");
+    }
 
-  private void link(String name, String target) throws IOException {
-    Files.createSymbolicLink(directory.resolve(name), Path.of(target));
-  }
+    private Set<String> files() {
+        return new TreeSet<>(ArtifactTree.files(directory, Integer.MAX_VALUE, _ -> true).keySet().stream()
+                .map(Path::toString)
+                .toList());
+    }
+
+    private void write(String file) throws IOException {
+        Files.createDirectories(directory.resolve(file).getParent());
+        Files.createFile(directory.resolve(file));
+    }
+
+    private void link(String name, String target) throws IOException {
+        Files.createSymbolicLink(directory.resolve(name), Path.of(target));
+    }
 }

@@ -12,30 +12,29 @@ import org.assertj.core.api.AbstractThrowableAssert;
 /// Assertions on what a caller got.
 final class Answers {
 
-  private Answers() {}
+    private Answers() {}
 
-  static void assertAnswered(Future<Predictions<String>> asked, String... expected)
-      throws Exception {
-    assertThat(asked.get().values()).containsExactly(expected);
-  }
+    static void assertAnswered(Future<Predictions<String>> asked, String... expected) throws Exception {
+        assertThat(asked.get().values()).containsExactly(expected);
+    }
 
-  static AbstractThrowableAssert<?, ?> assertRefused(
-      Future<Predictions<String>> asked, ErrorType type) {
-    var thrown = thrown(asked);
-    assertThat(thrown)
-        .isInstanceOfSatisfying(ServingException.class, e -> assertThat(e.type()).isEqualTo(type));
-    return assertThat(thrown);
-  }
+    static AbstractThrowableAssert<?, ?> assertRefused(Future<Predictions<String>> asked, ErrorType type) {
+        var thrown = thrown(asked);
+        assertThat(thrown)
+                .isInstanceOfSatisfying(
+                        ServingException.class, e -> assertThat(e.type()).isEqualTo(type));
+        return assertThat(thrown);
+    }
 
-  /// What the predictor threw.
-  static AbstractThrowableAssert<?, ?> assertFailed(Future<Predictions<String>> asked) {
-    var thrown = thrown(asked);
-    assertThat(thrown).isInstanceOf(ExecutionException.class);
-    return assertThat(thrown.getCause());
-  }
+    /// What the predictor threw.
+    static AbstractThrowableAssert<?, ?> assertFailed(Future<Predictions<String>> asked) {
+        var thrown = thrown(asked);
+        assertThat(thrown).isInstanceOf(ExecutionException.class);
+        return assertThat(thrown.getCause());
+    }
 
-  /// What `predict` threw.
-  static Throwable thrown(Future<Predictions<String>> asked) {
-    return catchThrowable(asked::get).getCause();
-  }
+    /// What `predict` threw.
+    static Throwable thrown(Future<Predictions<String>> asked) {
+        return catchThrowable(asked::get).getCause();
+    }
 }

@@ -14,65 +14,64 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(600)
 class ClosingTest {
 
-  @Test
-  void whatIsOpenFailsAndThePredictorIsInterruptedAndClosed() throws Exception {
-    try (var serving = Serving.started()) {
-      var running = serving.askAndHold();
-      var queued = serving.askAndWait("a", "b");
-      serving.batcher.close();
+    @Test
+    void whatIsOpenFailsAndThePredictorIsInterruptedAndClosed() throws Exception {
+        try (var serving = Serving.started()) {
+            var running = serving.askAndHold();
+            var queued = serving.askAndWait("a", "b");
+            serving.batcher.close();
 
-      assertRefused(running, ErrorType.NOT_READY).hasMessage("words has stopped");
-      assertRefused(queued, ErrorType.NOT_READY).hasMessage("words has stopped");
-      assertThat(serving.model.events)
-          .containsExactly("open 0", "interrupt 0 on berth-worker-0", "close 0");
-      assertThat(serving.batcher.queueDepth()).isZero();
-      assertRefused(serving.ask("late"), ErrorType.NOT_READY);
+            assertRefused(running, ErrorType.NOT_READY).hasMessage("words has stopped");
+            assertRefused(queued, ErrorType.NOT_READY).hasMessage("words has stopped");
+            assertThat(serving.model.events).containsExactly("open 0", "interrupt 0 on berth-worker-0", "close 0");
+            assertThat(serving.batcher.queueDepth()).isZero();
+            assertRefused(serving.ask("late"), ErrorType.NOT_READY);
+        }
     }
-  }
 
-  @Test
-  @Tag("slow")
-  void aPredictorThatIsStuckDoesNotHoldTheCloseForEver() throws Exception {
-    try (var serving = Serving.started()) {
-      var stuck = serving.ask("stuck");
-      serving.awaitRunning("stuck");
-      serving.batcher.close();
+    @Test
+    @Tag("slow")
+    void aPredictorThatIsStuckDoesNotHoldTheCloseForEver() throws Exception {
+        try (var serving = Serving.started()) {
+            var stuck = serving.ask("stuck");
+            serving.awaitRunning("stuck");
+            serving.batcher.close();
 
-      assertRefused(stuck, ErrorType.NOT_READY);
-      assertThat(serving.model.events).containsExactly("open 0", "ignored an interrupt");
+            assertRefused(stuck, ErrorType.NOT_READY);
+            assertThat(serving.model.events).containsExactly("open 0", "ignored an interrupt");
+        }
     }
-  }
 
-  @Test
-  void anInterruptEndsTheWaitingAndIsKept() throws Exception {
-    try (var serving = Serving.started()) {
-      var running = serving.askAndHold();
-      Thread.currentThread().interrupt();
-      serving.batcher.close();
+    @Test
+    void anInterruptEndsTheWaitingAndIsKept() throws Exception {
+        try (var serving = Serving.started()) {
+            var running = serving.askAndHold();
+            Thread.currentThread().interrupt();
+            serving.batcher.close();
 
-      assertThat(Thread.interrupted()).isTrue();
-      assertRefused(running, ErrorType.NOT_READY);
-      await().untilAsserted(() -> assertThat(serving.model.events).endsWith("close 0"));
+            assertThat(Thread.interrupted()).isTrue();
+            assertRefused(running, ErrorType.NOT_READY);
+            await().untilAsserted(() -> assertThat(serving.model.events).endsWith("close 0"));
+        }
     }
-  }
 
-  @Test
-  void closingTwiceIsClosingOnce() throws Exception {
-    try (var serving = Serving.started()) {
-      serving.batcher.close();
-      serving.batcher.close();
+    @Test
+    void closingTwiceIsClosingOnce() throws Exception {
+        try (var serving = Serving.started()) {
+            serving.batcher.close();
+            serving.batcher.close();
 
-      assertThat(serving.model.events).containsExactly("open 0", "close 0");
+            assertThat(serving.model.events).containsExactly("open 0", "close 0");
+        }
     }
-  }
 
-  @Test
-  void whatIsClosedDoesNotStart() {
-    try (var serving = new Serving(1, new BatchLimits(1, 1, Duration.ZERO, 1, Duration.ZERO))) {
-      serving.batcher.close();
+    @Test
+    void whatIsClosedDoesNotStart() {
+        try (var serving = new Serving(1, new BatchLimits(1, 1, Duration.ZERO, 1, Duration.ZERO))) {
+            serving.batcher.close();
 
-      assertThatThrownBy(serving.batcher::start).hasMessage("words was closed while it started");
-      assertThat(serving.model.events).isEmpty();
+            assertThatThrownBy(serving.batcher::start).hasMessage("words was closed while it started");
+            assertThat(serving.model.events).isEmpty();
+        }
     }
-  }
 }

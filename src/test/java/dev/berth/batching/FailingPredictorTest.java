@@ -19,156 +19,150 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(600)
 class FailingPredictorTest {
 
-  @ParameterizedTest
-  @ValueSource(strings = {"poison", "memory", "short", "null", "nothing"})
-  void onlyTheCulpritFailsAndItsNeighboursAreAnswered(String culprit) throws Exception {
-    try (var serving = Serving.started()) {
-      serving.holdWorker();
-      var before = serving.askAndWait("a");
-      var guilty = serving.askAndWait(culprit);
-      var after = serving.askAndWait("b", "c");
-      serving.model.release();
+    @ParameterizedTest
+    @ValueSource(strings = {"poison", "memory", "short", "null", "nothing"})
+    void onlyTheCulpritFailsAndItsNeighboursAreAnswered(String culprit) throws Exception {
+        try (var serving = Serving.started()) {
+            serving.holdWorker();
+            var before = serving.askAndWait("a");
+            var guilty = serving.askAndWait(culprit);
+            var after = serving.askAndWait("b", "c");
+            serving.model.release();
 
-      assertAnswered(before, "A");
-      assertFailed(guilty);
-      assertAnswered(after, "B", "C");
-      assertThat(serving.model.batches)
-          .containsExactly(
-              List.of("hold"),
-              List.of("a", culprit, "b", "c"),
-              List.of("a"),
-              List.of(culprit),
-              List.of("b"),
-              List.of("c"));
-      assertThat(serving.batcher.liveWorkers()).isOne();
+            assertAnswered(before, "A");
+            assertFailed(guilty);
+            assertAnswered(after, "B", "C");
+            assertThat(serving.model.batches)
+                    .containsExactly(
+                            List.of("hold"),
+                            List.of("a", culprit, "b", "c"),
+                            List.of("a"),
+                            List.of(culprit),
+                            List.of("b"),
+                            List.of("c"));
+            assertThat(serving.batcher.liveWorkers()).isOne();
+        }
     }
-  }
 
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "short | found 0 predictions, expected 1, one for each record",
-        "null | found null as prediction 1 of 1, expected one for each record",
-        "nothing | found null, expected a list of 1 predictions, one for each record"
-      })
-  void aWrongCountIsNamed(String culprit, String message) throws Exception {
-    try (var serving = Serving.started()) {
-      assertFailed(serving.ask(culprit))
-          .isInstanceOf(IllegalStateException.class)
-          .hasMessage(message);
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "short | found 0 predictions, expected 1, one for each record",
+                "null | found null as prediction 1 of 1, expected one for each record",
+                "nothing | found null, expected a list of 1 predictions, one for each record"
+            })
+    void aWrongCountIsNamed(String culprit, String message) throws Exception {
+        try (var serving = Serving.started()) {
+            assertFailed(serving.ask(culprit))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessage(message);
+        }
     }
-  }
 
-  @Test
-  void theCauseIsWhatThePredictorThrewForTheFirstBadRecord() throws Exception {
-    try (var serving = Serving.started()) {
-      assertFailed(serving.ask("a", "poison", "memory"))
-          .isInstanceOf(IllegalArgumentException.class)
-          .hasMessage("poison");
+    @Test
+    void theCauseIsWhatThePredictorThrewForTheFirstBadRecord() throws Exception {
+        try (var serving = Serving.started()) {
+            assertFailed(serving.ask("a", "poison", "memory"))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("poison");
+        }
     }
-  }
 
-  @Test
-  void onceARecordHasFailedTheOthersOfItsRequestCostNothing() throws Exception {
-    try (var serving = Serving.started()) {
-      assertFailed(serving.ask("a", "poison", "b", "c", "d", "e")).hasMessage("poison");
+    @Test
+    void onceARecordHasFailedTheOthersOfItsRequestCostNothing() throws Exception {
+        try (var serving = Serving.started()) {
+            assertFailed(serving.ask("a", "poison", "b", "c", "d", "e")).hasMessage("poison");
 
-      assertAnswered(serving.ask("z"), "Z");
-      assertThat(serving.model.batches)
-          .containsExactly(
-              List.of("a", "poison", "b", "c"), List.of("a"), List.of("poison"), List.of("z"));
-      serving.assertMeasured(
-          "berth_abandoned_total{model=\"words\"} 2.0", "berth_queue_depth{model=\"words\"} 0.0");
+            assertAnswered(serving.ask("z"), "Z");
+            assertThat(serving.model.batches)
+                    .containsExactly(List.of("a", "poison", "b", "c"), List.of("a"), List.of("poison"), List.of("z"));
+            serving.assertMeasured(
+                    "berth_abandoned_total{model=\"words\"} 2.0", "berth_queue_depth{model=\"words\"} 0.0");
+        }
     }
-  }
 
-  @Test
-  void anErrorForASingleRecordLeavesTheWorkerAlive() throws Exception {
-    try (var serving = Serving.started()) {
-      assertFailed(serving.ask("memory")).isInstanceOf(OutOfMemoryError.class);
+    @Test
+    void anErrorForASingleRecordLeavesTheWorkerAlive() throws Exception {
+        try (var serving = Serving.started()) {
+            assertFailed(serving.ask("memory")).isInstanceOf(OutOfMemoryError.class);
 
-      assertAnswered(serving.ask("a"), "A");
+            assertAnswered(serving.ask("a"), "A");
+        }
     }
-  }
 
-  @Test
-  void aLostWorkerFailsItsBatchClosesItsPredictorAndTheOtherWorkerGoesOn() throws Exception {
-    try (var serving =
-        Serving.started(2, new BatchLimits(4, 1_000, Duration.ZERO, 6, Duration.ZERO))) {
-      assertFailed(serving.ask("a", "lost", "b")).isInstanceOf(WorkerLostException.class);
+    @Test
+    void aLostWorkerFailsItsBatchClosesItsPredictorAndTheOtherWorkerGoesOn() throws Exception {
+        try (var serving = Serving.started(2, new BatchLimits(4, 1_000, Duration.ZERO, 6, Duration.ZERO))) {
+            assertFailed(serving.ask("a", "lost", "b")).isInstanceOf(WorkerLostException.class);
 
-      await().until(() -> serving.batcher.liveWorkers() == 1);
-      assertAnswered(serving.ask("c"), "C");
-      await()
-          .until(() -> serving.model.events.stream().anyMatch(event -> event.matches("close \\d")));
-      serving.assertMeasured("berth_workers{model=\"words\"} 1.0");
+            await().until(() -> serving.batcher.liveWorkers() == 1);
+            assertAnswered(serving.ask("c"), "C");
+            await().until(() -> serving.model.events.stream().anyMatch(event -> event.matches("close \\d")));
+            serving.assertMeasured("berth_workers{model=\"words\"} 1.0");
+        }
     }
-  }
 
-  @Test
-  void aWorkerLostDuringTheRetriesFailsWhatIsLeftOfTheBatch() throws Exception {
-    try (var serving = Serving.started()) {
-      serving.holdWorker();
-      var first = serving.askAndWait("a");
-      var poison = serving.askAndWait("poison");
-      var lost = serving.askAndWait("lost");
-      var last = serving.askAndWait("b");
-      serving.model.release();
+    @Test
+    void aWorkerLostDuringTheRetriesFailsWhatIsLeftOfTheBatch() throws Exception {
+        try (var serving = Serving.started()) {
+            serving.holdWorker();
+            var first = serving.askAndWait("a");
+            var poison = serving.askAndWait("poison");
+            var lost = serving.askAndWait("lost");
+            var last = serving.askAndWait("b");
+            serving.model.release();
 
-      assertAnswered(first, "A");
-      assertFailed(poison).hasMessage("poison");
-      assertFailed(lost).isInstanceOf(WorkerLostException.class);
-      assertFailed(last).isInstanceOf(WorkerLostException.class);
+            assertAnswered(first, "A");
+            assertFailed(poison).hasMessage("poison");
+            assertFailed(lost).isInstanceOf(WorkerLostException.class);
+            assertFailed(last).isInstanceOf(WorkerLostException.class);
+        }
     }
-  }
 
-  @Test
-  void withTheLastWorkerWaitingRequestsFailAndNewOnesAreRefusedAtOnce() throws Exception {
-    try (var serving =
-        Serving.started(1, new BatchLimits(2, 1_000, Duration.ZERO, 6, Duration.ZERO))) {
-      serving.holdWorker();
-      var lost = serving.askAndWait("lost", "a");
-      var waiting = serving.askAndWait("b", "c");
-      serving.model.release();
+    @Test
+    void withTheLastWorkerWaitingRequestsFailAndNewOnesAreRefusedAtOnce() throws Exception {
+        try (var serving = Serving.started(1, new BatchLimits(2, 1_000, Duration.ZERO, 6, Duration.ZERO))) {
+            serving.holdWorker();
+            var lost = serving.askAndWait("lost", "a");
+            var waiting = serving.askAndWait("b", "c");
+            serving.model.release();
 
-      assertFailed(lost).isInstanceOf(WorkerLostException.class);
-      assertRefused(waiting, ErrorType.NOT_READY).hasMessage("words has lost its last worker");
-      assertRefused(serving.ask("d"), ErrorType.NOT_READY)
-          .hasMessage("words has no worker that can predict");
-      assertThat(serving.batcher.liveWorkers()).isZero();
-      assertThat(serving.batcher.queueDepth()).isZero();
-      serving.assertMeasured(
-          "berth_workers{model=\"words\"} 0.0", "berth_queue_depth{model=\"words\"} 0.0");
+            assertFailed(lost).isInstanceOf(WorkerLostException.class);
+            assertRefused(waiting, ErrorType.NOT_READY).hasMessage("words has lost its last worker");
+            assertRefused(serving.ask("d"), ErrorType.NOT_READY).hasMessage("words has no worker that can predict");
+            assertThat(serving.batcher.liveWorkers()).isZero();
+            assertThat(serving.batcher.queueDepth()).isZero();
+            serving.assertMeasured("berth_workers{model=\"words\"} 0.0", "berth_queue_depth{model=\"words\"} 0.0");
+        }
     }
-  }
 
-  @Test
-  void predictorsOpenOneAfterAnother() throws Exception {
-    try (var serving = Serving.started(3, new BatchLimits(1, 1, Duration.ZERO, 1, Duration.ZERO))) {
-      assertThat(serving.model.events).containsExactly("open 0", "open 1", "open 2");
+    @Test
+    void predictorsOpenOneAfterAnother() throws Exception {
+        try (var serving = Serving.started(3, new BatchLimits(1, 1, Duration.ZERO, 1, Duration.ZERO))) {
+            assertThat(serving.model.events).containsExactly("open 0", "open 1", "open 2");
+        }
     }
-  }
 
-  @Test
-  void aFirstWorkerThatCannotOpenStopsTheStart() {
-    try (var serving = new Serving(2, new BatchLimits(1, 1, Duration.ZERO, 1, Duration.ZERO))) {
-      serving.model.failingToOpen.add(0);
+    @Test
+    void aFirstWorkerThatCannotOpenStopsTheStart() {
+        try (var serving = new Serving(2, new BatchLimits(1, 1, Duration.ZERO, 1, Duration.ZERO))) {
+            serving.model.failingToOpen.add(0);
 
-      assertThatThrownBy(serving.batcher::start).hasMessage("no model for worker 0");
-      assertThat(serving.model.events).containsExactly("open 0");
-      assertRefused(serving.ask("a"), ErrorType.NOT_READY);
+            assertThatThrownBy(serving.batcher::start).hasMessage("no model for worker 0");
+            assertThat(serving.model.events).containsExactly("open 0");
+            assertRefused(serving.ask("a"), ErrorType.NOT_READY);
+        }
     }
-  }
 
-  @Test
-  void aLaterPredictorThatCannotOpenClosesTheEarlierOnes() {
-    try (var serving = new Serving(3, new BatchLimits(1, 1, Duration.ZERO, 1, Duration.ZERO))) {
-      serving.model.failingToOpen.add(1);
+    @Test
+    void aLaterPredictorThatCannotOpenClosesTheEarlierOnes() {
+        try (var serving = new Serving(3, new BatchLimits(1, 1, Duration.ZERO, 1, Duration.ZERO))) {
+            serving.model.failingToOpen.add(1);
 
-      assertThatThrownBy(serving.batcher::start).hasMessage("no model for worker 1");
-      assertThat(serving.model.events).containsExactly("open 0", "open 1", "close 0");
-      assertThat(serving.batcher.liveWorkers()).isZero();
+            assertThatThrownBy(serving.batcher::start).hasMessage("no model for worker 1");
+            assertThat(serving.model.events).containsExactly("open 0", "open 1", "close 0");
+            assertThat(serving.batcher.liveWorkers()).isZero();
+        }
     }
-  }
 }

@@ -17,86 +17,87 @@ import java.util.concurrent.CountDownLatch;
 /// - `calm` fails when its thread is interrupted
 final class FakeModel implements PredictorFactory<String, String> {
 
-  final List<List<String>> batches = new CopyOnWriteArrayList<>();
-  final List<String> events = new CopyOnWriteArrayList<>();
+    final List<List<String>> batches = new CopyOnWriteArrayList<>();
+    final List<String> events = new CopyOnWriteArrayList<>();
 
-  /// What several models were asked, where it is shared.
-  List<String> order = new CopyOnWriteArrayList<>();
+    /// What several models were asked, where it is shared.
+    List<String> order = new CopyOnWriteArrayList<>();
 
-  final Set<Integer> failingToOpen = ConcurrentHashMap.newKeySet();
-  private final CountDownLatch released = new CountDownLatch(1);
+    final Set<Integer> failingToOpen = ConcurrentHashMap.newKeySet();
+    private final CountDownLatch released = new CountDownLatch(1);
 
-  void release() {
-    released.countDown();
-  }
-
-  @Override
-  public Predictor<String, String> open(int worker) {
-    events.add("open " + worker);
-    if (failingToOpen.contains(worker)) {
-      throw new IllegalStateException("no model for worker " + worker);
+    void release() {
+        released.countDown();
     }
-    return new Predictor<>() {
-      @Override
-      public List<String> predict(List<String> records) throws InterruptedException {
-        batches.add(List.copyOf(records));
-        order.addAll(records);
-        return answer(records, worker);
-      }
 
-      @Override
-      public void close() {
-        events.add("close " + worker);
-      }
-    };
-  }
-
-  private List<String> answer(List<String> records, int worker) throws InterruptedException {
-    var predictions = new ArrayList<String>();
-    for (var record : records) {
-      switch (record) {
-        case "hold" -> hold(worker);
-        case "stuck" -> beStuck();
-        case "poison" -> throw new IllegalArgumentException("poison");
-        case "memory" -> throw new OutOfMemoryError("no room on the accelerator");
-        case "lost" -> throw new WorkerLostException("the device is gone", null);
-        case "calm" -> stayCalm();
-        default -> {}
-      }
-      switch (record) {
-        case "nothing" -> {
-          return null;
+    @Override
+    public Predictor<String, String> open(int worker) {
+        events.add("open " + worker);
+        if (failingToOpen.contains(worker)) {
+            throw new IllegalStateException("no model for worker " + worker);
         }
-        case "short" -> {}
-        case "null" -> predictions.add(null);
-        default -> predictions.add(record.toUpperCase(Locale.ROOT));
-      }
-    }
-    return predictions;
-  }
+        return new Predictor<>() {
+            @Override
+            public List<String> predict(List<String> records) throws InterruptedException {
+                batches.add(List.copyOf(records));
+                order.addAll(records);
+                return answer(records, worker);
+            }
 
-  private void hold(int worker) throws InterruptedException {
-    try {
-      released.await();
-    } catch (InterruptedException e) {
-      events.add("interrupt %d on %s".formatted(worker, Thread.currentThread().getName()));
-      throw e;
+            @Override
+            public void close() {
+                events.add("close " + worker);
+            }
+        };
     }
-  }
 
-  private void beStuck() {
-    while (released.getCount() > 0) {
-      try {
-        released.await();
-      } catch (InterruptedException _) {
-        events.add("ignored an interrupt");
-      }
+    private List<String> answer(List<String> records, int worker) throws InterruptedException {
+        var predictions = new ArrayList<String>();
+        for (var record : records) {
+            switch (record) {
+                case "hold" -> hold(worker);
+                case "stuck" -> beStuck();
+                case "poison" -> throw new IllegalArgumentException("poison");
+                case "memory" -> throw new OutOfMemoryError("no room on the accelerator");
+                case "lost" -> throw new WorkerLostException("the device is gone", null);
+                case "calm" -> stayCalm();
+                default -> {}
+            }
+            switch (record) {
+                case "nothing" -> {
+                    return null;
+                }
+                case "short" -> {}
+                case "null" -> predictions.add(null);
+                default -> predictions.add(record.toUpperCase(Locale.ROOT));
+            }
+        }
+        return predictions;
     }
-  }
 
-  private static void stayCalm() {
-    if (Thread.currentThread().isInterrupted()) {
-      throw new AssertionError("an interrupt was meant for an earlier batch");
+    private void hold(int worker) throws InterruptedException {
+        try {
+            released.await();
+        } catch (InterruptedException e) {
+            events.add("interrupt %d on %s"
+                    .formatted(worker, Thread.currentThread().getName()));
+            throw e;
+        }
     }
-  }
+
+    private void beStuck() {
+        while (released.getCount() > 0) {
+            try {
+                released.await();
+            } catch (InterruptedException _) {
+                events.add("ignored an interrupt");
+            }
+        }
+    }
+
+    private static void stayCalm() {
+        if (Thread.currentThread().isInterrupted()) {
+            throw new AssertionError("an interrupt was meant for an earlier batch");
+        }
+    }
 }

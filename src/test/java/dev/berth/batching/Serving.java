@@ -22,132 +22,125 @@ import java.util.function.BooleanSupplier;
 /// characters.
 final class Serving implements AutoCloseable {
 
-  static final Duration LONG = Duration.ofMinutes(1);
+    static final Duration LONG = Duration.ofMinutes(1);
 
-  final FakeModel model = new FakeModel();
-  final ServingMetrics metrics = new ServingMetrics();
-  final WorkerPool pool;
-  final Batcher<String, String> batcher;
+    final FakeModel model = new FakeModel();
+    final ServingMetrics metrics = new ServingMetrics();
+    final WorkerPool pool;
+    final Batcher<String, String> batcher;
 
-  /// Whether the pool serves this model only.
-  private final boolean own;
+    /// Whether the pool serves this model only.
+    private final boolean own;
 
-  private final ExecutorService callers = new TestThreads();
+    private final ExecutorService callers = new TestThreads();
 
-  Serving(int workers, BatchLimits limits) {
-    this.pool = new WorkerPool(workers, () -> {}, metrics);
-    this.own = true;
-    batcher =
-        new Batcher<>(
-            "words", "the model", pool, limits, model, System::nanoTime, metrics.ofModel("words"));
-  }
+    Serving(int workers, BatchLimits limits) {
+        this.pool = new WorkerPool(workers, () -> {}, metrics);
+        this.own = true;
+        batcher = new Batcher<>("words", "the model", pool, limits, model, System::nanoTime, metrics.ofModel("words"));
+    }
 
-  /// On workers that other models share.
-  Serving(WorkerPool pool, BatchLimits limits) {
-    this.pool = pool;
-    this.own = false;
-    batcher =
-        new Batcher<>(
-            "words", "the model", pool, limits, model, System::nanoTime, metrics.ofModel("words"));
-  }
+    /// On workers that other models share.
+    Serving(WorkerPool pool, BatchLimits limits) {
+        this.pool = pool;
+        this.own = false;
+        batcher = new Batcher<>("words", "the model", pool, limits, model, System::nanoTime, metrics.ofModel("words"));
+    }
 
-  /// One worker, batches of up to four records, room for six requests.
-  static Serving started() throws Exception {
-    return started(1, new BatchLimits(4, 1_000_000, Duration.ZERO, 6, Duration.ZERO));
-  }
+    /// One worker, batches of up to four records, room for six requests.
+    static Serving started() throws Exception {
+        return started(1, new BatchLimits(4, 1_000_000, Duration.ZERO, 6, Duration.ZERO));
+    }
 
-  static Serving started(int workers, BatchLimits limits) throws Exception {
-    var serving = new Serving(workers, limits);
-    serving.batcher.start();
-    return serving;
-  }
+    static Serving started(int workers, BatchLimits limits) throws Exception {
+        var serving = new Serving(workers, limits);
+        serving.batcher.start();
+        return serving;
+    }
 
-  Future<Predictions<String>> ask(String... records) {
-    return ask(LONG, () -> false, records);
-  }
+    Future<Predictions<String>> ask(String... records) {
+        return ask(LONG, () -> false, records);
+    }
 
-  Future<Predictions<String>> ask(Duration timeout, BooleanSupplier abandoned, String... records) {
-    return callers.submit(
-        () ->
-            predict(
+    Future<Predictions<String>> ask(Duration timeout, BooleanSupplier abandoned, String... records) {
+        return callers.submit(() -> predict(
                 batcher,
                 List.of(records),
                 System.nanoTime() + timeout.toNanos(),
                 new Caller(abandoned, Map.of(), RequestTrace.NONE)));
-  }
-
-  /// Submits records and waits for their predictions as a request does.
-  static Predictions<String> predict(
-      Batcher<String, String> batcher, List<String> records, long deadline, Caller caller)
-      throws InterruptedException, ExecutionException {
-    var ended = new CompletableFuture<Void>();
-    var ticket = batcher.submit(pieces(records), deadline, caller, _ -> ended.complete(null));
-    while (!ended.isDone()) {
-      try {
-        ended.get(ticket.patienceNanos(), TimeUnit.NANOSECONDS);
-      } catch (TimeoutException e) {
-        ticket.ask();
-      } catch (InterruptedException e) {
-        ticket.abandon();
-        throw e;
-      }
     }
-    return ticket.predictions();
-  }
 
-  /// Records of one piece each, as long as they have characters.
-  static Pieces<String> pieces(List<String> records) {
-    return whole(records, records.stream().mapToInt(String::length).toArray());
-  }
-
-  /// Sends a `hold` and returns when it is all that runs.
-  Future<Predictions<String>> askAndHold() {
-    var held = ask("hold");
-    awaitRunning("hold");
-    return held;
-  }
-
-  /// Holds a worker with a `hold` whose answer nobody looks at.
-  void holdWorker() {
-    var _ = askAndHold();
-  }
-
-  /// Asks and returns when the request waits.
-  Future<Predictions<String>> askAndWait(String... records) {
-    int before = batcher.queueDepth();
-    var asked = ask(records);
-    awaitDepth(before + 1);
-    return asked;
-  }
-
-  void awaitDepth(int depth) {
-    await().until(() -> batcher.queueDepth() == depth);
-  }
-
-  void awaitRunning(String... records) {
-    await()
-        .until(() -> !model.batches.isEmpty() && model.batches.getLast().equals(List.of(records)));
-  }
-
-  void assertMeasured(String... lines) {
-    assertThat(metrics.scrape().lines()).contains(lines);
-  }
-
-  @Override
-  public void close() {
-    model.release();
-    batcher.close();
-    if (own) {
-      pool.close();
+    /// Submits records and waits for their predictions as a request does.
+    static Predictions<String> predict(
+            Batcher<String, String> batcher, List<String> records, long deadline, Caller caller)
+            throws InterruptedException, ExecutionException {
+        var ended = new CompletableFuture<Void>();
+        var ticket = batcher.submit(pieces(records), deadline, caller, _ -> ended.complete(null));
+        while (!ended.isDone()) {
+            try {
+                ended.get(ticket.patienceNanos(), TimeUnit.NANOSECONDS);
+            } catch (TimeoutException e) {
+                ticket.ask();
+            } catch (InterruptedException e) {
+                ticket.abandon();
+                throw e;
+            }
+        }
+        return ticket.predictions();
     }
-    callers.close();
-    metrics.close();
-  }
 
-  /// Records that are one piece each.
-  static <I> Pieces<I> whole(List<I> records, int[] lengths) {
-    var counts = new int[records.size()];
-    Arrays.fill(counts, 1);
-    return new Pieces<>(records, lengths, counts);
-  }
+    /// Records of one piece each, as long as they have characters.
+    static Pieces<String> pieces(List<String> records) {
+        return whole(records, records.stream().mapToInt(String::length).toArray());
+    }
+
+    /// Sends a `hold` and returns when it is all that runs.
+    Future<Predictions<String>> askAndHold() {
+        var held = ask("hold");
+        awaitRunning("hold");
+        return held;
+    }
+
+    /// Holds a worker with a `hold` whose answer nobody looks at.
+    void holdWorker() {
+        var _ = askAndHold();
+    }
+
+    /// Asks and returns when the request waits.
+    Future<Predictions<String>> askAndWait(String... records) {
+        int before = batcher.queueDepth();
+        var asked = ask(records);
+        awaitDepth(before + 1);
+        return asked;
+    }
+
+    void awaitDepth(int depth) {
+        await().until(() -> batcher.queueDepth() == depth);
+    }
+
+    void awaitRunning(String... records) {
+        await().until(() -> !model.batches.isEmpty() && model.batches.getLast().equals(List.of(records)));
+    }
+
+    void assertMeasured(String... lines) {
+        assertThat(metrics.scrape().lines()).contains(lines);
+    }
+
+    @Override
+    public void close() {
+        model.release();
+        batcher.close();
+        if (own) {
+            pool.close();
+        }
+        callers.close();
+        metrics.close();
+    }
+
+    /// Records that are one piece each.
+    static <I> Pieces<I> whole(List<I> records, int[] lengths) {
+        var counts = new int[records.size()];
+        Arrays.fill(counts, 1);
+        return new Pieces<>(records, lengths, counts);
+    }
 }

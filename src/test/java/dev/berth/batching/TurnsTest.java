@@ -24,358 +24,350 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(600)
 class TurnsTest {
 
-  private static final long DEADLINE = 1_000_000;
-  private static final int TARGET = 100;
+    private static final long DEADLINE = 1_000_000;
+    private static final int TARGET = 100;
 
-  private final AtomicLong now = new AtomicLong();
-  private final ServingMetrics metrics = new ServingMetrics();
-  private BatchQueue<String, String> queue = queue(1, TARGET, 1_000);
+    private final AtomicLong now = new AtomicLong();
+    private final ServingMetrics metrics = new ServingMetrics();
+    private BatchQueue<String, String> queue = queue(1, TARGET, 1_000);
 
-  @AfterEach
-  void stop() {
-    queue.close();
-    metrics.close();
-  }
-
-  @Test
-  void theFirstIsServedAsLongAsNobodyHasWaitedForTooLong() throws Exception {
-    ask("a");
-    ask("b");
-    now.set(TARGET);
-
-    assertThat(take()).containsExactly("a");
-    assertThat(take()).containsExactly("b");
-  }
-
-  @Test
-  void theNewestIsServedWhileSomebodyHasWaitedForTooLongAndOthersLeave() throws Exception {
-    leave(3);
-    ask("a");
-    now.set(50);
-    ask("b");
-    ask("c");
-    now.set(TARGET + 1);
-    ask("d");
-
-    assertThat(take()).containsExactly("d");
-    assertThat(take()).containsExactly("c");
-    ask("e");
-    assertThat(take()).containsExactly("e");
-    assertThat(take()).containsExactly("b");
-    ask("f");
-    assertThat(take()).containsExactly("f");
-    assertThat(take()).containsExactly("a");
-    now.addAndGet(TARGET);
-    ask("g");
-    ask("h");
-    assertThat(take()).as("those that stood in line are gone").containsExactly("g");
-  }
-
-  @Test
-  void clientsThatAskAgainAtOnceAreServedInTurnThoughTheyWaitForTooLong() throws Exception {
-    for (int i = 0; i < 16; i++) {
-      ask("client" + i);
-    }
-    now.set(TARGET + 1);
-
-    for (int i = 0; i < 64; i++) {
-      now.addAndGet(TARGET);
-      var served = "client" + i % 16;
-      assertThat(take()).containsExactly(served);
-      ask(served);
-    }
-  }
-
-  @Test
-  void theFirstIsServedAgainWhenOthersLeaveNoMore() throws Exception {
-    leave(4);
-    ask("first");
-    now.set(TARGET + 1);
-
-    int before = 0;
-    do {
-      ask("client");
-      before++;
-    } while (take().equals(List.of("client")));
-    assertThat(before).isBetween(2, 32);
-  }
-
-  @Test
-  void oneWhoLeavesIsNoReasonToServeTheNewest() throws Exception {
-    leave(1);
-    ask("a");
-    now.set(TARGET + 1);
-    ask("b");
-
-    assertThat(take()).containsExactly("a");
-  }
-
-  @Test
-  void whoIsTurnedAwayIsAReasonToServeTheNewest() throws Exception {
-    askTwoAndRefuseThree(Duration.ofSeconds(5));
-
-    assertThat(take()).containsExactly("b");
-  }
-
-  /// All that are let in with so little time have their answer in half of it.
-  @Test
-  void whoHasLittleTimeAndIsTurnedAwayIsNoReasonToServeTheNewest() throws Exception {
-    askTwoAndRefuseThree(Duration.ofSeconds(4));
-
-    assertThat(take()).containsExactly("a");
-  }
-
-  private void askTwoAndRefuseThree(Duration left) throws Exception {
-    queue = queue(1, TARGET, 2);
-    ask("a");
-    now.set(TARGET + 1);
-    ask("b");
-    for (int i = 0; i < 3; i++) {
-      assertThatThrownBy(() -> queue.requireRoom(now.get() + left.toNanos()))
-          .hasMessageContaining("overloaded");
-    }
-  }
-
-  @Test
-  void whoLeavesInTheMidstOfAnAnswerIsNoReasonToServeTheNewest() throws Exception {
-    for (int i = 0; i < 3; i++) {
-      var stream = submission("stream");
-      stream.runsOn(0);
-      queue.submit(stream);
-      queue.abandon(stream);
-    }
-    ask("a");
-    now.set(TARGET + 1);
-    ask("b");
-
-    assertThat(take()).containsExactly("a");
-  }
-
-  @Test
-  void withoutATargetTheFirstIsServedHoweverLongItHasWaited() throws Exception {
-    queue = queue(1, 0, 1_000);
-    leave(3);
-    ask("a");
-    now.set(DEADLINE - 1);
-    ask("b");
-
-    assertThat(take()).containsExactly("a");
-  }
-
-  @Test
-  void workThatHasBegunIsFinishedMeanwhile() throws Exception {
-    leave(32);
-    ask("a1", "a2", "a3");
-    assertThat(take()).containsExactly("a1");
-    for (int i = 0; i < 9; i++) {
-      ask("old" + i);
-    }
-    now.set(TARGET + 1);
-    for (int i = 0; i < 7; i++) {
-      ask("new" + i);
+    @AfterEach
+    void stop() {
+        queue.close();
+        metrics.close();
     }
 
-    assertThat(take(8)).containsExactly("new6", "new5", "new4", "a2", "new3", "new2", "new1", "a3");
-    assertThat(take(3)).containsExactly("new0", "old8", "old7");
-  }
+    @Test
+    void theFirstIsServedAsLongAsNobodyHasWaitedForTooLong() throws Exception {
+        ask("a");
+        ask("b");
+        now.set(TARGET);
 
-  @Test
-  void aRequestThatHasBegunIsNoReasonToServeTheNewest() throws Exception {
-    leave(3);
-    ask("a1", "a2", "a3");
-    assertThat(take()).containsExactly("a1");
-    now.set(TARGET + 1);
-    ask("b");
-    ask("c");
-
-    assertThat(take()).containsExactly("b");
-  }
-
-  @Test
-  void aBatchIsFilledWithTheNewest() throws Exception {
-    queue = queue(3, TARGET, 1_000);
-    leave(3);
-    for (var word : List.of("a", "b", "c", "d")) {
-      ask(word);
-    }
-    now.set(TARGET + 1);
-
-    assertThat(take()).containsExactly("d", "c", "b");
-  }
-
-  @Test
-  void callersWhoHaveGoneKeepNoPlaceThoughOthersAreServedFirst() throws Exception {
-    leave(3);
-    for (int i = 0; i < 150; i++) {
-      ask(() -> true, "gone");
-    }
-    ask("here");
-    now.set(TARGET + 1);
-    for (var word : List.of("a", "b", "c")) {
-      ask(word);
+        assertThat(take()).containsExactly("a");
+        assertThat(take()).containsExactly("b");
     }
 
-    assertThat(take(3)).containsExactly("c", "b", "a");
-    assertThat(queue.size()).isEqualTo(1);
-    assertThat(metrics.scrape().lines())
-        .contains(
-            "berth_abandoned_total{model=\"words\"} 153.0",
-            "berth_queue_depth{model=\"words\"} 1.0");
-    assertThat(take()).containsExactly("here");
-  }
+    @Test
+    void theNewestIsServedWhileSomebodyHasWaitedForTooLongAndOthersLeave() throws Exception {
+        leave(3);
+        ask("a");
+        now.set(50);
+        ask("b");
+        ask("c");
+        now.set(TARGET + 1);
+        ask("d");
 
-  @Test
-  void callersAreAskedInTurn() throws Exception {
-    leave(3);
-    var asked = new ArrayList<AtomicInteger>();
-    for (int i = 0; i < 100; i++) {
-      var count = new AtomicInteger();
-      asked.add(count);
-      ask(() -> count.incrementAndGet() < 0, "word");
+        assertThat(take()).containsExactly("d");
+        assertThat(take()).containsExactly("c");
+        ask("e");
+        assertThat(take()).containsExactly("e");
+        assertThat(take()).containsExactly("b");
+        ask("f");
+        assertThat(take()).containsExactly("f");
+        assertThat(take()).containsExactly("a");
+        now.addAndGet(TARGET);
+        ask("g");
+        ask("h");
+        assertThat(take()).as("those that stood in line are gone").containsExactly("g");
     }
-    now.set(TARGET + 1);
-    take(3);
 
-    assertThat(asked.stream().limit(97))
-        .as("the others were served")
-        .allSatisfy(count -> assertThat(count.get()).isBetween(1, 2));
-  }
+    @Test
+    void clientsThatAskAgainAtOnceAreServedInTurnThoughTheyWaitForTooLong() throws Exception {
+        for (int i = 0; i < 16; i++) {
+            ask("client" + i);
+        }
+        now.set(TARGET + 1);
 
-  @Test
-  void aFullQueueMakesRoomWhereCallersHaveGone() throws Exception {
-    queue = queue(1, TARGET, 2);
-    var gone = new AtomicBoolean();
-    ask("a");
-    ask(gone::get, "b", "c");
-    assertThatThrownBy(() -> ask("d"))
-        .hasMessageContaining("found 2 requests waiting, expected fewer than 2");
-    gone.set(true);
-    assertThatCode(() -> queue.requireRoom(DEADLINE)).doesNotThrowAnyException();
-    ask("d", "e");
-
-    assertThat(take(3)).containsExactly("a", "d", "e");
-  }
-
-  @Test
-  void piecesAreOneRequestToTheQueueAndOneRecordToAllCounts() throws Exception {
-    queue = queue(1, TARGET, 2);
-    submit(
-        () -> false,
-        new Pieces<>(
-            List.of("a1", "a2", "a3", "a4", "b", "c1", "c2"),
-            new int[] {2, 2, 2, 2, 1, 2, 2},
-            new int[] {4, 1, 2}));
-    assertThat(queue.size()).isEqualTo(1);
-    assertThat(take(4)).containsExactly("a1", "a2", "a3", "a4");
-    ask("d");
-    assertThatThrownBy(() -> ask("e"))
-        .hasMessageContaining("found 2 requests waiting, expected fewer than 2");
-    assertThat(metrics.scrape().lines())
-        .contains(
-            "berth_records_total{model=\"words\"} 4.0",
-            "berth_queue_depth{model=\"words\"} 2.0",
-            "berth_queue_wait_seconds_count{model=\"words\"} 1");
-
-    assertThat(take(4)).containsExactly("d", "b", "c1", "c2");
-    assertThat(metrics.scrape().lines())
-        .contains(
-            "berth_queue_depth{model=\"words\"} 0.0",
-            "berth_queue_wait_seconds_count{model=\"words\"} 4");
-  }
-
-  @Test
-  void aRequestOfManyPiecesHoldsUpNoOthers() throws Exception {
-    for (int i = 0; i < 2; i++) {
-      submit(
-          () -> false,
-          new Pieces<>(
-              Arrays.asList("a", "a", "a", "a", "a", "a", "a", "a"), new int[8], new int[] {8}));
+        for (int i = 0; i < 64; i++) {
+            now.addAndGet(TARGET);
+            var served = "client" + i % 16;
+            assertThat(take()).containsExactly(served);
+            ask(served);
+        }
     }
-    take(5);
-    ask("b");
 
-    assertThat(take()).containsExactly("b");
-  }
+    @Test
+    void theFirstIsServedAgainWhenOthersLeaveNoMore() throws Exception {
+        leave(4);
+        ask("first");
+        now.set(TARGET + 1);
 
-  @Test
-  void aRecordOfWhichSomePiecesAreLeftIsDroppedOnce() throws Exception {
-    queue = queue(2, TARGET, 10);
-    var gone = new AtomicBoolean();
-    submit(
-        () -> gone.getAndSet(true),
-        new Pieces<>(List.of("a1", "a2", "a3", "b1", "b2"), new int[5], new int[] {3, 2}));
-    assertThat(take()).containsExactly("a1", "a2");
-    ask("c");
-
-    assertThat(take()).containsExactly("c");
-    assertThat(metrics.scrape().lines())
-        .contains(
-            "berth_abandoned_total{model=\"words\"} 2.0", "berth_queue_depth{model=\"words\"} 0.0");
-  }
-
-  @Test
-  void piecesMustBeAsManyAsTheirRecordsSay() {
-    assertThatThrownBy(() -> new Pieces<>(List.of("a", "b"), new int[2], new int[] {1, 2}))
-        .hasMessage("pieces: found 2 with 2 lengths, expected 3 of each");
-  }
-
-  private BatchQueue<String, String> queue(int size, int target, int capacity) {
-    var limits = new BatchLimits(size, 1_000, Duration.ZERO, capacity, Duration.ofNanos(target));
-    // Closed, so that it has no threads of its own.
-    var pool = new WorkerPool(1, () -> {}, metrics);
-    pool.close();
-    var made =
-        new BatchQueue<String, String>("words", pool, limits, now::get, metrics.ofModel("words"));
-    made.join(new IdleRunner(0));
-    return made;
-  }
-
-  private void ask(String... words) {
-    ask(() -> false, words);
-  }
-
-  private void ask(BooleanSupplier hasGone, String... words) {
-    submit(hasGone, Serving.pieces(List.of(words)));
-  }
-
-  private void submit(BooleanSupplier hasGone, Pieces<String> pieces) {
-    queue.submit(submission(hasGone, pieces));
-  }
-
-  private Submission<String, String> submission(String word) {
-    return submission(() -> false, Serving.pieces(List.of(word)));
-  }
-
-  private Submission<String, String> submission(BooleanSupplier hasGone, Pieces<String> pieces) {
-    return new Submission<>(
-        pieces,
-        now.get(),
-        new PartSink.None<>(DEADLINE),
-        new Caller(hasGone, Map.of(), RequestTrace.NONE),
-        () -> {});
-  }
-
-  /// So many callers give up before they have an answer.
-  private void leave(int callers) {
-    for (int i = 0; i < callers; i++) {
-      var submission = submission("impatient");
-      queue.submit(submission);
-      queue.abandon(submission);
+        int before = 0;
+        do {
+            ask("client");
+            before++;
+        } while (take().equals(List.of("client")));
+        assertThat(before).isBetween(2, 32);
     }
-  }
 
-  /// Predicts a batch.
-  private List<String> take() throws InterruptedException {
-    var batch = queue.take(0).orElseThrow();
-    queue.answer(batch, batch.records());
-    return batch.records();
-  }
+    @Test
+    void oneWhoLeavesIsNoReasonToServeTheNewest() throws Exception {
+        leave(1);
+        ask("a");
+        now.set(TARGET + 1);
+        ask("b");
 
-  private List<String> take(int batches) throws InterruptedException {
-    var all = new ArrayList<String>();
-    for (int i = 0; i < batches; i++) {
-      all.addAll(take());
+        assertThat(take()).containsExactly("a");
     }
-    return all;
-  }
+
+    @Test
+    void whoIsTurnedAwayIsAReasonToServeTheNewest() throws Exception {
+        askTwoAndRefuseThree(Duration.ofSeconds(5));
+
+        assertThat(take()).containsExactly("b");
+    }
+
+    /// All that are let in with so little time have their answer in half of it.
+    @Test
+    void whoHasLittleTimeAndIsTurnedAwayIsNoReasonToServeTheNewest() throws Exception {
+        askTwoAndRefuseThree(Duration.ofSeconds(4));
+
+        assertThat(take()).containsExactly("a");
+    }
+
+    private void askTwoAndRefuseThree(Duration left) throws Exception {
+        queue = queue(1, TARGET, 2);
+        ask("a");
+        now.set(TARGET + 1);
+        ask("b");
+        for (int i = 0; i < 3; i++) {
+            assertThatThrownBy(() -> queue.requireRoom(now.get() + left.toNanos()))
+                    .hasMessageContaining("overloaded");
+        }
+    }
+
+    @Test
+    void whoLeavesInTheMidstOfAnAnswerIsNoReasonToServeTheNewest() throws Exception {
+        for (int i = 0; i < 3; i++) {
+            var stream = submission("stream");
+            stream.runsOn(0);
+            queue.submit(stream);
+            queue.abandon(stream);
+        }
+        ask("a");
+        now.set(TARGET + 1);
+        ask("b");
+
+        assertThat(take()).containsExactly("a");
+    }
+
+    @Test
+    void withoutATargetTheFirstIsServedHoweverLongItHasWaited() throws Exception {
+        queue = queue(1, 0, 1_000);
+        leave(3);
+        ask("a");
+        now.set(DEADLINE - 1);
+        ask("b");
+
+        assertThat(take()).containsExactly("a");
+    }
+
+    @Test
+    void workThatHasBegunIsFinishedMeanwhile() throws Exception {
+        leave(32);
+        ask("a1", "a2", "a3");
+        assertThat(take()).containsExactly("a1");
+        for (int i = 0; i < 9; i++) {
+            ask("old" + i);
+        }
+        now.set(TARGET + 1);
+        for (int i = 0; i < 7; i++) {
+            ask("new" + i);
+        }
+
+        assertThat(take(8)).containsExactly("new6", "new5", "new4", "a2", "new3", "new2", "new1", "a3");
+        assertThat(take(3)).containsExactly("new0", "old8", "old7");
+    }
+
+    @Test
+    void aRequestThatHasBegunIsNoReasonToServeTheNewest() throws Exception {
+        leave(3);
+        ask("a1", "a2", "a3");
+        assertThat(take()).containsExactly("a1");
+        now.set(TARGET + 1);
+        ask("b");
+        ask("c");
+
+        assertThat(take()).containsExactly("b");
+    }
+
+    @Test
+    void aBatchIsFilledWithTheNewest() throws Exception {
+        queue = queue(3, TARGET, 1_000);
+        leave(3);
+        for (var word : List.of("a", "b", "c", "d")) {
+            ask(word);
+        }
+        now.set(TARGET + 1);
+
+        assertThat(take()).containsExactly("d", "c", "b");
+    }
+
+    @Test
+    void callersWhoHaveGoneKeepNoPlaceThoughOthersAreServedFirst() throws Exception {
+        leave(3);
+        for (int i = 0; i < 150; i++) {
+            ask(() -> true, "gone");
+        }
+        ask("here");
+        now.set(TARGET + 1);
+        for (var word : List.of("a", "b", "c")) {
+            ask(word);
+        }
+
+        assertThat(take(3)).containsExactly("c", "b", "a");
+        assertThat(queue.size()).isEqualTo(1);
+        assertThat(metrics.scrape().lines())
+                .contains("berth_abandoned_total{model=\"words\"} 153.0", "berth_queue_depth{model=\"words\"} 1.0");
+        assertThat(take()).containsExactly("here");
+    }
+
+    @Test
+    void callersAreAskedInTurn() throws Exception {
+        leave(3);
+        var asked = new ArrayList<AtomicInteger>();
+        for (int i = 0; i < 100; i++) {
+            var count = new AtomicInteger();
+            asked.add(count);
+            ask(() -> count.incrementAndGet() < 0, "word");
+        }
+        now.set(TARGET + 1);
+        take(3);
+
+        assertThat(asked.stream().limit(97))
+                .as("the others were served")
+                .allSatisfy(count -> assertThat(count.get()).isBetween(1, 2));
+    }
+
+    @Test
+    void aFullQueueMakesRoomWhereCallersHaveGone() throws Exception {
+        queue = queue(1, TARGET, 2);
+        var gone = new AtomicBoolean();
+        ask("a");
+        ask(gone::get, "b", "c");
+        assertThatThrownBy(() -> ask("d")).hasMessageContaining("found 2 requests waiting, expected fewer than 2");
+        gone.set(true);
+        assertThatCode(() -> queue.requireRoom(DEADLINE)).doesNotThrowAnyException();
+        ask("d", "e");
+
+        assertThat(take(3)).containsExactly("a", "d", "e");
+    }
+
+    @Test
+    void piecesAreOneRequestToTheQueueAndOneRecordToAllCounts() throws Exception {
+        queue = queue(1, TARGET, 2);
+        submit(
+                () -> false,
+                new Pieces<>(
+                        List.of("a1", "a2", "a3", "a4", "b", "c1", "c2"),
+                        new int[] {2, 2, 2, 2, 1, 2, 2},
+                        new int[] {4, 1, 2}));
+        assertThat(queue.size()).isEqualTo(1);
+        assertThat(take(4)).containsExactly("a1", "a2", "a3", "a4");
+        ask("d");
+        assertThatThrownBy(() -> ask("e")).hasMessageContaining("found 2 requests waiting, expected fewer than 2");
+        assertThat(metrics.scrape().lines())
+                .contains(
+                        "berth_records_total{model=\"words\"} 4.0",
+                        "berth_queue_depth{model=\"words\"} 2.0",
+                        "berth_queue_wait_seconds_count{model=\"words\"} 1");
+
+        assertThat(take(4)).containsExactly("d", "b", "c1", "c2");
+        assertThat(metrics.scrape().lines())
+                .contains(
+                        "berth_queue_depth{model=\"words\"} 0.0", "berth_queue_wait_seconds_count{model=\"words\"} 4");
+    }
+
+    @Test
+    void aRequestOfManyPiecesHoldsUpNoOthers() throws Exception {
+        for (int i = 0; i < 2; i++) {
+            submit(
+                    () -> false,
+                    new Pieces<>(Arrays.asList("a", "a", "a", "a", "a", "a", "a", "a"), new int[8], new int[] {8}));
+        }
+        take(5);
+        ask("b");
+
+        assertThat(take()).containsExactly("b");
+    }
+
+    @Test
+    void aRecordOfWhichSomePiecesAreLeftIsDroppedOnce() throws Exception {
+        queue = queue(2, TARGET, 10);
+        var gone = new AtomicBoolean();
+        submit(
+                () -> gone.getAndSet(true),
+                new Pieces<>(List.of("a1", "a2", "a3", "b1", "b2"), new int[5], new int[] {3, 2}));
+        assertThat(take()).containsExactly("a1", "a2");
+        ask("c");
+
+        assertThat(take()).containsExactly("c");
+        assertThat(metrics.scrape().lines())
+                .contains("berth_abandoned_total{model=\"words\"} 2.0", "berth_queue_depth{model=\"words\"} 0.0");
+    }
+
+    @Test
+    void piecesMustBeAsManyAsTheirRecordsSay() {
+        assertThatThrownBy(() -> new Pieces<>(List.of("a", "b"), new int[2], new int[] {1, 2}))
+                .hasMessage("pieces: found 2 with 2 lengths, expected 3 of each");
+    }
+
+    private BatchQueue<String, String> queue(int size, int target, int capacity) {
+        var limits = new BatchLimits(size, 1_000, Duration.ZERO, capacity, Duration.ofNanos(target));
+        // Closed, so that it has no threads of its own.
+        var pool = new WorkerPool(1, () -> {}, metrics);
+        pool.close();
+        var made = new BatchQueue<String, String>("words", pool, limits, now::get, metrics.ofModel("words"));
+        made.join(new IdleRunner(0));
+        return made;
+    }
+
+    private void ask(String... words) {
+        ask(() -> false, words);
+    }
+
+    private void ask(BooleanSupplier hasGone, String... words) {
+        submit(hasGone, Serving.pieces(List.of(words)));
+    }
+
+    private void submit(BooleanSupplier hasGone, Pieces<String> pieces) {
+        queue.submit(submission(hasGone, pieces));
+    }
+
+    private Submission<String, String> submission(String word) {
+        return submission(() -> false, Serving.pieces(List.of(word)));
+    }
+
+    private Submission<String, String> submission(BooleanSupplier hasGone, Pieces<String> pieces) {
+        return new Submission<>(
+                pieces,
+                now.get(),
+                new PartSink.None<>(DEADLINE),
+                new Caller(hasGone, Map.of(), RequestTrace.NONE),
+                () -> {});
+    }
+
+    /// So many callers give up before they have an answer.
+    private void leave(int callers) {
+        for (int i = 0; i < callers; i++) {
+            var submission = submission("impatient");
+            queue.submit(submission);
+            queue.abandon(submission);
+        }
+    }
+
+    /// Predicts a batch.
+    private List<String> take() throws InterruptedException {
+        var batch = queue.take(0).orElseThrow();
+        queue.answer(batch, batch.records());
+        return batch.records();
+    }
+
+    private List<String> take(int batches) throws InterruptedException {
+        var all = new ArrayList<String>();
+        for (int i = 0; i < batches; i++) {
+            all.addAll(take());
+        }
+        return all;
+    }
 }

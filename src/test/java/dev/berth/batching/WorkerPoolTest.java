@@ -21,148 +21,147 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(600)
 class WorkerPoolTest {
 
-  private static final BatchLimits ONE_BY_ONE =
-      new BatchLimits(1, 1_000, Duration.ZERO, 1_000, Duration.ZERO);
+    private static final BatchLimits ONE_BY_ONE = new BatchLimits(1, 1_000, Duration.ZERO, 1_000, Duration.ZERO);
 
-  private final ServingMetrics metrics = new ServingMetrics();
-  private final WorkerPool pool = new WorkerPool(1, () -> {}, metrics);
-  private final List<Serving> models = new ArrayList<>();
+    private final ServingMetrics metrics = new ServingMetrics();
+    private final WorkerPool pool = new WorkerPool(1, () -> {}, metrics);
+    private final List<Serving> models = new ArrayList<>();
 
-  @AfterEach
-  void stop() {
-    models.forEach(Serving::close);
-    pool.close();
-    metrics.close();
-  }
-
-  @Test
-  void allModelsShareTheThreadsOfThePool() throws Exception {
-    var before = workerThreads();
-    for (int model = 0; model < 50; model++) {
-      model();
+    @AfterEach
+    void stop() {
+        models.forEach(Serving::close);
+        pool.close();
+        metrics.close();
     }
-    for (var model : models) {
-      assertAnswered(model.ask("a"), "A");
+
+    @Test
+    void allModelsShareTheThreadsOfThePool() throws Exception {
+        var before = workerThreads();
+        for (int model = 0; model < 50; model++) {
+            model();
+        }
+        for (var model : models) {
+            assertAnswered(model.ask("a"), "A");
+        }
+        assertThat(workerThreads() - before).isEqualTo(1);
     }
-    assertThat(workerThreads() - before).isEqualTo(1);
-  }
 
-  @Test
-  void modelsTakeTurnsBatchByBatch() throws Exception {
-    var first = model();
-    var second = model();
-    var held = first.askAndHold();
-    var many = first.askAndWait("a", "b", "c", "d");
-    var few = second.askAndWait("x");
-    first.model.release();
+    @Test
+    void modelsTakeTurnsBatchByBatch() throws Exception {
+        var first = model();
+        var second = model();
+        var held = first.askAndHold();
+        var many = first.askAndWait("a", "b", "c", "d");
+        var few = second.askAndWait("x");
+        first.model.release();
 
-    assertAnswered(held, "HOLD");
-    assertAnswered(few, "X");
-    assertAnswered(many, "A", "B", "C", "D");
-    assertThat(order).containsSubsequence("hold", "x", "b");
-  }
+        assertAnswered(held, "HOLD");
+        assertAnswered(few, "X");
+        assertAnswered(many, "A", "B", "C", "D");
+        assertThat(order).containsSubsequence("hold", "x", "b");
+    }
 
-  @Test
-  void aModelThatHoldsItsThreadForEverKeepsNoOtherModelFromServing() throws Exception {
-    var wedged = model();
-    var other = model();
-    var stuck = wedged.ask(Duration.ofSeconds(1), () -> false, "stuck");
-    wedged.awaitRunning("stuck");
-    assertRefused(stuck, ErrorType.DEADLINE_EXCEEDED);
-    var waiting = other.askAndWait("a");
+    @Test
+    void aModelThatHoldsItsThreadForEverKeepsNoOtherModelFromServing() throws Exception {
+        var wedged = model();
+        var other = model();
+        var stuck = wedged.ask(Duration.ofSeconds(1), () -> false, "stuck");
+        wedged.awaitRunning("stuck");
+        assertRefused(stuck, ErrorType.DEADLINE_EXCEEDED);
+        var waiting = other.askAndWait("a");
 
-    assertThat(wedged.batcher.findStuck(Duration.ZERO)).hasSize(1);
-    assertThat(wedged.batcher.findStuck(Duration.ZERO)).as("once").isEmpty();
-    assertAnswered(waiting, "A");
-    assertThat(other.batcher.liveWorkers()).isEqualTo(1);
-    assertRefused(wedged.ask("b"), ErrorType.NOT_READY);
+        assertThat(wedged.batcher.findStuck(Duration.ZERO)).hasSize(1);
+        assertThat(wedged.batcher.findStuck(Duration.ZERO)).as("once").isEmpty();
+        assertAnswered(waiting, "A");
+        assertThat(other.batcher.liveWorkers()).isEqualTo(1);
+        assertRefused(wedged.ask("b"), ErrorType.NOT_READY);
 
-    wedged.model.release();
-    await().until(() -> wedged.batcher.liveWorkers() == 1);
-    assertAnswered(wedged.ask("b"), "B");
-  }
+        wedged.model.release();
+        await().until(() -> wedged.batcher.liveWorkers() == 1);
+        assertAnswered(wedged.ask("b"), "B");
+    }
 
-  @Test
-  @Tag("slow")
-  void aModelThatIsUnloadedWhileItHoldsItsThreadGivesItsPlaceToTheOthers() throws Exception {
-    var wedged = model();
-    var other = model();
-    var stuck = wedged.ask("stuck");
-    wedged.awaitRunning("stuck");
-    wedged.batcher.close();
+    @Test
+    @Tag("slow")
+    void aModelThatIsUnloadedWhileItHoldsItsThreadGivesItsPlaceToTheOthers() throws Exception {
+        var wedged = model();
+        var other = model();
+        var stuck = wedged.ask("stuck");
+        wedged.awaitRunning("stuck");
+        wedged.batcher.close();
 
-    assertRefused(stuck, ErrorType.NOT_READY);
-    assertThat(wedged.batcher.hasEnded()).isFalse();
-    assertAnswered(other.ask("a"), "A");
+        assertRefused(stuck, ErrorType.NOT_READY);
+        assertThat(wedged.batcher.hasEnded()).isFalse();
+        assertAnswered(other.ask("a"), "A");
 
-    wedged.model.release();
-    await().until(wedged.batcher::hasEnded);
-    assertThat(wedged.model.events).endsWith("close 0");
-  }
+        wedged.model.release();
+        await().until(wedged.batcher::hasEnded);
+        assertThat(wedged.model.events).endsWith("close 0");
+    }
 
-  @Test
-  void aModelThatIsUnloadedLeavesTheOthersServing() throws Exception {
-    var leaving = model();
-    var staying = model();
-    assertAnswered(leaving.ask("a"), "A");
-    leaving.batcher.close();
+    @Test
+    void aModelThatIsUnloadedLeavesTheOthersServing() throws Exception {
+        var leaving = model();
+        var staying = model();
+        assertAnswered(leaving.ask("a"), "A");
+        leaving.batcher.close();
 
-    assertThat(leaving.model.events).containsExactly("open 0", "close 0");
-    assertRefused(leaving.ask("b"), ErrorType.NOT_READY).hasMessage("words has stopped");
-    assertAnswered(staying.ask("c"), "C");
-  }
+        assertThat(leaving.model.events).containsExactly("open 0", "close 0");
+        assertRefused(leaving.ask("b"), ErrorType.NOT_READY).hasMessage("words has stopped");
+        assertAnswered(staying.ask("c"), "C");
+    }
 
-  @Test
-  void renewedThreadsForgetWhatHooksHaveLeftInThem() throws Exception {
-    var model = model();
-    assertAnswered(model.ask("a"), "A");
-    var before = thread();
-    pool.renew();
+    @Test
+    void renewedThreadsForgetWhatHooksHaveLeftInThem() throws Exception {
+        var model = model();
+        assertAnswered(model.ask("a"), "A");
+        var before = thread();
+        pool.renew();
 
-    await().until(() -> !before.isAlive());
-    assertAnswered(model.ask("b"), "B");
-    assertThat(thread()).isNotSameAs(before);
-  }
+        await().until(() -> !before.isAlive());
+        assertAnswered(model.ask("b"), "B");
+        assertThat(thread()).isNotSameAs(before);
+    }
 
-  @Test
-  void aThreadThatIsRenewedEndsItsBatchFirst() throws Exception {
-    var model = model();
-    var held = model.askAndHold();
-    var waiting = model.askAndWait("a");
-    pool.renew();
-    model.model.release();
+    @Test
+    void aThreadThatIsRenewedEndsItsBatchFirst() throws Exception {
+        var model = model();
+        var held = model.askAndHold();
+        var waiting = model.askAndWait("a");
+        pool.renew();
+        model.model.release();
 
-    assertAnswered(held, "HOLD");
-    assertAnswered(waiting, "A");
-  }
+        assertAnswered(held, "HOLD");
+        assertAnswered(waiting, "A");
+    }
 
-  @Test
-  void aPoolHasAWorker() {
-    assertThatThrownBy(() -> new WorkerPool(0, () -> {}, metrics))
-        .hasMessage("workers: found 0, expected at least 1");
-  }
+    @Test
+    void aPoolHasAWorker() {
+        assertThatThrownBy(() -> new WorkerPool(0, () -> {}, metrics))
+                .hasMessage("workers: found 0, expected at least 1");
+    }
 
-  /// What all models have been asked, in order.
-  private final List<String> order = new CopyOnWriteArrayList<>();
+    /// What all models have been asked, in order.
+    private final List<String> order = new CopyOnWriteArrayList<>();
 
-  private Serving model() throws Exception {
-    var serving = new Serving(pool, ONE_BY_ONE);
-    serving.model.order = order;
-    models.add(serving);
-    serving.batcher.start();
-    return serving;
-  }
+    private Serving model() throws Exception {
+        var serving = new Serving(pool, ONE_BY_ONE);
+        serving.model.order = order;
+        models.add(serving);
+        serving.batcher.start();
+        return serving;
+    }
 
-  private static Thread thread() {
-    return Thread.getAllStackTraces().keySet().stream()
-        .filter(thread -> thread.getName().equals("berth-worker-0"))
-        .findFirst()
-        .orElseThrow();
-  }
+    private static Thread thread() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().equals("berth-worker-0"))
+                .findFirst()
+                .orElseThrow();
+    }
 
-  private static long workerThreads() {
-    return Thread.getAllStackTraces().keySet().stream()
-        .filter(thread -> thread.getName().startsWith("berth-worker-"))
-        .count();
-  }
+    private static long workerThreads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("berth-worker-"))
+                .count();
+    }
 }

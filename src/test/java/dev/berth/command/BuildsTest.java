@@ -23,105 +23,101 @@ import org.junit.jupiter.params.provider.CsvSource;
 /// An artifact with builds for several devices.
 class BuildsTest {
 
-  private static final String QUESTION =
-      "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
+    private static final String QUESTION = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
 
-  @TempDir private Path directory;
+    @TempDir
+    private Path directory;
 
-  @BeforeEach
-  void build() throws IOException {
-    Files.createSymbolicLink(directory.resolve("cpu"), TestServer.SAMPLE_ARTIFACT);
-    for (var device : List.of("gpu", "inf2")) {
-      Files.createDirectory(directory.resolve(device));
-      TestArtifact.compiled(directory.resolve(device), device, "waves-1x128.pt");
+    @BeforeEach
+    void build() throws IOException {
+        Files.createSymbolicLink(directory.resolve("cpu"), TestServer.SAMPLE_ARTIFACT);
+        for (var device : List.of("gpu", "inf2")) {
+            Files.createDirectory(directory.resolve(device));
+            TestArtifact.compiled(directory.resolve(device), device, "waves-1x128.pt");
+        }
     }
-  }
 
-  @Test
-  void theBuildOfTheDeviceIsServed() throws Exception {
-    describe("{\"cpu\": \"cpu\", \"gpu\": \"gpu\", \"inf2\": \"inf2\"}");
-    try (var server = TestServer.artifact(directory).start()) {
-      assertThat(server.invoke(QUESTION, "Content-Type", "application/json").body())
-          .contains("\"answer\":\"Bob\"");
-      assertThat(server.get("/page/sample").body()).contains("question");
+    @Test
+    void theBuildOfTheDeviceIsServed() throws Exception {
+        describe("{\"cpu\": \"cpu\", \"gpu\": \"gpu\", \"inf2\": \"inf2\"}");
+        try (var server = TestServer.artifact(directory).start()) {
+            assertThat(server.invoke(QUESTION, "Content-Type", "application/json")
+                            .body())
+                    .contains("\"answer\":\"Bob\"");
+            assertThat(server.get("/page/sample").body()).contains("question");
+        }
     }
-  }
 
-  @Test
-  void oneOfManyModelsMayHaveBuilds() throws Exception {
-    describe("{\"cpu\": \"cpu\", \"gpu\": \"gpu\"}");
-    try (var server = TestServer.ofModels().start()) {
-      assertThat(server.load("qa", directory).statusCode()).isEqualTo(200);
-      assertThat(server.ask("qa", QUESTION, "Content-Type", "application/json").body())
-          .contains("\"answer\":\"Bob\"");
+    @Test
+    void oneOfManyModelsMayHaveBuilds() throws Exception {
+        describe("{\"cpu\": \"cpu\", \"gpu\": \"gpu\"}");
+        try (var server = TestServer.ofModels().start()) {
+            assertThat(server.load("qa", directory).statusCode()).isEqualTo(200);
+            assertThat(server.ask("qa", QUESTION, "Content-Type", "application/json")
+                            .body())
+                    .contains("\"answer\":\"Bob\"");
+        }
     }
-  }
 
-  @Test
-  void aCheckListsAllBuilds() throws Exception {
-    describe("{\"cpu\": \"cpu\", \"gpu\": \"gpu\", \"inf2\": \"inf2\"}");
-    assertThat(check())
-        .contains("artifact    " + directory, "builds      cpu, gpu, inf2; this is cpu")
-        .anyMatch(line -> line.startsWith("sample      {\"answer\":\"Warsaw\""));
-  }
+    @Test
+    void aCheckListsAllBuilds() throws Exception {
+        describe("{\"cpu\": \"cpu\", \"gpu\": \"gpu\", \"inf2\": \"inf2\"}");
+        assertThat(check())
+                .contains("artifact    " + directory, "builds      cpu, gpu, inf2; this is cpu")
+                .anyMatch(line -> line.startsWith("sample      {\"answer\":\"Warsaw\""));
+    }
 
-  @Test
-  void aDeviceWithoutABuildIsToldWhatThereIs() throws Exception {
-    describe("{\"gpu\": \"gpu\", \"inf2\": \"inf2\"}");
-    assertThatThrownBy(this::check)
-        .isInstanceOf(StartException.class)
-        .hasMessage(
-            "model artifact %s has builds for gpu, inf2, and this server uses cpu (INSTANCE_TYPE=cpu); add one for cpu to files in its model.json, or set INSTANCE_TYPE"
-                .formatted(directory));
-  }
+    @Test
+    void aDeviceWithoutABuildIsToldWhatThereIs() throws Exception {
+        describe("{\"gpu\": \"gpu\", \"inf2\": \"inf2\"}");
+        assertThatThrownBy(this::check)
+                .isInstanceOf(StartException.class)
+                .hasMessage(
+                        "model artifact %s has builds for gpu, inf2, and this server uses cpu (INSTANCE_TYPE=cpu); add one for cpu to files in its model.json, or set INSTANCE_TYPE"
+                                .formatted(directory));
+    }
 
-  @Test
-  void trainiumRunsWhatIsBuiltForInferentia2() throws Exception {
-    describe("{\"cpu\": \"cpu\", \"inf2\": \"inf2\"}");
-    var builds = ArtifactBuilds.read(directory).orElseThrow();
-    assertThat(builds.of(Target.TRN1)).hasValue(directory.resolve("inf2"));
-    assertThat(builds.of(Target.CPU)).hasValue(directory.resolve("cpu"));
-    assertThat(builds.of(Target.INF1)).isEmpty();
-  }
+    @Test
+    void trainiumRunsWhatIsBuiltForInferentia2() throws Exception {
+        describe("{\"cpu\": \"cpu\", \"inf2\": \"inf2\"}");
+        var builds = ArtifactBuilds.read(directory).orElseThrow();
+        assertThat(builds.of(Target.TRN1)).hasValue(directory.resolve("inf2"));
+        assertThat(builds.of(Target.CPU)).hasValue(directory.resolve("cpu"));
+        assertThat(builds.of(Target.INF1)).isEmpty();
+    }
 
-  @Test
-  void anArtifactWithAListOfFilesHasNoBuilds() {
-    assertThat(ArtifactBuilds.read(TestServer.SAMPLE_ARTIFACT)).isEmpty();
-  }
+    @Test
+    void anArtifactWithAListOfFilesHasNoBuilds() {
+        assertThat(ArtifactBuilds.read(TestServer.SAMPLE_ARTIFACT)).isEmpty();
+    }
 
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "{} | files: found an object, expected a list of",
-        "{\"tpu\": \"cpu\"} | found \"tpu\", expected devices: cpu, gpu, inf1, inf2, trn1",
-        "{\"cpu\": \"none\"} | files.cpu: found \"none\", expected the name of a directory",
-        "{\"cpu\": \"..\"} | files.cpu: found \"..\", expected the name of a directory",
-        "{\"cpu\": \".\"} | files.cpu: found \".\", expected the name of a directory",
-        "{\"cpu\": 1} | files.cpu: found 1, expected the name of a directory",
-        "{\"gpu\": \"cpu\"} | files.gpu: found a build that is traced for cpu, expected one for gpu"
-      })
-  void whatIsWrongIsNamed(String files, String problem) throws Exception {
-    describe(files);
-    assertThatThrownBy(() -> ArtifactBuilds.read(directory))
-        .isInstanceOf(ModelArtifactException.class)
-        .hasMessageContaining(problem);
-    assertThatThrownBy(this::check)
-        .isInstanceOf(StartException.class)
-        .hasMessageContaining(problem);
-  }
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{} | files: found an object, expected a list of",
+                "{\"tpu\": \"cpu\"} | found \"tpu\", expected devices: cpu, gpu, inf1, inf2, trn1",
+                "{\"cpu\": \"none\"} | files.cpu: found \"none\", expected the name of a directory",
+                "{\"cpu\": \"..\"} | files.cpu: found \"..\", expected the name of a directory",
+                "{\"cpu\": \".\"} | files.cpu: found \".\", expected the name of a directory",
+                "{\"cpu\": 1} | files.cpu: found 1, expected the name of a directory",
+                "{\"gpu\": \"cpu\"} | files.gpu: found a build that is traced for cpu, expected one for gpu"
+            })
+    void whatIsWrongIsNamed(String files, String problem) throws Exception {
+        describe(files);
+        assertThatThrownBy(() -> ArtifactBuilds.read(directory))
+                .isInstanceOf(ModelArtifactException.class)
+                .hasMessageContaining(problem);
+        assertThatThrownBy(this::check).isInstanceOf(StartException.class).hasMessageContaining(problem);
+    }
 
-  private void describe(String files) throws IOException {
-    Files.writeString(
-        directory.resolve("model.json"), "{\"format\": 1, \"files\": %s}".formatted(files));
-  }
+    private void describe(String files) throws IOException {
+        Files.writeString(directory.resolve("model.json"), "{\"format\": 1, \"files\": %s}".formatted(files));
+    }
 
-  private List<String> check() throws StartException {
-    return Check.run(
-        Configuration.read(
-                Map.of("INSTANCE_TYPE", "cpu", "BERTH_MODEL_DIR", directory.toString()),
-                Map.of(),
-                Path.of("."))
-            .config());
-  }
+    private List<String> check() throws StartException {
+        return Check.run(Configuration.read(
+                        Map.of("INSTANCE_TYPE", "cpu", "BERTH_MODEL_DIR", directory.toString()), Map.of(), Path.of("."))
+                .config());
+    }
 }

@@ -19,47 +19,48 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// compared with JSON nevertheless.
 class DefaultTypesTest {
 
-  private static final String DEFAULT = "SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT";
-  private static final Path TASKS = Path.of("src/test/resources/tasks");
+    private static final String DEFAULT = "SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT";
+    private static final Path TASKS = Path.of("src/test/resources/tasks");
 
-  static List<Path> tasks() throws IOException {
-    try (var tasks = Files.list(TASKS)) {
-      return tasks.sorted().toList();
+    static List<Path> tasks() throws IOException {
+        try (var tasks = Files.list(TASKS)) {
+            return tasks.sorted().toList();
+        }
     }
-  }
 
-  @ParameterizedTest
-  @MethodSource("tasks")
-  @Tag("slow")
-  void everyTaskIsServedWhereTheDefaultIsCsv(Path artifact) throws Exception {
-    try (var server = TestServer.artifact(artifact).set(DEFAULT, "text/csv").start()) {
-      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+    @ParameterizedTest
+    @MethodSource("tasks")
+    @Tag("slow")
+    void everyTaskIsServedWhereTheDefaultIsCsv(Path artifact) throws Exception {
+        try (var server = TestServer.artifact(artifact).set(DEFAULT, "text/csv").start()) {
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+        }
     }
-  }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"text/csv", "application/jsonlines"})
-  @Tag("slow")
-  void everyTaskIsLoadedWhateverTheDefaultIs(String type) throws Exception {
-    try (var server = TestServer.ofModels().set(DEFAULT, type).start()) {
-      for (var artifact : tasks()) {
-        var loaded = server.load("m", artifact.toAbsolutePath());
-        assertThat(loaded.statusCode()).as(loaded.body()).isEqualTo(200);
-        server.unload("m");
-      }
+    @ParameterizedTest
+    @ValueSource(strings = {"text/csv", "application/jsonlines"})
+    @Tag("slow")
+    void everyTaskIsLoadedWhateverTheDefaultIs(String type) throws Exception {
+        try (var server = TestServer.ofModels().set(DEFAULT, type).start()) {
+            for (var artifact : tasks()) {
+                var loaded = server.load("m", artifact.toAbsolutePath());
+                assertThat(loaded.statusCode()).as(loaded.body()).isEqualTo(200);
+                server.unload("m");
+            }
+        }
     }
-  }
 
-  @Test
-  void aTorchScriptWithASampleIsServedToo(@TempDir Path directory) throws Exception {
-    Files.copy(TestArtifact.TORCHSCRIPT.resolve("doubled.pt"), directory.resolve("model.pt"));
-    Files.writeString(directory.resolve("sample.json"), "[1.5, 2]");
-    Files.writeString(directory.resolve("sample-response.json"), "[3.0, 4.0]");
-    for (var type : List.of("text/csv", "application/jsonlines")) {
-      try (var server = TestServer.artifact(directory).set(DEFAULT, type).start()) {
-        assertThat(server.invoke("[1.5, 2]", "Content-Type", "application/json").body())
-            .isEqualTo(type.equals("text/csv") ? "3.0,4.0" : "[3.0,4.0]");
-      }
+    @Test
+    void aTorchScriptWithASampleIsServedToo(@TempDir Path directory) throws Exception {
+        Files.copy(TestArtifact.TORCHSCRIPT.resolve("doubled.pt"), directory.resolve("model.pt"));
+        Files.writeString(directory.resolve("sample.json"), "[1.5, 2]");
+        Files.writeString(directory.resolve("sample-response.json"), "[3.0, 4.0]");
+        for (var type : List.of("text/csv", "application/jsonlines")) {
+            try (var server = TestServer.artifact(directory).set(DEFAULT, type).start()) {
+                assertThat(server.invoke("[1.5, 2]", "Content-Type", "application/json")
+                                .body())
+                        .isEqualTo(type.equals("text/csv") ? "3.0,4.0" : "[3.0,4.0]");
+            }
+        }
     }
-  }
 }

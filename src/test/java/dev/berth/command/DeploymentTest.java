@@ -23,65 +23,59 @@ import org.junit.jupiter.api.io.TempDir;
 /// Which workers there are, and how large their batches. `CheckTest` is about what is wrong.
 class DeploymentTest {
 
-  private static final int CORES = Runtime.getRuntime().availableProcessors();
+    private static final int CORES = Runtime.getRuntime().availableProcessors();
 
-  @Test
-  void aProfileDecidesHowWorkersShareTheCores() throws Exception {
-    assertThat(plan(Map.of()).workers()).isEqualTo(workers(CORES, CpuProfile.ADAPTIVE));
-    assertThat(plan(Map.of("BERTH_CPU_PROFILE", "latency")).workers())
-        .isEqualTo(workers(1, CpuProfile.LATENCY));
-    assertThat(plan(Map.of("BERTH_CPU_PROFILE", "throughput")).workers())
-        .isEqualTo(workers(CORES, CpuProfile.THROUGHPUT));
-    assertThat(
-            plan(Map.of("BERTH_CPU_PROFILE", "throughput", "SAGEMAKER_MODEL_SERVER_WORKERS", "7"))
-                .workers())
-        .isEqualTo(workers(7, CpuProfile.THROUGHPUT));
-  }
+    @Test
+    void aProfileDecidesHowWorkersShareTheCores() throws Exception {
+        assertThat(plan(Map.of()).workers()).isEqualTo(workers(CORES, CpuProfile.ADAPTIVE));
+        assertThat(plan(Map.of("BERTH_CPU_PROFILE", "latency")).workers()).isEqualTo(workers(1, CpuProfile.LATENCY));
+        assertThat(plan(Map.of("BERTH_CPU_PROFILE", "throughput")).workers())
+                .isEqualTo(workers(CORES, CpuProfile.THROUGHPUT));
+        assertThat(plan(Map.of("BERTH_CPU_PROFILE", "throughput", "SAGEMAKER_MODEL_SERVER_WORKERS", "7"))
+                        .workers())
+                .isEqualTo(workers(7, CpuProfile.THROUGHPUT));
+    }
 
-  @Test
-  void aBatchIsAsLargeAsTheModelAndTheDeviceWant(@TempDir Path directory) throws Exception {
-    assertThat(plan(Map.of()).limits().maxBatchSize()).isEqualTo(1);
-    TestArtifact.compiled(directory, "cpu", "waves-1x128.pt", "waves-4x128.pt", "waves-2x384.pt");
-    var artifact = directory.toString();
-    assertThat(plan(Map.of("BERTH_MODEL_DIR", artifact)).limits().maxBatchSize()).isEqualTo(4);
-    assertThat(
-            plan(Map.of("BERTH_MODEL_DIR", artifact, "BERTH_MAX_BATCH_SIZE", "9"))
-                .limits()
-                .maxBatchSize())
-        .isEqualTo(9);
-  }
+    @Test
+    void aBatchIsAsLargeAsTheModelAndTheDeviceWant(@TempDir Path directory) throws Exception {
+        assertThat(plan(Map.of()).limits().maxBatchSize()).isEqualTo(1);
+        TestArtifact.compiled(directory, "cpu", "waves-1x128.pt", "waves-4x128.pt", "waves-2x384.pt");
+        var artifact = directory.toString();
+        assertThat(plan(Map.of("BERTH_MODEL_DIR", artifact)).limits().maxBatchSize())
+                .isEqualTo(4);
+        assertThat(plan(Map.of("BERTH_MODEL_DIR", artifact, "BERTH_MAX_BATCH_SIZE", "9"))
+                        .limits()
+                        .maxBatchSize())
+                .isEqualTo(9);
+    }
 
-  @Test
-  void theEngineOfAModelOfTheHubIsKnown(@TempDir Path directory) throws Exception {
-    assertThat(Deployment.engines(directory)).isEmpty();
-    OnnxModel.linear()
-        .write(Files.createDirectory(directory.resolve("onnx")).resolve("model.onnx"));
-    assertThat(Deployment.engines(directory)).extracting(Engine::name).containsExactly("onnx");
-  }
+    @Test
+    void theEngineOfAModelOfTheHubIsKnown(@TempDir Path directory) throws Exception {
+        assertThat(Deployment.engines(directory)).isEmpty();
+        OnnxModel.linear()
+                .write(Files.createDirectory(directory.resolve("onnx")).resolve("model.onnx"));
+        assertThat(Deployment.engines(directory)).extracting(Engine::name).containsExactly("onnx");
+    }
 
-  @Test
-  void aModelIsAsLargeAsItsFilesTogether(@TempDir Path directory) throws Exception {
-    OnnxModel.linear()
-        .weightsIn("weights.bin", "more", 3_000_000, 750_000)
-        .write(directory.resolve("model.onnx"));
-    Files.write(directory.resolve("weights.bin"), new byte[3_000_000]);
-    assertThat(ArtifactHooks.open(directory, Optional.empty()).description())
-        .containsEntry("files", "model.onnx 3.0 MB");
-  }
+    @Test
+    void aModelIsAsLargeAsItsFilesTogether(@TempDir Path directory) throws Exception {
+        OnnxModel.linear().weightsIn("weights.bin", "more", 3_000_000, 750_000).write(directory.resolve("model.onnx"));
+        Files.write(directory.resolve("weights.bin"), new byte[3_000_000]);
+        assertThat(ArtifactHooks.open(directory, Optional.empty()).description())
+                .containsEntry("files", "model.onnx 3.0 MB");
+    }
 
-  private static List<Accelerator> workers(int count, CpuProfile profile) {
-    return Collections.nCopies(count, new Accelerator.Cpu(CORES, profile));
-  }
+    private static List<Accelerator> workers(int count, CpuProfile profile) {
+        return Collections.nCopies(count, new Accelerator.Cpu(CORES, profile));
+    }
 
-  private static Deployment plan(Map<String, String> environment) throws Exception {
-    var all =
-        new HashMap<>(
-            Map.of(
-                "INSTANCE_TYPE", "cpu", "BERTH_MODEL_DIR", TestServer.SAMPLE_ARTIFACT.toString()));
-    all.putAll(environment);
-    var config = Configuration.read(all, Map.of(), Path.of(".")).config();
-    var deployment = Deployment.plan(config, Machine.current());
-    ((AutoCloseable) deployment.hooks().handler()).close();
-    return deployment;
-  }
+    private static Deployment plan(Map<String, String> environment) throws Exception {
+        var all =
+                new HashMap<>(Map.of("INSTANCE_TYPE", "cpu", "BERTH_MODEL_DIR", TestServer.SAMPLE_ARTIFACT.toString()));
+        all.putAll(environment);
+        var config = Configuration.read(all, Map.of(), Path.of(".")).config();
+        var deployment = Deployment.plan(config, Machine.current());
+        ((AutoCloseable) deployment.hooks().handler()).close();
+        return deployment;
+    }
 }

@@ -29,141 +29,134 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(600)
 class EndlessForwardTest {
 
-  private static final String TIMEOUT = "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS";
-  private static final String[] JSON = {"Content-Type", "application/json"};
-  private static final Set<String> FORWARDS = Set.of("run", "moduleRunMethod");
-  private static final String ONE_HAS_BEGUN = "berth_queue_wait_seconds_count{model=\"model\"} 1";
+    private static final String TIMEOUT = "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS";
+    private static final String[] JSON = {"Content-Type", "application/json"};
+    private static final Set<String> FORWARDS = Set.of("run", "moduleRunMethod");
+    private static final String ONE_HAS_BEGUN = "berth_queue_wait_seconds_count{model=\"model\"} 1";
 
-  private static final String YEARS = "[[1e15, 1]]";
+    private static final String YEARS = "[[1e15, 1]]";
 
-  /// Some 10 s.
-  private static final String LONG = "[[1e8, 1]]";
+    /// Some 10 s.
+    private static final String LONG = "[[1e8, 1]]";
 
-  @TempDir private Path directory;
+    @TempDir
+    private Path directory;
 
-  @Test
-  void anOnnxForwardEndsWithItsDeadlineAndOthersAreAnsweredMeanwhile() throws Exception {
-    try (var server = TestServer.ofModels().set(TIMEOUT, "5").start()) {
-      load(server, "turning", onnx("turning", OnnxModel.turning()));
-      load(server, "linear", onnx("linear", OnnxModel.linear()));
-      for (int i = 0; i < 2; i++) {
-        var one = server.askAsync("turning", YEARS, JSON);
-        var two = server.askAsync("turning", YEARS, JSON);
-        await().until(EndlessForwardTest::isInside);
-        while (!one.isDone() || !two.isDone()) {
-          assertThat(server.ask("linear", "[[1, 2]]", JSON).body())
-              .isEqualTo("[{\"y\":[8.0],\"twice\":[2.0,4.0]}]");
+    @Test
+    void anOnnxForwardEndsWithItsDeadlineAndOthersAreAnsweredMeanwhile() throws Exception {
+        try (var server = TestServer.ofModels().set(TIMEOUT, "5").start()) {
+            load(server, "turning", onnx("turning", OnnxModel.turning()));
+            load(server, "linear", onnx("linear", OnnxModel.linear()));
+            for (int i = 0; i < 2; i++) {
+                var one = server.askAsync("turning", YEARS, JSON);
+                var two = server.askAsync("turning", YEARS, JSON);
+                await().until(EndlessForwardTest::isInside);
+                while (!one.isDone() || !two.isDone()) {
+                    assertThat(server.ask("linear", "[[1, 2]]", JSON).body())
+                            .isEqualTo("[{\"y\":[8.0],\"twice\":[2.0,4.0]}]");
+                }
+                assertThat(one.join().statusCode()).isEqualTo(504);
+                assertThat(two.join().statusCode()).isEqualTo(504);
+            }
+            await().until(() -> !isInside());
+            assertThat(server.ask("turning", "[[1, 2]]", JSON).body()).isEqualTo("[[1.0,2.0]]");
         }
-        assertThat(one.join().statusCode()).isEqualTo(504);
-        assertThat(two.join().statusCode()).isEqualTo(504);
-      }
-      await().until(() -> !isInside());
-      assertThat(server.ask("turning", "[[1, 2]]", JSON).body()).isEqualTo("[[1.0,2.0]]");
     }
-  }
 
-  @Test
-  void aModelIsUnloadedWhileAnOnnxForwardRunsWhichEnds() throws Exception {
-    try (var server = TestServer.ofModels().set(TIMEOUT, "2").start()) {
-      load(server, "turning", onnx("turning", OnnxModel.turning()));
-      var endless = server.askAsync("turning", YEARS, JSON);
-      await().until(EndlessForwardTest::isInside);
+    @Test
+    void aModelIsUnloadedWhileAnOnnxForwardRunsWhichEnds() throws Exception {
+        try (var server = TestServer.ofModels().set(TIMEOUT, "2").start()) {
+            load(server, "turning", onnx("turning", OnnxModel.turning()));
+            var endless = server.askAsync("turning", YEARS, JSON);
+            await().until(EndlessForwardTest::isInside);
 
-      assertThat(server.unload("turning").statusCode()).isEqualTo(200);
+            assertThat(server.unload("turning").statusCode()).isEqualTo(200);
 
-      assertThat(endless.join().statusCode()).isIn(503, 504);
-      assertThat(isInside()).isFalse();
-      load(server, "turning", directory.resolve("turning"));
-      assertThat(server.ask("turning", "[[1, 2]]", JSON).body()).isEqualTo("[[1.0,2.0]]");
+            assertThat(endless.join().statusCode()).isIn(503, 504);
+            assertThat(isInside()).isFalse();
+            load(server, "turning", directory.resolve("turning"));
+            assertThat(server.ask("turning", "[[1, 2]]", JSON).body()).isEqualTo("[[1.0,2.0]]");
+        }
     }
-  }
 
-  @Test
-  void aForwardThatCantBeEndedKeepsOneWorkerAndItsModelIsFreedWhenItLeaves() throws Exception {
-    try (var server = TestServer.ofModels().set(TIMEOUT, "2").start();
-        var log = new CapturedLog()) {
-      load(server, "counts", torchscript("counts"));
-      load(server, "doubled", torchscript("doubled"));
-      var endless = server.askAsync("counts", LONG, JSON);
-      await().until(EndlessForwardTest::isInside);
-      while (!endless.isDone()) {
-        assertDoubles(server);
-      }
-      assertThat(endless.join().statusCode()).isEqualTo(504);
-
-      var unloaded = server.unload("counts");
-      assertThat(unloaded.statusCode()).isEqualTo(500);
-      assertThat(unloaded.body())
-          .contains("one of its hooks does not end; what that uses is freed when it does");
-      load(server, "counts", torchscript("counts"));
-      assertThat(server.ask("counts", "[[3, 1]]", JSON).body()).isEqualTo("[[6.0,4.0]]");
-      await()
-          .atMost(Duration.ofMinutes(5))
-          .untilAsserted(
-              () -> {
+    @Test
+    void aForwardThatCantBeEndedKeepsOneWorkerAndItsModelIsFreedWhenItLeaves() throws Exception {
+        try (var server = TestServer.ofModels().set(TIMEOUT, "2").start();
+                var log = new CapturedLog()) {
+            load(server, "counts", torchscript("counts"));
+            load(server, "doubled", torchscript("doubled"));
+            var endless = server.askAsync("counts", LONG, JSON);
+            await().until(EndlessForwardTest::isInside);
+            while (!endless.isDone()) {
                 assertDoubles(server);
-                assertThat(log.text())
-                    .contains("counts: the hook has ended, and what it used is freed");
-              });
+            }
+            assertThat(endless.join().statusCode()).isEqualTo(504);
+
+            var unloaded = server.unload("counts");
+            assertThat(unloaded.statusCode()).isEqualTo(500);
+            assertThat(unloaded.body()).contains("one of its hooks does not end; what that uses is freed when it does");
+            load(server, "counts", torchscript("counts"));
+            assertThat(server.ask("counts", "[[3, 1]]", JSON).body()).isEqualTo("[[6.0,4.0]]");
+            await().atMost(Duration.ofMinutes(5)).untilAsserted(() -> {
+                assertDoubles(server);
+                assertThat(log.text()).contains("counts: the hook has ended, and what it used is freed");
+            });
+        }
     }
-  }
 
-  @Test
-  void aProcessThatIsStoppedWhileAForwardRunsEndsWith0() throws Exception {
-    var temporary = Files.createDirectory(directory.resolve("temporary"));
-    for (var artifact : List.of(onnx("turning", OnnxModel.turning()), torchscript("counts"))) {
-      try (var server =
-          ServeProcess.java(
-              Map.of("BERTH_DRAIN_SECONDS", "1"), artifact, "-Djava.io.tmpdir=" + temporary)) {
-        server.awaitReady();
-        var endless =
-            server
-                .client()
-                .sendAsync(
-                    server.invocation(YEARS).header("Content-Type", "application/json").build(),
-                    BodyHandlers.ofString());
-        await().until(() -> server.get("/metrics").body().contains(ONE_HAS_BEGUN));
+    @Test
+    void aProcessThatIsStoppedWhileAForwardRunsEndsWith0() throws Exception {
+        var temporary = Files.createDirectory(directory.resolve("temporary"));
+        for (var artifact : List.of(onnx("turning", OnnxModel.turning()), torchscript("counts"))) {
+            try (var server =
+                    ServeProcess.java(Map.of("BERTH_DRAIN_SECONDS", "1"), artifact, "-Djava.io.tmpdir=" + temporary)) {
+                server.awaitReady();
+                var endless = server.client()
+                        .sendAsync(
+                                server.invocation(YEARS)
+                                        .header("Content-Type", "application/json")
+                                        .build(),
+                                BodyHandlers.ofString());
+                await().until(() -> server.get("/metrics").body().contains(ONE_HAS_BEGUN));
 
-        assertThat(server.terminate().exitCode()).as(server.out()).isZero();
-        assertThat(temporary)
-            .as("directories of an engine")
-            .isDirectoryNotContaining("glob:**onnx*");
+                assertThat(server.terminate().exitCode()).as(server.out()).isZero();
+                assertThat(temporary).as("directories of an engine").isDirectoryNotContaining("glob:**onnx*");
 
-        assertThat(endless.handle((answer, _) -> answer).join())
-            .satisfiesAnyOf(
-                answer -> assertThat(answer).isNull(),
-                answer -> assertThat(answer.statusCode()).isEqualTo(503));
-      }
+                assertThat(endless.handle((answer, _) -> answer).join())
+                        .satisfiesAnyOf(
+                                answer -> assertThat(answer).isNull(),
+                                answer -> assertThat(answer.statusCode()).isEqualTo(503));
+            }
+        }
     }
-  }
 
-  private Path onnx(String name, OnnxModel model) throws IOException {
-    model.write(Files.createDirectories(directory.resolve(name)).resolve("model.onnx"));
-    return directory.resolve(name);
-  }
+    private Path onnx(String name, OnnxModel model) throws IOException {
+        model.write(Files.createDirectories(directory.resolve(name)).resolve("model.onnx"));
+        return directory.resolve(name);
+    }
 
-  private Path torchscript(String name) throws IOException {
-    var artifact = Files.createDirectories(directory.resolve(name));
-    Files.copy(
-        TestArtifact.TORCHSCRIPT.resolve(name + ".pt"),
-        artifact.resolve("model.pt"),
-        StandardCopyOption.REPLACE_EXISTING);
-    return artifact;
-  }
+    private Path torchscript(String name) throws IOException {
+        var artifact = Files.createDirectories(directory.resolve(name));
+        Files.copy(
+                TestArtifact.TORCHSCRIPT.resolve(name + ".pt"),
+                artifact.resolve("model.pt"),
+                StandardCopyOption.REPLACE_EXISTING);
+        return artifact;
+    }
 
-  private static void load(TestServer server, String name, Path artifact) throws Exception {
-    var answer = server.load(name, artifact);
-    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
-  }
+    private static void load(TestServer server, String name, Path artifact) throws Exception {
+        var answer = server.load(name, artifact);
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+    }
 
-  private static void assertDoubles(TestServer server) {
-    assertThat(server.ask("doubled", "[[1, 2]]", JSON).body()).isEqualTo("[[2.0,4.0]]");
-  }
+    private static void assertDoubles(TestServer server) {
+        assertThat(server.ask("doubled", "[[1, 2]]", JSON).body()).isEqualTo("[[2.0,4.0]]");
+    }
 
-  /// Whether a forward is inside an engine.
-  private static boolean isInside() {
-    return Thread.getAllStackTraces().values().stream()
-        .flatMap(Arrays::stream)
-        .anyMatch(frame -> frame.isNativeMethod() && FORWARDS.contains(frame.getMethodName()));
-  }
+    /// Whether a forward is inside an engine.
+    private static boolean isInside() {
+        return Thread.getAllStackTraces().values().stream()
+                .flatMap(Arrays::stream)
+                .anyMatch(frame -> frame.isNativeMethod() && FORWARDS.contains(frame.getMethodName()));
+    }
 }

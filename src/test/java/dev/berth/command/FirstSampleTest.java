@@ -23,157 +23,140 @@ import org.junit.jupiter.params.provider.MethodSource;
 /// The artifact's sample is asked before `/ping` is 200, whatever hooks it has.
 class FirstSampleTest {
 
-  @TempDir Path directory;
+    @TempDir
+    Path directory;
 
-  @BeforeEach
-  void reset() {
-    HookProbe.reset();
-  }
+    @BeforeEach
+    void reset() {
+        HookProbe.reset();
+    }
 
-  @Test
-  void eachModelIsAskedOnceBeforeItServes() throws Exception {
-    var artifact =
-        CodeArtifact.hooks(
-                directory,
-                """
+    @Test
+    void eachModelIsAskedOnceBeforeItServes() throws Exception {
+        var artifact = CodeArtifact.hooks(directory, """
         @Override public Object modelFn(ModelContext context) { HookProbe.note("modelFn"); return new Object(); }
         @Override public List<String> predictFn(List<String> records, Object model) {
           HookProbe.note("predictFn " + records);
           return records;
         }
-        """)
-            .file("sample.txt", "one\ntwo");
-    try (var server = artifact.server().set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").start()) {
-      assertThat(HookProbe.NOTES)
-          .containsExactly(
-              "modelFn",
-              "predictFn [one]",
-              "predictFn [two]",
-              "modelFn",
-              "predictFn [one]",
-              "predictFn [two]");
-      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+        """).file("sample.txt", "one\ntwo");
+        try (var server =
+                artifact.server().set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").start()) {
+            assertThat(HookProbe.NOTES)
+                    .containsExactly(
+                            "modelFn",
+                            "predictFn [one]",
+                            "predictFn [two]",
+                            "modelFn",
+                            "predictFn [one]",
+                            "predictFn [two]");
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+        }
     }
-  }
 
-  @Test
-  void aModelThatWorkersShareIsAskedOnce() throws Exception {
-    var artifact =
-        CodeArtifact.hooks(
-                directory,
-                """
+    @Test
+    void aModelThatWorkersShareIsAskedOnce() throws Exception {
+        var artifact = CodeArtifact.hooks(directory, """
         @Override public Object modelFn(ModelContext context) { return null; }
         @Override public List<String> predictFn(List<String> records, Object model) { HookProbe.note("asked"); return records; }
-        """)
-            .file("sample.txt", "one");
-    try (var _ = artifact.server().set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").start()) {
-      assertThat(HookProbe.NOTES).containsExactly("asked");
+        """).file("sample.txt", "one");
+        try (var _ =
+                artifact.server().set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").start()) {
+            assertThat(HookProbe.NOTES).containsExactly("asked");
+        }
     }
-  }
 
-  @ParameterizedTest
-  @CsvSource({
-    "sample.png,  image/png,   image/png",
-    "sample.png,  application/x-image image/png, application/x-image",
-    "sample.jpg,  image/png image/jpeg, image/jpeg",
-    "sample.wav,  audio/wav,   audio/wav",
-    "sample.wav,  audio/x-wav, audio/x-wav"
-  })
-  void aSampleIsSentInTheTypeThatTheHooksTake(String name, String types, String sent)
-      throws Exception {
-    var list =
-        Stream.of(types.split(" "))
-            .map("MediaType.parse(\"%s\").get()"::formatted)
-            .collect(Collectors.joining(", "));
-    var artifact =
-        CodeArtifact.hooks(
-                directory,
-                """
+    @ParameterizedTest
+    @CsvSource({
+        "sample.png,  image/png,   image/png",
+        "sample.png,  application/x-image image/png, application/x-image",
+        "sample.jpg,  image/png image/jpeg, image/jpeg",
+        "sample.wav,  audio/wav,   audio/wav",
+        "sample.wav,  audio/x-wav, audio/x-wav"
+    })
+    void aSampleIsSentInTheTypeThatTheHooksTake(String name, String types, String sent) throws Exception {
+        var list = Stream.of(types.split(" "))
+                .map("MediaType.parse(\"%s\").get()"::formatted)
+                .collect(Collectors.joining(", "));
+        var artifact = CodeArtifact.hooks(directory, """
         @Override public List<MediaType> requestTypes() { return List.of(%s); }
         @Override public List<String> inputFn(InvocationRequest request) { HookProbe.note(request.contentType().toString()); return List.of(""); }
         @Override public List<String> predictFn(List<String> records, Object model) { return records; }
-        """
-                    .formatted(list))
-            .file(name, "bytes");
-    try (var _ = artifact.server().start()) {
-      assertThat(HookProbe.NOTES).containsExactly(sent);
+        """.formatted(list)).file(name, "bytes");
+        try (var _ = artifact.server().start()) {
+            assertThat(HookProbe.NOTES).containsExactly(sent);
+        }
     }
-  }
 
-  static Stream<Arguments> failures() {
-    return Stream.of(
-        Arguments.of(
-            "List<String> inputFn(InvocationRequest request) { throw new BadInputException(\"body: expected more\"); }",
-            "body: expected more"),
-        Arguments.of(
-            "List<String> inputFn(InvocationRequest request) { return null; }",
-            "inputFn (code/Inference.java) returned null, expected a list of records"),
-        Arguments.of(
-            "List<String> predictFn(List<String> records, Object model) { throw new IllegalStateException(\"boom\"); }",
-            "predictFn (code/Inference.java) failed at Inference.java:2: boom"),
-        Arguments.of(
-            "List<String> predictFn(List<String> records, Object model) { throw new IllegalStateException(\"boom\", new java.io.IOException(\"disk\")); }",
-            "predictFn (code/Inference.java) failed at Inference.java:2: boom, caused by java.io.IOException: disk"),
-        Arguments.of(
-            "List<String> predictFn(List<String> records, Object model) { return List.of(); }",
-            "predictFn (code/Inference.java) failed: found 0 predictions, expected 1, one for each record"),
-        Arguments.of(
-            "List<String> predictFn(List<String> records, Object model) { return Arrays.asList((String) null); }",
-            "predictFn (code/Inference.java) failed: found null as prediction 1 of 1, expected one for each record"),
-        Arguments.of(
-            "InvocationResponse outputFn(List<String> predictions, InvocationRequest request) { return null; }",
-            "outputFn (code/Inference.java) returned null, expected a response"),
-        Arguments.of(
-            "List<MediaType> requestTypes() { return List.of(MediaType.CSV); }",
-            "Content-Type: found \"text/plain\", expected one of [text/csv]"));
-  }
-
-  @ParameterizedTest
-  @MethodSource("failures")
-  @Tag("RUN-14")
-  void aSampleThatIsNotAnsweredIsNamedAndNothingIsServed(String hook, String problem)
-      throws Exception {
-    var artifact =
-        CodeArtifact.hooks(directory, "@Override public " + hook).file("sample.txt", "one");
-    assertStartFails(artifact.server(), "sample.txt: the model does not answer it: " + problem);
-  }
-
-  @Test
-  @Tag("RUN-14")
-  void anotherResponseThanTheSamplesOwnIsRefused() throws Exception {
-    var artifact =
-        CodeArtifact.hooks(directory, "")
-            .file("sample.txt", "one")
-            .file("sample-response.json", "\"TWO\"");
-    assertStartFails(
-        artifact.server(),
-        "sample-response.json: found a response to sample.txt that is not JSON: ONE");
-    artifact.file("sample.txt", "1").file("sample-response.json", "2");
-    assertStartFails(
-        artifact.server(),
-        "sample-response.json: found another response to sample.txt: 1; if it is the right one,"
-            + " put it into this file, or delete the file");
-    artifact.file("sample-response.json", "1.0001");
-    artifact.server().start().close();
-  }
-
-  @Test
-  @Tag("RUN-14")
-  void aModelWithoutCodeIsAskedToo() throws Exception {
-    Files.copy(TestArtifact.TORCHSCRIPT.resolve("two-columns.pt"), directory.resolve("model.pt"));
-    Files.writeString(directory.resolve("sample.json"), "[[1, 2, 3]]");
-    assertStartFails(
-        TestServer.artifact(directory),
-        "sample.json: the model does not answer it: the model does not take [float32[1, 3]]");
-  }
-
-  private static void assertStartFails(TestServer.Builder builder, String problem)
-      throws Exception {
-    try (var server = builder.startWithoutWaiting()) {
-      var thrown = catchThrowableOfType(StartException.class, () -> server.server().awaitReady());
-      assertThat(thrown).hasMessageContaining(problem);
-      assertThat(thrown.saysWhy()).isTrue();
-      assertThat(server.get("/ping").statusCode()).isEqualTo(503);
+    static Stream<Arguments> failures() {
+        return Stream.of(
+                Arguments.of(
+                        "List<String> inputFn(InvocationRequest request) { throw new BadInputException(\"body: expected more\"); }",
+                        "body: expected more"),
+                Arguments.of(
+                        "List<String> inputFn(InvocationRequest request) { return null; }",
+                        "inputFn (code/Inference.java) returned null, expected a list of records"),
+                Arguments.of(
+                        "List<String> predictFn(List<String> records, Object model) { throw new IllegalStateException(\"boom\"); }",
+                        "predictFn (code/Inference.java) failed at Inference.java:2: boom"),
+                Arguments.of(
+                        "List<String> predictFn(List<String> records, Object model) { throw new IllegalStateException(\"boom\", new java.io.IOException(\"disk\")); }",
+                        "predictFn (code/Inference.java) failed at Inference.java:2: boom, caused by java.io.IOException: disk"),
+                Arguments.of(
+                        "List<String> predictFn(List<String> records, Object model) { return List.of(); }",
+                        "predictFn (code/Inference.java) failed: found 0 predictions, expected 1, one for each record"),
+                Arguments.of(
+                        "List<String> predictFn(List<String> records, Object model) { return Arrays.asList((String) null); }",
+                        "predictFn (code/Inference.java) failed: found null as prediction 1 of 1, expected one for each record"),
+                Arguments.of(
+                        "InvocationResponse outputFn(List<String> predictions, InvocationRequest request) { return null; }",
+                        "outputFn (code/Inference.java) returned null, expected a response"),
+                Arguments.of(
+                        "List<MediaType> requestTypes() { return List.of(MediaType.CSV); }",
+                        "Content-Type: found \"text/plain\", expected one of [text/csv]"));
     }
-  }
+
+    @ParameterizedTest
+    @MethodSource("failures")
+    @Tag("RUN-14")
+    void aSampleThatIsNotAnsweredIsNamedAndNothingIsServed(String hook, String problem) throws Exception {
+        var artifact = CodeArtifact.hooks(directory, "@Override public " + hook).file("sample.txt", "one");
+        assertStartFails(artifact.server(), "sample.txt: the model does not answer it: " + problem);
+    }
+
+    @Test
+    @Tag("RUN-14")
+    void anotherResponseThanTheSamplesOwnIsRefused() throws Exception {
+        var artifact =
+                CodeArtifact.hooks(directory, "").file("sample.txt", "one").file("sample-response.json", "\"TWO\"");
+        assertStartFails(
+                artifact.server(), "sample-response.json: found a response to sample.txt that is not JSON: ONE");
+        artifact.file("sample.txt", "1").file("sample-response.json", "2");
+        assertStartFails(
+                artifact.server(),
+                "sample-response.json: found another response to sample.txt: 1; if it is the right one,"
+                        + " put it into this file, or delete the file");
+        artifact.file("sample-response.json", "1.0001");
+        artifact.server().start().close();
+    }
+
+    @Test
+    @Tag("RUN-14")
+    void aModelWithoutCodeIsAskedToo() throws Exception {
+        Files.copy(TestArtifact.TORCHSCRIPT.resolve("two-columns.pt"), directory.resolve("model.pt"));
+        Files.writeString(directory.resolve("sample.json"), "[[1, 2, 3]]");
+        assertStartFails(
+                TestServer.artifact(directory),
+                "sample.json: the model does not answer it: the model does not take [float32[1, 3]]");
+    }
+
+    private static void assertStartFails(TestServer.Builder builder, String problem) throws Exception {
+        try (var server = builder.startWithoutWaiting()) {
+            var thrown = catchThrowableOfType(
+                    StartException.class, () -> server.server().awaitReady());
+            assertThat(thrown).hasMessageContaining(problem);
+            assertThat(thrown.saysWhy()).isTrue();
+            assertThat(server.get("/ping").statusCode()).isEqualTo(503);
+        }
+    }
 }

@@ -16,65 +16,63 @@ import org.junit.jupiter.api.Test;
 @Tag("slow")
 class HealthCommandTest {
 
-  private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
+    private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
 
-  private int health(Map<String, String> environment, Map<String, String> flags) {
-    return new HealthCommand(environment, new PrintStream(printed, true, StandardCharsets.UTF_8))
-        .run(flags);
-  }
-
-  private String printed() {
-    return printed.toString(StandardCharsets.UTF_8);
-  }
-
-  @Test
-  void aServerThatIsReadyIsHealthyAndNothingIsSaid() throws Exception {
-    try (var server = TestServer.sample().start()) {
-      var port = String.valueOf(server.port());
-      assertThat(
-              health(Map.of("SAGEMAKER_BIND_TO_PORT", port, "BERTH_HOST", "127.0.0.1"), Map.of()))
-          .isZero();
-      assertThat(health(Map.of("PORT", "1"), Map.of("--port", port))).isZero();
-      assertThat(printed()).isEmpty();
+    private int health(Map<String, String> environment, Map<String, String> flags) {
+        return new HealthCommand(environment, new PrintStream(printed, true, StandardCharsets.UTF_8)).run(flags);
     }
-  }
 
-  @Test
-  void aServerThatCannotServeIsNot() throws Exception {
-    try (var server = TestServer.artifact(Path.of("docs")).startWithoutWaiting()) {
-      assertThat(health(Map.of("PORT", String.valueOf(server.port())), Map.of())).isEqualTo(1);
-      assertThat(printed())
-          .startsWith(
-              "http://127.0.0.1:%d/ping: found 503, expected 200: {".formatted(server.port()));
+    private String printed() {
+        return printed.toString(StandardCharsets.UTF_8);
     }
-  }
 
-  @Test
-  void whereNobodyListensThereIsNoHealth() throws Exception {
-    assertThat(health(Map.of("PORT", String.valueOf(ServeProcess.freePort())), Map.of()))
-        .isEqualTo(1);
-    assertThat(printed()).contains("/ping: java.net.ConnectException").hasLineCount(1);
-  }
-
-  @Test
-  void aPortThatNobodyKnowsIsAProblem() {
-    assertThat(health(Map.of("PORT", "0"), Map.of())).isEqualTo(2);
-    assertThat(health(Map.of("PORT", "x"), Map.of())).isEqualTo(2);
-    assertThat(printed().lines())
-        .containsExactly(
-            "port: found 0, expected the one that the server listens on",
-            "PORT: found \"x\", expected a whole number from 0 to 65535");
-  }
-
-  @Test
-  @Tag("packaged")
-  void theLauncherRunsIt() throws Exception {
-    try (var health = ServeProcess.serve(Map.of(), "health")) {
-      assertThat(health.exitCode()).isEqualTo(1);
-      assertThat(health.err())
-          .startsWith("http://127.0.0.1:%d/ping: ".formatted(health.port()))
-          .hasLineCount(1);
-      assertThat(health.out()).isEmpty();
+    @Test
+    void aServerThatIsReadyIsHealthyAndNothingIsSaid() throws Exception {
+        try (var server = TestServer.sample().start()) {
+            var port = String.valueOf(server.port());
+            assertThat(health(Map.of("SAGEMAKER_BIND_TO_PORT", port, "BERTH_HOST", "127.0.0.1"), Map.of()))
+                    .isZero();
+            assertThat(health(Map.of("PORT", "1"), Map.of("--port", port))).isZero();
+            assertThat(printed()).isEmpty();
+        }
     }
-  }
+
+    @Test
+    void aServerThatCannotServeIsNot() throws Exception {
+        try (var server = TestServer.artifact(Path.of("docs")).startWithoutWaiting()) {
+            assertThat(health(Map.of("PORT", String.valueOf(server.port())), Map.of()))
+                    .isEqualTo(1);
+            assertThat(printed())
+                    .startsWith("http://127.0.0.1:%d/ping: found 503, expected 200: {".formatted(server.port()));
+        }
+    }
+
+    @Test
+    void whereNobodyListensThereIsNoHealth() throws Exception {
+        assertThat(health(Map.of("PORT", String.valueOf(ServeProcess.freePort())), Map.of()))
+                .isEqualTo(1);
+        assertThat(printed()).contains("/ping: java.net.ConnectException").hasLineCount(1);
+    }
+
+    @Test
+    void aPortThatNobodyKnowsIsAProblem() {
+        assertThat(health(Map.of("PORT", "0"), Map.of())).isEqualTo(2);
+        assertThat(health(Map.of("PORT", "x"), Map.of())).isEqualTo(2);
+        assertThat(printed().lines())
+                .containsExactly(
+                        "port: found 0, expected the one that the server listens on",
+                        "PORT: found \"x\", expected a whole number from 0 to 65535");
+    }
+
+    @Test
+    @Tag("packaged")
+    void theLauncherRunsIt() throws Exception {
+        try (var health = ServeProcess.serve(Map.of(), "health")) {
+            assertThat(health.exitCode()).isEqualTo(1);
+            assertThat(health.err())
+                    .startsWith("http://127.0.0.1:%d/ping: ".formatted(health.port()))
+                    .hasLineCount(1);
+            assertThat(health.out()).isEmpty();
+        }
+    }
 }

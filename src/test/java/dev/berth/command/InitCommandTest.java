@@ -13,53 +13,51 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("packaged")
 class InitCommandTest {
 
-  @TempDir private Path directory;
+    @TempDir
+    private Path directory;
 
-  @Test
-  void whatItWritesPassesItsCheck() throws Exception {
-    var artifact = directory.resolve("films").toString();
-    try (var init = ServeProcess.serve(Map.of(), "init", "--template", "recommender", artifact)) {
-      assertThat(init.exitCode()).as(init.err()).isZero();
-      assertThat(init.out())
-          .contains("wrote the template recommender")
-          .contains("serve check " + artifact);
+    @Test
+    void whatItWritesPassesItsCheck() throws Exception {
+        var artifact = directory.resolve("films").toString();
+        try (var init = ServeProcess.serve(Map.of(), "init", "--template", "recommender", artifact)) {
+            assertThat(init.exitCode()).as(init.err()).isZero();
+            assertThat(init.out()).contains("wrote the template recommender").contains("serve check " + artifact);
+        }
+        try (var check = ServeProcess.serve(Map.of("INSTANCE_TYPE", "cpu"), "check", artifact)) {
+            assertThat(check.exitCode()).as(check.err()).isZero();
+            assertThat(check.out())
+                    .contains("Inference of code/Inference.java")
+                    .contains(
+                            "{\"films\":[\"Aliens\",\"Solaris\",\"Notorious\"]} (checked against sample-response.json)");
+        }
+        try (var again = ServeProcess.serve(Map.of(), "init", artifact)) {
+            assertThat(again.exitCode()).as(again.err()).isZero();
+            assertThat(again.out())
+                    .startsWith("nothing is missing in " + artifact)
+                    .doesNotContain("wrote");
+        }
+        try (var file = ServeProcess.serve(Map.of(), "init", artifact + "/films.csv")) {
+            assertThat(file.exitCode()).isEqualTo(1);
+            assertThat(file.err().lines())
+                    .singleElement()
+                    .asString()
+                    .endsWith("found a file, expected a directory, or nothing");
+        }
     }
-    try (var check = ServeProcess.serve(Map.of("INSTANCE_TYPE", "cpu"), "check", artifact)) {
-      assertThat(check.exitCode()).as(check.err()).isZero();
-      assertThat(check.out())
-          .contains("Inference of code/Inference.java")
-          .contains(
-              "{\"films\":[\"Aliens\",\"Solaris\",\"Notorious\"]} (checked against sample-response.json)");
-    }
-    try (var again = ServeProcess.serve(Map.of(), "init", artifact)) {
-      assertThat(again.exitCode()).as(again.err()).isZero();
-      assertThat(again.out())
-          .startsWith("nothing is missing in " + artifact)
-          .doesNotContain("wrote");
-    }
-    try (var file = ServeProcess.serve(Map.of(), "init", artifact + "/films.csv")) {
-      assertThat(file.exitCode()).isEqualTo(1);
-      assertThat(file.err().lines())
-          .singleElement()
-          .asString()
-          .endsWith("found a file, expected a directory, or nothing");
-    }
-  }
 
-  @Test
-  void whatItDoesNotUnderstandIsNamed() throws Exception {
-    try (var unknown =
-        ServeProcess.serve(Map.of(), "init", "--template", "sound", directory.toString())) {
-      assertThat(unknown.exitCode()).isEqualTo(2);
-      assertThat(unknown.err()).contains("--template").contains("sound").contains("recommender");
+    @Test
+    void whatItDoesNotUnderstandIsNamed() throws Exception {
+        try (var unknown = ServeProcess.serve(Map.of(), "init", "--template", "sound", directory.toString())) {
+            assertThat(unknown.exitCode()).isEqualTo(2);
+            assertThat(unknown.err()).contains("--template").contains("sound").contains("recommender");
+        }
+        try (var nowhere = ServeProcess.serve(Map.of(), "init")) {
+            assertThat(nowhere.exitCode()).isEqualTo(2);
+            assertThat(nowhere.err()).contains("DIR");
+        }
+        try (var help = ServeProcess.serve(Map.of(), "init", "--help")) {
+            assertThat(help.exitCode()).isZero();
+            assertThat(help.out()).contains("--template").contains("tensor");
+        }
     }
-    try (var nowhere = ServeProcess.serve(Map.of(), "init")) {
-      assertThat(nowhere.exitCode()).isEqualTo(2);
-      assertThat(nowhere.err()).contains("DIR");
-    }
-    try (var help = ServeProcess.serve(Map.of(), "init", "--help")) {
-      assertThat(help.exitCode()).isZero();
-      assertThat(help.out()).contains("--template").contains("tensor");
-    }
-  }
 }

@@ -23,156 +23,137 @@ import org.slf4j.MDC;
 
 class LogFormatTest {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
+    private static final ObjectMapper JSON = new ObjectMapper();
 
-  private final Logger log = (Logger) LoggerFactory.getLogger("dev.berth.Some");
+    private final Logger log = (Logger) LoggerFactory.getLogger("dev.berth.Some");
 
-  @AfterEach
-  void forgetIds() {
-    MDC.clear();
-  }
-
-  @Test
-  void aPlainLineHasTheIdsThatThereAre() throws Exception {
-    assertThat(plain(Map.of())).contains("] Some - hello");
-    assertThat(plain(Map.of("request_id", "abc"))).contains(" [abc] Some - hello");
-    assertThat(plain(Map.of("request_id", "abc", "inference_id", "d e")))
-        .contains(" [abc \"d e\"] Some - hello");
-    assertThat(plain(Map.of("inference_id", "abc"))).contains("] [abc] Some - hello");
-  }
-
-  @Test
-  void anIdThatLooksLikeALineStandsInQuotes() throws Exception {
-    assertThat(plain(Map.of("request_id", "] ERROR Worker - model-worker-0 ends [")))
-        .contains(" [\"] ERROR Worker - model-worker-0 ends [\"] Some - hello");
-    assertThat(plain(Map.of("request_id", "a\\\"] ERROR Worker - x")))
-        .contains(" [\"a\\\\\\\"] ERROR Worker - x\"] Some");
-    assertThat(plain(Map.of("request_id", "Az09._:/+=@-,b"))).contains(" [Az09._:/+=@-,b] Some");
-    assertThat(plain(Map.of("request_id", ""))).contains(" [] Some");
-  }
-
-  @ParameterizedTest
-  @ValueSource(
-      ints = {
-        0, 7, 8, 0x1b, 0x7f, 0x80, 0x85, 0x9b, 0x9f, 0x061c, 0x200e, 0x200f, 0x2028, 0x2029, 0x202a,
-        0x202e, 0x2066, 0x2069
-      })
-  void whatMovesOrHidesTextIsEscapedWhereverItStands(int unsafe) throws Exception {
-    var text = "a" + (char) unsafe + "b";
-    MDC.setContextMap(Map.of("request_id", text));
-    var failure = new IllegalStateException(text, new IllegalArgumentException(text));
-    failure.addSuppressed(new IllegalArgumentException(text));
-    var line =
-        encoded(
-            new PlainEvents(), () -> LoggerFactory.getLogger("own." + text).error(text, failure));
-    assertThat(line)
-        .doesNotContain(text)
-        .contains("[\"a\\u%04xb\"] a\\u%1$04xb - a\\u%1$04xb\n".formatted(unsafe));
-    assertThat(line.split("a\\\\u%04xb".formatted(unsafe), -1)).hasSize(7);
-  }
-
-  @Test
-  void textOfAllLanguagesStaysAsItIs() throws Exception {
-    assertThat(encoded(new PlainEvents(), () -> log.info("Zoë 説明 \"x\" שלום \uD83D\uDE42")))
-        .endsWith(" - Zoë 説明 \"x\" שלום \uD83D\uDE42\n");
-    assertThat(encoded(new PlainEvents(), () -> log.info("a\tb\rc"))).endsWith(" - a\\tb\\rc\n");
-  }
-
-  /// The server says both in one line.
-  @Test
-  void whatJavalinLogsAndThrowsIsSaidOnce() {
-    var filter = new Logging.SaidOnce();
-    for (var said : List.of("Failed to start Javalin", "Javalin failed to stop gracefully", "x")) {
-      var event = new LoggingEvent("", log, Level.ERROR, said, null, null);
-      assertThat(filter.decide(event))
-          .isEqualTo(said.equals("x") ? FilterReply.NEUTRAL : FilterReply.DENY);
+    @AfterEach
+    void forgetIds() {
+        MDC.clear();
     }
-  }
 
-  @Test
-  void theMessagesInAStackCantForgeALine() throws Exception {
-    var failure =
-        new IllegalStateException(
-            "one\n2026-01-01T00:00:00.000Z ERROR forged",
-            new IllegalArgumentException((String) null));
-    var lines = encoded(new PlainEvents(), () -> log.error("failed", failure)).lines().toList();
-    assertThat(lines.get(1))
-        .isEqualTo("java.lang.IllegalStateException: one\\n2026-01-01T00:00:00.000Z ERROR forged");
-    assertThat(lines.subList(2, lines.size()))
-        .allMatch(
-            line ->
-                line.startsWith("\tat ")
-                    || line.startsWith("Caused by: ")
-                    || line.startsWith("\t... "))
-        .anyMatch(line -> line.startsWith("\tat dev.berth.command.LogFormatTest"))
-        .anyMatch(line -> line.startsWith("Caused by: java.lang.IllegalArgumentException"));
-  }
+    @Test
+    void aPlainLineHasTheIdsThatThereAre() throws Exception {
+        assertThat(plain(Map.of())).contains("] Some - hello");
+        assertThat(plain(Map.of("request_id", "abc"))).contains(" [abc] Some - hello");
+        assertThat(plain(Map.of("request_id", "abc", "inference_id", "d e"))).contains(" [abc \"d e\"] Some - hello");
+        assertThat(plain(Map.of("inference_id", "abc"))).contains("] [abc] Some - hello");
+    }
 
-  @Test
-  void aPlainLineIsOneLine() throws Exception {
-    assertThat(encoded(new PlainEvents(), () -> log.info("a\nb\r\nc")).lines())
-        .singleElement()
-        .asString()
-        .endsWith("a\\nb\\nc");
-  }
+    @Test
+    void anIdThatLooksLikeALineStandsInQuotes() throws Exception {
+        assertThat(plain(Map.of("request_id", "] ERROR Worker - model-worker-0 ends [")))
+                .contains(" [\"] ERROR Worker - model-worker-0 ends [\"] Some - hello");
+        assertThat(plain(Map.of("request_id", "a\\\"] ERROR Worker - x")))
+                .contains(" [\"a\\\\\\\"] ERROR Worker - x\"] Some");
+        assertThat(plain(Map.of("request_id", "Az09._:/+=@-,b"))).contains(" [Az09._:/+=@-,b] Some");
+        assertThat(plain(Map.of("request_id", ""))).contains(" [] Some");
+    }
 
-  // One of the values is to be no String.
-  @SuppressWarnings("UnnecessaryStringBuilder")
-  @Test
-  void aJsonLineHasIdsAndFieldsBesideTheMessage() throws Exception {
-    MDC.setContextMap(Map.of("request_id", "abc", "level", "own"));
-    var line =
-        json(
-            () ->
-                log.atWarn()
-                    .addKeyValue("status", 400)
-                    .addKeyValue("total_ms", 1.5)
-                    .addKeyValue("route", "/invocations")
-                    .addKeyValue("own", new StringBuilder("text"))
-                    .addKeyValue("message", "own")
-                    .log("a \"b\"\n{}", "c"));
-    assertThat(line)
-        .isEqualTo(
-            JSON.readTree(
-                """
+    @ParameterizedTest
+    @ValueSource(
+            ints = {
+                0, 7, 8, 0x1b, 0x7f, 0x80, 0x85, 0x9b, 0x9f, 0x061c, 0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202e,
+                0x2066, 0x2069
+            })
+    void whatMovesOrHidesTextIsEscapedWhereverItStands(int unsafe) throws Exception {
+        var text = "a" + (char) unsafe + "b";
+        MDC.setContextMap(Map.of("request_id", text));
+        var failure = new IllegalStateException(text, new IllegalArgumentException(text));
+        failure.addSuppressed(new IllegalArgumentException(text));
+        var line = encoded(
+                new PlainEvents(), () -> LoggerFactory.getLogger("own." + text).error(text, failure));
+        assertThat(line).doesNotContain(text).contains("[\"a\\u%04xb\"] a\\u%1$04xb - a\\u%1$04xb\n".formatted(unsafe));
+        assertThat(line.split("a\\\\u%04xb".formatted(unsafe), -1)).hasSize(7);
+    }
+
+    @Test
+    void textOfAllLanguagesStaysAsItIs() throws Exception {
+        assertThat(encoded(new PlainEvents(), () -> log.info("Zoë 説明 \"x\" שלום \uD83D\uDE42")))
+                .endsWith(" - Zoë 説明 \"x\" שלום \uD83D\uDE42\n");
+        assertThat(encoded(new PlainEvents(), () -> log.info("a\tb\rc"))).endsWith(" - a\\tb\\rc\n");
+    }
+
+    /// The server says both in one line.
+    @Test
+    void whatJavalinLogsAndThrowsIsSaidOnce() {
+        var filter = new Logging.SaidOnce();
+        for (var said : List.of("Failed to start Javalin", "Javalin failed to stop gracefully", "x")) {
+            var event = new LoggingEvent("", log, Level.ERROR, said, null, null);
+            assertThat(filter.decide(event)).isEqualTo(said.equals("x") ? FilterReply.NEUTRAL : FilterReply.DENY);
+        }
+    }
+
+    @Test
+    void theMessagesInAStackCantForgeALine() throws Exception {
+        var failure = new IllegalStateException(
+                "one\n2026-01-01T00:00:00.000Z ERROR forged", new IllegalArgumentException((String) null));
+        var lines = encoded(new PlainEvents(), () -> log.error("failed", failure))
+                .lines()
+                .toList();
+        assertThat(lines.get(1))
+                .isEqualTo("java.lang.IllegalStateException: one\\n2026-01-01T00:00:00.000Z ERROR forged");
+        assertThat(lines.subList(2, lines.size()))
+                .allMatch(
+                        line -> line.startsWith("\tat ") || line.startsWith("Caused by: ") || line.startsWith("\t... "))
+                .anyMatch(line -> line.startsWith("\tat dev.berth.command.LogFormatTest"))
+                .anyMatch(line -> line.startsWith("Caused by: java.lang.IllegalArgumentException"));
+    }
+
+    @Test
+    void aPlainLineIsOneLine() throws Exception {
+        assertThat(encoded(new PlainEvents(), () -> log.info("a\nb\r\nc")).lines())
+                .singleElement()
+                .asString()
+                .endsWith("a\\nb\\nc");
+    }
+
+    // One of the values is to be no String.
+    @SuppressWarnings("UnnecessaryStringBuilder")
+    @Test
+    void aJsonLineHasIdsAndFieldsBesideTheMessage() throws Exception {
+        MDC.setContextMap(Map.of("request_id", "abc", "level", "own"));
+        var line = json(() -> log.atWarn()
+                .addKeyValue("status", 400)
+                .addKeyValue("total_ms", 1.5)
+                .addKeyValue("route", "/invocations")
+                .addKeyValue("own", new StringBuilder("text"))
+                .addKeyValue("message", "own")
+                .log("a \"b\"\n{}", "c"));
+        assertThat(line).isEqualTo(JSON.readTree("""
         {"timestamp": "%s", "level": "WARN", "thread": "%s", "logger": "dev.berth.Some", "message": "a \\"b\\"\\nc",
-         "request_id": "abc", "status": 400, "total_ms": 1.5, "route": "/invocations", "own": "text"}"""
-                    .formatted(
-                        line.path("timestamp").textValue(), Thread.currentThread().getName())));
-    assertThat(line.path("timestamp").textValue())
-        .matches("\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{3})?Z");
-  }
-
-  @Test
-  void aJsonLineHasTheStack() throws Exception {
-    var line =
-        json(
-            () ->
-                log.error(
-                    "failed",
-                    new IllegalStateException("outer", new IllegalArgumentException("inner"))));
-    assertThat(line.path("stack").textValue())
-        .startsWith("java.lang.IllegalStateException: outer")
-        .contains("\tat dev.berth.command.LogFormatTest")
-        .contains("Caused by: java.lang.IllegalArgumentException: inner");
-  }
-
-  private String plain(Map<String, String> ids) {
-    MDC.setContextMap(ids);
-    return encoded(new PlainEvents(), () -> log.info("hello"));
-  }
-
-  private static JsonNode json(Runnable call) throws Exception {
-    var text = encoded(new JsonEvents(), call);
-    assertThat(text.lines()).hasSize(1);
-    assertThat(text).endsWith("\n");
-    return JSON.readTree(text);
-  }
-
-  private static String encoded(Encoder<ILoggingEvent> encoder, Runnable call) {
-    try (var captured = new CapturedLog()) {
-      call.run();
-      return new String(encoder.encode(captured.events().getFirst()), StandardCharsets.UTF_8);
+         "request_id": "abc", "status": 400, "total_ms": 1.5, "route": "/invocations", "own": "text"}""".formatted(
+                line.path("timestamp").textValue(), Thread.currentThread().getName())));
+        assertThat(line.path("timestamp").textValue())
+                .matches("\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{3})?Z");
     }
-  }
+
+    @Test
+    void aJsonLineHasTheStack() throws Exception {
+        var line = json(
+                () -> log.error("failed", new IllegalStateException("outer", new IllegalArgumentException("inner"))));
+        assertThat(line.path("stack").textValue())
+                .startsWith("java.lang.IllegalStateException: outer")
+                .contains("\tat dev.berth.command.LogFormatTest")
+                .contains("Caused by: java.lang.IllegalArgumentException: inner");
+    }
+
+    private String plain(Map<String, String> ids) {
+        MDC.setContextMap(ids);
+        return encoded(new PlainEvents(), () -> log.info("hello"));
+    }
+
+    private static JsonNode json(Runnable call) throws Exception {
+        var text = encoded(new JsonEvents(), call);
+        assertThat(text.lines()).hasSize(1);
+        assertThat(text).endsWith("\n");
+        return JSON.readTree(text);
+    }
+
+    private static String encoded(Encoder<ILoggingEvent> encoder, Runnable call) {
+        try (var captured = new CapturedLog()) {
+            call.run();
+            return new String(encoder.encode(captured.events().getFirst()), StandardCharsets.UTF_8);
+        }
+    }
 }

@@ -41,253 +41,234 @@ import org.junit.jupiter.api.io.TempDir;
 /// Models and the memory that they need, in a control group whose files the test writes.
 class ModelMemoryTest {
 
-  private static final long MB = 1L << 20;
-  private static final List<Accelerator> CPU = List.of(new Accelerator.Cpu(1, CpuProfile.ADAPTIVE));
-  private static final BatchLimits LIMITS =
-      new BatchLimits(8, Integer.MAX_VALUE, Duration.ZERO, 128, Duration.ofMillis(300));
+    private static final long MB = 1L << 20;
+    private static final List<Accelerator> CPU = List.of(new Accelerator.Cpu(1, CpuProfile.ADAPTIVE));
+    private static final BatchLimits LIMITS =
+            new BatchLimits(8, Integer.MAX_VALUE, Duration.ZERO, 128, Duration.ofMillis(300));
 
-  @TempDir Path root;
+    @TempDir
+    Path root;
 
-  @TempDir Path artifact;
+    @TempDir
+    Path artifact;
 
-  private final ServingMetrics metrics = new ServingMetrics();
-  private final HookPool hooks = new HookPool(metrics);
-  private final ModelRegistry registry = new ModelRegistry();
-  private final Workers workers = Workers.on(CPU, metrics);
+    private final ServingMetrics metrics = new ServingMetrics();
+    private final HookPool hooks = new HookPool(metrics);
+    private final ModelRegistry registry = new ModelRegistry();
+    private final Workers workers = Workers.on(CPU, metrics);
 
-  @AfterEach
-  void close() throws Exception {
-    registry.close(Duration.ZERO);
-    try (metrics;
-        hooks;
-        workers) {
-      // In this order.
+    @AfterEach
+    void close() throws Exception {
+        registry.close(Duration.ZERO);
+        try (metrics;
+                hooks;
+                workers) {
+            // In this order.
+        }
     }
-  }
 
-  @Test
-  @Tag("MME-03")
-  void aModelThatDoesNotFitIsRefusedBeforeItIsLoadedAndTheOthersServe() throws Exception {
-    used(200);
-    var store = store(directory -> new QuestionAnsweringHandler(directory));
-    store.load("m1", TestServer.SAMPLE_ARTIFACT);
-    used(430);
-    assertThatThrownBy(() -> store.load("m7", TestServer.SAMPLE_ARTIFACT))
-        .hasMessage(
-            "model \"m7\" needs about 63 MB, found 18 MB free of 512 MB (cgroup), unload another first")
-        .satisfies(ModelMemoryTest::isShort);
-    assertThat(store.list()).extracting(ManyModels.Entry::name).containsExactly("m1");
-    store.enter("m1").close();
+    @Test
+    @Tag("MME-03")
+    void aModelThatDoesNotFitIsRefusedBeforeItIsLoadedAndTheOthersServe() throws Exception {
+        used(200);
+        var store = store(directory -> new QuestionAnsweringHandler(directory));
+        store.load("m1", TestServer.SAMPLE_ARTIFACT);
+        used(430);
+        assertThatThrownBy(() -> store.load("m7", TestServer.SAMPLE_ARTIFACT))
+                .hasMessage("model \"m7\" needs about 63 MB, found 18 MB free of 512 MB (cgroup), unload another first")
+                .satisfies(ModelMemoryTest::isShort);
+        assertThat(store.list()).extracting(ManyModels.Entry::name).containsExactly("m1");
+        store.enter("m1").close();
 
-    used(300);
-    store.load("m7", TestServer.SAMPLE_ARTIFACT);
-    assertThat(store.list()).hasSize(2);
-  }
+        used(300);
+        store.load("m7", TestServer.SAMPLE_ARTIFACT);
+        assertThat(store.list()).hasSize(2);
+    }
 
-  @Test
-  @Tag("MME-03")
-  void aModelThatNeedsMoreThanThereIsAtAllSaysSo() throws Exception {
-    group(60, 1);
-    assertThatThrownBy(
-            () -> store(QuestionAnsweringHandler::new).load("m", TestServer.SAMPLE_ARTIFACT))
-        .hasMessage(
-            "model \"m\" needs about 63 MB, found 0 MB free of 60 MB (cgroup), take a machine with more memory");
-  }
+    @Test
+    @Tag("MME-03")
+    void aModelThatNeedsMoreThanThereIsAtAllSaysSo() throws Exception {
+        group(60, 1);
+        assertThatThrownBy(() -> store(QuestionAnsweringHandler::new).load("m", TestServer.SAMPLE_ARTIFACT))
+                .hasMessage(
+                        "model \"m\" needs about 63 MB, found 0 MB free of 60 MB (cgroup), take a machine with more memory");
+    }
 
-  @Test
-  void aModelThatIsBeingLoadedHasItsPlace() throws Exception {
-    used(340);
-    var gate = new Gate(1);
-    var store =
-        store(
-            directory ->
-                directory.equals(artifact)
-                    ? new TextHandler()
-                    : new TextHandler() {
-                      @Override
-                      public Object modelFn(ModelContext context) throws Exception {
+    @Test
+    void aModelThatIsBeingLoadedHasItsPlace() throws Exception {
+        used(340);
+        var gate = new Gate(1);
+        var store = store(directory -> directory.equals(artifact)
+                ? new TextHandler()
+                : new TextHandler() {
+                    @Override
+                    public Object modelFn(ModelContext context) throws Exception {
                         gate.pass();
                         return this;
-                      }
-                    });
-    var first = CompletableFuture.runAsync(() -> load(store, "first", TestServer.SAMPLE_ARTIFACT));
-    gate.awaitArrival();
-    // 108 MB less the 68.6 that the first one may still take.
-    assertThatThrownBy(() -> store.load("second", TestServer.SAMPLE_ARTIFACT))
-        .hasMessageContaining("found 45 MB free");
-    store.load("small", artifact);
-    gate.open();
-    first.get();
-  }
-
-  @Test
-  void aModelThatTakesWhatMustStayFreeIsUnloaded() throws Exception {
-    used(200);
-    var store =
-        store(
-            directory ->
-                new TextHandler() {
-                  @Override
-                  public Object modelFn(ModelContext context) throws Exception {
-                    used(480);
-                    return this;
-                  }
+                    }
                 });
-    assertThatThrownBy(() -> store.load("large", artifact))
-        .hasMessage(
-            "model \"large\" needs 32 MB more than there were, found 0 MB free of 512 MB (cgroup), unload another first")
-        .satisfies(ModelMemoryTest::isShort);
-    assertThat(store.list()).isEmpty();
-    assertThat(registry.all()).isEmpty();
-  }
-
-  /// A file that no engine reads tells nothing of what hooks make of it.
-  @Test
-  void whatAModelTookIsKnownWhenItIsLoadedAgain() throws Exception {
-    used(200);
-    var store = store(directory -> new Native(100 * MB));
-    Files.writeString(artifact.resolve("weights.bin"), "0");
-    // The first load of a process brings libraries, so nothing is learned from it.
-    for (var name : List.of("brings libraries", "is measured")) {
-      store.load(name, artifact);
-      store.unload(name);
-    }
-    used(400);
-    assertThatThrownBy(() -> store.load("again", artifact))
-        .hasMessageMatching(
-            "model \"again\" needs about (9|10|11)\\d MB, found 48 MB free of 512 MB \\(cgroup\\), unload.+");
-    Files.writeString(artifact.resolve("weights.bin"), "00");
-    store.load("other files", artifact);
-  }
-
-  /// Takes native memory until it is closed.
-  private static final class Native extends TextHandler implements AutoCloseable {
-    private final Arena arena = Arena.ofShared();
-    private final long bytes;
-
-    private Native(long bytes) {
-      this.bytes = bytes;
+        var first = CompletableFuture.runAsync(() -> load(store, "first", TestServer.SAMPLE_ARTIFACT));
+        gate.awaitArrival();
+        // 108 MB less the 68.6 that the first one may still take.
+        assertThatThrownBy(() -> store.load("second", TestServer.SAMPLE_ARTIFACT))
+                .hasMessageContaining("found 45 MB free");
+        store.load("small", artifact);
+        gate.open();
+        first.get();
     }
 
-    @Override
-    public Object modelFn(ModelContext context) {
-      return arena.allocate(bytes);
+    @Test
+    void aModelThatTakesWhatMustStayFreeIsUnloaded() throws Exception {
+        used(200);
+        var store = store(directory -> new TextHandler() {
+            @Override
+            public Object modelFn(ModelContext context) throws Exception {
+                used(480);
+                return this;
+            }
+        });
+        assertThatThrownBy(() -> store.load("large", artifact))
+                .hasMessage(
+                        "model \"large\" needs 32 MB more than there were, found 0 MB free of 512 MB (cgroup), unload another first")
+                .satisfies(ModelMemoryTest::isShort);
+        assertThat(store.list()).isEmpty();
+        assertThat(registry.all()).isEmpty();
     }
 
-    @Override
-    public void close() {
-      arena.close();
-    }
-  }
-
-  @Test
-  @Tag("MME-03")
-  void aLoadThatRunsOutOfMemoryIsA507() {
-    used(200);
-    assertShort(new OutOfMemoryError("Java heap space"), "Java heap space");
-    assertShort(new InsufficientMemoryException("gpu 0 is full"), "gpu 0 is full");
-    assertShort(
-        new IllegalStateException(new InsufficientMemoryException("gpu 0 is full")),
-        "gpu 0 is full");
-  }
-
-  @Test
-  void aLoadThatFailsForAnotherReasonKeepsIt() {
-    used(200);
-    var store = store(directory -> failing(new IllegalStateException("no key")));
-    assertThatThrownBy(() -> store.load("m", artifact))
-        .hasMessageContaining("no key")
-        .isInstanceOfSatisfying(
-            ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.INTERNAL));
-  }
-
-  /// As with a GPU, of which this machine has none: the weights are there and not in the host.
-  @Test
-  void withAGpuTheHostNeedsRoomForTheRest() {
-    var file = TestServer.SAMPLE_ARTIFACT.resolve("model.pt");
-    assertThat(
-            ModelMemory.host(List.of(new Accelerator.Gpu(0)), new HostMemory())
-                .need()
-                .apply(file)
-                .kept())
-        .isZero();
-    var devices =
-        ModelMemory.devices(
-            List.of(new Accelerator.Gpu(0), new Accelerator.Gpu(0), new Accelerator.Gpu(1)));
-    assertThat(devices).hasSize(2);
-    assertThat(devices.getFirst().need().apply(file).kept()).isBetween(24 * MB, 48 * MB);
-    assertThat(ModelMemory.devices(CPU)).isEmpty();
-  }
-
-  private void assertShort(Throwable thrown, String why) {
-    assertThatThrownBy(() -> store(directory -> failing(thrown)).load("m", artifact))
-        .hasMessage("model \"m\" ran out of memory while it was loaded: " + why)
-        .satisfies(ModelMemoryTest::isShort);
-  }
-
-  private static TextHandler failing(Throwable thrown) {
-    return new TextHandler() {
-      @Override
-      public Object modelFn(ModelContext context) throws Exception {
-        switch (thrown) {
-          case Error error -> throw error;
-          case Exception exception -> throw exception;
-          default -> throw new AssertionError(thrown);
+    /// A file that no engine reads tells nothing of what hooks make of it.
+    @Test
+    void whatAModelTookIsKnownWhenItIsLoadedAgain() throws Exception {
+        used(200);
+        var store = store(directory -> new Native(100 * MB));
+        Files.writeString(artifact.resolve("weights.bin"), "0");
+        // The first load of a process brings libraries, so nothing is learned from it.
+        for (var name : List.of("brings libraries", "is measured")) {
+            store.load(name, artifact);
+            store.unload(name);
         }
-      }
-    };
-  }
-
-  private static void isShort(Throwable thrown) {
-    assertThat(thrown)
-        .isInstanceOfSatisfying(
-            ServingException.class,
-            e -> assertThat(e.type()).isEqualTo(ErrorType.INSUFFICIENT_MEMORY));
-  }
-
-  private static void load(ModelStore store, String name, Path directory) {
-    try {
-      store.load(name, directory);
-    } catch (InterruptedException e) {
-      throw new IllegalStateException(e);
+        used(400);
+        assertThatThrownBy(() -> store.load("again", artifact))
+                .hasMessageMatching(
+                        "model \"again\" needs about (9|10|11)\\d MB, found 48 MB free of 512 MB \\(cgroup\\), unload.+");
+        Files.writeString(artifact.resolve("weights.bin"), "00");
+        store.load("other files", artifact);
     }
-  }
 
-  private ModelStore store(Function<Path, InferenceHandler<?, ?, ?>> handler) {
-    var room =
-        ModelMemory.guard(
-            (model, directory, _) ->
-                model.load(
-                    directory,
-                    handler.apply(directory),
-                    workers,
-                    LIMITS,
-                    FirstRequest.NONE,
-                    new SessionRoom(1, 1)),
-            CPU,
-            new HostMemory(root, () -> 0),
-            OptionalLong.empty());
-    return new ModelStore(
-        registry, hooks, metrics, room, Duration.ofMinutes(5), Duration.ofSeconds(10));
-  }
+    /// Takes native memory until it is closed.
+    private static final class Native extends TextHandler implements AutoCloseable {
+        private final Arena arena = Arena.ofShared();
+        private final long bytes;
 
-  /// Of 512 MB, of which 64 must stay free.
-  private void used(long megabytes) {
-    group(512, megabytes);
-  }
+        private Native(long bytes) {
+            this.bytes = bytes;
+        }
 
-  private void group(long limit, long used) {
-    write("proc/self/cgroup", "0::/");
-    write("sys/fs/cgroup/memory.max", "" + limit * MB);
-    write("sys/fs/cgroup/memory.current", "" + used * MB);
-  }
+        @Override
+        public Object modelFn(ModelContext context) {
+            return arena.allocate(bytes);
+        }
 
-  private void write(String path, String text) {
-    try {
-      Files.createDirectories(root.resolve(path).getParent());
-      Files.writeString(root.resolve(path), text);
-    } catch (IOException e) {
-      throw new IllegalStateException(e);
+        @Override
+        public void close() {
+            arena.close();
+        }
     }
-  }
+
+    @Test
+    @Tag("MME-03")
+    void aLoadThatRunsOutOfMemoryIsA507() {
+        used(200);
+        assertShort(new OutOfMemoryError("Java heap space"), "Java heap space");
+        assertShort(new InsufficientMemoryException("gpu 0 is full"), "gpu 0 is full");
+        assertShort(new IllegalStateException(new InsufficientMemoryException("gpu 0 is full")), "gpu 0 is full");
+    }
+
+    @Test
+    void aLoadThatFailsForAnotherReasonKeepsIt() {
+        used(200);
+        var store = store(directory -> failing(new IllegalStateException("no key")));
+        assertThatThrownBy(() -> store.load("m", artifact))
+                .hasMessageContaining("no key")
+                .isInstanceOfSatisfying(
+                        ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.INTERNAL));
+    }
+
+    /// As with a GPU, of which this machine has none: the weights are there and not in the host.
+    @Test
+    void withAGpuTheHostNeedsRoomForTheRest() {
+        var file = TestServer.SAMPLE_ARTIFACT.resolve("model.pt");
+        assertThat(ModelMemory.host(List.of(new Accelerator.Gpu(0)), new HostMemory())
+                        .need()
+                        .apply(file)
+                        .kept())
+                .isZero();
+        var devices =
+                ModelMemory.devices(List.of(new Accelerator.Gpu(0), new Accelerator.Gpu(0), new Accelerator.Gpu(1)));
+        assertThat(devices).hasSize(2);
+        assertThat(devices.getFirst().need().apply(file).kept()).isBetween(24 * MB, 48 * MB);
+        assertThat(ModelMemory.devices(CPU)).isEmpty();
+    }
+
+    private void assertShort(Throwable thrown, String why) {
+        assertThatThrownBy(() -> store(directory -> failing(thrown)).load("m", artifact))
+                .hasMessage("model \"m\" ran out of memory while it was loaded: " + why)
+                .satisfies(ModelMemoryTest::isShort);
+    }
+
+    private static TextHandler failing(Throwable thrown) {
+        return new TextHandler() {
+            @Override
+            public Object modelFn(ModelContext context) throws Exception {
+                switch (thrown) {
+                    case Error error -> throw error;
+                    case Exception exception -> throw exception;
+                    default -> throw new AssertionError(thrown);
+                }
+            }
+        };
+    }
+
+    private static void isShort(Throwable thrown) {
+        assertThat(thrown)
+                .isInstanceOfSatisfying(
+                        ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.INSUFFICIENT_MEMORY));
+    }
+
+    private static void load(ModelStore store, String name, Path directory) {
+        try {
+            store.load(name, directory);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private ModelStore store(Function<Path, InferenceHandler<?, ?, ?>> handler) {
+        var room = ModelMemory.guard(
+                (model, directory, _) -> model.load(
+                        directory, handler.apply(directory), workers, LIMITS, FirstRequest.NONE, new SessionRoom(1, 1)),
+                CPU,
+                new HostMemory(root, () -> 0),
+                OptionalLong.empty());
+        return new ModelStore(registry, hooks, metrics, room, Duration.ofMinutes(5), Duration.ofSeconds(10));
+    }
+
+    /// Of 512 MB, of which 64 must stay free.
+    private void used(long megabytes) {
+        group(512, megabytes);
+    }
+
+    private void group(long limit, long used) {
+        write("proc/self/cgroup", "0::/");
+        write("sys/fs/cgroup/memory.max", "" + limit * MB);
+        write("sys/fs/cgroup/memory.current", "" + used * MB);
+    }
+
+    private void write(String path, String text) {
+        try {
+            Files.createDirectories(root.resolve(path).getParent());
+            Files.writeString(root.resolve(path), text);
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
 }

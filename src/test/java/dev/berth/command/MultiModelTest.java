@@ -30,16 +30,14 @@ import org.junit.jupiter.api.io.TempDir;
 /// The life of models that come and go while others serve.
 class MultiModelTest {
 
-  private static final String SPINNING_LOAD =
-      """
+    private static final String SPINNING_LOAD = """
       @Override public Object modelFn(ModelContext context) throws Exception {
         HookProbe.note("modelFn");
         HookProbe.spin();
         return this;
       }
       """;
-  private static final String SPINNING_PREDICTION =
-      """
+    private static final String SPINNING_PREDICTION = """
       @Override public List<String> predictFn(List<String> records, Object model) throws Exception {
         HookProbe.note("predictFn");
         HookProbe.spin();
@@ -47,284 +45,262 @@ class MultiModelTest {
       }
       """;
 
-  @TempDir Path directory;
+    @TempDir
+    Path directory;
 
-  @BeforeEach
-  void reset() {
-    HookProbe.reset();
-  }
-
-  @AfterEach
-  void endSpinning() {
-    HookProbe.endSpinning();
-  }
-
-  /// Where a test fails, its client would wait for the hook for ever.
-  private static Closeable endOfSpinning() {
-    return HookProbe::endSpinning;
-  }
-
-  @Test
-  @Tag("MME-16")
-  @Tag("MME-20")
-  void aLoadStaysOpenWhileOthersServeAndItsNameIsTaken() throws Exception {
-    try (var server = one().start();
-        var _ = endOfSpinning()) {
-      assertOk(server.load("other", artifact("other", "")));
-      var slow = artifact("slow", SPINNING_LOAD);
-      var load = server.loadAsync("slow", slow);
-      awaitNotes("modelFn");
-      assertStatus(server.load("slow", slow), 409, "model \\\"slow\\\" is being loaded");
-      assertStatus(server.describe("slow"), 404, "model \\\"slow\\\" is being loaded");
-      assertStatus(server.ask("slow", "a"), 404, "model \\\"slow\\\" is being loaded");
-      assertStatus(server.unload("slow"), 404, "model \\\"slow\\\" is being loaded");
-      assertThat(server.get("/models").body()).doesNotContain("slow");
-      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-      assertThat(server.ask("other", "a").body()).isEqualTo("A");
-      assertThat(load).isNotDone();
-      HookProbe.endSpinning();
-      assertOk(load.join());
-      assertThat(server.ask("slow", "a").body()).isEqualTo("A");
-      assertThat(HookProbe.NOTES).containsExactly("modelFn");
+    @BeforeEach
+    void reset() {
+        HookProbe.reset();
     }
-  }
 
-  @Test
-  @Tag("MME-16")
-  void ofLoadsOfOneNameAtTheSameTimeOneLoads() throws Exception {
-    var artifact =
-        artifact(
-            "a",
-            "@Override public Object modelFn(ModelContext context) { HookProbe.note(\"\"); return this; }");
-    try (var server = one().start();
-        var _ = endOfSpinning()) {
-      var loads = IntStream.range(0, 4).mapToObj(_ -> server.loadAsync("a", artifact)).toList();
-      assertThat(loads)
-          .extracting(load -> load.join().statusCode())
-          .containsExactlyInAnyOrder(200, 409, 409, 409);
-      assertThat(HookProbe.NOTES).hasSize(1);
+    @AfterEach
+    void endSpinning() {
+        HookProbe.endSpinning();
     }
-  }
 
-  @Test
-  @Tag("MME-17")
-  void anUnloadWaitsForTheRequestThatRuns() throws Exception {
-    try (var server = one().start();
-        var _ = endOfSpinning()) {
-      assertOk(server.load("a", artifact("a", SPINNING_PREDICTION)));
-      var running = server.askAsync("a", "a");
-      awaitNotes("predictFn");
-      var unload = server.unloadAsync("a");
-      await()
-          .untilAsserted(
-              () -> assertStatus(server.describe("a"), 404, "model \\\"a\\\" is being unloaded"));
-      assertStatus(server.ask("a", "late"), 404, "model \\\"a\\\" is being unloaded");
-      assertStatus(server.unload("a"), 404, "model \\\"a\\\" is being unloaded");
-      assertStatus(
-          server.load("a", directory.resolve("a")), 409, "model \\\"a\\\" is being unloaded");
-      assertThat(unload).isNotDone();
-      HookProbe.endSpinning();
-      assertThat(running.join().body()).isEqualTo("A");
-      assertOk(unload.join());
-      assertStatus(server.describe("a"), 404, "model \\\"a\\\" is not loaded");
+    /// Where a test fails, its client would wait for the hook for ever.
+    private static Closeable endOfSpinning() {
+        return HookProbe::endSpinning;
     }
-  }
 
-  @Test
-  void aModelFnThatThrowsIsNamedAndItsStackIsInTheLog() throws Exception {
-    var broken =
-        artifact(
-            "broken",
-            """
+    @Test
+    @Tag("MME-16")
+    @Tag("MME-20")
+    void aLoadStaysOpenWhileOthersServeAndItsNameIsTaken() throws Exception {
+        try (var server = one().start();
+                var _ = endOfSpinning()) {
+            assertOk(server.load("other", artifact("other", "")));
+            var slow = artifact("slow", SPINNING_LOAD);
+            var load = server.loadAsync("slow", slow);
+            awaitNotes("modelFn");
+            assertStatus(server.load("slow", slow), 409, "model \\\"slow\\\" is being loaded");
+            assertStatus(server.describe("slow"), 404, "model \\\"slow\\\" is being loaded");
+            assertStatus(server.ask("slow", "a"), 404, "model \\\"slow\\\" is being loaded");
+            assertStatus(server.unload("slow"), 404, "model \\\"slow\\\" is being loaded");
+            assertThat(server.get("/models").body()).doesNotContain("slow");
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+            assertThat(server.ask("other", "a").body()).isEqualTo("A");
+            assertThat(load).isNotDone();
+            HookProbe.endSpinning();
+            assertOk(load.join());
+            assertThat(server.ask("slow", "a").body()).isEqualTo("A");
+            assertThat(HookProbe.NOTES).containsExactly("modelFn");
+        }
+    }
+
+    @Test
+    @Tag("MME-16")
+    void ofLoadsOfOneNameAtTheSameTimeOneLoads() throws Exception {
+        var artifact = artifact(
+                "a", "@Override public Object modelFn(ModelContext context) { HookProbe.note(\"\"); return this; }");
+        try (var server = one().start();
+                var _ = endOfSpinning()) {
+            var loads = IntStream.range(0, 4)
+                    .mapToObj(_ -> server.loadAsync("a", artifact))
+                    .toList();
+            assertThat(loads)
+                    .extracting(load -> load.join().statusCode())
+                    .containsExactlyInAnyOrder(200, 409, 409, 409);
+            assertThat(HookProbe.NOTES).hasSize(1);
+        }
+    }
+
+    @Test
+    @Tag("MME-17")
+    void anUnloadWaitsForTheRequestThatRuns() throws Exception {
+        try (var server = one().start();
+                var _ = endOfSpinning()) {
+            assertOk(server.load("a", artifact("a", SPINNING_PREDICTION)));
+            var running = server.askAsync("a", "a");
+            awaitNotes("predictFn");
+            var unload = server.unloadAsync("a");
+            await().untilAsserted(() -> assertStatus(server.describe("a"), 404, "model \\\"a\\\" is being unloaded"));
+            assertStatus(server.ask("a", "late"), 404, "model \\\"a\\\" is being unloaded");
+            assertStatus(server.unload("a"), 404, "model \\\"a\\\" is being unloaded");
+            assertStatus(server.load("a", directory.resolve("a")), 409, "model \\\"a\\\" is being unloaded");
+            assertThat(unload).isNotDone();
+            HookProbe.endSpinning();
+            assertThat(running.join().body()).isEqualTo("A");
+            assertOk(unload.join());
+            assertStatus(server.describe("a"), 404, "model \\\"a\\\" is not loaded");
+        }
+    }
+
+    @Test
+    void aModelFnThatThrowsIsNamedAndItsStackIsInTheLog() throws Exception {
+        var broken = artifact("broken", """
         @Override public Object modelFn(ModelContext context) throws Exception {
           throw new IllegalStateException("no weights");
         }
         """);
-    try (var server = one().start();
-        var _ = endOfSpinning();
-        var log = new CapturedLog()) {
-      assertOk(server.load("other", artifact("other", "")));
-      var answer = server.load("broken", broken);
-      assertStatus(
-          answer,
-          500,
-          "modelFn (code/Inference.java) failed at Inference.java:3: java.lang.IllegalStateException: no weights");
-      assertThat(answer.body()).doesNotContain("\\tat ").hasSizeLessThan(2049);
-      assertThat(log.text())
-          .contains(
-              "java.lang.IllegalStateException: no weights",
-              "model \"broken\" could not be loaded from");
-      assertThat(server.ask("other", "a").body()).isEqualTo("A");
-      assertOk(server.load("broken", directory.resolve("other")));
+        try (var server = one().start();
+                var _ = endOfSpinning();
+                var log = new CapturedLog()) {
+            assertOk(server.load("other", artifact("other", "")));
+            var answer = server.load("broken", broken);
+            assertStatus(
+                    answer,
+                    500,
+                    "modelFn (code/Inference.java) failed at Inference.java:3: java.lang.IllegalStateException: no weights");
+            assertThat(answer.body()).doesNotContain("\\tat ").hasSizeLessThan(2049);
+            assertThat(log.text())
+                    .contains(
+                            "java.lang.IllegalStateException: no weights", "model \"broken\" could not be loaded from");
+            assertThat(server.ask("other", "a").body()).isEqualTo("A");
+            assertOk(server.load("broken", directory.resolve("other")));
+        }
     }
-  }
 
-  @Test
-  void anArtifactThatIsBrokenIs400WithAllProblems() throws Exception {
-    try (var server = one().start();
-        var _ = endOfSpinning()) {
-      var empty = Files.createDirectory(directory.resolve("empty"));
-      assertStatus(
-          server.load("empty", empty),
-          400,
-          "model \\\"empty\\\" could not be loaded: model artifact " + empty);
-      var source = artifact("source", "Missing first;\nAbsent second;\n");
-      assertStatus(server.load("source", source), 400, "Missing", "Absent");
-      var neuron =
-          TestArtifact.compiled(
-              Files.createDirectory(directory.resolve("neuron")), "inf2", "waves-4x128.pt");
-      assertStatus(
-          server.load("neuron", neuron), 400, "is traced for inf2, and this server uses cpu");
-      assertThat(server.get("/models").body()).isEqualTo("{\"models\":[]}");
-      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+    @Test
+    void anArtifactThatIsBrokenIs400WithAllProblems() throws Exception {
+        try (var server = one().start();
+                var _ = endOfSpinning()) {
+            var empty = Files.createDirectory(directory.resolve("empty"));
+            assertStatus(
+                    server.load("empty", empty),
+                    400,
+                    "model \\\"empty\\\" could not be loaded: model artifact " + empty);
+            var source = artifact("source", "Missing first;\nAbsent second;\n");
+            assertStatus(server.load("source", source), 400, "Missing", "Absent");
+            var neuron =
+                    TestArtifact.compiled(Files.createDirectory(directory.resolve("neuron")), "inf2", "waves-4x128.pt");
+            assertStatus(server.load("neuron", neuron), 400, "is traced for inf2, and this server uses cpu");
+            assertThat(server.get("/models").body()).isEqualTo("{\"models\":[]}");
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+        }
     }
-  }
 
-  @Test
-  @Tag("slow")
-  void aLoadThatTakesTooLongIs504AndKeepsItsNameUntilItEnds() throws Exception {
-    try (var server = one().set("BERTH_LOAD_TIMEOUT_SECONDS", "3").start();
-        var _ = endOfSpinning();
-        var log = new CapturedLog()) {
-      var slow = artifact("slow", SPINNING_LOAD);
-      assertStatus(server.load("slow", slow), 504, "model \\\"slow\\\" was not loaded within 3 s");
-      assertStatus(server.load("slow", slow), 409, "is being loaded, although its time is over");
-      assertStatus(server.unload("slow"), 404, "is being loaded, although its time is over");
-      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-      HookProbe.endSpinning();
-      await()
-          .untilAsserted(
-              () -> assertStatus(server.describe("slow"), 404, "model \\\"slow\\\" is not loaded"));
-      // On a slow machine the interrupt comes while the hooks are compiled.
-      assertThat(log.text())
-          .containsPattern("model \"slow\" (was loaded when nobody waited|could not be loaded)");
+    @Test
+    @Tag("slow")
+    void aLoadThatTakesTooLongIs504AndKeepsItsNameUntilItEnds() throws Exception {
+        try (var server = one().set("BERTH_LOAD_TIMEOUT_SECONDS", "3").start();
+                var _ = endOfSpinning();
+                var log = new CapturedLog()) {
+            var slow = artifact("slow", SPINNING_LOAD);
+            assertStatus(server.load("slow", slow), 504, "model \\\"slow\\\" was not loaded within 3 s");
+            assertStatus(server.load("slow", slow), 409, "is being loaded, although its time is over");
+            assertStatus(server.unload("slow"), 404, "is being loaded, although its time is over");
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+            HookProbe.endSpinning();
+            await().untilAsserted(() -> assertStatus(server.describe("slow"), 404, "model \\\"slow\\\" is not loaded"));
+            // On a slow machine the interrupt comes while the hooks are compiled.
+            assertThat(log.text())
+                    .containsPattern("model \"slow\" (was loaded when nobody waited|could not be loaded)");
+        }
     }
-  }
 
-  @Test
-  void aLoadGoesOnWhenItsClientHasGone() throws Exception {
-    try (var server = one().start();
-        var _ = endOfSpinning()) {
-      try (var connection = new RawConnection(server.port())) {
-        var body =
-            "{\"model_name\": \"a\", \"url\": \"%s\"}".formatted(artifact("a", SPINNING_LOAD));
-        connection.send(
-            "POST /models HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
-                .formatted(body.length(), body));
-        awaitNotes("modelFn");
-      }
-      HookProbe.endSpinning();
-      await().untilAsserted(() -> assertThat(server.describe("a").statusCode()).isEqualTo(200));
+    @Test
+    void aLoadGoesOnWhenItsClientHasGone() throws Exception {
+        try (var server = one().start();
+                var _ = endOfSpinning()) {
+            try (var connection = new RawConnection(server.port())) {
+                var body = "{\"model_name\": \"a\", \"url\": \"%s\"}".formatted(artifact("a", SPINNING_LOAD));
+                connection.send(
+                        "POST /models HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
+                                .formatted(body.length(), body));
+                awaitNotes("modelFn");
+            }
+            HookProbe.endSpinning();
+            await().untilAsserted(
+                            () -> assertThat(server.describe("a").statusCode()).isEqualTo(200));
+        }
     }
-  }
 
-  @Test
-  @Tag("slow")
-  void aPredictFnThatHangsHoldsUpNoOtherModel() throws Exception {
-    var builder =
-        one().set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2").set("BERTH_STUCK_SECONDS", "1");
-    try (var server = builder.start();
-        var _ = endOfSpinning()) {
-      assertOk(server.load("other", artifact("other", "")));
-      assertOk(server.load("wedged", artifact("wedged", SPINNING_PREDICTION)));
-      TestServer.hang(1, HookProbe.NOTES::size, () -> server.askAsync("wedged", "a"))
-          .forEach(late -> assertThat(late.join().statusCode()).isEqualTo(504));
-      await().until(() -> server.ask("other", "a").statusCode() == 200);
-      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-      assertStatus(
-          server.unload("wedged"),
-          500,
-          "one of its hooks does not end; what that uses is freed when it does");
-      assertStatus(server.describe("wedged"), 404, "model \\\"wedged\\\" is not loaded");
-      await().until(() -> server.ask("other", "a").statusCode() == 200);
+    @Test
+    @Tag("slow")
+    void aPredictFnThatHangsHoldsUpNoOtherModel() throws Exception {
+        var builder = one().set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2").set("BERTH_STUCK_SECONDS", "1");
+        try (var server = builder.start();
+                var _ = endOfSpinning()) {
+            assertOk(server.load("other", artifact("other", "")));
+            assertOk(server.load("wedged", artifact("wedged", SPINNING_PREDICTION)));
+            TestServer.hang(1, HookProbe.NOTES::size, () -> server.askAsync("wedged", "a"))
+                    .forEach(late -> assertThat(late.join().statusCode()).isEqualTo(504));
+            await().until(() -> server.ask("other", "a").statusCode() == 200);
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+            assertStatus(
+                    server.unload("wedged"),
+                    500,
+                    "one of its hooks does not end; what that uses is freed when it does");
+            assertStatus(server.describe("wedged"), 404, "model \\\"wedged\\\" is not loaded");
+            await().until(() -> server.ask("other", "a").statusCode() == 200);
+        }
     }
-  }
 
-  @Test
-  void aHandlerThatFailsToCloseIsUnloadedAnd500() throws Exception {
-    var source =
-        "public class Inference extends TextHandler implements AutoCloseable {"
-            + " @Override public void close() throws IOException { throw new IOException(\"stays\"); } }";
-    var artifact =
-        new CodeArtifact(directory.resolve("a")).source("Inference.java", source).directory();
-    try (var server = one().start();
-        var _ = endOfSpinning();
-        var log = new CapturedLog()) {
-      assertOk(server.load("a", artifact));
-      assertStatus(
-          server.unload("a"),
-          500,
-          "model \\\"a\\\" is unloaded, but its hooks could not be closed");
-      assertThat(log.text()).contains("java.io.IOException: stays");
-      assertOk(server.load("a", artifact("b", "")));
+    @Test
+    void aHandlerThatFailsToCloseIsUnloadedAnd500() throws Exception {
+        var source = "public class Inference extends TextHandler implements AutoCloseable {"
+                + " @Override public void close() throws IOException { throw new IOException(\"stays\"); } }";
+        var artifact = new CodeArtifact(directory.resolve("a"))
+                .source("Inference.java", source)
+                .directory();
+        try (var server = one().start();
+                var _ = endOfSpinning();
+                var log = new CapturedLog()) {
+            assertOk(server.load("a", artifact));
+            assertStatus(server.unload("a"), 500, "model \\\"a\\\" is unloaded, but its hooks could not be closed");
+            assertThat(log.text()).contains("java.io.IOException: stays");
+            assertOk(server.load("a", artifact("b", "")));
+        }
     }
-  }
 
-  @Test
-  @Tag("slow")
-  void aStopDuringALoadRefusesTheLoadAndDrainsAllModels() throws Exception {
-    var server = one().set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").start();
-    assertOk(server.load("a", artifact("a", SPINNING_PREDICTION)));
-    assertOk(server.load("b", artifact("b", SPINNING_PREDICTION)));
-    var answers = List.of(server.askAsync("a", "a"), server.askAsync("b", "b"));
-    awaitNotes("predictFn", "predictFn");
-    var load = server.loadAsync("slow", artifact("slow", SPINNING_LOAD));
-    awaitNotes("predictFn", "predictFn", "modelFn");
-    // Not on the common pool, which the client needs.
-    var stopped =
-        new FutureTask<Void>(
-            () -> {
-              server.server().close();
-              return null;
-            });
-    Thread.ofPlatform().start(stopped);
-    assertStatus(load.join(), 503, "the server is stopping");
-    assertStatus(server.load("late", directory.resolve("a")), 503, "the server is stopping");
-    await()
-        .untilAsserted(
-            () -> {
-              assertThat(server.ask("a", "late").statusCode()).isEqualTo(503);
-              assertThat(server.ask("b", "late").statusCode()).isEqualTo(503);
-            });
-    HookProbe.endSpinning();
-    assertThat(answers).extracting(answer -> answer.join().body()).containsExactly("A", "B");
-    stopped.get();
-  }
+    @Test
+    @Tag("slow")
+    void aStopDuringALoadRefusesTheLoadAndDrainsAllModels() throws Exception {
+        var server = one().set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").start();
+        assertOk(server.load("a", artifact("a", SPINNING_PREDICTION)));
+        assertOk(server.load("b", artifact("b", SPINNING_PREDICTION)));
+        var answers = List.of(server.askAsync("a", "a"), server.askAsync("b", "b"));
+        awaitNotes("predictFn", "predictFn");
+        var load = server.loadAsync("slow", artifact("slow", SPINNING_LOAD));
+        awaitNotes("predictFn", "predictFn", "modelFn");
+        // Not on the common pool, which the client needs.
+        var stopped = new FutureTask<Void>(() -> {
+            server.server().close();
+            return null;
+        });
+        Thread.ofPlatform().start(stopped);
+        assertStatus(load.join(), 503, "the server is stopping");
+        assertStatus(server.load("late", directory.resolve("a")), 503, "the server is stopping");
+        await().untilAsserted(() -> {
+            assertThat(server.ask("a", "late").statusCode()).isEqualTo(503);
+            assertThat(server.ask("b", "late").statusCode()).isEqualTo(503);
+        });
+        HookProbe.endSpinning();
+        assertThat(answers).extracting(answer -> answer.join().body()).containsExactly("A", "B");
+        stopped.get();
+    }
 
-  @Test
-  void twoVersionsOfALibraryServeSideBySideAndAreCollectedWhenTheyAreUnloaded() throws Exception {
-    try (var server = one().start();
-        var _ = endOfSpinning()) {
-      assertOk(server.load("other", artifact("other", "")));
-      for (var version : List.of("1", "2")) {
-        assertOk(server.load(version, versioned(version)));
-      }
-      for (int i = 0; i < 8; i++) {
-        assertThat(server.ask("1", "a").body()).isEqualTo("1 1");
-        assertThat(server.ask("2", "a").body()).isEqualTo("2 2");
-      }
-      assertThat(HookProbe.LOADERS).hasSize(2);
-      assertOk(server.unload("1"));
-      assertThat(server.ask("2", "a").body()).isEqualTo("2 2");
-      assertOk(server.unload("2"));
-      await()
-          .untilAsserted(
-              () -> {
+    @Test
+    void twoVersionsOfALibraryServeSideBySideAndAreCollectedWhenTheyAreUnloaded() throws Exception {
+        try (var server = one().start();
+                var _ = endOfSpinning()) {
+            assertOk(server.load("other", artifact("other", "")));
+            for (var version : List.of("1", "2")) {
+                assertOk(server.load(version, versioned(version)));
+            }
+            for (int i = 0; i < 8; i++) {
+                assertThat(server.ask("1", "a").body()).isEqualTo("1 1");
+                assertThat(server.ask("2", "a").body()).isEqualTo("2 2");
+            }
+            assertThat(HookProbe.LOADERS).hasSize(2);
+            assertOk(server.unload("1"));
+            assertThat(server.ask("2", "a").body()).isEqualTo("2 2");
+            assertOk(server.unload("2"));
+            await().untilAsserted(() -> {
                 System.gc();
                 // Others keep the threads busy, so that none of them ends for want of work.
                 assertThat(server.ask("other", "a").body()).isEqualTo("A");
                 assertThat(HookProbe.LOADERS)
-                    .allSatisfy(loader -> assertThat(loader.refersTo(null)).isTrue());
-              });
+                        .allSatisfy(loader -> assertThat(loader.refersTo(null)).isTrue());
+            });
+        }
     }
-  }
 
-  /// Leaves something of its own classes in a thread-local variable of every thread that it comes
-  /// to.
-  private Path versioned(String version) throws IOException {
-    CodeArtifact.hooks(
-            directory.resolve("version" + version),
-            """
+    /// Leaves something of its own classes in a thread-local variable of every thread that it comes
+    /// to.
+    private Path versioned(String version) throws IOException {
+        CodeArtifact.hooks(directory.resolve("version" + version), """
         static final ThreadLocal<Object> LOCAL = new ThreadLocal<>();
         record Own(String version) {}
         static { HookProbe.saw(Inference.class); }
@@ -341,84 +317,75 @@ class MultiModelTest {
           return super.outputFn(predictions, request);
         }
         """)
-        .jar(
-            "lib/version.jar",
-            Jar.of(
-                "com.acme.Version",
-                "package com.acme; public class Version { public static String text() { return \"%s\"; } }"
-                    .formatted(version)));
-    return directory.resolve("version" + version);
-  }
+                .jar(
+                        "lib/version.jar",
+                        Jar.of(
+                                "com.acme.Version",
+                                "package com.acme; public class Version { public static String text() { return \"%s\"; } }"
+                                        .formatted(version)));
+        return directory.resolve("version" + version);
+    }
 
-  @Test
-  void requestsDuringLoadsAndUnloadsAreAnsweredOrTheModelIsNotThere() throws Exception {
-    var artifact = CodeArtifact.compiled(directory.resolve("a")).directory();
-    var names = List.of("a", "b", "c");
-    try (var server = one().start();
-        var _ = endOfSpinning();
-        var threads = new TestThreads()) {
-      assertOk(server.load("stays", TestServer.SAMPLE_ARTIFACT));
-      var work =
-          IntStream.range(0, 8)
-              .<Future<?>>mapToObj(
-                  thread ->
-                      threads.submit(
-                          () -> {
-                            for (int i = 0; i < 40; i++) {
-                              var name =
-                                  names.get(ThreadLocalRandom.current().nextInt(names.size()));
-                              switch (thread) {
+    @Test
+    void requestsDuringLoadsAndUnloadsAreAnsweredOrTheModelIsNotThere() throws Exception {
+        var artifact = CodeArtifact.compiled(directory.resolve("a")).directory();
+        var names = List.of("a", "b", "c");
+        try (var server = one().start();
+                var _ = endOfSpinning();
+                var threads = new TestThreads()) {
+            assertOk(server.load("stays", TestServer.SAMPLE_ARTIFACT));
+            var work = IntStream.range(0, 8)
+                    .<Future<?>>mapToObj(thread -> threads.submit(() -> {
+                        for (int i = 0; i < 40; i++) {
+                            var name = names.get(ThreadLocalRandom.current().nextInt(names.size()));
+                            switch (thread) {
                                 case 0, 1 ->
                                     assertThat(server.load(name, artifact).statusCode())
-                                        .isIn(200, 409);
+                                            .isIn(200, 409);
                                 case 2 ->
                                     assertThat(server.unload(name).statusCode()).isIn(200, 404);
                                 case 3 ->
-                                    assertThat(
-                                            server
-                                                .ask(
-                                                    "stays",
-                                                    """
-                {"question": "Where is the tower?", "context": "The tower is in Paris."}""")
-                                                .body())
-                                        .contains("Paris");
+                                    assertThat(server.ask("stays", """
+                {"question": "Where is the tower?", "context": "The tower is in Paris."}""").body()).contains("Paris");
                                 default -> {
-                                  var answer = server.ask(name, "x");
-                                  assertThat(answer.statusCode()).as(answer.body()).isIn(200, 404);
-                                  assertThat(answer.body())
-                                      .matches(answer.statusCode() == 200 ? "X" : ".*not_found.*");
+                                    var answer = server.ask(name, "x");
+                                    assertThat(answer.statusCode())
+                                            .as(answer.body())
+                                            .isIn(200, 404);
+                                    assertThat(answer.body())
+                                            .matches(answer.statusCode() == 200 ? "X" : ".*not_found.*");
                                 }
-                              }
                             }
-                            return null;
-                          }))
-              .toList();
-      for (var one : work) {
-        one.get();
-      }
+                        }
+                        return null;
+                    }))
+                    .toList();
+            for (var one : work) {
+                one.get();
+            }
+        }
     }
-  }
 
-  private static TestServer.Builder one() {
-    return TestServer.ofModels().set("SAGEMAKER_MODEL_SERVER_WORKERS", "1");
-  }
-
-  private Path artifact(String name, String hooks) throws IOException {
-    return CodeArtifact.hooks(directory.resolve(name), hooks).directory();
-  }
-
-  private static void awaitNotes(String... notes) {
-    await().untilAsserted(() -> assertThat(HookProbe.NOTES).containsExactly(notes));
-  }
-
-  private static void assertOk(HttpResponse<String> response) {
-    assertStatus(response, 200);
-  }
-
-  private static void assertStatus(HttpResponse<String> response, int status, String... texts) {
-    assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
-    for (var text : texts) {
-      assertThat(response.body()).contains(text);
+    private static TestServer.Builder one() {
+        return TestServer.ofModels().set("SAGEMAKER_MODEL_SERVER_WORKERS", "1");
     }
-  }
+
+    private Path artifact(String name, String hooks) throws IOException {
+        return CodeArtifact.hooks(directory.resolve(name), hooks).directory();
+    }
+
+    private static void awaitNotes(String... notes) {
+        await().untilAsserted(() -> assertThat(HookProbe.NOTES).containsExactly(notes));
+    }
+
+    private static void assertOk(HttpResponse<String> response) {
+        assertStatus(response, 200);
+    }
+
+    private static void assertStatus(HttpResponse<String> response, int status, String... texts) {
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
+        for (var text : texts) {
+            assertThat(response.body()).contains(text);
+        }
+    }
 }

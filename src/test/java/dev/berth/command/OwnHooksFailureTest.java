@@ -28,111 +28,94 @@ import org.junit.jupiter.params.provider.MethodSource;
 /// the line, and the next request is answered.
 class OwnHooksFailureTest {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
+    private static final ObjectMapper JSON = new ObjectMapper();
 
-  /// Its hooks do what a record asks for: `predictFn throw` lets predictFn throw.
-  private static final Path ARTIFACT = Path.of("src/test/resources/artifacts/faulty-hooks");
+    /// Its hooks do what a record asks for: `predictFn throw` lets predictFn throw.
+    private static final Path ARTIFACT = Path.of("src/test/resources/artifacts/faulty-hooks");
 
-  private static final List<String> ALL =
-      List.of("inputFn", "length", "predictFn", "outputFn", "transformFn");
+    private static final List<String> ALL = List.of("inputFn", "length", "predictFn", "outputFn", "transformFn");
 
-  private static TestServer hooks;
-  private static TestServer transform;
+    private static TestServer hooks;
+    private static TestServer transform;
 
-  @BeforeAll
-  static void start() throws Exception {
-    HookProbe.reset();
-    hooks = server("Inference.java").start();
-    transform = server("Transform.java").start();
-  }
+    @BeforeAll
+    static void start() throws Exception {
+        HookProbe.reset();
+        hooks = server("Inference.java").start();
+        transform = server("Transform.java").start();
+    }
 
-  @AfterAll
-  static void stop() throws Exception {
-    hooks.close();
-    transform.close();
-  }
+    @AfterAll
+    static void stop() throws Exception {
+        hooks.close();
+        transform.close();
+    }
 
-  static Stream<Arguments> faults() {
-    return ALL.stream()
-        .flatMap(
-            hook ->
-                Stream.of(
-                    arguments(hook, "throw", 500, "HOOK failed at Faults.java:LINE: boom"),
-                    arguments(hook, "checked", 500, "HOOK failed at Faults.java:LINE: disk"),
-                    arguments(
-                        hook,
-                        "cause",
-                        500,
-                        "HOOK failed at Faults.java:LINE: java.io.IOException: disk"),
-                    arguments(hook, "argument", 500, "HOOK failed at Faults.java:LINE: odd"),
-                    arguments(
-                        hook,
-                        "nothing",
-                        500,
-                        "HOOK failed at Faults.java:LINE: IllegalStateException"),
-                    arguments(hook, "long", 500, "HOOK failed at Faults.java:LINE: ä\n\"ä\n\""),
-                    arguments(hook, "bad input", 400, "line 1: found 悪, expected 良"),
-                    arguments(hook, "huge", 500, "HOOK failed at Faults.java:LINE: xxxx"),
-                    arguments(hook, "huge bad input", 400, "xxxx"),
-                    arguments(
-                        hook, "endless", 500, "HOOK failed at Faults.java:LINE: EndlessException"),
-                    arguments(hook, "memory", 507, "HOOK ran out of memory: heap"),
-                    arguments(hook, "error", 500, "HOOK failed at Faults.java:LINE: OwnError"),
-                    arguments(hook, "overflow", 500, "HOOK failed at Faults.java:"),
-                    arguments(
-                        hook,
-                        "gone",
-                        500,
-                        "HOOK failed at Faults.java:LINE: NoClassDefFoundError: com/acme/Gone; put the jar that has this class into code/lib"),
-                    arguments(
-                        hook,
-                        "not found",
-                        500,
-                        "HOOK failed at Faults.java:LINE: ClassNotFoundException: com.acme.Gone; "
-                            + "put the jar that has this class into code/lib"),
-                    arguments(hook, "broken", 500, "HOOK failed at Faults.java:"),
-                    arguments(hook, "silent", 500, "HOOK failed at Faults.java:"),
-                    arguments(
-                        hook, "interrupted", 500, "HOOK failed at Faults.java:LINE: by itself"),
-                    arguments(
-                        hook,
-                        "exit",
-                        500,
-                        "HOOK failed at Faults.java:LINE: it called exit(1), which would have ended"),
-                    arguments(
-                        hook,
-                        "runtime exit",
-                        500,
-                        "HOOK failed at Faults.java:LINE: it called exit(2), which would have"),
-                    arguments(
-                        hook,
-                        "halt",
-                        500,
-                        "HOOK failed at Faults.java:LINE: it called exit(3), which would have")));
-  }
+    static Stream<Arguments> faults() {
+        return ALL.stream()
+                .flatMap(hook -> Stream.of(
+                        arguments(hook, "throw", 500, "HOOK failed at Faults.java:LINE: boom"),
+                        arguments(hook, "checked", 500, "HOOK failed at Faults.java:LINE: disk"),
+                        arguments(hook, "cause", 500, "HOOK failed at Faults.java:LINE: java.io.IOException: disk"),
+                        arguments(hook, "argument", 500, "HOOK failed at Faults.java:LINE: odd"),
+                        arguments(hook, "nothing", 500, "HOOK failed at Faults.java:LINE: IllegalStateException"),
+                        arguments(hook, "long", 500, "HOOK failed at Faults.java:LINE: ä\n\"ä\n\""),
+                        arguments(hook, "bad input", 400, "line 1: found 悪, expected 良"),
+                        arguments(hook, "huge", 500, "HOOK failed at Faults.java:LINE: xxxx"),
+                        arguments(hook, "huge bad input", 400, "xxxx"),
+                        arguments(hook, "endless", 500, "HOOK failed at Faults.java:LINE: EndlessException"),
+                        arguments(hook, "memory", 507, "HOOK ran out of memory: heap"),
+                        arguments(hook, "error", 500, "HOOK failed at Faults.java:LINE: OwnError"),
+                        arguments(hook, "overflow", 500, "HOOK failed at Faults.java:"),
+                        arguments(
+                                hook,
+                                "gone",
+                                500,
+                                "HOOK failed at Faults.java:LINE: NoClassDefFoundError: com/acme/Gone; put the jar that has this class into code/lib"),
+                        arguments(
+                                hook,
+                                "not found",
+                                500,
+                                "HOOK failed at Faults.java:LINE: ClassNotFoundException: com.acme.Gone; "
+                                        + "put the jar that has this class into code/lib"),
+                        arguments(hook, "broken", 500, "HOOK failed at Faults.java:"),
+                        arguments(hook, "silent", 500, "HOOK failed at Faults.java:"),
+                        arguments(hook, "interrupted", 500, "HOOK failed at Faults.java:LINE: by itself"),
+                        arguments(
+                                hook,
+                                "exit",
+                                500,
+                                "HOOK failed at Faults.java:LINE: it called exit(1), which would have ended"),
+                        arguments(
+                                hook,
+                                "runtime exit",
+                                500,
+                                "HOOK failed at Faults.java:LINE: it called exit(2), which would have"),
+                        arguments(
+                                hook,
+                                "halt",
+                                500,
+                                "HOOK failed at Faults.java:LINE: it called exit(3), which would have")));
+    }
 
-  @ParameterizedTest
-  @MethodSource("faults")
-  @Tag("ERR-02")
-  @Tag("ERR-04")
-  @Tag("ERR-05")
-  @Tag("ERR-06")
-  void whatAHookThrowsIsAnsweredWithItsPlace(String hook, String fault, int status, String message)
-      throws Exception {
-    var response = serverOf(hook).invoke(hook + " " + fault);
-    assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
-    assertThat(message(response))
-        .startsWith(message.replace("HOOK", shown(hook)).replace("LINE", line(fault)))
-        .doesNotContain("\tat ");
-    assertThat(response.body()).hasSizeLessThanOrEqualTo(2048);
-    assertFine(serverOf(hook));
-  }
+    @ParameterizedTest
+    @MethodSource("faults")
+    @Tag("ERR-02")
+    @Tag("ERR-04")
+    @Tag("ERR-05")
+    @Tag("ERR-06")
+    void whatAHookThrowsIsAnsweredWithItsPlace(String hook, String fault, int status, String message) throws Exception {
+        var response = serverOf(hook).invoke(hook + " " + fault);
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
+        assertThat(message(response))
+                .startsWith(message.replace("HOOK", shown(hook)).replace("LINE", line(fault)))
+                .doesNotContain("\tat ");
+        assertThat(response.body()).hasSizeLessThanOrEqualTo(2048);
+        assertFine(serverOf(hook));
+    }
 
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      textBlock =
-          """
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
       inputFn null              | inputFn (FILE) returned null, expected a list of records
       inputFn null record       | inputFn (FILE) returned null as record 2 of 3, expected a record
       length negative           | length (FILE) returned -1, expected a positive number
@@ -144,116 +127,116 @@ class OwnHooksFailureTest {
       outputFn null body        | outputFn (FILE) failed at Inference.java:47: body
       transformFn null          | transformFn (code/Transform.java) failed: found null, expected a response
       """)
-  @Tag("ERR-02")
-  void whatAHookMustNotReturnIsAnsweredWithWhatItShould(String fault, String message)
-      throws Exception {
-    var server = serverOf(fault.split(" ")[0]);
-    var response = server.invoke(fault);
-    assertThat(response.statusCode()).as(response.body()).isEqualTo(500);
-    assertThat(message(response)).isEqualTo(message.replace("FILE", "code/Inference.java"));
-    assertFine(server);
-  }
+    @Tag("ERR-02")
+    void whatAHookMustNotReturnIsAnsweredWithWhatItShould(String fault, String message) throws Exception {
+        var server = serverOf(fault.split(" ")[0]);
+        var response = server.invoke(fault);
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(500);
+        assertThat(message(response)).isEqualTo(message.replace("FILE", "code/Inference.java"));
+        assertFine(server);
+    }
 
-  @Test
-  void aLengthOfZeroIsALength() throws Exception {
-    assertThat(hooks.invoke("length zero").body()).isEqualTo("length zero");
-  }
+    @Test
+    void aLengthOfZeroIsALength() throws Exception {
+        assertThat(hooks.invoke("length zero").body()).isEqualTo("length zero");
+    }
 
-  @Test
-  @Tag("slow")
-  @Tag("INV-12")
-  void aHookThatDoesNotEndIsLeftBehindAtTheDeadline() throws Exception {
-    HookProbe.reset();
-    HookProbe.hold();
-    try (var hooks = patient("Inference.java").start();
-        var transform = patient("Transform.java").start()) {
-      var responses = new HashMap<String, CompletableFuture<HttpResponse<String>>>();
-      for (var hook : ALL) {
-        var server = hook.equals("transformFn") ? transform : hooks;
-        for (var fault : List.of("sleep", "lock", "spin", "mute")) {
-          responses.put(hook + " " + fault, server.invokeAsync(hook + " " + fault));
+    @Test
+    @Tag("slow")
+    @Tag("INV-12")
+    void aHookThatDoesNotEndIsLeftBehindAtTheDeadline() throws Exception {
+        HookProbe.reset();
+        HookProbe.hold();
+        try (var hooks = patient("Inference.java").start();
+                var transform = patient("Transform.java").start()) {
+            var responses = new HashMap<String, CompletableFuture<HttpResponse<String>>>();
+            for (var hook : ALL) {
+                var server = hook.equals("transformFn") ? transform : hooks;
+                for (var fault : List.of("sleep", "lock", "spin", "mute")) {
+                    responses.put(hook + " " + fault, server.invokeAsync(hook + " " + fault));
+                }
+            }
+            for (var response : responses.entrySet()) {
+                var late = response.getValue().get();
+                assertThat(late.statusCode())
+                        .as(response.getKey() + ": " + late.body())
+                        .isEqualTo(504);
+                assertThat(message(late))
+                        .isEqualTo(
+                                "the request's time ran out while %s ran",
+                                shown(response.getKey().split(" ")[0]));
+            }
+            var interrupted = ALL.stream().map(hook -> hook + " interrupted").toList();
+            await().untilAsserted(() -> assertThat(HookProbe.NOTES).containsExactlyInAnyOrderElementsOf(interrupted));
+            assertFine(hooks);
+            assertFine(transform);
+            HookProbe.endSpinning();
+            assertFine(hooks);
+            assertFine(transform);
+        } finally {
+            HookProbe.letGo();
         }
-      }
-      for (var response : responses.entrySet()) {
-        var late = response.getValue().get();
-        assertThat(late.statusCode()).as(response.getKey() + ": " + late.body()).isEqualTo(504);
-        assertThat(message(late))
-            .isEqualTo(
-                "the request's time ran out while %s ran", shown(response.getKey().split(" ")[0]));
-      }
-      var interrupted = ALL.stream().map(hook -> hook + " interrupted").toList();
-      await()
-          .untilAsserted(
-              () -> assertThat(HookProbe.NOTES).containsExactlyInAnyOrderElementsOf(interrupted));
-      assertFine(hooks);
-      assertFine(transform);
-      HookProbe.endSpinning();
-      assertFine(hooks);
-      assertFine(transform);
-    } finally {
-      HookProbe.letGo();
     }
-  }
 
-  /// Nobody can end a thread that only computes. Requests are refused in time, `/ping` tells that
-  /// the process lives, and the worker goes on when the hook ends at last.
-  @Test
-  @Tag("slow")
-  void aPredictFnThatNeverEndsHoldsItsWorker() throws Exception {
-    HookProbe.reset();
-    try (var server =
-        impatient("Inference.java").set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").start()) {
-      assertThat(message(server.invoke("predictFn spin")))
-          .contains("ran out while predictFn (code/Inference.java) ran");
-      var waiting = server.invoke("fine");
-      assertThat(waiting.statusCode()).isEqualTo(504);
-      assertThat(message(waiting)).isEqualTo("the request's time ran out while it was queued");
-      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-      HookProbe.endSpinning();
-      await().until(() -> server.invoke("fine").statusCode() == 200);
+    /// Nobody can end a thread that only computes. Requests are refused in time, `/ping` tells that
+    /// the process lives, and the worker goes on when the hook ends at last.
+    @Test
+    @Tag("slow")
+    void aPredictFnThatNeverEndsHoldsItsWorker() throws Exception {
+        HookProbe.reset();
+        try (var server = impatient("Inference.java")
+                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
+                .start()) {
+            assertThat(message(server.invoke("predictFn spin")))
+                    .contains("ran out while predictFn (code/Inference.java) ran");
+            var waiting = server.invoke("fine");
+            assertThat(waiting.statusCode()).isEqualTo(504);
+            assertThat(message(waiting)).isEqualTo("the request's time ran out while it was queued");
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+            HookProbe.endSpinning();
+            await().until(() -> server.invoke("fine").statusCode() == 200);
+        }
     }
-  }
 
-  private static TestServer.Builder server(String program) {
-    return TestServer.artifact(ARTIFACT).set("SAGEMAKER_PROGRAM", program);
-  }
+    private static TestServer.Builder server(String program) {
+        return TestServer.artifact(ARTIFACT).set("SAGEMAKER_PROGRAM", program);
+    }
 
-  private static TestServer.Builder impatient(String program) {
-    return server(program)
-        .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2")
-        .set("SAGEMAKER_MODEL_SERVER_WORKERS", "5");
-  }
+    private static TestServer.Builder impatient(String program) {
+        return server(program)
+                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2")
+                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "5");
+    }
 
-  /// All hooks must begin before their time is over.
-  private static TestServer.Builder patient(String program) {
-    return impatient(program).set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "5");
-  }
+    /// All hooks must begin before their time is over.
+    private static TestServer.Builder patient(String program) {
+        return impatient(program).set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "5");
+    }
 
-  private static TestServer serverOf(String hook) {
-    return hook.equals("transformFn") ? transform : hooks;
-  }
+    private static TestServer serverOf(String hook) {
+        return hook.equals("transformFn") ? transform : hooks;
+    }
 
-  private static String shown(String hook) {
-    return "%s (code/%s.java)"
-        .formatted(hook, hook.equals("transformFn") ? "Transform" : "Inference");
-  }
+    private static String shown(String hook) {
+        return "%s (code/%s.java)".formatted(hook, hook.equals("transformFn") ? "Transform" : "Inference");
+    }
 
-  /// The line of a fault.
-  private static String line(String fault) throws IOException {
-    var lines = Files.readAllLines(ARTIFACT.resolve("code/Faults.java"));
-    return lines.stream()
-        .filter(line -> line.contains("case \"%s\"".formatted(fault)))
-        .findFirst()
-        .map(line -> String.valueOf(lines.indexOf(line) + 1))
-        .orElseThrow();
-  }
+    /// The line of a fault.
+    private static String line(String fault) throws IOException {
+        var lines = Files.readAllLines(ARTIFACT.resolve("code/Faults.java"));
+        return lines.stream()
+                .filter(line -> line.contains("case \"%s\"".formatted(fault)))
+                .findFirst()
+                .map(line -> String.valueOf(lines.indexOf(line) + 1))
+                .orElseThrow();
+    }
 
-  private static String message(HttpResponse<String> response) throws IOException {
-    return JSON.readTree(response.body()).path("message").textValue();
-  }
+    private static String message(HttpResponse<String> response) throws IOException {
+        return JSON.readTree(response.body()).path("message").textValue();
+    }
 
-  private static void assertFine(TestServer server) throws Exception {
-    assertThat(server.invoke("fine", "Accept", "text/plain").body()).isEqualTo("fine");
-    assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-  }
+    private static void assertFine(TestServer server) throws Exception {
+        assertThat(server.invoke("fine", "Accept", "text/plain").body()).isEqualTo("fine");
+        assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+    }
 }

@@ -22,158 +22,148 @@ import org.junit.jupiter.params.provider.MethodSource;
 /// stays at 503.
 class OwnHooksStartTest {
 
-  @TempDir Path directory;
+    @TempDir
+    Path directory;
 
-  @BeforeEach
-  void reset() {
-    HookProbe.reset();
-  }
-
-  static Stream<Arguments> failures() {
-    return Stream.of(
-        arguments(
-            "Object modelFn(ModelContext context) throws Exception { throw new IOException(\"no weights\"); }",
-            "modelFn (code/Inference.java) failed at Inference.java:2: java.io.IOException: no weights"),
-        arguments(
-            "Object modelFn(ModelContext context) { throw new IllegalStateException(\"no weights\", new IOException(\"disk\")); }",
-            "modelFn (code/Inference.java) failed at Inference.java:2: java.lang.IllegalStateException: no weights, caused by "
-                + "java.io.IOException: disk"),
-        arguments(
-            "Object modelFn(ModelContext context) { System.exit(1); return 1; }",
-            "modelFn (code/Inference.java) failed at Inference.java:2: dev.berth.artifact.code.ExitRefused: it called exit(1), "),
-        arguments(
-            "Object modelFn(ModelContext context) { return modelFn(context); }",
-            "modelFn (code/Inference.java) failed at Inference.java:2: java.lang.StackOverflowError"),
-        arguments(
-            "Object modelFn(ModelContext context) { return com.acme.Gone.text(); }",
-            "code/Inference.java:2:72: package com.acme does not exist"),
-        arguments(
-            "Object modelFn(ModelContext context) throws Exception { return Class.forName(\"com.acme.Gone\"); }",
-            "modelFn (code/Inference.java) failed at Inference.java:2: java.lang.ClassNotFoundException: com.acme.Gone; "
-                + "put the jar that has this class into code/lib"),
-        arguments(
-            "void warmUpFn(Object model) { throw new BadInputException(\"cold\"); }",
-            "warmUpFn (code/Inference.java) failed at Inference.java:2: dev.berth.hooks.BadInputException: cold"),
-        arguments(
-            "void warmUpFn(Object model) { Runtime.getRuntime().halt(1); }",
-            "warmUpFn (code/Inference.java) failed at Inference.java:2: dev.berth.artifact.code.ExitRefused: it called exit(1), "),
-        arguments(
-            "List<MediaType> requestTypes() { throw new IllegalStateException(\"none\"); }",
-            "requestTypes (code/Inference.java) failed at Inference.java:2: java.lang.IllegalStateException: none"),
-        arguments(
-            "List<MediaType> requestTypes() { System.exit(1); return null; }",
-            "requestTypes (code/Inference.java) failed at Inference.java:2: dev.berth.artifact.code.ExitRefused: it called exit(1), "),
-        arguments(
-            "List<MediaType> requestTypes() { return null; }",
-            "requestTypes (code/Inference.java) returned null, expected a list of media types"),
-        arguments(
-            "List<MediaType> requestTypes() { return Arrays.asList(MediaType.JSON, null); }",
-            "requestTypes (code/Inference.java) returned [application/json, null], expected a list of media types"),
-        arguments(
-            "List<MediaType> responseTypes() { return null; }",
-            "responseTypes (code/Inference.java) returned null, expected a list of media types"),
-        arguments(
-            "int maxBatchSize(Accelerator accelerator) { throw new IllegalStateException(\"any\"); }",
-            "the model could not be loaded at Inference.java:2: java.lang.IllegalStateException: any"),
-        arguments(
-            "int maxBatchSize(Accelerator accelerator) { throw new IllegalStateException(new IOException(\"disk\")); }",
-            "the model could not be loaded at Inference.java:2: java.lang.IllegalStateException: java.io.IOException: disk"),
-        arguments(
-            "int maxBatchSize(Accelerator accelerator) { return 0; }",
-            "the model could not be loaded: java.lang.IllegalArgumentException: maxBatchSize: found 0, expected at least 1"));
-  }
-
-  @ParameterizedTest
-  @Tag("slow")
-  @MethodSource("failures")
-  @Tag("HOOK-04")
-  @Tag("RUN-14")
-  void aHookThatFailsAtTheStartIsNamed(String hook, String problem) throws Exception {
-    try (var server =
-        CodeArtifact.hooks(directory, "@Override public " + hook).server().startWithoutWaiting()) {
-      assertThat(problem(server)).startsWith(problem);
+    @BeforeEach
+    void reset() {
+        HookProbe.reset();
     }
-  }
 
-  @Test
-  @Tag("HOOK-02")
-  void transformFnBesidesPredictFnIsRefused() throws Exception {
-    var artifact =
-        new CodeArtifact(directory)
-            .source(
-                "Inference.java",
-                """
+    static Stream<Arguments> failures() {
+        return Stream.of(
+                arguments(
+                        "Object modelFn(ModelContext context) throws Exception { throw new IOException(\"no weights\"); }",
+                        "modelFn (code/Inference.java) failed at Inference.java:2: java.io.IOException: no weights"),
+                arguments(
+                        "Object modelFn(ModelContext context) { throw new IllegalStateException(\"no weights\", new IOException(\"disk\")); }",
+                        "modelFn (code/Inference.java) failed at Inference.java:2: java.lang.IllegalStateException: no weights, caused by "
+                                + "java.io.IOException: disk"),
+                arguments(
+                        "Object modelFn(ModelContext context) { System.exit(1); return 1; }",
+                        "modelFn (code/Inference.java) failed at Inference.java:2: dev.berth.artifact.code.ExitRefused: it called exit(1), "),
+                arguments(
+                        "Object modelFn(ModelContext context) { return modelFn(context); }",
+                        "modelFn (code/Inference.java) failed at Inference.java:2: java.lang.StackOverflowError"),
+                arguments(
+                        "Object modelFn(ModelContext context) { return com.acme.Gone.text(); }",
+                        "code/Inference.java:2:72: package com.acme does not exist"),
+                arguments(
+                        "Object modelFn(ModelContext context) throws Exception { return Class.forName(\"com.acme.Gone\"); }",
+                        "modelFn (code/Inference.java) failed at Inference.java:2: java.lang.ClassNotFoundException: com.acme.Gone; "
+                                + "put the jar that has this class into code/lib"),
+                arguments(
+                        "void warmUpFn(Object model) { throw new BadInputException(\"cold\"); }",
+                        "warmUpFn (code/Inference.java) failed at Inference.java:2: dev.berth.hooks.BadInputException: cold"),
+                arguments(
+                        "void warmUpFn(Object model) { Runtime.getRuntime().halt(1); }",
+                        "warmUpFn (code/Inference.java) failed at Inference.java:2: dev.berth.artifact.code.ExitRefused: it called exit(1), "),
+                arguments(
+                        "List<MediaType> requestTypes() { throw new IllegalStateException(\"none\"); }",
+                        "requestTypes (code/Inference.java) failed at Inference.java:2: java.lang.IllegalStateException: none"),
+                arguments(
+                        "List<MediaType> requestTypes() { System.exit(1); return null; }",
+                        "requestTypes (code/Inference.java) failed at Inference.java:2: dev.berth.artifact.code.ExitRefused: it called exit(1), "),
+                arguments(
+                        "List<MediaType> requestTypes() { return null; }",
+                        "requestTypes (code/Inference.java) returned null, expected a list of media types"),
+                arguments(
+                        "List<MediaType> requestTypes() { return Arrays.asList(MediaType.JSON, null); }",
+                        "requestTypes (code/Inference.java) returned [application/json, null], expected a list of media types"),
+                arguments(
+                        "List<MediaType> responseTypes() { return null; }",
+                        "responseTypes (code/Inference.java) returned null, expected a list of media types"),
+                arguments(
+                        "int maxBatchSize(Accelerator accelerator) { throw new IllegalStateException(\"any\"); }",
+                        "the model could not be loaded at Inference.java:2: java.lang.IllegalStateException: any"),
+                arguments(
+                        "int maxBatchSize(Accelerator accelerator) { throw new IllegalStateException(new IOException(\"disk\")); }",
+                        "the model could not be loaded at Inference.java:2: java.lang.IllegalStateException: java.io.IOException: disk"),
+                arguments(
+                        "int maxBatchSize(Accelerator accelerator) { return 0; }",
+                        "the model could not be loaded: java.lang.IllegalArgumentException: maxBatchSize: found 0, expected at least 1"));
+    }
+
+    @ParameterizedTest
+    @Tag("slow")
+    @MethodSource("failures")
+    @Tag("HOOK-04")
+    @Tag("RUN-14")
+    void aHookThatFailsAtTheStartIsNamed(String hook, String problem) throws Exception {
+        try (var server = CodeArtifact.hooks(directory, "@Override public " + hook)
+                .server()
+                .startWithoutWaiting()) {
+            assertThat(problem(server)).startsWith(problem);
+        }
+    }
+
+    @Test
+    @Tag("HOOK-02")
+    void transformFnBesidesPredictFnIsRefused() throws Exception {
+        var artifact = new CodeArtifact(directory).source("Inference.java", """
         class Inference implements TransformHandler<Void> {
           public Void modelFn(ModelContext context) { return null; }
           public InvocationResponse transformFn(InvocationRequest request, Void model) { return null; }
           public List<InvocationResponse> predictFn(List<InvocationRequest> requests, Void model) { return null; }
         }
         """);
-    try (var server = artifact.server().startWithoutWaiting()) {
-      assertThat(problem(server))
-          .isEqualTo(
-              "code/Inference.java: class Inference: found transformFn and besides it "
-                  + "predictFn, expected either transformFn or those");
+        try (var server = artifact.server().startWithoutWaiting()) {
+            assertThat(problem(server))
+                    .isEqualTo("code/Inference.java: class Inference: found transformFn and besides it "
+                            + "predictFn, expected either transformFn or those");
+        }
     }
-  }
 
-  @Test
-  @Tag("RUN-14")
-  void theCompilersErrorsAreTheMessage() throws Exception {
-    var artifact =
-        CodeArtifact.hooks(
-                directory, "@Override public List<String> predictFn() {\n  return 1;\n}\n")
-            .source("Other.java", "class Other { Missing missing; }");
-    try (var server = artifact.server().startWithoutWaiting()) {
-      assertThat(problem(server).lines())
-          .containsSequence(
-              "code/Inference.java:2:1: method does not override or implement a method from a supertype",
-              "  @Override public List<String> predictFn() {",
-              "  ^")
-          .anyMatch(
-              line -> line.startsWith("code/Other.java:1:") && line.endsWith("cannot find symbol"));
+    @Test
+    @Tag("RUN-14")
+    void theCompilersErrorsAreTheMessage() throws Exception {
+        var artifact = CodeArtifact.hooks(directory, "@Override public List<String> predictFn() {\n  return 1;\n}\n")
+                .source("Other.java", "class Other { Missing missing; }");
+        try (var server = artifact.server().startWithoutWaiting()) {
+            assertThat(problem(server).lines())
+                    .containsSequence(
+                            "code/Inference.java:2:1: method does not override or implement a method from a supertype",
+                            "  @Override public List<String> predictFn() {",
+                            "  ^")
+                    .anyMatch(line -> line.startsWith("code/Other.java:1:") && line.endsWith("cannot find symbol"));
+        }
     }
-  }
 
-  @Test
-  @Tag("RUN-14")
-  void aPreviewFeatureIsNotToldToEnable() throws Exception {
-    var artifact =
-        CodeArtifact.hooks(
-            directory, "boolean isWhole(Object number) { return number instanceof int whole; }");
-    try (var server = artifact.server().startWithoutWaiting()) {
-      assertThat(problem(server))
-          .startsWith("code/Inference.java:2:")
-          .contains("preview")
-          .endsWith(
-              "\n  hooks are compiled without --enable-preview; write this without preview features");
+    @Test
+    @Tag("RUN-14")
+    void aPreviewFeatureIsNotToldToEnable() throws Exception {
+        var artifact =
+                CodeArtifact.hooks(directory, "boolean isWhole(Object number) { return number instanceof int whole; }");
+        try (var server = artifact.server().startWithoutWaiting()) {
+            assertThat(problem(server))
+                    .startsWith("code/Inference.java:2:")
+                    .contains("preview")
+                    .endsWith("\n  hooks are compiled without --enable-preview; write this without preview features");
+        }
     }
-  }
 
-  /// A hook that does not end holds up the start and nothing else.
-  @Test
-  void whileAHookOfTheStartRunsThereIsNoModelAndTheServerCanBeStopped() throws Exception {
-    var artifact =
-        CodeArtifact.hooks(
-            directory,
-            """
+    /// A hook that does not end holds up the start and nothing else.
+    @Test
+    void whileAHookOfTheStartRunsThereIsNoModelAndTheServerCanBeStopped() throws Exception {
+        var artifact = CodeArtifact.hooks(directory, """
         @Override public void warmUpFn(Object model) { HookProbe.note("warm"); HookProbe.spin(); }
         @Override public List<MediaType> requestTypes() { HookProbe.note("types"); return List.of(); }
         """);
-    try (var server = artifact.server().startWithoutWaiting()) {
-      await().until(() -> HookProbe.NOTES.contains("warm"));
-      assertThat(server.get("/ping").statusCode()).isEqualTo(503);
-      assertThat(server.invoke("a").statusCode()).isEqualTo(503);
-    } finally {
-      HookProbe.endSpinning();
+        try (var server = artifact.server().startWithoutWaiting()) {
+            await().until(() -> HookProbe.NOTES.contains("warm"));
+            assertThat(server.get("/ping").statusCode()).isEqualTo(503);
+            assertThat(server.invoke("a").statusCode()).isEqualTo(503);
+        } finally {
+            HookProbe.endSpinning();
+        }
     }
-  }
 
-  private String problem(TestServer server) throws Exception {
-    var problem =
-        catchThrowableOfType(StartException.class, () -> server.server().awaitReady()).getMessage();
-    assertThat(server.get("/ping").statusCode()).isEqualTo(503);
-    assertThat(server.invoke("a").statusCode()).isEqualTo(503);
-    return problem.replace("model artifact %s: ".formatted(directory), "");
-  }
+    private String problem(TestServer server) throws Exception {
+        var problem = catchThrowableOfType(
+                        StartException.class, () -> server.server().awaitReady())
+                .getMessage();
+        assertThat(server.get("/ping").statusCode()).isEqualTo(503);
+        assertThat(server.invoke("a").statusCode()).isEqualTo(503);
+        return problem.replace("model artifact %s: ".formatted(directory), "");
+    }
 }

@@ -21,22 +21,19 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// `OwnHooksFailureTest` and `OwnHooksStartTest`.
 class OwnHooksTest {
 
-  @TempDir Path directory;
+    @TempDir
+    Path directory;
 
-  @BeforeEach
-  void reset() {
-    HookProbe.reset();
-  }
+    @BeforeEach
+    void reset() {
+        HookProbe.reset();
+    }
 
-  @Test
-  @Tag("HOOK-01")
-  @Tag("HOOK-03")
-  void hooksAreCalledInTheirOrderWithWhatTheyNeed() throws Exception {
-    var artifact =
-        new CodeArtifact(directory)
-            .source(
-                "Inference.java",
-                """
+    @Test
+    @Tag("HOOK-01")
+    @Tag("HOOK-03")
+    void hooksAreCalledInTheirOrderWithWhatTheyNeed() throws Exception {
+        var artifact = new CodeArtifact(directory).source("Inference.java", """
         public final class Inference implements InferenceHandler<String, Integer, Double>, AutoCloseable {
           public Inference() { HookProbe.note("made"); }
           @Override public String modelFn(ModelContext context) {
@@ -64,80 +61,68 @@ class OwnHooksTest {
           @Override public void close() { HookProbe.note("closed"); }
         }
         """);
-    try (var server =
-        artifact
-            .server()
-            .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-            .set("BERTH_MAX_BATCH_SIZE", "4")
-            .start()) {
-      var response = server.invoke("1,2", "Content-Type", "text/csv", "Accept", "text/plain");
-      assertThat(response.body()).isEqualTo("<[0.5, 1.0]>");
-      assertThat(response.headers().firstValue("Content-Type"))
-          .as("the hook's own, and not that of Accept")
-          .contains("application/xml; charset=utf-8");
-      assertThat(response.headers().firstValue("X-Amzn-SageMaker-Custom-Attributes"))
-          .contains("halves=2");
+        try (var server = artifact.server()
+                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
+                .set("BERTH_MAX_BATCH_SIZE", "4")
+                .start()) {
+            var response = server.invoke("1,2", "Content-Type", "text/csv", "Accept", "text/plain");
+            assertThat(response.body()).isEqualTo("<[0.5, 1.0]>");
+            assertThat(response.headers().firstValue("Content-Type"))
+                    .as("the hook's own, and not that of Accept")
+                    .contains("application/xml; charset=utf-8");
+            assertThat(response.headers().firstValue("X-Amzn-SageMaker-Custom-Attributes"))
+                    .contains("halves=2");
+        }
+        assertThat(HookProbe.NOTES)
+                .containsExactly(
+                        "made",
+                        "modelFn " + directory + " Cpu",
+                        "warmUpFn model",
+                        "inputFn 1,2 text/csv",
+                        "length 1",
+                        "length 2",
+                        "predictFn [1, 2] model",
+                        "outputFn [0.5, 1.0] text/plain",
+                        "closed");
     }
-    assertThat(HookProbe.NOTES)
-        .containsExactly(
-            "made",
-            "modelFn " + directory + " Cpu",
-            "warmUpFn model",
-            "inputFn 1,2 text/csv",
-            "length 1",
-            "length 2",
-            "predictFn [1, 2] model",
-            "outputFn [0.5, 1.0] text/plain",
-            "closed");
-  }
 
-  @Test
-  void theProgramIsTheOneThatTheEnvironmentNames() throws Exception {
-    var artifact =
-        new CodeArtifact(directory)
-            .source("Inference.java", "class Inference extends TextHandler {}")
-            .source(
-                "com/acme/Own.java",
-                """
+    @Test
+    void theProgramIsTheOneThatTheEnvironmentNames() throws Exception {
+        var artifact = new CodeArtifact(directory)
+                .source("Inference.java", "class Inference extends TextHandler {}")
+                .source("com/acme/Own.java", """
             package com.acme;
             class Own extends TextHandler {
               @Override public List<String> predictFn(List<String> records, Object model) { return List.of("own"); }
             }
             """);
-    try (var log = new CapturedLog();
-        var server = artifact.server().set("SAGEMAKER_PROGRAM", "com/acme/Own.java").start()) {
-      assertThat(server.invoke("a").body()).isEqualTo("own");
-      assertThat(log.text()).contains("hooks: com.acme.Own of code/com/acme/Own.java");
+        try (var log = new CapturedLog();
+                var server = artifact.server()
+                        .set("SAGEMAKER_PROGRAM", "com/acme/Own.java")
+                        .start()) {
+            assertThat(server.invoke("a").body()).isEqualTo("own");
+            assertThat(log.text()).contains("hooks: com.acme.Own of code/com/acme/Own.java");
+        }
     }
-  }
 
-  @Test
-  void modelJsonMayNameTheClass() throws Exception {
-    var artifact =
-        new CodeArtifact(directory)
-            .file("model.json", "{\"handler\": \"com.acme.Own\"}")
-            .jar(
-                "hooks.jar",
-                Jar.of(
-                    "com.acme.Own",
-                    """
+    @Test
+    void modelJsonMayNameTheClass() throws Exception {
+        var artifact = new CodeArtifact(directory)
+                .file("model.json", "{\"handler\": \"com.acme.Own\"}")
+                .jar("hooks.jar", Jar.of("com.acme.Own", """
             package com.acme;
             public class Own extends dev.berth.testing.TextHandler {}
             """));
-    try (var log = new CapturedLog();
-        var server = artifact.server().start()) {
-      assertThat(server.invoke("a").body()).isEqualTo("A");
-      assertThat(log.text()).contains("hooks: com.acme.Own of code/hooks.jar");
+        try (var log = new CapturedLog();
+                var server = artifact.server().start()) {
+            assertThat(server.invoke("a").body()).isEqualTo("A");
+            assertThat(log.text()).contains("hooks: com.acme.Own of code/hooks.jar");
+        }
     }
-  }
 
-  @Test
-  void theBuiltInHandlerTakesAModelOfOnesOwn() throws Exception {
-    var artifact =
-        new CodeArtifact(directory)
-            .source(
-                "Inference.java",
-                """
+    @Test
+    void theBuiltInHandlerTakesAModelOfOnesOwn() throws Exception {
+        var artifact = new CodeArtifact(directory).source("Inference.java", """
         public class Inference extends QuestionAnsweringHandler {
           public Inference(Path directory) { super(directory); }
           @Override public SpanModel modelFn(ModelContext context) {
@@ -150,27 +135,20 @@ class OwnHooksTest {
             };
           }
         }
-        """)
-            .withSample();
-    try (var server = artifact.server().start()) {
-      var about = "\"context\": \"Bell was born in Scotland\"}";
-      assertThat(server.invoke("{\"question\": \"Who?\", " + about).body())
-          .contains("\"answer\":\"Scotland\"", "\"start\":17", "\"end\":25");
-      var wrong = server.invoke("{\"question\": \"Where?\", " + about);
-      assertThat(wrong.statusCode()).isEqualTo(500);
-      assertThat(wrong.body())
-          .contains("the model returned 10 start and 10 end logits in rows of 11");
+        """).withSample();
+        try (var server = artifact.server().start()) {
+            var about = "\"context\": \"Bell was born in Scotland\"}";
+            assertThat(server.invoke("{\"question\": \"Who?\", " + about).body())
+                    .contains("\"answer\":\"Scotland\"", "\"start\":17", "\"end\":25");
+            var wrong = server.invoke("{\"question\": \"Where?\", " + about);
+            assertThat(wrong.statusCode()).isEqualTo(500);
+            assertThat(wrong.body()).contains("the model returned 10 start and 10 end logits in rows of 11");
+        }
     }
-  }
 
-  @Test
-  void aHookOfTheBuiltInHandlerIsChanged() throws Exception {
-    var artifact =
-        new CodeArtifact(directory)
-            .withSample()
-            .source(
-                "Inference.java",
-                """
+    @Test
+    void aHookOfTheBuiltInHandlerIsChanged() throws Exception {
+        var artifact = new CodeArtifact(directory).withSample().source("Inference.java", """
         public final class Inference extends QuestionAnsweringHandler {
           private static final ObjectMapper JSON = new ObjectMapper();
           public Inference(Path modelDirectory) { super(modelDirectory); }
@@ -183,25 +161,25 @@ class OwnHooksTest {
           }
         }
         """);
-    var question = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
-    try (var server = artifact.server().start()) {
-      var response = server.invoke(question, "Content-Type", "application/json");
-      assertThat(new ObjectMapper().readTree(response.body()).path("shouted").textValue())
-          .startsWith("BOB");
-      assertThat(server.invoke("a", "Content-Type", "image/png").statusCode())
-          .as("the other hooks are as they were")
-          .isEqualTo(415);
-      assertThat(server.invoke(question, "Accept", "image/png").statusCode()).isEqualTo(406);
+        var question = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
+        try (var server = artifact.server().start()) {
+            var response = server.invoke(question, "Content-Type", "application/json");
+            assertThat(new ObjectMapper()
+                            .readTree(response.body())
+                            .path("shouted")
+                            .textValue())
+                    .startsWith("BOB");
+            assertThat(server.invoke("a", "Content-Type", "image/png").statusCode())
+                    .as("the other hooks are as they were")
+                    .isEqualTo(415);
+            assertThat(server.invoke(question, "Accept", "image/png").statusCode())
+                    .isEqualTo(406);
+        }
     }
-  }
 
-  @Test
-  void aTransformHandlerAnswersWholeRequests() throws Exception {
-    var artifact =
-        new CodeArtifact(directory)
-            .source(
-                "Inference.java",
-                """
+    @Test
+    void aTransformHandlerAnswersWholeRequests() throws Exception {
+        var artifact = new CodeArtifact(directory).source("Inference.java", """
         public final class Inference implements TransformHandler<String> {
           @Override public String modelFn(ModelContext context) { return "model"; }
           @Override public InvocationResponse transformFn(InvocationRequest request, String model) throws IOException {
@@ -210,60 +188,58 @@ class OwnHooksTest {
           }
         }
         """);
-    try (var server = artifact.server().start()) {
-      var response =
-          server.invoke(
-              "body",
-              "Content-Type",
-              "text/plain",
-              "Accept",
-              "text/html",
-              "X-Amzn-SageMaker-Custom-Attributes",
-              "a=1");
-      assertThat(response.body()).isEqualTo("model body text/plain text/html a=1");
-      assertThat(response.headers().firstValue("Content-Type")).contains("text/csv");
-      assertThat(server.invoke("").body())
-          .as("an empty body is a request too")
-          .isEqualTo("model  application/json application/json none");
+        try (var server = artifact.server().start()) {
+            var response = server.invoke(
+                    "body",
+                    "Content-Type",
+                    "text/plain",
+                    "Accept",
+                    "text/html",
+                    "X-Amzn-SageMaker-Custom-Attributes",
+                    "a=1");
+            assertThat(response.body()).isEqualTo("model body text/plain text/html a=1");
+            assertThat(response.headers().firstValue("Content-Type")).contains("text/csv");
+            assertThat(server.invoke("").body())
+                    .as("an empty body is a request too")
+                    .isEqualTo("model  application/json application/json none");
+        }
     }
-  }
 
-  /// The first is what SageMaker's SDK sets for any image.
-  @ParameterizedTest
-  @ValueSource(strings = {"inference.py", "Inference.java"})
-  void aProgramWithoutCodeIsAWarning(String program) throws Exception {
-    new CodeArtifact(directory).withSample();
-    try (var log = new CapturedLog();
-        var server = TestServer.artifact(directory).set("SAGEMAKER_PROGRAM", program).start()) {
-      assertThat(server.invoke("{\"question\": \"Who came?\", \"context\": \"Bob came.\"}").body())
-          .contains("Bob");
-      assertThat(log.text())
-          .contains(
-              "SAGEMAKER_PROGRAM is %s, and has no effect without hooks in code/"
-                  .formatted(program));
+    /// The first is what SageMaker's SDK sets for any image.
+    @ParameterizedTest
+    @ValueSource(strings = {"inference.py", "Inference.java"})
+    void aProgramWithoutCodeIsAWarning(String program) throws Exception {
+        new CodeArtifact(directory).withSample();
+        try (var log = new CapturedLog();
+                var server = TestServer.artifact(directory)
+                        .set("SAGEMAKER_PROGRAM", program)
+                        .start()) {
+            assertThat(server.invoke("{\"question\": \"Who came?\", \"context\": \"Bob came.\"}")
+                            .body())
+                    .contains("Bob");
+            assertThat(log.text())
+                    .contains("SAGEMAKER_PROGRAM is %s, and has no effect without hooks in code/".formatted(program));
+        }
     }
-  }
 
-  @Test
-  void codeThatIsNotJavaLeavesTheBuiltInHandler() throws Exception {
-    new CodeArtifact(directory)
-        .withSample()
-        .file("code/inference.py", "def model_fn(model_dir): pass");
-    try (var log = new CapturedLog();
-        var server = TestServer.artifact(directory).start()) {
-      assertThat(server.invoke("{\"question\": \"Who came?\", \"context\": \"Bob came.\"}").body())
-          .contains("Bob");
-      assertThat(log.text()).contains("code/ has hooks in Python, which are not run");
+    @Test
+    void codeThatIsNotJavaLeavesTheBuiltInHandler() throws Exception {
+        new CodeArtifact(directory).withSample().file("code/inference.py", "def model_fn(model_dir): pass");
+        try (var log = new CapturedLog();
+                var server = TestServer.artifact(directory).start()) {
+            assertThat(server.invoke("{\"question\": \"Who came?\", \"context\": \"Bob came.\"}")
+                            .body())
+                    .contains("Bob");
+            assertThat(log.text()).contains("code/ has hooks in Python, which are not run");
+        }
+        try (var server = TestServer.artifact(directory)
+                .set("SAGEMAKER_PROGRAM", "inference.py")
+                .startWithoutWaiting()) {
+            assertThatThrownBy(() -> server.server().awaitReady())
+                    .isInstanceOf(StartException.class)
+                    .hasMessageContaining(
+                            "SAGEMAKER_PROGRAM: found inference.py, expected a .java file of code/: Python does not");
+            assertThat(server.get("/ping").statusCode()).isEqualTo(503);
+        }
     }
-    try (var server =
-        TestServer.artifact(directory)
-            .set("SAGEMAKER_PROGRAM", "inference.py")
-            .startWithoutWaiting()) {
-      assertThatThrownBy(() -> server.server().awaitReady())
-          .isInstanceOf(StartException.class)
-          .hasMessageContaining(
-              "SAGEMAKER_PROGRAM: found inference.py, expected a .java file of code/: Python does not");
-      assertThat(server.get("/ping").statusCode()).isEqualTo(503);
-    }
-  }
 }

@@ -18,137 +18,125 @@ import org.slf4j.event.Level;
 
 class PrintedLinesTest {
 
-  private final ByteArrayOutputStream fallback = new ByteArrayOutputStream();
-  private final Logger log = (Logger) LoggerFactory.getLogger("stdout");
-  private final PrintStream out = PrintedLines.to(log, Level.INFO, new PrintStream(fallback));
+    private final ByteArrayOutputStream fallback = new ByteArrayOutputStream();
+    private final Logger log = (Logger) LoggerFactory.getLogger("stdout");
+    private final PrintStream out = PrintedLines.to(log, Level.INFO, new PrintStream(fallback));
 
-  @BeforeEach
-  void clearTheContext() {
-    MDC.clear();
-  }
+    @BeforeEach
+    void clearTheContext() {
+        MDC.clear();
+    }
 
-  @Test
-  void eachLineIsAnEventWithTheIdsOfItsThread() {
-    try (var captured = new CapturedLog();
-        var _ = MDC.putCloseable("request_id", "abc")) {
-      out.print("one ");
-      out.printf("%s %d%n", "説明 {}", 2);
-      out.println("\r");
-      out.append("  three\n").write('4');
-      out.println();
-      assertThat(captured.events())
-          .extracting(ILoggingEvent::getFormattedMessage)
-          .containsExactly("one 説明 {} 2", "  three", "4");
-      assertThat(captured.events())
-          .allSatisfy(
-              event -> {
+    @Test
+    void eachLineIsAnEventWithTheIdsOfItsThread() {
+        try (var captured = new CapturedLog();
+                var _ = MDC.putCloseable("request_id", "abc")) {
+            out.print("one ");
+            out.printf("%s %d%n", "説明 {}", 2);
+            out.println("\r");
+            out.append("  three\n").write('4');
+            out.println();
+            assertThat(captured.events())
+                    .extracting(ILoggingEvent::getFormattedMessage)
+                    .containsExactly("one 説明 {} 2", "  three", "4");
+            assertThat(captured.events()).allSatisfy(event -> {
                 assertThat(event.getLoggerName()).isEqualTo("stdout");
                 assertThat(event.getLevel()).isEqualTo(ch.qos.logback.classic.Level.INFO);
                 assertThat(event.getMDCPropertyMap()).containsEntry("request_id", "abc");
-              });
-      assertThat(MDC.get("request_id")).isEqualTo("abc");
+            });
+            assertThat(MDC.get("request_id")).isEqualTo("abc");
+        }
     }
-  }
 
-  @Test
-  void aClosedStreamGoesOn() {
-    try (var captured = new CapturedLog()) {
-      out.close();
-      out.println("after");
-      assertThat(captured.events())
-          .extracting(ILoggingEvent::getFormattedMessage)
-          .containsExactly("after");
-      assertThat(out.checkError()).isFalse();
+    @Test
+    void aClosedStreamGoesOn() {
+        try (var captured = new CapturedLog()) {
+            out.close();
+            out.println("after");
+            assertThat(captured.events())
+                    .extracting(ILoggingEvent::getFormattedMessage)
+                    .containsExactly("after");
+            assertThat(out.checkError()).isFalse();
+        }
     }
-  }
 
-  @Test
-  void aLineThatIsNotEndedKeepsItsOwnIds() throws Exception {
-    try (var captured = new CapturedLog()) {
-      MDC.put("request_id", "one");
-      out.print("first");
-      MDC.put("request_id", "two");
-      out.println("second");
-      MDC.remove("request_id");
-      Thread.ofVirtual()
-          .start(
-              () -> {
-                MDC.put("request_id", "three");
-                out.print("third");
-              })
-          .join();
-      out.println("last");
-      assertThat(captured.events())
-          .extracting(event -> event.getFormattedMessage() + " " + event.getMDCPropertyMap())
-          .containsExactly(
-              "first {request_id=one}",
-              "second {request_id=two}",
-              "third {request_id=three}",
-              "last {}");
+    @Test
+    void aLineThatIsNotEndedKeepsItsOwnIds() throws Exception {
+        try (var captured = new CapturedLog()) {
+            MDC.put("request_id", "one");
+            out.print("first");
+            MDC.put("request_id", "two");
+            out.println("second");
+            MDC.remove("request_id");
+            Thread.ofVirtual()
+                    .start(() -> {
+                        MDC.put("request_id", "three");
+                        out.print("third");
+                    })
+                    .join();
+            out.println("last");
+            assertThat(captured.events())
+                    .extracting(event -> event.getFormattedMessage() + " " + event.getMDCPropertyMap())
+                    .containsExactly(
+                            "first {request_id=one}", "second {request_id=two}", "third {request_id=three}", "last {}");
+        }
     }
-  }
 
-  // Others get in between more often.
-  @SuppressWarnings("ThreadPriorityCheck")
-  @Test
-  void manyThreadsDoNotMixTheirLines() throws Exception {
-    try (var captured = new CapturedLog()) {
-      var threads =
-          IntStream.range(0, 20)
-              .mapToObj(
-                  number ->
-                      Thread.ofVirtual()
-                          .start(
-                              () -> {
-                                for (int i = 0; i < 50; i++) {
-                                  out.print(number + " ");
-                                  Thread.yield();
-                                  out.print(number);
-                                  out.println();
-                                }
-                              }))
-              .toList();
-      for (var thread : threads) {
-        thread.join();
-      }
-      assertThat(captured.events())
-          .hasSize(1000)
-          .allSatisfy(event -> assertThat(event.getFormattedMessage()).matches("(\\d+) \\1"));
+    // Others get in between more often.
+    @SuppressWarnings("ThreadPriorityCheck")
+    @Test
+    void manyThreadsDoNotMixTheirLines() throws Exception {
+        try (var captured = new CapturedLog()) {
+            var threads = IntStream.range(0, 20)
+                    .mapToObj(number -> Thread.ofVirtual().start(() -> {
+                        for (int i = 0; i < 50; i++) {
+                            out.print(number + " ");
+                            Thread.yield();
+                            out.print(number);
+                            out.println();
+                        }
+                    }))
+                    .toList();
+            for (var thread : threads) {
+                thread.join();
+            }
+            assertThat(captured.events())
+                    .hasSize(1000)
+                    .allSatisfy(event -> assertThat(event.getFormattedMessage()).matches("(\\d+) \\1"));
+        }
     }
-  }
 
-  @Test
-  void whatHasNoLineBreakIsLoggedInPieces() {
-    try (var captured = new CapturedLog()) {
-      out.write("x".repeat(20_000).getBytes(StandardCharsets.US_ASCII), 0, 20_000);
-      out.println();
-      assertThat(captured.events())
-          .extracting(event -> event.getFormattedMessage().length())
-          .containsExactly(8192, 8192, 3616);
+    @Test
+    void whatHasNoLineBreakIsLoggedInPieces() {
+        try (var captured = new CapturedLog()) {
+            out.write("x".repeat(20_000).getBytes(StandardCharsets.US_ASCII), 0, 20_000);
+            out.println();
+            assertThat(captured.events())
+                    .extracting(event -> event.getFormattedMessage().length())
+                    .containsExactly(8192, 8192, 3616);
+        }
     }
-  }
 
-  /// Logback itself prints where an appender fails.
-  @Test
-  void anAppenderThatPrintsDoesNotLogThat() {
-    var appender =
-        new AppenderBase<ILoggingEvent>() {
-          @Override
-          protected void append(ILoggingEvent event) {
-            out.println("can't log " + event.getFormattedMessage());
-          }
+    /// Logback itself prints where an appender fails.
+    @Test
+    void anAppenderThatPrintsDoesNotLogThat() {
+        var appender = new AppenderBase<ILoggingEvent>() {
+            @Override
+            protected void append(ILoggingEvent event) {
+                out.println("can't log " + event.getFormattedMessage());
+            }
         };
-    appender.setContext(log.getLoggerContext());
-    appender.start();
-    log.addAppender(appender);
-    try (var captured = new CapturedLog()) {
-      out.println("one");
-      assertThat(captured.events())
-          .extracting(ILoggingEvent::getFormattedMessage)
-          .containsExactly("one");
-      assertThat(fallback.toString(StandardCharsets.UTF_8).strip()).isEqualTo("can't log one");
-    } finally {
-      log.detachAppender(appender);
+        appender.setContext(log.getLoggerContext());
+        appender.start();
+        log.addAppender(appender);
+        try (var captured = new CapturedLog()) {
+            out.println("one");
+            assertThat(captured.events())
+                    .extracting(ILoggingEvent::getFormattedMessage)
+                    .containsExactly("one");
+            assertThat(fallback.toString(StandardCharsets.UTF_8).strip()).isEqualTo("can't log one");
+        } finally {
+            log.detachAppender(appender);
+        }
     }
-  }
 }

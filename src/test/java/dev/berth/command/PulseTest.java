@@ -11,20 +11,20 @@ import org.junit.jupiter.api.Test;
 
 class PulseTest {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
 
-  @Test
-  void aPortThatOthersCrowdIsNoReasonToEnd() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start()) {
-      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-      assertThat(server.server().worksInside(PATIENCE)).isTrue();
-      // Nobody has come in since then.
-      assertThat(server.server().worksInside(PATIENCE)).isFalse();
-      try (var _ = new RawConnection(server.port())) {
-        await().until(() -> server.server().worksInside(PATIENCE));
-      }
-      server.close();
-      assertThat(server.server().worksInside(PATIENCE)).isFalse();
+    @Test
+    void aPortThatOthersCrowdIsNoReasonToEnd() throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start()) {
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+            assertThat(server.server().worksInside(PATIENCE)).isTrue();
+            // Nobody has come in since then.
+            assertThat(server.server().worksInside(PATIENCE)).isFalse();
+            try (var _ = new RawConnection(server.port())) {
+                await().until(() -> server.server().worksInside(PATIENCE));
+            }
+            server.close();
+            assertThat(server.server().worksInside(PATIENCE)).isFalse();
+        }
     }
-  }
 }

@@ -12,29 +12,26 @@ import org.junit.jupiter.api.io.TempDir;
 /// What `serve` writes to stderr when it can't start. `ServeTest` runs the command.
 class ServeCommandTest {
 
-  @Test
-  @Tag("RUN-14")
-  void theCompilersErrorComesFirstAndKeepsItsLines(@TempDir Path directory) throws Exception {
-    var artifact =
-        CodeArtifact.hooks(
-            directory,
-            "@Override public Object modelFn(ModelContext context) { return com.acme.Gone.text(); }");
-    try (var server = artifact.server().startWithoutWaiting()) {
-      var reason =
-          catchThrowableOfType(StartException.class, () -> server.server().awaitReady())
-              .getMessage();
-      assertThat(ServeCommand.shown(reason).lines())
-          .hasSize(4)
-          .first()
-          .asString()
-          .endsWith("code/Inference.java:2:72: package com.acme does not exist");
-      assertThat(ServeCommand.shown(reason))
-          .endsWith("^\n  put the jar that has this package into code/lib");
+    @Test
+    @Tag("RUN-14")
+    void theCompilersErrorComesFirstAndKeepsItsLines(@TempDir Path directory) throws Exception {
+        var artifact = CodeArtifact.hooks(
+                directory, "@Override public Object modelFn(ModelContext context) { return com.acme.Gone.text(); }");
+        try (var server = artifact.server().startWithoutWaiting()) {
+            var reason = catchThrowableOfType(
+                            StartException.class, () -> server.server().awaitReady())
+                    .getMessage();
+            assertThat(ServeCommand.shown(reason).lines())
+                    .hasSize(4)
+                    .first()
+                    .asString()
+                    .endsWith("code/Inference.java:2:72: package com.acme does not exist");
+            assertThat(ServeCommand.shown(reason)).endsWith("^\n  put the jar that has this package into code/lib");
+        }
     }
-  }
 
-  @Test
-  void otherProblemsAreOneLine() {
-    assertThat(ServeCommand.shown("one\ntwo")).isEqualTo("one; two");
-  }
+    @Test
+    void otherProblemsAreOneLine() {
+        assertThat(ServeCommand.shown("one\ntwo")).isEqualTo("one; two");
+    }
 }

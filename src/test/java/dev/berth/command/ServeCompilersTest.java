@@ -13,16 +13,16 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Tag("packaged")
 class ServeCompilersTest {
 
-  @ParameterizedTest
-  @CsvSource({
-    "--model-dir=model-artifact, 1",
-    "--model-dir=tools/bench/nothing, 4",
-    "--models=examples, 4",
-  })
-  void hooksAndManyModelsHaveBoth(String option, int level) throws Exception {
-    try (var server =
-        ServeProcess.serve(Map.of("JAVA_OPTS", "-XX:+PrintFlagsFinal"), option).awaitReady()) {
-      assertThat(server.out()).containsPattern("TieredStopAtLevel += %d ".formatted(level));
+    @ParameterizedTest
+    @CsvSource({
+        "--model-dir=model-artifact, 1",
+        "--model-dir=tools/bench/nothing, 4",
+        "--models=examples, 4",
+    })
+    void hooksAndManyModelsHaveBoth(String option, int level) throws Exception {
+        try (var server = ServeProcess.serve(Map.of("JAVA_OPTS", "-XX:+PrintFlagsFinal"), option)
+                .awaitReady()) {
+            assertThat(server.out()).containsPattern("TieredStopAtLevel += %d ".formatted(level));
+        }
     }
-  }
 }

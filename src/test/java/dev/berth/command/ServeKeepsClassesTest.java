@@ -14,17 +14,18 @@ import org.junit.jupiter.api.Test;
 @Tag("packaged")
 class ServeKeepsClassesTest {
 
-  private static final Path CACHE = Path.of("target/berth.aot");
+    private static final Path CACHE = Path.of("target/berth.aot");
 
-  @Test
-  void theNextStartFindsItsClassesLoaded() throws Exception {
-    Files.deleteIfExists(CACHE);
-    try (var _ = ServeProcess.serve(Map.of()).awaitReady()) {
-      await().until(() -> Files.exists(CACHE));
-    }
+    @Test
+    void theNextStartFindsItsClassesLoaded() throws Exception {
+        Files.deleteIfExists(CACHE);
+        try (var _ = ServeProcess.serve(Map.of()).awaitReady()) {
+            await().until(() -> Files.exists(CACHE));
+        }
 
-    try (var next = ServeProcess.serve(Map.of("JAVA_OPTS", "-Xlog:class+load")).awaitReady()) {
-      assertThat(next.out()).contains("dev.berth.Main source: shared objects file");
+        try (var next =
+                ServeProcess.serve(Map.of("JAVA_OPTS", "-Xlog:class+load")).awaitReady()) {
+            assertThat(next.out()).contains("dev.berth.Main source: shared objects file");
+        }
     }
-  }
 }

@@ -17,43 +17,48 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("packaged")
 class ServeLocaleTest {
 
-  private static final String JOB =
-      """
+    private static final String JOB = """
       cd "$0" && name=$(printf '\\346\\227\\245') && mkdir in && printf '{"question": "Who?", "context": "Bob came."}' > "in/$name.json"
       "$1/transform" --input in --output out --content-type application/json && cat "out/$name.json.out\"""";
 
-  @TempDir private Path directory;
+    @TempDir
+    private Path directory;
 
-  @ParameterizedTest
-  @ValueSource(strings = {"C", "", "xx_XX.UTF-8"})
-  void aJobReadsFilesOfAnyName(String locale) throws Exception {
-    try (var job = shell(locale, JOB)) {
-      assertThat(job.exitCode()).as(job.err()).isZero();
-      assertThat(job.out()).containsPattern("succeeded +1\n").contains("\"answer\":\"Bob\"");
+    @ParameterizedTest
+    @ValueSource(strings = {"C", "", "xx_XX.UTF-8"})
+    void aJobReadsFilesOfAnyName(String locale) throws Exception {
+        try (var job = shell(locale, JOB)) {
+            assertThat(job.exitCode()).as(job.err()).isZero();
+            assertThat(job.out()).containsPattern("succeeded +1\n").contains("\"answer\":\"Bob\"");
+        }
     }
-  }
 
-  @Test
-  void aJobWithANameThatCannotBeReadFails() throws Exception {
-    try (var job = shell("C.UTF-8", JOB.replace("\\346\\227\\245", "caf\\351"))) {
-      assertThat(job.exitCode()).isEqualTo(1);
-      assertThat(job.err()).contains("found a name that is not UTF-8");
+    @Test
+    void aJobWithANameThatCannotBeReadFails() throws Exception {
+        try (var job = shell("C.UTF-8", JOB.replace("\\346\\227\\245", "caf\\351"))) {
+            assertThat(job.exitCode()).isEqualTo(1);
+            assertThat(job.err()).contains("found a name that is not UTF-8");
+        }
     }
-  }
 
-  @Test
-  void aModelMayStandInADirectoryOfAnyName() throws Exception {
-    var check =
-        "cd \"$0\" && ln -s \"$1/model-artifact\" \"$(printf 'm\\303\\274ller')\" && \"$1/serve\" check \"$(printf 'm\\303\\274ller')\"";
-    try (var process = shell("C", check)) {
-      assertThat(process.exitCode()).as(process.err()).isZero();
-      assertThat(process.out()).contains("artifact    müller");
+    @Test
+    void aModelMayStandInADirectoryOfAnyName() throws Exception {
+        var check =
+                "cd \"$0\" && ln -s \"$1/model-artifact\" \"$(printf 'm\\303\\274ller')\" && \"$1/serve\" check \"$(printf 'm\\303\\274ller')\"";
+        try (var process = shell("C", check)) {
+            assertThat(process.exitCode()).as(process.err()).isZero();
+            assertThat(process.out()).contains("artifact    müller");
+        }
     }
-  }
 
-  private ServeProcess shell(String locale, String script) throws Exception {
-    return ServeProcess.start(
-        Map.of("LC_ALL", locale),
-        List.of("sh", "-c", script, directory.toString(), Path.of("").toAbsolutePath().toString()));
-  }
+    private ServeProcess shell(String locale, String script) throws Exception {
+        return ServeProcess.start(
+                Map.of("LC_ALL", locale),
+                List.of(
+                        "sh",
+                        "-c",
+                        script,
+                        directory.toString(),
+                        Path.of("").toAbsolutePath().toString()));
+    }
 }

@@ -19,94 +19,85 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("packaged")
 class ServeStopTest {
 
-  private static final String FOR_EVER = "new CountDownLatch(1).await();";
+    private static final String FOR_EVER = "new CountDownLatch(1).await();";
 
-  @TempDir private Path directory;
+    @TempDir
+    private Path directory;
 
-  @Test
-  @Tag("RUN-06")
-  void aCloseThatNeverEndsIsCutOffAndSaid() throws Exception {
-    hooks("", FOR_EVER);
-    try (var server = serve().awaitReady()) {
-      assertThat(server.terminate().exitCode()).isEqualTo(OrderlyStop.FORCED);
-      assertThat(server.out())
-          .contains("the server did not stop within 6 s; the process ends with 3")
-          .contains("Inference.close(Inference.java");
+    @Test
+    @Tag("RUN-06")
+    void aCloseThatNeverEndsIsCutOffAndSaid() throws Exception {
+        hooks("", FOR_EVER);
+        try (var server = serve().awaitReady()) {
+            assertThat(server.terminate().exitCode()).isEqualTo(OrderlyStop.FORCED);
+            assertThat(server.out())
+                    .contains("the server did not stop within 6 s; the process ends with 3")
+                    .contains("Inference.close(Inference.java");
+        }
     }
-  }
 
-  /// An interrupted acceptor closes its channel, and Jetty starts no other one.
-  @Test
-  void aProcessWhoseListenerHasDiedEndsAndSaysSo() throws Exception {
-    hooks(
-        """
+    /// An interrupted acceptor closes its channel, and Jetty starts no other one.
+    @Test
+    void aProcessWhoseListenerHasDiedEndsAndSaysSo() throws Exception {
+        hooks("""
         Thread.ofPlatform().daemon().start(() -> {
           while (!java.nio.file.Files.exists(java.nio.file.Path.of("%s"))) { Thread.onSpinWait(); }
           Thread.getAllStackTraces().keySet().stream()
               .filter(thread -> thread.getName().contains("-acceptor-")).forEach(Thread::interrupt);
         });
-        """
-            .formatted(directory.resolve("now")),
-        "");
-    try (var server = serve().awaitReady()) {
-      Files.createFile(directory.resolve("now"));
-      assertThat(server.exitCode()).isEqualTo(OrderlyStop.FORCED);
-      assertThat(server.out()).contains("/ping had no answer 3 times");
+        """.formatted(directory.resolve("now")), "");
+        try (var server = serve().awaitReady()) {
+            Files.createFile(directory.resolve("now"));
+            assertThat(server.exitCode()).isEqualTo(OrderlyStop.FORCED);
+            assertThat(server.out()).contains("/ping had no answer 3 times");
+        }
     }
-  }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"TERM", "HUP"})
-  @Tag("RUN-06")
-  void aSignalEndsItWith0AndAnotherIsIgnored(String signal) throws Exception {
-    hooks("", "");
-    try (var server = serve().awaitReady()) {
-      send("USR1", server);
-      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-      send(signal, server);
-      assertThat(server.exitCode()).isZero();
-      assertThat(server.out()).contains("stopped");
+    @ParameterizedTest
+    @ValueSource(strings = {"TERM", "HUP"})
+    @Tag("RUN-06")
+    void aSignalEndsItWith0AndAnotherIsIgnored(String signal) throws Exception {
+        hooks("", "");
+        try (var server = serve().awaitReady()) {
+            send("USR1", server);
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+            send(signal, server);
+            assertThat(server.exitCode()).isZero();
+            assertThat(server.out()).contains("stopped");
+        }
     }
-  }
 
-  @Test
-  @Tag("RUN-06")
-  void itEndsWith0WhileItLoads() throws Exception {
-    hooks(FOR_EVER, "");
-    try (var server = serve()) {
-      await().until(() -> server.out().contains("INFO"));
-      assertThat(server.terminate().exitCode()).isZero();
+    @Test
+    @Tag("RUN-06")
+    void itEndsWith0WhileItLoads() throws Exception {
+        hooks(FOR_EVER, "");
+        try (var server = serve()) {
+            await().until(() -> server.out().contains("INFO"));
+            assertThat(server.terminate().exitCode()).isZero();
+        }
     }
-  }
 
-  /// What runs the tests may ignore SIGHUP, as nohup does, and then the server would too.
-  private ServeProcess serve() throws IOException {
-    return ServeProcess.start(
-        Map.of("INSTANCE_TYPE", "cpu", "BERTH_DRAIN_SECONDS", "1"),
-        List.of(
-            "env",
-            "--default-signal=HUP,INT,TERM",
-            "./serve",
-            "--model-dir",
-            directory.toString()));
-  }
+    /// What runs the tests may ignore SIGHUP, as nohup does, and then the server would too.
+    private ServeProcess serve() throws IOException {
+        return ServeProcess.start(
+                Map.of("INSTANCE_TYPE", "cpu", "BERTH_DRAIN_SECONDS", "1"),
+                List.of("env", "--default-signal=HUP,INT,TERM", "./serve", "--model-dir", directory.toString()));
+    }
 
-  private static void send(String signal, ServeProcess server) throws Exception {
-    var kill =
-        new ProcessBuilder("kill", "-" + signal, String.valueOf(server.process().pid()))
-            .inheritIO()
-            .start();
-    assertThat(kill.waitFor()).isZero();
-  }
+    private static void send(String signal, ServeProcess server) throws Exception {
+        var kill = new ProcessBuilder(
+                        "kill", "-" + signal, String.valueOf(server.process().pid()))
+                .inheritIO()
+                .start();
+        assertThat(kill.waitFor()).isZero();
+    }
 
-  /// Writes hooks that answer what they are sent.
-  ///
-  /// @param constructor the statements of their constructor
-  /// @param close those of `close`
-  private void hooks(String constructor, String close) throws IOException {
-    Files.writeString(
-        Files.createDirectory(directory.resolve("code")).resolve("Inference.java"),
-        """
+    /// Writes hooks that answer what they are sent.
+    ///
+    /// @param constructor the statements of their constructor
+    /// @param close those of `close`
+    private void hooks(String constructor, String close) throws IOException {
+        Files.writeString(Files.createDirectory(directory.resolve("code")).resolve("Inference.java"), """
         import dev.berth.hooks.*;
         import java.util.List;
         import java.util.concurrent.CountDownLatch;
@@ -120,7 +111,7 @@ class ServeStopTest {
             return InvocationResponse.of(predictions.getFirst(), MediaType.TEXT);
           }
         }
-        """
-            .formatted(constructor, close));
-  }
+        """.formatted(
+                        constructor, close));
+    }
 }

@@ -33,298 +33,274 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("packaged")
 class ServeTest {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
+    private static final ObjectMapper JSON = new ObjectMapper();
 
-  /// A machine that does something else may need minutes for what takes seconds.
-  private static final Map<String, String> PATIENT =
-      Map.of("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "600", "BERTH_DRAIN_SECONDS", "600");
+    /// A machine that does something else may need minutes for what takes seconds.
+    private static final Map<String, String> PATIENT =
+            Map.of("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "600", "BERTH_DRAIN_SECONDS", "600");
 
-  private static final String BOB = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
+    private static final String BOB = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
 
-  /// For tests that do not stop it.
-  private static ServeProcess started;
+    /// For tests that do not stop it.
+    private static ServeProcess started;
 
-  @BeforeAll
-  static void start() throws IOException {
-    started = ServeProcess.serve(PATIENT).awaitReady();
-  }
-
-  @AfterAll
-  static void stop() {
-    started.close();
-  }
-
-  @Test
-  @Tag("RUN-06")
-  void anIdleServerStopsWhenItIsAskedTo() throws Exception {
-    try (var server = ServeProcess.serve(Map.of()).awaitReady()) {
-      assertThat(server.terminate().exitCode()).isZero();
-      assertThat(server.err()).isEmpty();
+    @BeforeAll
+    static void start() throws IOException {
+        started = ServeProcess.serve(PATIENT).awaitReady();
     }
-  }
 
-  @Test
-  @Tag("RUN-07")
-  void arunningRequestIsAnsweredBeforeTheServerStops() throws Exception {
-    try (var server = ServeProcess.serve(PATIENT).awaitReady()) {
-      var context = "The sea was calm and the sky was grey that day. ".repeat(400);
-      var long_ =
-          JSON.writeValueAsString(Map.of("question", "How was the sea?", "context", context));
-      var running =
-          server.client().sendAsync(server.invocation(long_).build(), BodyHandlers.ofString());
-      await()
-          .until(
-              () ->
-                  server
-                      .get("/metrics")
-                      .body()
-                      .contains("berth_queue_wait_seconds_count{model=\"model\"} 1"));
-      server.terminate();
-      assertThat(running.get().statusCode()).isEqualTo(200);
-      assertThat(running.get().body()).contains("\"answer\":");
-      assertThat(server.exitCode()).isZero();
+    @AfterAll
+    static void stop() {
+        started.close();
     }
-  }
 
-  @Test
-  @Tag("RUN-08")
-  void connectionsAreAcceptedAtOnceWhileTheServerIsBusy() throws Exception {
-    var busy =
-        started
-            .client()
-            .sendAsync(
-                started
-                    .invocation(
-                        JSON.writeValueAsString(
-                            Map.of("question", "Who?", "context", "Bob came. ".repeat(4_000))))
-                    .build(),
-                BodyHandlers.ofString());
-    var connections = new ArrayList<Socket>();
-    try {
-      for (int i = 0; i < 100; i++) {
-        var socket = new Socket();
-        connections.add(socket);
-        socket.connect(
-            new InetSocketAddress(InetAddress.getLoopbackAddress(), started.port()), 250);
-        socket
-            .getOutputStream()
-            .write("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
-      }
-      for (var socket : connections) {
-        assertThat(new String(socket.getInputStream().readNBytes(12), StandardCharsets.US_ASCII))
-            .isEqualTo("HTTP/1.1 200");
-      }
-      assertThat(busy).isNotDone();
-    } finally {
-      for (var socket : connections) {
-        socket.close();
-      }
+    @Test
+    @Tag("RUN-06")
+    void anIdleServerStopsWhenItIsAskedTo() throws Exception {
+        try (var server = ServeProcess.serve(Map.of()).awaitReady()) {
+            assertThat(server.terminate().exitCode()).isZero();
+            assertThat(server.err()).isEmpty();
+        }
     }
-    assertThat(busy.get().statusCode()).isEqualTo(200);
-  }
 
-  @Test
-  @Tag("RUN-09")
-  void itListensOnTheGivenPortOnly() throws Exception {
-    assertThat(listeningPorts(started.process().pid())).containsExactly(started.port());
-  }
-
-  @Test
-  @Tag("RUN-13")
-  @Tag("OBS-01")
-  @Tag("OBS-05")
-  void ahundredUnknownVariablesAreIgnoredAndNeverLogged() throws Exception {
-    var environment = new HashMap<String, String>();
-    for (int i = 0; i < 50; i++) {
-      environment.put("SAGEMAKER_UNKNOWN_" + i, "secret-value");
-      environment.put("SM_UNKNOWN_" + i, "secret-value");
+    @Test
+    @Tag("RUN-07")
+    void arunningRequestIsAnsweredBeforeTheServerStops() throws Exception {
+        try (var server = ServeProcess.serve(PATIENT).awaitReady()) {
+            var context = "The sea was calm and the sky was grey that day. ".repeat(400);
+            var long_ = JSON.writeValueAsString(Map.of("question", "How was the sea?", "context", context));
+            var running = server.client().sendAsync(server.invocation(long_).build(), BodyHandlers.ofString());
+            await().until(() ->
+                    server.get("/metrics").body().contains("berth_queue_wait_seconds_count{model=\"model\"} 1"));
+            server.terminate();
+            assertThat(running.get().statusCode()).isEqualTo(200);
+            assertThat(running.get().body()).contains("\"answer\":");
+            assertThat(server.exitCode()).isZero();
+        }
     }
-    environment.put("AWS_SECRET_ACCESS_KEY", "secret-value");
-    environment.put("SAGEMAKER_MODEL_SERVER_WORKER", "secret-value");
-    try (var server = ServeProcess.serve(environment).awaitReady()) {
-      assertThat(
-              server.client().send(server.invocation(BOB).build(), BodyHandlers.ofString()).body())
-          .contains("Bob");
-      assertThat(server.terminate().exitCode()).isZero();
-      assertThat(server.out())
-          .contains("SAGEMAKER_MODEL_SERVER_WORKER: did you mean SAGEMAKER_MODEL_SERVER_WORKERS?")
-          .contains("POST /invocations 200")
-          .doesNotContain("secret-value")
-          .doesNotContain("Bob came");
-      assertThat(server.err()).isEmpty();
-    }
-  }
 
-  @Test
-  @Tag("RUN-14")
-  @Tag("HOOK-04")
-  void aBrokenModelIsNamedInOneLineAndEndsTheProcess(@TempDir Path directory) throws Exception {
-    Files.copy(TestServer.SAMPLE_ARTIFACT.resolve("model.json"), directory.resolve("model.json"));
-    Files.copy(
-        TestServer.SAMPLE_ARTIFACT.resolve("tokenizer.json"), directory.resolve("tokenizer.json"));
-    Files.writeString(directory.resolve("model.pt"), "no TorchScript");
-    try (var server = ServeProcess.serve(Map.of(), "--model-dir", directory.toString())) {
-      assertThat(server.exitCode()).isEqualTo(1);
-      assertThat(server.err().lines())
-          .singleElement()
-          .asString()
-          .contains("model.pt")
-          .contains("TorchScript");
-      assertThat(server.out()).doesNotContain("ERROR").doesNotContain("\tat ");
+    @Test
+    @Tag("RUN-08")
+    void connectionsAreAcceptedAtOnceWhileTheServerIsBusy() throws Exception {
+        var busy = started.client()
+                .sendAsync(
+                        started.invocation(JSON.writeValueAsString(
+                                        Map.of("question", "Who?", "context", "Bob came. ".repeat(4_000))))
+                                .build(),
+                        BodyHandlers.ofString());
+        var connections = new ArrayList<Socket>();
+        try {
+            for (int i = 0; i < 100; i++) {
+                var socket = new Socket();
+                connections.add(socket);
+                socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), started.port()), 250);
+                socket.getOutputStream()
+                        .write("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+            }
+            for (var socket : connections) {
+                assertThat(new String(socket.getInputStream().readNBytes(12), StandardCharsets.US_ASCII))
+                        .isEqualTo("HTTP/1.1 200");
+            }
+            assertThat(busy).isNotDone();
+        } finally {
+            for (var socket : connections) {
+                socket.close();
+            }
+        }
+        assertThat(busy.get().statusCode()).isEqualTo(200);
     }
-  }
 
-  @Test
-  @Tag("RUN-14")
-  void aDeviceThatIsNotThereIsNamedAndEndsTheProcess() throws Exception {
-    try (var server = ServeProcess.serve(Map.of("INSTANCE_TYPE", "ml.inf2.xlarge"))) {
-      assertThat(server.exitCode()).isEqualTo(1);
-      assertThat(server.err().lines())
-          .singleElement()
-          .asString()
-          .contains("ml.inf2.xlarge")
-          .contains("/dev/neuron0");
+    @Test
+    @Tag("RUN-09")
+    void itListensOnTheGivenPortOnly() throws Exception {
+        assertThat(listeningPorts(started.process().pid())).containsExactly(started.port());
     }
-  }
 
-  @Test
-  void anArtifactForAnotherDeviceNamesBoth(@TempDir Path directory) throws Exception {
-    copySample(directory);
-    var model = Files.readString(directory.resolve("model.json"));
-    Files.delete(directory.resolve("model.json"));
-    Files.writeString(
-        directory.resolve("model.json"),
-        model.replace("\"target\": \"cpu\"", "\"target\": \"gpu\""));
-    try (var server =
-        ServeProcess.serve(Map.of("INSTANCE_TYPE", "cpu"), "--model-dir", directory.toString())) {
-      assertThat(server.exitCode()).isEqualTo(1);
-      assertThat(server.err())
-          .contains("traced for gpu")
-          .contains("uses cpu")
-          .contains("--target cpu");
+    @Test
+    @Tag("RUN-13")
+    @Tag("OBS-01")
+    @Tag("OBS-05")
+    void ahundredUnknownVariablesAreIgnoredAndNeverLogged() throws Exception {
+        var environment = new HashMap<String, String>();
+        for (int i = 0; i < 50; i++) {
+            environment.put("SAGEMAKER_UNKNOWN_" + i, "secret-value");
+            environment.put("SM_UNKNOWN_" + i, "secret-value");
+        }
+        environment.put("AWS_SECRET_ACCESS_KEY", "secret-value");
+        environment.put("SAGEMAKER_MODEL_SERVER_WORKER", "secret-value");
+        try (var server = ServeProcess.serve(environment).awaitReady()) {
+            assertThat(server.client()
+                            .send(server.invocation(BOB).build(), BodyHandlers.ofString())
+                            .body())
+                    .contains("Bob");
+            assertThat(server.terminate().exitCode()).isZero();
+            assertThat(server.out())
+                    .contains("SAGEMAKER_MODEL_SERVER_WORKER: did you mean SAGEMAKER_MODEL_SERVER_WORKERS?")
+                    .contains("POST /invocations 200")
+                    .doesNotContain("secret-value")
+                    .doesNotContain("Bob came");
+            assertThat(server.err()).isEmpty();
+        }
     }
-  }
 
-  @Test
-  @Tag("RUN-15")
-  void aTarballBesideTheModelDoesNotMatter(@TempDir Path directory) throws Exception {
-    copySample(directory);
-    Files.writeString(directory.resolve("model.tar.gz"), "packed");
-    try (var server =
-        ServeProcess.serve(Map.of(), "serve", "--model-dir", directory.toString()).awaitReady()) {
-      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+    @Test
+    @Tag("RUN-14")
+    @Tag("HOOK-04")
+    void aBrokenModelIsNamedInOneLineAndEndsTheProcess(@TempDir Path directory) throws Exception {
+        Files.copy(TestServer.SAMPLE_ARTIFACT.resolve("model.json"), directory.resolve("model.json"));
+        Files.copy(TestServer.SAMPLE_ARTIFACT.resolve("tokenizer.json"), directory.resolve("tokenizer.json"));
+        Files.writeString(directory.resolve("model.pt"), "no TorchScript");
+        try (var server = ServeProcess.serve(Map.of(), "--model-dir", directory.toString())) {
+            assertThat(server.exitCode()).isEqualTo(1);
+            assertThat(server.err().lines())
+                    .singleElement()
+                    .asString()
+                    .contains("model.pt")
+                    .contains("TorchScript");
+            assertThat(server.out()).doesNotContain("ERROR").doesNotContain("\tat ");
+        }
     }
-  }
 
-  @Test
-  void everyWrongSettingIsNamedAtOnce() throws Exception {
-    var environment =
-        Map.of(
-            "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS",
-            "soon",
-            "BERTH_QUEUE_CAPACITY",
-            "-1",
-            "BERTH_MAX_BATCH_SIZ",
-            "4");
-    try (var server = ServeProcess.serve(environment, "--workers", "many")) {
-      assertThat(server.exitCode()).isEqualTo(2);
-      assertThat(server.err())
-          .contains("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS: found \"soon\"")
-          .contains("BERTH_QUEUE_CAPACITY: found \"-1\"")
-          .contains("BERTH_MAX_BATCH_SIZ")
-          .contains("did you mean BERTH_MAX_BATCH_SIZE?")
-          .contains("--workers: found \"many\"");
+    @Test
+    @Tag("RUN-14")
+    void aDeviceThatIsNotThereIsNamedAndEndsTheProcess() throws Exception {
+        try (var server = ServeProcess.serve(Map.of("INSTANCE_TYPE", "ml.inf2.xlarge"))) {
+            assertThat(server.exitCode()).isEqualTo(1);
+            assertThat(server.err().lines())
+                    .singleElement()
+                    .asString()
+                    .contains("ml.inf2.xlarge")
+                    .contains("/dev/neuron0");
+        }
     }
-  }
 
-  @Test
-  void helpShowsEverySettingWithItsVariableAndDefault() throws Exception {
-    try (var server = ServeProcess.serve(Map.of(), "--help")) {
-      assertThat(server.exitCode()).isZero();
-      assertThat(server.out())
-          .contains("--port")
-          .contains("SAGEMAKER_BIND_TO_PORT")
-          .contains("8080")
-          .contains("BERTH_BAD_RECORDS");
+    @Test
+    void anArtifactForAnotherDeviceNamesBoth(@TempDir Path directory) throws Exception {
+        copySample(directory);
+        var model = Files.readString(directory.resolve("model.json"));
+        Files.delete(directory.resolve("model.json"));
+        Files.writeString(directory.resolve("model.json"), model.replace("\"target\": \"cpu\"", "\"target\": \"gpu\""));
+        try (var server = ServeProcess.serve(Map.of("INSTANCE_TYPE", "cpu"), "--model-dir", directory.toString())) {
+            assertThat(server.exitCode()).isEqualTo(1);
+            assertThat(server.err())
+                    .contains("traced for gpu")
+                    .contains("uses cpu")
+                    .contains("--target cpu");
+        }
     }
-  }
 
-  @Test
-  void anUnknownFlagSuggestsTheNearest() throws Exception {
-    try (var server = ServeProcess.serve(Map.of(), "--worker", "1")) {
-      assertThat(server.exitCode()).isEqualTo(2);
-      assertThat(server.err()).contains("--worker").contains("--workers");
+    @Test
+    @Tag("RUN-15")
+    void aTarballBesideTheModelDoesNotMatter(@TempDir Path directory) throws Exception {
+        copySample(directory);
+        Files.writeString(directory.resolve("model.tar.gz"), "packed");
+        try (var server = ServeProcess.serve(Map.of(), "serve", "--model-dir", directory.toString())
+                .awaitReady()) {
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+        }
     }
-  }
 
-  @Test
-  void aPortThatIsTakenIsNamed() throws Exception {
-    try (var second =
-        ServeProcess.serve(Map.of("SAGEMAKER_BIND_TO_PORT", String.valueOf(started.port())))) {
-      assertThat(second.exitCode()).isEqualTo(1);
-      assertThat(second.err().lines())
-          .singleElement()
-          .asString()
-          .contains("port " + started.port());
-      assertThat(second.out()).doesNotContain("ERROR").doesNotContain("\tat ");
+    @Test
+    void everyWrongSettingIsNamedAtOnce() throws Exception {
+        var environment = Map.of(
+                "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS",
+                "soon",
+                "BERTH_QUEUE_CAPACITY",
+                "-1",
+                "BERTH_MAX_BATCH_SIZ",
+                "4");
+        try (var server = ServeProcess.serve(environment, "--workers", "many")) {
+            assertThat(server.exitCode()).isEqualTo(2);
+            assertThat(server.err())
+                    .contains("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS: found \"soon\"")
+                    .contains("BERTH_QUEUE_CAPACITY: found \"-1\"")
+                    .contains("BERTH_MAX_BATCH_SIZ")
+                    .contains("did you mean BERTH_MAX_BATCH_SIZE?")
+                    .contains("--workers: found \"many\"");
+        }
     }
-  }
 
-  @Test
-  void anAddressOfIpv6WhereThereIsNoneIsNamed() throws Exception {
-    var environment = Map.of("BERTH_HOST", "::", "JAVA_OPTS", "-Djava.net.preferIPv4Stack=true");
-    try (var server = ServeProcess.serve(environment)) {
-      assertThat(server.exitCode()).isEqualTo(1);
-      assertThat(server.err().lines())
-          .singleElement()
-          .asString()
-          .startsWith("can't listen on :: port " + server.port());
-      assertThat(server.out()).doesNotContain("\tat ");
+    @Test
+    void helpShowsEverySettingWithItsVariableAndDefault() throws Exception {
+        try (var server = ServeProcess.serve(Map.of(), "--help")) {
+            assertThat(server.exitCode()).isZero();
+            assertThat(server.out())
+                    .contains("--port")
+                    .contains("SAGEMAKER_BIND_TO_PORT")
+                    .contains("8080")
+                    .contains("BERTH_BAD_RECORDS");
+        }
     }
-  }
 
-  @Test
-  void aHookThatFailsAtTheStartIsLoggedOnceWithItsStack(@TempDir Path directory) throws Exception {
-    hooks(
-        directory,
-        "public Void modelFn(ModelContext context) { throw new IllegalStateException(\"no weights\"); }");
-    try (var server =
-        ServeProcess.serve(Map.of("INSTANCE_TYPE", "cpu"), "--model-dir", directory.toString())) {
-      assertThat(server.exitCode()).isEqualTo(1);
-      assertThat(server.err()).isEmpty();
-      assertThat(server.out().lines().filter(line -> line.contains("ERROR")))
-          .singleElement()
-          .asString()
-          .contains(
-              "modelFn (code/Inference.java) failed at Inference.java:4: java.lang.IllegalStateException: no weights");
-      assertThat(server.out()).contains("Inference.modelFn(Inference.java:4)");
+    @Test
+    void anUnknownFlagSuggestsTheNearest() throws Exception {
+        try (var server = ServeProcess.serve(Map.of(), "--worker", "1")) {
+            assertThat(server.exitCode()).isEqualTo(2);
+            assertThat(server.err()).contains("--worker").contains("--workers");
+        }
     }
-  }
 
-  @Test
-  @Tag("PING-08")
-  void aMultiModelEndpointStartsWithoutAModelAndStops() throws Exception {
-    try (var server = ServeProcess.serve(Map.of("SAGEMAKER_MULTI_MODEL", "true")).awaitReady()) {
-      assertThat(server.get("/models").body()).isEqualTo("{\"models\":[]}");
-      assertThat(server.terminate().exitCode()).isZero();
-      assertThat(server.out()).contains("ready for models").doesNotContain("ERROR");
+    @Test
+    void aPortThatIsTakenIsNamed() throws Exception {
+        try (var second = ServeProcess.serve(Map.of("SAGEMAKER_BIND_TO_PORT", String.valueOf(started.port())))) {
+            assertThat(second.exitCode()).isEqualTo(1);
+            assertThat(second.err().lines()).singleElement().asString().contains("port " + started.port());
+            assertThat(second.out()).doesNotContain("ERROR").doesNotContain("\tat ");
+        }
     }
-  }
 
-  /// Each of these has silenced a server for good.
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "System.setOut(new java.io.PrintStream(java.io.OutputStream.nullOutputStream()));",
-            "System.setOut(null);",
-        "System.out.close();", "System.out.close(); System.err.close();"
-      })
-  @Tag("OBS-01")
-  void aHookCanNeitherSilenceTheLogNorPrintBesideIt(String statement, @TempDir Path directory)
-      throws Exception {
-    hooks(
-        directory,
-        """
+    @Test
+    void anAddressOfIpv6WhereThereIsNoneIsNamed() throws Exception {
+        var environment = Map.of("BERTH_HOST", "::", "JAVA_OPTS", "-Djava.net.preferIPv4Stack=true");
+        try (var server = ServeProcess.serve(environment)) {
+            assertThat(server.exitCode()).isEqualTo(1);
+            assertThat(server.err().lines())
+                    .singleElement()
+                    .asString()
+                    .startsWith("can't listen on :: port " + server.port());
+            assertThat(server.out()).doesNotContain("\tat ");
+        }
+    }
+
+    @Test
+    void aHookThatFailsAtTheStartIsLoggedOnceWithItsStack(@TempDir Path directory) throws Exception {
+        hooks(
+                directory,
+                "public Void modelFn(ModelContext context) { throw new IllegalStateException(\"no weights\"); }");
+        try (var server = ServeProcess.serve(Map.of("INSTANCE_TYPE", "cpu"), "--model-dir", directory.toString())) {
+            assertThat(server.exitCode()).isEqualTo(1);
+            assertThat(server.err()).isEmpty();
+            assertThat(server.out().lines().filter(line -> line.contains("ERROR")))
+                    .singleElement()
+                    .asString()
+                    .contains(
+                            "modelFn (code/Inference.java) failed at Inference.java:4: java.lang.IllegalStateException: no weights");
+            assertThat(server.out()).contains("Inference.modelFn(Inference.java:4)");
+        }
+    }
+
+    @Test
+    @Tag("PING-08")
+    void aMultiModelEndpointStartsWithoutAModelAndStops() throws Exception {
+        try (var server =
+                ServeProcess.serve(Map.of("SAGEMAKER_MULTI_MODEL", "true")).awaitReady()) {
+            assertThat(server.get("/models").body()).isEqualTo("{\"models\":[]}");
+            assertThat(server.terminate().exitCode()).isZero();
+            assertThat(server.out()).contains("ready for models").doesNotContain("ERROR");
+        }
+    }
+
+    /// Each of these has silenced a server for good.
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "System.setOut(new java.io.PrintStream(java.io.OutputStream.nullOutputStream()));",
+                        "System.setOut(null);",
+                "System.out.close();", "System.out.close(); System.err.close();"
+            })
+    @Tag("OBS-01")
+    void aHookCanNeitherSilenceTheLogNorPrintBesideIt(String statement, @TempDir Path directory) throws Exception {
+        hooks(directory, """
         public Void modelFn(ModelContext context) { System.out.println("loading"); return null; }
         public List<String> inputFn(InvocationRequest request) {
           System.out.println("reading " + request.inferenceId());
@@ -332,130 +308,119 @@ class ServeTest {
           %s
           return List.of("a");
         }
-        """
-            .formatted(statement));
-    var environment = Map.of("INSTANCE_TYPE", "cpu", "BERTH_LOG_FORMAT", "json");
-    try (var server =
-        ServeProcess.serve(environment, "--model-dir", directory.toString()).awaitReady()) {
-      var request = server.invocation("x").header("X-Amzn-SageMaker-Inference-Id", "abc").build();
-      assertThat(server.client().send(request, BodyHandlers.ofString()).statusCode())
-          .isEqualTo(200);
-      assertThat(server.terminate().exitCode()).isZero();
-      var events = new ArrayList<String>();
-      for (var line : server.out().lines().toList()) {
-        var event = JSON.readTree(line);
-        events.add(
-            "%s %s %s %s"
-                .formatted(
-                    event.path("level").asText(), event.path("logger").asText(),
-                    event.path("message").asText(), event.path("request_id").asText()));
-      }
-      assertThat(events)
-          .contains(
-              "INFO stdout loading ",
-              "INFO stdout reading abc abc",
-              "WARN stderr odd abc",
-              "WARN stderr   odder abc");
-      assertThat(events)
-          .anyMatch(
-              event ->
-                  event.startsWith("INFO dev.berth.http.RequestLog POST /invocations 200")
-                      && event.endsWith(" abc"));
-      assertThat(events).last().asString().contains("stopped");
-      assertThat(server.err()).isEmpty();
-    }
-  }
-
-  @Test
-  @Tag("OBS-01")
-  @Tag("HDR-12")
-  void logsAreOneJsonObjectALineWhenAskedFor() throws Exception {
-    try (var server = ServeProcess.serve(Map.of("BERTH_LOG_FORMAT", "json")).awaitReady()) {
-      var request = server.invocation(BOB).header("X-Amzn-SageMaker-Inference-Id", "abc").build();
-      assertThat(server.client().send(request, BodyHandlers.ofString()).statusCode())
-          .isEqualTo(200);
-      assertThat(server.terminate().exitCode()).isZero();
-      var ids = new ArrayList<String>();
-      for (var line : server.out().lines().toList()) {
-        var event = JSON.readTree(line);
-        assertThat(event.isObject()).as(line).isTrue();
-        if (event.path("message").asText().startsWith("POST /invocations 200")) {
-          ids.add(event.path("request_id").asText());
-          assertThat(event.path("route").asText()).isEqualTo("/invocations");
-          assertThat(event.path("status").asInt()).isEqualTo(200);
-          assertThat(event.path("records").asInt()).isEqualTo(1);
-          assertThat(List.of("total_ms", "decode_ms", "queue_ms", "predict_ms", "encode_ms"))
-              .allMatch(name -> event.path(name).isNumber(), line);
+        """.formatted(statement));
+        var environment = Map.of("INSTANCE_TYPE", "cpu", "BERTH_LOG_FORMAT", "json");
+        try (var server = ServeProcess.serve(environment, "--model-dir", directory.toString())
+                .awaitReady()) {
+            var request = server.invocation("x")
+                    .header("X-Amzn-SageMaker-Inference-Id", "abc")
+                    .build();
+            assertThat(server.client().send(request, BodyHandlers.ofString()).statusCode())
+                    .isEqualTo(200);
+            assertThat(server.terminate().exitCode()).isZero();
+            var events = new ArrayList<String>();
+            for (var line : server.out().lines().toList()) {
+                var event = JSON.readTree(line);
+                events.add("%s %s %s %s"
+                        .formatted(
+                                event.path("level").asText(),
+                                        event.path("logger").asText(),
+                                event.path("message").asText(),
+                                        event.path("request_id").asText()));
+            }
+            assertThat(events)
+                    .contains(
+                            "INFO stdout loading ",
+                            "INFO stdout reading abc abc",
+                            "WARN stderr odd abc",
+                            "WARN stderr   odder abc");
+            assertThat(events)
+                    .anyMatch(event -> event.startsWith("INFO dev.berth.http.RequestLog POST /invocations 200")
+                            && event.endsWith(" abc"));
+            assertThat(events).last().asString().contains("stopped");
+            assertThat(server.err()).isEmpty();
         }
-      }
-      assertThat(ids).containsExactly("abc");
-      assertThat(server.err()).isEmpty();
     }
-  }
 
-  @Test
-  void settingsAreShownOnceWithTheirOrigin() throws Exception {
-    try (var server =
-        ServeProcess.serve(
-                Map.of("SAGEMAKER_MODEL_SERVER_WORKERS", "1"),
-                "--queue-capacity",
-                "7",
-                "--log-level",
-                "debug")
-            .awaitReady()) {
-      assertThat(
-              server
-                  .out()
-                  .lines()
-                  .filter(
-                      line ->
-                          line.contains("workers")
-                              && line.contains("SAGEMAKER_MODEL_SERVER_WORKERS")))
-          .hasSize(1);
-      assertThat(server.out())
-          .containsPattern("queue-capacity.*7.*--queue-capacity")
-          .containsPattern("metrics-path.*/metrics.*default");
+    @Test
+    @Tag("OBS-01")
+    @Tag("HDR-12")
+    void logsAreOneJsonObjectALineWhenAskedFor() throws Exception {
+        try (var server = ServeProcess.serve(Map.of("BERTH_LOG_FORMAT", "json")).awaitReady()) {
+            var request = server.invocation(BOB)
+                    .header("X-Amzn-SageMaker-Inference-Id", "abc")
+                    .build();
+            assertThat(server.client().send(request, BodyHandlers.ofString()).statusCode())
+                    .isEqualTo(200);
+            assertThat(server.terminate().exitCode()).isZero();
+            var ids = new ArrayList<String>();
+            for (var line : server.out().lines().toList()) {
+                var event = JSON.readTree(line);
+                assertThat(event.isObject()).as(line).isTrue();
+                if (event.path("message").asText().startsWith("POST /invocations 200")) {
+                    ids.add(event.path("request_id").asText());
+                    assertThat(event.path("route").asText()).isEqualTo("/invocations");
+                    assertThat(event.path("status").asInt()).isEqualTo(200);
+                    assertThat(event.path("records").asInt()).isEqualTo(1);
+                    assertThat(List.of("total_ms", "decode_ms", "queue_ms", "predict_ms", "encode_ms"))
+                            .allMatch(name -> event.path(name).isNumber(), line);
+                }
+            }
+            assertThat(ids).containsExactly("abc");
+            assertThat(server.err()).isEmpty();
+        }
     }
-  }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"ar-EG", "tr-TR"})
-  void theLanguageOfTheMachineChangesNoByte(String language) throws Exception {
-    var names = language.split("-");
-    var environment = new HashMap<>(PATIENT);
-    environment.put(
-        "JAVA_OPTS", "-Duser.language=%s -Duser.country=%s".formatted(names[0], names[1]));
-    environment.put("BERTH_MAX_CONNECTIONS_PER_ADDRESS", "2");
-    environment.put("SAGEMAKER_BATCH", "true");
-    try (var server = ServeProcess.serve(environment).awaitReady();
-        var first = new Socket(InetAddress.getLoopbackAddress(), server.port());
-        var second = new Socket(InetAddress.getLoopbackAddress(), server.port());
-        var refused = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
-      assertThat(new String(refused.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
-          .startsWith("HTTP/1.1 503 ")
-          .containsPattern("Content-Length: [0-9]+\r\n")
-          .contains("this address has 2 connections");
-      first.close();
-      second.close();
-      await().until(() -> server.get("/execution-parameters").statusCode() == 200);
-      assertThat(
-              JSON.readTree(server.get("/execution-parameters").body())
-                  .path("MaxPayloadInMB")
-                  .isInt())
-          .isTrue();
-      assertThat(server.get("/metrics").body()).matches("\\p{ASCII}*");
-      server.invokeSample();
-      await().untilAsserted(() -> assertThat(server.out()).containsPattern(" 200 in [0-9]"));
-      assertThat(server.out()).doesNotContainPattern("[٠-٩]");
+    @Test
+    void settingsAreShownOnceWithTheirOrigin() throws Exception {
+        try (var server = ServeProcess.serve(
+                        Map.of("SAGEMAKER_MODEL_SERVER_WORKERS", "1"), "--queue-capacity", "7", "--log-level", "debug")
+                .awaitReady()) {
+            assertThat(server.out()
+                            .lines()
+                            .filter(line ->
+                                    line.contains("workers") && line.contains("SAGEMAKER_MODEL_SERVER_WORKERS")))
+                    .hasSize(1);
+            assertThat(server.out())
+                    .containsPattern("queue-capacity.*7.*--queue-capacity")
+                    .containsPattern("metrics-path.*/metrics.*default");
+        }
     }
-  }
 
-  /// Writes hooks that answer every request alike, but for the ones that are given.
-  private static void hooks(Path directory, String own) throws IOException {
-    var input = "public List<String> inputFn(InvocationRequest request) { return List.of(\"a\"); }";
-    Files.writeString(
-        Files.createDirectory(directory.resolve("code")).resolve("Inference.java"),
-        """
+    @ParameterizedTest
+    @ValueSource(strings = {"ar-EG", "tr-TR"})
+    void theLanguageOfTheMachineChangesNoByte(String language) throws Exception {
+        var names = language.split("-");
+        var environment = new HashMap<>(PATIENT);
+        environment.put("JAVA_OPTS", "-Duser.language=%s -Duser.country=%s".formatted(names[0], names[1]));
+        environment.put("BERTH_MAX_CONNECTIONS_PER_ADDRESS", "2");
+        environment.put("SAGEMAKER_BATCH", "true");
+        try (var server = ServeProcess.serve(environment).awaitReady();
+                var first = new Socket(InetAddress.getLoopbackAddress(), server.port());
+                var second = new Socket(InetAddress.getLoopbackAddress(), server.port());
+                var refused = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
+            assertThat(new String(refused.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                    .startsWith("HTTP/1.1 503 ")
+                    .containsPattern("Content-Length: [0-9]+\r\n")
+                    .contains("this address has 2 connections");
+            first.close();
+            second.close();
+            await().until(() -> server.get("/execution-parameters").statusCode() == 200);
+            assertThat(JSON.readTree(server.get("/execution-parameters").body())
+                            .path("MaxPayloadInMB")
+                            .isInt())
+                    .isTrue();
+            assertThat(server.get("/metrics").body()).matches("\\p{ASCII}*");
+            server.invokeSample();
+            await().untilAsserted(() -> assertThat(server.out()).containsPattern(" 200 in [0-9]"));
+            assertThat(server.out()).doesNotContainPattern("[٠-٩]");
+        }
+    }
+
+    /// Writes hooks that answer every request alike, but for the ones that are given.
+    private static void hooks(Path directory, String own) throws IOException {
+        var input = "public List<String> inputFn(InvocationRequest request) { return List.of(\"a\"); }";
+        Files.writeString(Files.createDirectory(directory.resolve("code")).resolve("Inference.java"), """
         import dev.berth.hooks.*;
         import java.util.List;
         public final class Inference implements InferenceHandler<Void, String, String> {
@@ -465,50 +430,49 @@ class ServeTest {
             return InvocationResponse.of(String.join("\\n", predictions), MediaType.TEXT);
           }
         }
-        """
-            .formatted(own, own.contains("inputFn") ? "" : input));
-  }
-
-  private static void copySample(Path directory) throws IOException {
-    try (var files = Files.list(TestServer.SAMPLE_ARTIFACT)) {
-      for (var file : (Iterable<Path>) files.filter(Files::isRegularFile)::iterator) {
-        Files.copy(file, directory.resolve(file.getFileName()));
-      }
+        """.formatted(
+                        own, own.contains("inputFn") ? "" : input));
     }
-  }
 
-  /// The ports of the process's listening sockets, found by their inode as `ss` does.
-  private static Set<Integer> listeningPorts(long pid) throws IOException {
-    Set<String> inodes;
-    try (var descriptors = Files.list(Path.of("/proc", String.valueOf(pid), "fd"))) {
-      inodes =
-          descriptors
-              .map(ServeTest::linkTarget)
-              .filter(target -> target.startsWith("socket:["))
-              .map(target -> target.substring(8, target.length() - 1))
-              .collect(Collectors.toSet());
+    private static void copySample(Path directory) throws IOException {
+        try (var files = Files.list(TestServer.SAMPLE_ARTIFACT)) {
+            for (var file : (Iterable<Path>) files.filter(Files::isRegularFile)::iterator) {
+                Files.copy(file, directory.resolve(file.getFileName()));
+            }
+        }
     }
-    return Stream.of("tcp", "tcp6")
-        .flatMap(table -> lines(Path.of("/proc/net", table)).stream().skip(1))
-        .map(line -> line.strip().split("\\s+"))
-        .filter(fields -> fields[3].equals("0A") && inodes.contains(fields[9]))
-        .map(fields -> Integer.parseInt(fields[1].substring(fields[1].lastIndexOf(':') + 1), 16))
-        .collect(Collectors.toSet());
-  }
 
-  private static String linkTarget(Path link) {
-    try {
-      return Files.readSymbolicLink(link).toString();
-    } catch (IOException e) {
-      return "";
+    /// The ports of the process's listening sockets, found by their inode as `ss` does.
+    private static Set<Integer> listeningPorts(long pid) throws IOException {
+        Set<String> inodes;
+        try (var descriptors = Files.list(Path.of("/proc", String.valueOf(pid), "fd"))) {
+            inodes = descriptors
+                    .map(ServeTest::linkTarget)
+                    .filter(target -> target.startsWith("socket:["))
+                    .map(target -> target.substring(8, target.length() - 1))
+                    .collect(Collectors.toSet());
+        }
+        return Stream.of("tcp", "tcp6")
+                .flatMap(table -> lines(Path.of("/proc/net", table)).stream().skip(1))
+                .map(line -> line.strip().split("\\s+"))
+                .filter(fields -> fields[3].equals("0A") && inodes.contains(fields[9]))
+                .map(fields -> Integer.parseInt(fields[1].substring(fields[1].lastIndexOf(':') + 1), 16))
+                .collect(Collectors.toSet());
     }
-  }
 
-  private static List<String> lines(Path file) {
-    try {
-      return Files.readAllLines(file);
-    } catch (IOException e) {
-      return List.of();
+    private static String linkTarget(Path link) {
+        try {
+            return Files.readSymbolicLink(link).toString();
+        } catch (IOException e) {
+            return "";
+        }
     }
-  }
+
+    private static List<String> lines(Path file) {
+        try {
+            return Files.readAllLines(file);
+        } catch (IOException e) {
+            return List.of();
+        }
+    }
 }

@@ -28,220 +28,212 @@ import org.junit.jupiter.api.Test;
 /// The life of a server: how it starts, how it fails to, and how it stops.
 class ServerTest {
 
-  /// Seconds: a busy machine, or one that was stopped for a while, may need more than the default.
-  private static final String PATIENT = "600";
+    /// Seconds: a busy machine, or one that was stopped for a while, may need more than the default.
+    private static final String PATIENT = "600";
 
-  /// A model that notes when it is closed.
-  private record FakeModel(List<String> closed) implements AutoCloseable {
-    @Override
-    public void close() {
-      closed.add("model");
-    }
-  }
-
-  /// A handler whose models, and which itself, note when they are closed.
-  private static class FakeClosingHandler extends TextHandler implements AutoCloseable {
-    final List<String> closed = new CopyOnWriteArrayList<>();
-    final List<ModelContext> contexts = new CopyOnWriteArrayList<>();
-
-    @Override
-    public Object modelFn(ModelContext context) throws Exception {
-      contexts.add(context);
-      return new FakeModel(closed);
+    /// A model that notes when it is closed.
+    private record FakeModel(List<String> closed) implements AutoCloseable {
+        @Override
+        public void close() {
+            closed.add("model");
+        }
     }
 
-    @Override
-    public void close() {
-      closed.add("handler");
-    }
-  }
+    /// A handler whose models, and which itself, note when they are closed.
+    private static class FakeClosingHandler extends TextHandler implements AutoCloseable {
+        final List<String> closed = new CopyOnWriteArrayList<>();
+        final List<ModelContext> contexts = new CopyOnWriteArrayList<>();
 
-  @Test
-  void theModelOfEachWorkerIsLoadedOnceAndClosedBeforeTheHandler() throws Exception {
-    var handler = new FakeClosingHandler();
-    try (var _ = TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_WORKERS", "3").start()) {
-      assertThat(handler.contexts).extracting(ModelContext::worker).containsExactly(0, 1, 2);
-      assertThat(handler.contexts)
-          .extracting(ModelContext::modelDirectory)
-          .containsOnly(TestServer.SAMPLE_ARTIFACT);
-    }
-    assertThat(handler.closed).containsExactly("model", "model", "model", "handler");
-  }
+        @Override
+        public Object modelFn(ModelContext context) throws Exception {
+            contexts.add(context);
+            return new FakeModel(closed);
+        }
 
-  @Test
-  @Tag("HOOK-04")
-  @Tag("RUN-14")
-  void aModelThatCannotBeLoadedIsNeverReadyAndLeavesNothingOpen() throws Exception {
-    var handler =
-        new FakeClosingHandler() {
-          @Override
-          public Object modelFn(ModelContext context) throws Exception {
-            if (context.worker() == 1) {
-              throw new IllegalStateException("no weights");
+        @Override
+        public void close() {
+            closed.add("handler");
+        }
+    }
+
+    @Test
+    void theModelOfEachWorkerIsLoadedOnceAndClosedBeforeTheHandler() throws Exception {
+        var handler = new FakeClosingHandler();
+        try (var _ = TestServer.with(handler)
+                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "3")
+                .start()) {
+            assertThat(handler.contexts).extracting(ModelContext::worker).containsExactly(0, 1, 2);
+            assertThat(handler.contexts)
+                    .extracting(ModelContext::modelDirectory)
+                    .containsOnly(TestServer.SAMPLE_ARTIFACT);
+        }
+        assertThat(handler.closed).containsExactly("model", "model", "model", "handler");
+    }
+
+    @Test
+    @Tag("HOOK-04")
+    @Tag("RUN-14")
+    void aModelThatCannotBeLoadedIsNeverReadyAndLeavesNothingOpen() throws Exception {
+        var handler = new FakeClosingHandler() {
+            @Override
+            public Object modelFn(ModelContext context) throws Exception {
+                if (context.worker() == 1) {
+                    throw new IllegalStateException("no weights");
+                }
+                return super.modelFn(context);
             }
-            return super.modelFn(context);
-          }
         };
-    try (var server =
-        TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").startWithoutWaiting()) {
-      assertThatThrownBy(() -> server.server().awaitReady())
-          .isInstanceOf(StartException.class)
-          .hasMessageContaining("no weights");
-      assertThat(server.get("/ping").statusCode()).isEqualTo(503);
-      assertThat(server.invoke("a").statusCode()).isEqualTo(503);
-      assertThat(server.get("/execution-parameters").statusCode()).isEqualTo(503);
+        try (var server = TestServer.with(handler)
+                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2")
+                .startWithoutWaiting()) {
+            assertThatThrownBy(() -> server.server().awaitReady())
+                    .isInstanceOf(StartException.class)
+                    .hasMessageContaining("no weights");
+            assertThat(server.get("/ping").statusCode()).isEqualTo(503);
+            assertThat(server.invoke("a").statusCode()).isEqualTo(503);
+            assertThat(server.get("/execution-parameters").statusCode()).isEqualTo(503);
+        }
+        assertThat(handler.closed).containsExactly("model", "handler");
     }
-    assertThat(handler.closed).containsExactly("model", "handler");
-  }
 
-  @Test
-  void aWarmUpThatFailsStopsTheStart() throws Exception {
-    var handler =
-        new TextHandler() {
-          @Override
-          public void warmUpFn(Object model) {
-            throw new IllegalStateException("cold");
-          }
+    @Test
+    void aWarmUpThatFailsStopsTheStart() throws Exception {
+        var handler = new TextHandler() {
+            @Override
+            public void warmUpFn(Object model) {
+                throw new IllegalStateException("cold");
+            }
         };
-    try (var server = TestServer.with(handler).startWithoutWaiting()) {
-      assertThatThrownBy(() -> server.server().awaitReady())
-          .isInstanceOf(StartException.class)
-          .hasMessageContaining("cold");
+        try (var server = TestServer.with(handler).startWithoutWaiting()) {
+            assertThatThrownBy(() -> server.server().awaitReady())
+                    .isInstanceOf(StartException.class)
+                    .hasMessageContaining("cold");
+        }
     }
-  }
 
-  @Test
-  @Tag("RUN-07")
-  void aStoppingServerAnswersWhatItHasTakenAndRefusesTheRest() throws Exception {
-    var gate = new Gate(1);
-    var server =
-        TestServer.with(new GatedHandler(gate))
-            .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-            .set("BERTH_DRAIN_SECONDS", PATIENT)
-            .start();
-    var running = server.invokeAsync("running");
-    gate.awaitArrival();
-    var waiting = server.invokeAsync("waiting");
-    await()
-        .until(
-            () -> server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 1.0"));
-    var stopped = closeInBackground(server);
-    await().until(() -> server.get("/ping").statusCode() == 503);
-    assertThat(server.invoke("late").statusCode()).isEqualTo(503);
-    gate.open();
-    assertThat(running.get().body()).isEqualTo("RUNNING");
-    assertThat(waiting.get().body()).isEqualTo("WAITING");
-    stopped.get();
-  }
+    @Test
+    @Tag("RUN-07")
+    void aStoppingServerAnswersWhatItHasTakenAndRefusesTheRest() throws Exception {
+        var gate = new Gate(1);
+        var server = TestServer.with(new GatedHandler(gate))
+                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
+                .set("BERTH_DRAIN_SECONDS", PATIENT)
+                .start();
+        var running = server.invokeAsync("running");
+        gate.awaitArrival();
+        var waiting = server.invokeAsync("waiting");
+        await().until(() -> server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 1.0"));
+        var stopped = closeInBackground(server);
+        await().until(() -> server.get("/ping").statusCode() == 503);
+        assertThat(server.invoke("late").statusCode()).isEqualTo(503);
+        gate.open();
+        assertThat(running.get().body()).isEqualTo("RUNNING");
+        assertThat(waiting.get().body()).isEqualTo("WAITING");
+        stopped.get();
+    }
 
-  @Test
-  void whatDoesNotFinishWithinTheTimeToDrainIsRefused() throws Exception {
-    var gate = new Gate(1);
-    var server = TestServer.with(new GatedHandler(gate)).set("BERTH_DRAIN_SECONDS", "0").start();
-    var running = server.invokeAsync("running");
-    gate.awaitArrival();
-    server.server().close();
-    assertThat(running.get().statusCode()).isEqualTo(503);
-  }
+    @Test
+    void whatDoesNotFinishWithinTheTimeToDrainIsRefused() throws Exception {
+        var gate = new Gate(1);
+        var server = TestServer.with(new GatedHandler(gate))
+                .set("BERTH_DRAIN_SECONDS", "0")
+                .start();
+        var running = server.invokeAsync("running");
+        gate.awaitArrival();
+        server.server().close();
+        assertThat(running.get().statusCode()).isEqualTo(503);
+    }
 
-  @Test
-  @Tag("slow")
-  void aClientThatTakesItsResponseTooSlowlyDoesNotKeepTheServerFromStopping() throws Exception {
-    var handler =
-        new TextHandler() {
-          @Override
-          public List<String> predictFn(List<String> records, Object model) {
-            return List.of("x".repeat(100_000_000));
-          }
+    @Test
+    @Tag("slow")
+    void aClientThatTakesItsResponseTooSlowlyDoesNotKeepTheServerFromStopping() throws Exception {
+        var handler = new TextHandler() {
+            @Override
+            public List<String> predictFn(List<String> records, Object model) {
+                return List.of("x".repeat(100_000_000));
+            }
         };
-    var server = TestServer.with(handler).set("BERTH_DRAIN_SECONDS", "1").start();
-    try (var log = new CapturedLog();
-        var client = new RawConnection(server.port())) {
-      client.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\na");
-      assertThat(client.readLine()).isEqualTo("HTTP/1.1 200 OK");
-      var stopped = closeInBackground(server);
-      await()
-          .pollInterval(Duration.ofMillis(50))
-          .until(
-              () -> {
+        var server = TestServer.with(handler).set("BERTH_DRAIN_SECONDS", "1").start();
+        try (var log = new CapturedLog();
+                var client = new RawConnection(server.port())) {
+            client.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\na");
+            assertThat(client.readLine()).isEqualTo("HTTP/1.1 200 OK");
+            var stopped = closeInBackground(server);
+            await().pollInterval(Duration.ofMillis(50)).until(() -> {
                 client.socket().getInputStream().readNBytes(100_000);
                 return stopped.isDone();
-              });
-      stopped.get();
-      assertThat(log.text()).contains("cut off responses");
+            });
+            stopped.get();
+            assertThat(log.text()).contains("cut off responses");
+        }
     }
-  }
 
-  @Test
-  @Tag("slow")
-  @Tag("RUN-07")
-  void aStoppingServerWaitsForBodiesThatAreStillBeingReadAndForHooks() throws Exception {
-    var gate = new Gate(1);
-    var handler =
-        new TextHandler() {
-          @Override
-          public List<String> inputFn(InvocationRequest request) throws IOException {
-            var records = super.inputFn(request);
+    @Test
+    @Tag("slow")
+    @Tag("RUN-07")
+    void aStoppingServerWaitsForBodiesThatAreStillBeingReadAndForHooks() throws Exception {
+        var gate = new Gate(1);
+        var handler = new TextHandler() {
+            @Override
+            public List<String> inputFn(InvocationRequest request) throws IOException {
+                var records = super.inputFn(request);
+                try {
+                    gate.pass();
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+                return records;
+            }
+        };
+        var server =
+                TestServer.with(handler).set("BERTH_DRAIN_SECONDS", PATIENT).start();
+        try (var upload = new RawConnection(server.port())) {
+            upload.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nsl");
+            var decoding = server.invokeAsync("decoding");
+            gate.awaitArrival();
+            var stopped = closeInBackground(server);
+            await().until(() -> server.get("/ping").statusCode() == 503);
+            upload.send("ow");
+            gate.open();
+            assertThat(upload.readResponse()).startsWith("HTTP/1.1 200").endsWith("SLOW");
+            assertThat(decoding.get().body()).isEqualTo("DECODING");
+            stopped.get();
+        }
+    }
+
+    @Test
+    @Tag("PING-09")
+    void aWorkerThatIsLostDoesNotTakeTheSharedModelWithIt() throws Exception {
+        var handler = new QuestionAnsweringHandler(TestServer.SAMPLE_ARTIFACT) {
+            @Override
+            public List<QuestionAnswer> predictFn(List<QuestionRecord> records, SpanModel model) {
+                if (records.getFirst() instanceof QuestionRecord.Rejected) {
+                    throw new ModelUnusableException("the device is gone");
+                }
+                return super.predictFn(records, model);
+            }
+        };
+        try (var server = TestServer.with(handler)
+                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2")
+                .set("BERTH_BAD_RECORDS", "keep")
+                .start()) {
+            assertThat(server.invoke("no json", "Content-Type", "application/jsonlines")
+                            .statusCode())
+                    .isEqualTo(500);
+            await().until(() -> server.get("/metrics").body().contains("berth_workers{model=\"model\"} 1.0"));
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+            var question = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
+            assertThat(server.invoke(question).body()).contains("Bob");
+        }
+    }
+
+    private static CompletableFuture<Void> closeInBackground(TestServer server) {
+        return CompletableFuture.runAsync(() -> {
             try {
-              gate.pass();
-            } catch (InterruptedException e) {
-              throw new IllegalStateException(e);
+                server.server().close();
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
             }
-            return records;
-          }
-        };
-    var server = TestServer.with(handler).set("BERTH_DRAIN_SECONDS", PATIENT).start();
-    try (var upload = new RawConnection(server.port())) {
-      upload.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nsl");
-      var decoding = server.invokeAsync("decoding");
-      gate.awaitArrival();
-      var stopped = closeInBackground(server);
-      await().until(() -> server.get("/ping").statusCode() == 503);
-      upload.send("ow");
-      gate.open();
-      assertThat(upload.readResponse()).startsWith("HTTP/1.1 200").endsWith("SLOW");
-      assertThat(decoding.get().body()).isEqualTo("DECODING");
-      stopped.get();
-    }
-  }
-
-  @Test
-  @Tag("PING-09")
-  void aWorkerThatIsLostDoesNotTakeTheSharedModelWithIt() throws Exception {
-    var handler =
-        new QuestionAnsweringHandler(TestServer.SAMPLE_ARTIFACT) {
-          @Override
-          public List<QuestionAnswer> predictFn(List<QuestionRecord> records, SpanModel model) {
-            if (records.getFirst() instanceof QuestionRecord.Rejected) {
-              throw new ModelUnusableException("the device is gone");
-            }
-            return super.predictFn(records, model);
-          }
-        };
-    try (var server =
-        TestServer.with(handler)
-            .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2")
-            .set("BERTH_BAD_RECORDS", "keep")
-            .start()) {
-      assertThat(server.invoke("no json", "Content-Type", "application/jsonlines").statusCode())
-          .isEqualTo(500);
-      await()
-          .until(
-              () -> server.get("/metrics").body().contains("berth_workers{model=\"model\"} 1.0"));
-      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-      var question = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
-      assertThat(server.invoke(question).body()).contains("Bob");
-    }
-  }
-
-  private static CompletableFuture<Void> closeInBackground(TestServer server) {
-    return CompletableFuture.runAsync(
-        () -> {
-          try {
-            server.server().close();
-          } catch (Exception e) {
-            throw new IllegalStateException(e);
-          }
         });
-  }
+    }
 }

@@ -30,151 +30,131 @@ import org.junit.jupiter.api.Test;
 @Tag("slow")
 class SmallHeapTest {
 
-  private static final String QUESTION =
-      "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
+    private static final String QUESTION = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"}";
 
-  private ServeProcess server;
+    private ServeProcess server;
 
-  private void start(String model) throws IOException {
-    start(model, "600");
-  }
-
-  /// @param timeout of requests, in seconds
-  private void start(String model, String timeout) throws IOException {
-    var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-    var command =
-        List.of(
-            java, "-Xmx400m", "-cp", System.getProperty("java.class.path"), Main.class.getName());
-    var environment =
-        Map.of(
-            "BERTH_MODEL_DIR",
-            model,
-            "INSTANCE_TYPE",
-            "cpu",
-            "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS",
-            timeout);
-    server = ServeProcess.start(environment, command).awaitReady();
-  }
-
-  @AfterEach
-  void stop() {
-    server.close();
-  }
-
-  private CompletableFuture<HttpResponse<String>> send(String type, byte[] body) {
-    var request =
-        server
-            .invocation("")
-            .header("Content-Type", type)
-            .POST(BodyPublishers.ofByteArray(body))
-            .build();
-    return server.client().sendAsync(request, BodyHandlers.ofString());
-  }
-
-  private static byte[] ascii(String text) {
-    return text.getBytes(StandardCharsets.US_ASCII);
-  }
-
-  private void assertServes() throws Exception {
-    await()
-        .untilAsserted(
-            () -> {
-              var answer =
-                  server
-                      .client()
-                      .send(server.invocation(QUESTION).build(), BodyHandlers.ofString());
-              assertThat(answer.body()).startsWith("{\"answer\":\"Bob\"");
-            });
-    assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-  }
-
-  @Test
-  void manySmallRecordsAreRefused() throws Exception {
-    start("model-artifact");
-    for (var body :
-        List.of(
-            "a,b b b b\n".repeat(1_600_000),
-            ",".repeat(16_000_000),
-            "\n".repeat(16_000_000) + "a,b")) {
-      assertThat(send("text/csv", ascii(body)).get().statusCode()).isEqualTo(413);
+    private void start(String model) throws IOException {
+        start(model, "600");
     }
-    assertThat(
-            send("application/json", ascii("[" + "[],".repeat(6_500_000) + "[]]"))
-                .get()
-                .statusCode())
-        .isEqualTo(413);
-    assertThat(send("application/jsonlines", ascii("{}\n".repeat(5_000_000))).get().statusCode())
-        .isEqualTo(413);
-    var answers = "[" + QUESTION.replace("}", ", \"parameters\": {\"top_k\": 1000}}") + "]";
-    assertThat(send("application/json", ascii(answers)).get().statusCode()).isEqualTo(200);
-    assertServes();
-  }
 
-  @Test
-  void severalThatDoNotFitTogetherAreAnsweredOrRefused() throws Exception {
-    // What would take longer is 504 then.
-    start("model-artifact", "8");
-    var body = ascii("a,b b b b\n".repeat(200_000));
-    var all = Stream.generate(() -> send("text/csv", body)).limit(8).toList();
-    assertServes();
-    for (var one : all) {
-      assertThat(one.get().statusCode()).as(one.get().body()).isIn(200, 413, 503, 504);
+    /// @param timeout of requests, in seconds
+    private void start(String model, String timeout) throws IOException {
+        var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        var command = List.of(java, "-Xmx400m", "-cp", System.getProperty("java.class.path"), Main.class.getName());
+        var environment = Map.of(
+                "BERTH_MODEL_DIR", model, "INSTANCE_TYPE", "cpu", "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", timeout);
+        server = ServeProcess.start(environment, command).awaitReady();
     }
-    assertServes();
-  }
 
-  /// A character whose normal form has 18: the tokenizer hands over more tokens than there are
-  /// characters.
-  @Test
-  void aTextOfMoreTokensThanCharactersEndsNothing() throws Exception {
-    start("model-artifact", "8");
-    var context =
-        "{\"question\": \"Who came?\", \"context\": \"%s\"}".formatted("\uFDFA ".repeat(400_000));
-    var response = send("application/json", context.getBytes(StandardCharsets.UTF_8)).get();
-    assertThat(response.statusCode()).as(response.body()).isIn(200, 413, 503, 504);
-    assertServes();
-  }
+    @AfterEach
+    void stop() {
+        server.close();
+    }
 
-  @Test
-  void archivesThatUnpackToAThousandTimesTheirSizeAreRefused() throws Exception {
-    var directory = Files.createTempDirectory("berth-tensor");
-    Files.copy(Path.of("examples/mnist/model.pt"), directory.resolve("model.pt"));
-    start(directory.toString());
-    var archive = new ByteArrayOutputStream();
-    try (var zip = new ZipOutputStream(archive)) {
-      zip.putNextEntry(new ZipEntry("x.npy"));
-      zip.write(new byte[250 << 20]);
+    private CompletableFuture<HttpResponse<String>> send(String type, byte[] body) {
+        var request = server.invocation("")
+                .header("Content-Type", type)
+                .POST(BodyPublishers.ofByteArray(body))
+                .build();
+        return server.client().sendAsync(request, BodyHandlers.ofString());
     }
-    var all =
-        Stream.generate(() -> send("application/x-npz", archive.toByteArray())).limit(30).toList();
-    assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-    for (var one : all) {
-      assertThat(one.get().statusCode()).as(one.get().body()).isIn(400, 413, 503);
-    }
-    assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-  }
 
-  @Test
-  void uploadsThatStallGiveTheirMemoryToOthers() throws Exception {
-    start("model-artifact");
-    var stalled = new ArrayList<RawConnection>();
-    try {
-      for (int i = 0; i < 20; i++) {
-        stalled.add(
-            new RawConnection(server.port())
-                .send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 25000000\r\n\r\n")
-                .send(new byte[6_000_000]));
-      }
-      var large =
-          "{\"question\": \"Who came?\", \"context\": \"Bob came.\"%s}"
-              .formatted(" ".repeat(2_000_000));
-      var answer = send("application/json", ascii(large)).get();
-      assertThat(answer.body()).startsWith("{\"answer\":\"Bob\"");
-      assertServes();
-    } finally {
-      for (var connection : stalled) {
-        connection.close();
-      }
+    private static byte[] ascii(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
     }
-  }
+
+    private void assertServes() throws Exception {
+        await().untilAsserted(() -> {
+            var answer = server.client().send(server.invocation(QUESTION).build(), BodyHandlers.ofString());
+            assertThat(answer.body()).startsWith("{\"answer\":\"Bob\"");
+        });
+        assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void manySmallRecordsAreRefused() throws Exception {
+        start("model-artifact");
+        for (var body :
+                List.of("a,b b b b\n".repeat(1_600_000), ",".repeat(16_000_000), "\n".repeat(16_000_000) + "a,b")) {
+            assertThat(send("text/csv", ascii(body)).get().statusCode()).isEqualTo(413);
+        }
+        assertThat(send("application/json", ascii("[" + "[],".repeat(6_500_000) + "[]]"))
+                        .get()
+                        .statusCode())
+                .isEqualTo(413);
+        assertThat(send("application/jsonlines", ascii("{}\n".repeat(5_000_000)))
+                        .get()
+                        .statusCode())
+                .isEqualTo(413);
+        var answers = "[" + QUESTION.replace("}", ", \"parameters\": {\"top_k\": 1000}}") + "]";
+        assertThat(send("application/json", ascii(answers)).get().statusCode()).isEqualTo(200);
+        assertServes();
+    }
+
+    @Test
+    void severalThatDoNotFitTogetherAreAnsweredOrRefused() throws Exception {
+        // What would take longer is 504 then.
+        start("model-artifact", "8");
+        var body = ascii("a,b b b b\n".repeat(200_000));
+        var all = Stream.generate(() -> send("text/csv", body)).limit(8).toList();
+        assertServes();
+        for (var one : all) {
+            assertThat(one.get().statusCode()).as(one.get().body()).isIn(200, 413, 503, 504);
+        }
+        assertServes();
+    }
+
+    /// A character whose normal form has 18: the tokenizer hands over more tokens than there are
+    /// characters.
+    @Test
+    void aTextOfMoreTokensThanCharactersEndsNothing() throws Exception {
+        start("model-artifact", "8");
+        var context = "{\"question\": \"Who came?\", \"context\": \"%s\"}".formatted("\uFDFA ".repeat(400_000));
+        var response = send("application/json", context.getBytes(StandardCharsets.UTF_8))
+                .get();
+        assertThat(response.statusCode()).as(response.body()).isIn(200, 413, 503, 504);
+        assertServes();
+    }
+
+    @Test
+    void archivesThatUnpackToAThousandTimesTheirSizeAreRefused() throws Exception {
+        var directory = Files.createTempDirectory("berth-tensor");
+        Files.copy(Path.of("examples/mnist/model.pt"), directory.resolve("model.pt"));
+        start(directory.toString());
+        var archive = new ByteArrayOutputStream();
+        try (var zip = new ZipOutputStream(archive)) {
+            zip.putNextEntry(new ZipEntry("x.npy"));
+            zip.write(new byte[250 << 20]);
+        }
+        var all = Stream.generate(() -> send("application/x-npz", archive.toByteArray()))
+                .limit(30)
+                .toList();
+        assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+        for (var one : all) {
+            assertThat(one.get().statusCode()).as(one.get().body()).isIn(400, 413, 503);
+        }
+        assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void uploadsThatStallGiveTheirMemoryToOthers() throws Exception {
+        start("model-artifact");
+        var stalled = new ArrayList<RawConnection>();
+        try {
+            for (int i = 0; i < 20; i++) {
+                stalled.add(new RawConnection(server.port())
+                        .send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 25000000\r\n\r\n")
+                        .send(new byte[6_000_000]));
+            }
+            var large = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"%s}".formatted(" ".repeat(2_000_000));
+            var answer = send("application/json", ascii(large)).get();
+            assertThat(answer.body()).startsWith("{\"answer\":\"Bob\"");
+            assertServes();
+        } finally {
+            for (var connection : stalled) {
+                connection.close();
+            }
+        }
+    }
 }

@@ -43,128 +43,110 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("slow")
 class SwappingTest {
 
-  private static final int SWAPS = 12;
-  @TempDir Path models;
+    private static final int SWAPS = 12;
 
-  @TempDir Path versions;
+    @TempDir
+    Path models;
 
-  @Test
-  void everyRequestIsAnsweredByOneVersionAndTheOldOnesAreFreed() throws Exception {
-    HookProbe.reset();
-    point(0);
-    var config =
-        Configuration.read(
-                Map.of(
-                    "BERTH_MODELS",
-                    models.toString(),
-                    "SAGEMAKER_BIND_TO_PORT",
-                    "0",
-                    "BERTH_HOST",
-                    "127.0.0.1",
-                    "INSTANCE_TYPE",
-                    "cpu"),
-                Map.of(),
-                Path.of("."))
-            .config();
-    var loader = new ArtifactLoader(config);
-    var registry = new ModelRegistry();
-    try (var metrics = new ServingMetrics();
-        var hooks = HookPool.shared(metrics);
-        var workers = loader.prepare(metrics);
-        var client = HttpClient.newHttpClient();
-        var threads = new TestThreads()) {
-      var store =
-          new ModelStore(
-              registry, hooks, metrics, loader, Duration.ofMinutes(5), Duration.ofMinutes(1));
-      var directory = new ModelDirectory(models, store, false, Duration.ofMillis(20));
-      var served = new Served.Many(directory);
-      var health = new Health(metrics, hooks, Optional::empty);
-      try (var http =
-          HttpServer.start(
-              config,
-              new Serving(served, registry, health, (_, _) -> Optional.empty()),
-              metrics,
-              Tracing.OFF)) {
-        directory.start();
-        var request =
-            HttpRequest.newBuilder(
-                    URI.create("http://127.0.0.1:%d/models/m/invoke".formatted(http.port())))
-                .POST(BodyPublishers.ofString("x"))
-                .build();
-        swapUnderLoad(client, request, threads);
-        await()
-            .untilAsserted(
-                () -> {
-                  System.gc();
-                  // Others keep the threads busy, so that none of them ends for want of work.
-                  assertThat(client.send(request, BodyHandlers.ofString()).body())
-                      .isEqualTo("version " + SWAPS);
-                  assertThat(HookProbe.LOADERS).hasSize(SWAPS + 1);
-                  assertThat(HookProbe.LOADERS.subList(0, SWAPS))
-                      .allSatisfy(loaded -> assertThat(loaded.refersTo(null)).isTrue());
+    @TempDir
+    Path versions;
+
+    @Test
+    void everyRequestIsAnsweredByOneVersionAndTheOldOnesAreFreed() throws Exception {
+        HookProbe.reset();
+        point(0);
+        var config = Configuration.read(
+                        Map.of(
+                                "BERTH_MODELS",
+                                models.toString(),
+                                "SAGEMAKER_BIND_TO_PORT",
+                                "0",
+                                "BERTH_HOST",
+                                "127.0.0.1",
+                                "INSTANCE_TYPE",
+                                "cpu"),
+                        Map.of(),
+                        Path.of("."))
+                .config();
+        var loader = new ArtifactLoader(config);
+        var registry = new ModelRegistry();
+        try (var metrics = new ServingMetrics();
+                var hooks = HookPool.shared(metrics);
+                var workers = loader.prepare(metrics);
+                var client = HttpClient.newHttpClient();
+                var threads = new TestThreads()) {
+            var store = new ModelStore(registry, hooks, metrics, loader, Duration.ofMinutes(5), Duration.ofMinutes(1));
+            var directory = new ModelDirectory(models, store, false, Duration.ofMillis(20));
+            var served = new Served.Many(directory);
+            var health = new Health(metrics, hooks, Optional::empty);
+            try (var http = HttpServer.start(
+                    config, new Serving(served, registry, health, (_, _) -> Optional.empty()), metrics, Tracing.OFF)) {
+                directory.start();
+                var request = HttpRequest.newBuilder(
+                                URI.create("http://127.0.0.1:%d/models/m/invoke".formatted(http.port())))
+                        .POST(BodyPublishers.ofString("x"))
+                        .build();
+                swapUnderLoad(client, request, threads);
+                await().untilAsserted(() -> {
+                    System.gc();
+                    // Others keep the threads busy, so that none of them ends for want of work.
+                    assertThat(client.send(request, BodyHandlers.ofString()).body())
+                            .isEqualTo("version " + SWAPS);
+                    assertThat(HookProbe.LOADERS).hasSize(SWAPS + 1);
+                    assertThat(HookProbe.LOADERS.subList(0, SWAPS))
+                            .allSatisfy(
+                                    loaded -> assertThat(loaded.refersTo(null)).isTrue());
                 });
-        assertThat(metrics.scrape()).contains("berth_models_loaded 1.0");
-        directory.stop();
-        registry.close(Duration.ofSeconds(20));
-      }
-      assertThat(workers.pool().hasThreads()).isTrue();
+                assertThat(metrics.scrape()).contains("berth_models_loaded 1.0");
+                directory.stop();
+                registry.close(Duration.ofSeconds(20));
+            }
+            assertThat(workers.pool().hasThreads()).isTrue();
+        }
     }
-  }
 
-  private void swapUnderLoad(HttpClient client, HttpRequest request, ExecutorService threads)
-      throws Exception {
-    var ended = new AtomicBoolean();
-    var asking =
-        IntStream.range(0, 8)
-            .<Future<?>>mapToObj(
-                _ ->
-                    threads.submit(
-                        () -> {
-                          while (!ended.get()) {
-                            assertAnswer(client.send(request, BodyHandlers.ofString()));
-                          }
-                          return null;
-                        }))
-            .toList();
-    try {
-      assertThat(client.send(request, BodyHandlers.ofString()).body()).isEqualTo("version 0");
-      for (int version = 1; version <= SWAPS; version++) {
-        point(version);
-        var expected = "version " + version;
-        await().until(() -> client.send(request, BodyHandlers.ofString()).body().equals(expected));
-      }
-    } finally {
-      ended.set(true);
+    private void swapUnderLoad(HttpClient client, HttpRequest request, ExecutorService threads) throws Exception {
+        var ended = new AtomicBoolean();
+        var asking = IntStream.range(0, 8)
+                .<Future<?>>mapToObj(_ -> threads.submit(() -> {
+                    while (!ended.get()) {
+                        assertAnswer(client.send(request, BodyHandlers.ofString()));
+                    }
+                    return null;
+                }))
+                .toList();
+        try {
+            assertThat(client.send(request, BodyHandlers.ofString()).body()).isEqualTo("version 0");
+            for (int version = 1; version <= SWAPS; version++) {
+                point(version);
+                var expected = "version " + version;
+                await().until(() ->
+                        client.send(request, BodyHandlers.ofString()).body().equals(expected));
+            }
+        } finally {
+            ended.set(true);
+        }
+        for (var one : asking) {
+            one.get();
+        }
     }
-    for (var one : asking) {
-      one.get();
+
+    private static void assertAnswer(HttpResponse<String> answer) {
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+        assertThat(answer.body()).matches("version \\d+");
     }
-  }
 
-  private static void assertAnswer(HttpResponse<String> answer) {
-    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
-    assertThat(answer.body()).matches("version \\d+");
-  }
-
-  /// Has the link of the model lead to a version, from one moment to the next.
-  private void point(int version) throws IOException {
-    var artifact =
-        CodeArtifact.hooks(
-            versions.resolve("v" + version),
-            """
+    /// Has the link of the model lead to a version, from one moment to the next.
+    private void point(int version) throws IOException {
+        var artifact = CodeArtifact.hooks(versions.resolve("v" + version), """
         static { HookProbe.saw(Inference.class); }
         static final ThreadLocal<Object> LOCAL = new ThreadLocal<>();
         @Override public List<String> predictFn(List<String> records, Object model) {
           LOCAL.set(this);
           return records.stream().map(record -> "version %d").toList();
         }
-        """
-                .formatted(version));
-    var link = Files.createSymbolicLink(versions.resolve("link"), artifact.directory());
-    Files.move(
-        link,
-        models.resolve("m"),
-        StandardCopyOption.ATOMIC_MOVE,
-        StandardCopyOption.REPLACE_EXISTING);
-  }
+        """.formatted(version));
+        var link = Files.createSymbolicLink(versions.resolve("link"), artifact.directory());
+        Files.move(link, models.resolve("m"), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
 }

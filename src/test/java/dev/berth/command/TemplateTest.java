@@ -28,138 +28,137 @@ import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 /// command.
 class TemplateTest {
 
-  @TempDir private Path directory;
+    @TempDir
+    private Path directory;
 
-  @ParameterizedTest
-  @EnumSource(Template.class)
-  void itIsServedAsItIsWritten(Template template) throws Exception {
-    var artifact = Files.createDirectories(directory.resolve("new/artifact"));
-    Files.createFile(artifact.resolve(".DS_Store"));
-    var written = template.write(artifact, TestServer.SAMPLE_ARTIFACT);
-    assertThat(written.missing()).isEmpty();
-    assertThat(written.added())
-        .contains("pom.xml", "code/Inference.java")
-        .allSatisfy(file -> assertThat(artifact.resolve(file)).exists());
-    try (var server = TestServer.artifact(artifact).start()) {
-      var image = template == Template.IMAGE;
-      var response =
-          server.send(
-              HttpRequest.newBuilder(server.uri("/invocations"))
-                  .POST(
-                      BodyPublishers.ofFile(artifact.resolve(image ? "sample.png" : "sample.json")))
-                  .header("Content-Type", image ? "application/x-image" : "application/json")
-                  .build());
-      assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-      if (template == Template.PICTURE) {
-        assertThat(response.headers().firstValue("Content-Type")).contains("image/png");
-        return;
-      }
-      assertThat(response.body())
-          .isEqualTo(
-              switch (template) {
-                case TEXT -> "{\"label\":\"positive\",\"score\":0.622}";
-                case STREAMING -> "{\"text\":\"the ship sails at dawn\"}";
-                case PICTURE -> throw new IllegalStateException("its bytes are no text");
-                case QA -> "{\"answers\":[{\"answer\":\"Warsaw\",\"sure\":true}]}";
-                case IMAGE -> "{\"predictions\":7}";
-                case TENSOR -> "{\"prices\":[520.0,270.0]}";
-                case RECOMMENDER -> "{\"films\":[\"Aliens\",\"Solaris\",\"Notorious\"]}";
-              });
+    @ParameterizedTest
+    @EnumSource(Template.class)
+    void itIsServedAsItIsWritten(Template template) throws Exception {
+        var artifact = Files.createDirectories(directory.resolve("new/artifact"));
+        Files.createFile(artifact.resolve(".DS_Store"));
+        var written = template.write(artifact, TestServer.SAMPLE_ARTIFACT);
+        assertThat(written.missing()).isEmpty();
+        assertThat(written.added())
+                .contains("pom.xml", "code/Inference.java")
+                .allSatisfy(file -> assertThat(artifact.resolve(file)).exists());
+        try (var server = TestServer.artifact(artifact).start()) {
+            var image = template == Template.IMAGE;
+            var response = server.send(HttpRequest.newBuilder(server.uri("/invocations"))
+                    .POST(BodyPublishers.ofFile(artifact.resolve(image ? "sample.png" : "sample.json")))
+                    .header("Content-Type", image ? "application/x-image" : "application/json")
+                    .build());
+            assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+            if (template == Template.PICTURE) {
+                assertThat(response.headers().firstValue("Content-Type")).contains("image/png");
+                return;
+            }
+            assertThat(response.body())
+                    .isEqualTo(
+                            switch (template) {
+                                case TEXT -> "{\"label\":\"positive\",\"score\":0.622}";
+                                case STREAMING -> "{\"text\":\"the ship sails at dawn\"}";
+                                case PICTURE -> throw new IllegalStateException("its bytes are no text");
+                                case QA -> "{\"answers\":[{\"answer\":\"Warsaw\",\"sure\":true}]}";
+                                case IMAGE -> "{\"predictions\":7}";
+                                case TENSOR -> "{\"prices\":[520.0,270.0]}";
+                                case RECOMMENDER -> "{\"films\":[\"Aliens\",\"Solaris\",\"Notorious\"]}";
+                            });
+        }
     }
-  }
 
-  @ParameterizedTest
-  @EnumSource(Template.class)
-  void itsOwnTestPasses(Template template) throws Exception {
-    template.write(directory, TestServer.SAMPLE_ARTIFACT);
-    var classes = Files.createDirectory(directory.resolve("target"));
-    var compiler = ToolProvider.getSystemJavaCompiler();
-    try (var files = compiler.getStandardFileManager(null, null, null)) {
-      var sources =
-          files.getJavaFileObjects(
-              directory.resolve("code/Inference.java"),
-              directory.resolve("test/InferenceTest.java"));
-      var options =
-          List.of(
-              "-Xlint:all,-processing,-try",
-              "-Werror",
-              "-d",
-              classes.toString(),
-              "-classpath",
-              System.getProperty("java.class.path"));
-      assertThat(compiler.getTask(null, files, null, options, null, sources).call()).isTrue();
+    @ParameterizedTest
+    @EnumSource(Template.class)
+    void itsOwnTestPasses(Template template) throws Exception {
+        template.write(directory, TestServer.SAMPLE_ARTIFACT);
+        var classes = Files.createDirectory(directory.resolve("target"));
+        var compiler = ToolProvider.getSystemJavaCompiler();
+        try (var files = compiler.getStandardFileManager(null, null, null)) {
+            var sources = files.getJavaFileObjects(
+                    directory.resolve("code/Inference.java"), directory.resolve("test/InferenceTest.java"));
+            var options = List.of(
+                    "-Xlint:all,-processing,-try",
+                    "-Werror",
+                    "-d",
+                    classes.toString(),
+                    "-classpath",
+                    System.getProperty("java.class.path"));
+            assertThat(compiler.getTask(null, files, null, options, null, sources)
+                            .call())
+                    .isTrue();
+        }
+        System.setProperty("artifact", directory.toString());
+        try (var loader = new URLClassLoader(new URL[] {classes.toUri().toURL()})) {
+            var summary = new SummaryGeneratingListener();
+            LauncherFactory.create()
+                    .execute(
+                            LauncherDiscoveryRequestBuilder.request()
+                                    .selectors(selectClass(loader.loadClass("InferenceTest")))
+                                    .build(),
+                            summary);
+            var failures = new StringWriter();
+            summary.getSummary().printFailuresTo(new PrintWriter(failures));
+            assertThat(summary.getSummary().getTestsSucceededCount())
+                    .as(failures.toString())
+                    .isPositive();
+            assertThat(summary.getSummary().getTotalFailureCount())
+                    .as(failures.toString())
+                    .isZero();
+        } finally {
+            System.clearProperty("artifact");
+        }
     }
-    System.setProperty("artifact", directory.toString());
-    try (var loader = new URLClassLoader(new URL[] {classes.toUri().toURL()})) {
-      var summary = new SummaryGeneratingListener();
-      LauncherFactory.create()
-          .execute(
-              LauncherDiscoveryRequestBuilder.request()
-                  .selectors(selectClass(loader.loadClass("InferenceTest")))
-                  .build(),
-              summary);
-      var failures = new StringWriter();
-      summary.getSummary().printFailuresTo(new PrintWriter(failures));
-      assertThat(summary.getSummary().getTestsSucceededCount())
-          .as(failures.toString())
-          .isPositive();
-      assertThat(summary.getSummary().getTotalFailureCount()).as(failures.toString()).isZero();
-    } finally {
-      System.clearProperty("artifact");
+
+    @Test
+    void withoutItsCodeTheModelNeedsNoSample() throws Exception {
+        Template.TENSOR.write(directory, TestServer.SAMPLE_ARTIFACT);
+        Files.delete(directory.resolve("code/Inference.java"));
+        try (var server = TestServer.artifact(directory).startWithoutWaiting()) {
+            assertThatThrownBy(() -> server.server().awaitReady())
+                    .hasMessageContaining("sample.json: the model does not answer it: ")
+                    .hasMessageEndingWith("; correct it, or delete it and sample-response.json");
+        }
+        Files.delete(directory.resolve("sample.json"));
+        Files.delete(directory.resolve("sample-response.json"));
+        try (var server = TestServer.artifact(directory).start()) {
+            assertThat(server.invoke("[[70, 3]]").body()).isEqualTo("[[520.0]]");
+        }
     }
-  }
 
-  @Test
-  void withoutItsCodeTheModelNeedsNoSample() throws Exception {
-    Template.TENSOR.write(directory, TestServer.SAMPLE_ARTIFACT);
-    Files.delete(directory.resolve("code/Inference.java"));
-    try (var server = TestServer.artifact(directory).startWithoutWaiting()) {
-      assertThatThrownBy(() -> server.server().awaitReady())
-          .hasMessageContaining("sample.json: the model does not answer it: ")
-          .hasMessageEndingWith("; correct it, or delete it and sample-response.json");
+    @Test
+    void thePomNamesThisVersionOfBerth() throws Exception {
+        Template.TENSOR.write(directory, TestServer.SAMPLE_ARTIFACT);
+        assertThat(Files.readString(directory.resolve("pom.xml")))
+                .contains("<groupId>dev.berth</groupId>")
+                .contains("<artifactId>berth-hooks</artifactId>", "<artifactId>berth</artifactId>")
+                .doesNotContain("${project.");
     }
-    Files.delete(directory.resolve("sample.json"));
-    Files.delete(directory.resolve("sample-response.json"));
-    try (var server = TestServer.artifact(directory).start()) {
-      assertThat(server.invoke("[[70, 3]]").body()).isEqualTo("[[520.0]]");
+
+    @Test
+    void whatIsThereAlreadyStays() throws Exception {
+        var file = Files.writeString(directory.resolve("README.md"), "mine");
+        var written = Template.TENSOR.write(directory, TestServer.SAMPLE_ARTIFACT);
+        assertThat(written.added()).containsExactly("pom.xml", "code/Inference.java", "test/InferenceTest.java");
+        assertThat(file).hasContent("mine");
+        assertThat(directory.toFile().list()).containsExactlyInAnyOrder("README.md", "pom.xml", "code", "test");
+        assertThat(Template.TENSOR.write(directory, TestServer.SAMPLE_ARTIFACT).added())
+                .isEmpty();
+        assertThatThrownBy(() -> Template.TENSOR.write(file, TestServer.SAMPLE_ARTIFACT))
+                .isInstanceOf(FileAlreadyExistsException.class);
     }
-  }
 
-  @Test
-  void thePomNamesThisVersionOfBerth() throws Exception {
-    Template.TENSOR.write(directory, TestServer.SAMPLE_ARTIFACT);
-    assertThat(Files.readString(directory.resolve("pom.xml")))
-        .contains("<groupId>dev.berth</groupId>")
-        .contains("<artifactId>berth-hooks</artifactId>", "<artifactId>berth</artifactId>")
-        .doesNotContain("${project.");
-  }
+    @Test
+    void anArtifactWithHooksGetsNoOthers() throws Exception {
+        Files.writeString(Files.createDirectory(directory.resolve("code")).resolve("Model.java"), "mine");
+        assertThat(Template.RECOMMENDER
+                        .write(directory, TestServer.SAMPLE_ARTIFACT)
+                        .added())
+                .containsExactly("pom.xml");
+        assertThat(directory.resolve("code").toFile().list()).containsExactly("Model.java");
+    }
 
-  @Test
-  void whatIsThereAlreadyStays() throws Exception {
-    var file = Files.writeString(directory.resolve("README.md"), "mine");
-    var written = Template.TENSOR.write(directory, TestServer.SAMPLE_ARTIFACT);
-    assertThat(written.added())
-        .containsExactly("pom.xml", "code/Inference.java", "test/InferenceTest.java");
-    assertThat(file).hasContent("mine");
-    assertThat(directory.toFile().list())
-        .containsExactlyInAnyOrder("README.md", "pom.xml", "code", "test");
-    assertThat(Template.TENSOR.write(directory, TestServer.SAMPLE_ARTIFACT).added()).isEmpty();
-    assertThatThrownBy(() -> Template.TENSOR.write(file, TestServer.SAMPLE_ARTIFACT))
-        .isInstanceOf(FileAlreadyExistsException.class);
-  }
-
-  @Test
-  void anArtifactWithHooksGetsNoOthers() throws Exception {
-    Files.writeString(
-        Files.createDirectory(directory.resolve("code")).resolve("Model.java"), "mine");
-    assertThat(Template.RECOMMENDER.write(directory, TestServer.SAMPLE_ARTIFACT).added())
-        .containsExactly("pom.xml");
-    assertThat(directory.resolve("code").toFile().list()).containsExactly("Model.java");
-  }
-
-  @Test
-  void withoutTheSampleItSaysWhatIsMissing() throws Exception {
-    assertThat(Template.QA.write(directory, directory.resolve("no-sample")).missing())
-        .containsExactly("model.json", "model.pt", "tokenizer.json", "sample-response.json");
-  }
+    @Test
+    void withoutTheSampleItSaysWhatIsMissing() throws Exception {
+        assertThat(Template.QA.write(directory, directory.resolve("no-sample")).missing())
+                .containsExactly("model.json", "model.pt", "tokenizer.json", "sample-response.json");
+    }
 }

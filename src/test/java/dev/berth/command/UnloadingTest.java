@@ -25,9 +25,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// A model that is gone leaves nothing behind: neither the classes of its hooks nor its open jars.
 class UnloadingTest {
 
-  /// Does what has kept class loaders from going elsewhere.
-  private static final String HOOKS =
-      """
+    /// Does what has kept class loaders from going elsewhere.
+    private static final String HOOKS = """
       private static final ObjectMapper JSON = new ObjectMapper();
       private static final ThreadLocal<Object> LOCAL = new ThreadLocal<>();
       private static final org.slf4j.Logger log = org.slf4j.LoggerFactory.getLogger(Inference.class);
@@ -68,147 +67,138 @@ class UnloadingTest {
       }
       """;
 
-  private static final Jar WORDS =
-      Jar.of(
-              "com.acme.Words",
-              "package com.acme; public class Words { public static String mark() { return \"!\"; } }")
-          .file("com/acme/mark.txt", "?");
+    private static final Jar WORDS = Jar.of(
+                    "com.acme.Words",
+                    "package com.acme; public class Words { public static String mark() { return \"!\"; } }")
+            .file("com/acme/mark.txt", "?");
 
-  @TempDir Path directory;
+    @TempDir
+    Path directory;
 
-  @BeforeEach
-  void reset() {
-    HookProbe.reset();
-  }
-
-  @Test
-  void theClassesOfAModelThatIsUnloadedAreCollectedAndItsJarsAreClosed() throws Exception {
-    var artifact = CodeArtifact.hooks(directory, HOOKS).jar("lib/words.jar", WORDS);
-    serve(artifact);
-    assertThat(HookProbe.LOADERS).hasSize(2);
-    assertThat(openFiles()).isEmpty();
-    awaitCollection();
-  }
-
-  @Test
-  void twoModelsOfOneArtifactHaveTheirOwnClassesAndJars() throws Exception {
-    var artifact = CodeArtifact.hooks(directory, HOOKS).jar("lib/words.jar", WORDS);
-    try (var stays = artifact.server().start()) {
-      serve(artifact);
-      assertThat(stays.invoke("plain").body())
-          .as("the jars of the other are closed")
-          .contains("Point[x=1", "!?");
-      assertThat(openFiles()).hasSize(1);
+    @BeforeEach
+    void reset() {
+        HookProbe.reset();
     }
-  }
 
-  private void serve(CodeArtifact artifact) throws Exception {
-    try (var server = artifact.server().start()) {
-      for (int i = 0; i < 5; i++) {
-        assertThat(server.invoke("plain").body()).contains("\"x\":3", "Point[x=1", "!?");
-        assertThat(server.invoke("fail").body())
-            .contains("predictFn (code/Inference.java) failed at Inference.java:");
-      }
-      assertThat(openFiles()).isNotEmpty().containsOnly(directory.resolve("code/lib/words.jar"));
+    @Test
+    void theClassesOfAModelThatIsUnloadedAreCollectedAndItsJarsAreClosed() throws Exception {
+        var artifact = CodeArtifact.hooks(directory, HOOKS).jar("lib/words.jar", WORDS);
+        serve(artifact);
+        assertThat(HookProbe.LOADERS).hasSize(2);
+        assertThat(openFiles()).isEmpty();
+        awaitCollection();
     }
-  }
 
-  @ParameterizedTest
-  @Tag("slow")
-  @ValueSource(
-      strings = {
-        "Inference() { throw new IllegalStateException(); }",
-        "static class Own extends Error {} @Override public Object modelFn(ModelContext context) { throw new Own(); }",
-        "@Override public void warmUpFn(Object model) { System.exit(1); }",
-        "@Override public List<MediaType> requestTypes() { throw new IllegalStateException(); }",
-        "@Override public int maxBatchSize(Accelerator accelerator) { return 0; }",
-        "Missing missing;"
-      })
-  void aModelThatIsNotLoadedLeavesNothingEither(String hook) throws Exception {
-    var artifact =
-        CodeArtifact.hooks(directory, "static { HookProbe.saw(Inference.class); }\n" + hook)
-            .jar("lib/words.jar", WORDS);
-    fail(artifact.server());
-    assertThat(openFiles()).isEmpty();
-    awaitCollection();
-  }
-
-  private static void fail(TestServer.Builder builder) throws Exception {
-    try (var server = builder.startWithoutWaiting()) {
-      assertThatThrownBy(() -> server.server().awaitReady()).isInstanceOf(StartException.class);
+    @Test
+    void twoModelsOfOneArtifactHaveTheirOwnClassesAndJars() throws Exception {
+        var artifact = CodeArtifact.hooks(directory, HOOKS).jar("lib/words.jar", WORDS);
+        try (var stays = artifact.server().start()) {
+            serve(artifact);
+            assertThat(stays.invoke("plain").body())
+                    .as("the jars of the other are closed")
+                    .contains("Point[x=1", "!?");
+            assertThat(openFiles()).hasSize(1);
+        }
     }
-  }
 
-  @Test
-  void theCheckClosesTheJarsToo() throws Exception {
-    var artifact =
-        CodeArtifact.hooks(directory, HOOKS)
-            .jar("lib/words.jar", WORDS)
-            .file("sample.txt", "plain");
-    var environment =
-        Map.of("INSTANCE_TYPE", "cpu", "BERTH_MODEL_DIR", artifact.directory().toString());
-    var config = Configuration.read(environment, Map.of(), Path.of(".")).config();
-    assertThat(Check.run(config)).anyMatch(line -> line.contains("Point[x=1"));
-    assertThat(openFiles()).isEmpty();
-  }
+    private void serve(CodeArtifact artifact) throws Exception {
+        try (var server = artifact.server().start()) {
+            for (int i = 0; i < 5; i++) {
+                assertThat(server.invoke("plain").body()).contains("\"x\":3", "Point[x=1", "!?");
+                assertThat(server.invoke("fail").body())
+                        .contains("predictFn (code/Inference.java) failed at Inference.java:");
+            }
+            assertThat(openFiles()).isNotEmpty().containsOnly(directory.resolve("code/lib/words.jar"));
+        }
+    }
 
-  /// What a hook uses must not be closed below it, even where its request has been answered long
-  /// ago.
-  @Test
-  @Tag("slow")
-  void whatAHookThatDoesNotEndUsesStaysOpenUntilItDoes() throws Exception {
-    var artifact =
-        CodeArtifact.hooks(
-                directory,
-                """
+    @ParameterizedTest
+    @Tag("slow")
+    @ValueSource(
+            strings = {
+                "Inference() { throw new IllegalStateException(); }",
+                "static class Own extends Error {} @Override public Object modelFn(ModelContext context) { throw new Own(); }",
+                "@Override public void warmUpFn(Object model) { System.exit(1); }",
+                "@Override public List<MediaType> requestTypes() { throw new IllegalStateException(); }",
+                "@Override public int maxBatchSize(Accelerator accelerator) { return 0; }",
+                "Missing missing;"
+            })
+    void aModelThatIsNotLoadedLeavesNothingEither(String hook) throws Exception {
+        var artifact = CodeArtifact.hooks(directory, "static { HookProbe.saw(Inference.class); }\n" + hook)
+                .jar("lib/words.jar", WORDS);
+        fail(artifact.server());
+        assertThat(openFiles()).isEmpty();
+        awaitCollection();
+    }
+
+    private static void fail(TestServer.Builder builder) throws Exception {
+        try (var server = builder.startWithoutWaiting()) {
+            assertThatThrownBy(() -> server.server().awaitReady()).isInstanceOf(StartException.class);
+        }
+    }
+
+    @Test
+    void theCheckClosesTheJarsToo() throws Exception {
+        var artifact =
+                CodeArtifact.hooks(directory, HOOKS).jar("lib/words.jar", WORDS).file("sample.txt", "plain");
+        var environment = Map.of(
+                "INSTANCE_TYPE", "cpu", "BERTH_MODEL_DIR", artifact.directory().toString());
+        var config = Configuration.read(environment, Map.of(), Path.of(".")).config();
+        assertThat(Check.run(config)).anyMatch(line -> line.contains("Point[x=1"));
+        assertThat(openFiles()).isEmpty();
+    }
+
+    /// What a hook uses must not be closed below it, even where its request has been answered long
+    /// ago.
+    @Test
+    @Tag("slow")
+    void whatAHookThatDoesNotEndUsesStaysOpenUntilItDoes() throws Exception {
+        var artifact = CodeArtifact.hooks(directory, """
         @Override public List<String> inputFn(InvocationRequest request) throws IOException {
           HookProbe.note("begun");
           HookProbe.spin();
           HookProbe.note("open " + com.acme.Words.mark());
           return super.inputFn(request);
         }
-        """)
-            .jar("lib/words.jar", WORDS);
-    try (var log = new CapturedLog()) {
-      try (var server =
-          artifact.server().set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1").start()) {
-        TestServer.hang(1, HookProbe.NOTES::size, () -> server.invokeAsync("a"))
-            .forEach(late -> assertThat(late.join().statusCode()).isEqualTo(504));
-        server.server().close();
-        assertThat(log.text())
-            .contains("model: a hook does not end; what it uses is freed when it does");
-        assertThat(openFiles()).hasSize(1);
-      }
+        """).jar("lib/words.jar", WORDS);
+        try (var log = new CapturedLog()) {
+            try (var server = artifact.server()
+                    .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1")
+                    .start()) {
+                TestServer.hang(1, HookProbe.NOTES::size, () -> server.invokeAsync("a"))
+                        .forEach(late -> assertThat(late.join().statusCode()).isEqualTo(504));
+                server.server().close();
+                assertThat(log.text()).contains("model: a hook does not end; what it uses is freed when it does");
+                assertThat(openFiles()).hasSize(1);
+            }
+        }
+        await().untilAsserted(() -> assertThat(HookProbe.NOTES).containsExactly("begun", "open !"));
+        await().untilAsserted(() -> assertThat(openFiles()).isEmpty());
     }
-    await().untilAsserted(() -> assertThat(HookProbe.NOTES).containsExactly("begun", "open !"));
-    await().untilAsserted(() -> assertThat(openFiles()).isEmpty());
-  }
 
-  private static void awaitCollection() {
-    await()
-        .untilAsserted(
-            () -> {
-              System.gc();
-              assertThat(HookProbe.LOADERS)
-                  .allSatisfy(loader -> assertThat(loader.refersTo(null)).isTrue());
-            });
-  }
-
-  /// The files of the artifact that this process has open.
-  private List<Path> openFiles() throws IOException {
-    try (var descriptors = Files.list(Path.of("/proc/self/fd"))) {
-      return descriptors
-          .map(UnloadingTest::target)
-          .filter(file -> file.startsWith(directory))
-          .toList();
+    private static void awaitCollection() {
+        await().untilAsserted(() -> {
+            System.gc();
+            assertThat(HookProbe.LOADERS)
+                    .allSatisfy(loader -> assertThat(loader.refersTo(null)).isTrue());
+        });
     }
-  }
 
-  private static Path target(Path descriptor) {
-    try {
-      return Files.readSymbolicLink(descriptor);
-    } catch (IOException e) {
-      return Path.of("closed meanwhile");
+    /// The files of the artifact that this process has open.
+    private List<Path> openFiles() throws IOException {
+        try (var descriptors = Files.list(Path.of("/proc/self/fd"))) {
+            return descriptors
+                    .map(UnloadingTest::target)
+                    .filter(file -> file.startsWith(directory))
+                    .toList();
+        }
     }
-  }
+
+    private static Path target(Path descriptor) {
+        try {
+            return Files.readSymbolicLink(descriptor);
+        } catch (IOException e) {
+            return Path.of("closed meanwhile");
+        }
+    }
 }

@@ -22,166 +22,143 @@ import org.junit.jupiter.api.io.TempDir;
 /// `--watch`: somebody edits the artifact of a server that runs.
 class WatchTest {
 
-  private static final int EDITS = 20;
-  @TempDir Path directory;
+    private static final int EDITS = 20;
 
-  @Test
-  @Tag("slow")
-  void twentyEditsUnderLoadFailNoRequest() throws Exception {
-    HookProbe.reset();
-    answer("version 0");
-    try (var server = watching().start();
-        var threads = new TestThreads()) {
-      var ended = new AtomicBoolean();
-      var asking =
-          IntStream.range(0, 4)
-              .<Future<?>>mapToObj(
-                  _ ->
-                      threads.submit(
-                          () -> {
-                            while (!ended.get()) {
-                              var answer = server.invoke("x");
-                              assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
-                              assertThat(answer.body()).matches("version \\d+");
-                            }
-                            return null;
-                          }))
-              .toList();
-      try {
-        for (int edit = 1; edit <= EDITS; edit++) {
-          answer("version " + edit);
-          awaitAnswer(server, "version " + edit);
-        }
-      } finally {
-        ended.set(true);
-      }
-      for (var one : asking) {
-        one.get();
-      }
-      await()
-          .untilAsserted(
-              () -> {
+    @TempDir
+    Path directory;
+
+    @Test
+    @Tag("slow")
+    void twentyEditsUnderLoadFailNoRequest() throws Exception {
+        HookProbe.reset();
+        answer("version 0");
+        try (var server = watching().start();
+                var threads = new TestThreads()) {
+            var ended = new AtomicBoolean();
+            var asking = IntStream.range(0, 4)
+                    .<Future<?>>mapToObj(_ -> threads.submit(() -> {
+                        while (!ended.get()) {
+                            var answer = server.invoke("x");
+                            assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+                            assertThat(answer.body()).matches("version \\d+");
+                        }
+                        return null;
+                    }))
+                    .toList();
+            try {
+                for (int edit = 1; edit <= EDITS; edit++) {
+                    answer("version " + edit);
+                    awaitAnswer(server, "version " + edit);
+                }
+            } finally {
+                ended.set(true);
+            }
+            for (var one : asking) {
+                one.get();
+            }
+            await().untilAsserted(() -> {
                 System.gc();
                 // A request keeps the threads of hooks busy, so that none of them ends for want of
                 // work.
                 assertThat(server.invoke("x").body()).isEqualTo("version " + EDITS);
                 assertThat(HookProbe.LOADERS.subList(0, EDITS))
-                    .allSatisfy(loaded -> assertThat(loaded.refersTo(null)).isTrue());
-              });
-      assertThat(server.get("/metrics").body()).contains("berth_models_loaded 1.0");
-      assertThat(server.get("/execution-parameters").statusCode()).isEqualTo(200);
+                        .allSatisfy(loaded -> assertThat(loaded.refersTo(null)).isTrue());
+            });
+            assertThat(server.get("/metrics").body()).contains("berth_models_loaded 1.0");
+            assertThat(server.get("/execution-parameters").statusCode()).isEqualTo(200);
+        }
     }
-  }
 
-  @Test
-  void aVersionThatDoesNotCompileLeavesTheOneBefore() throws Exception {
-    answer("right");
-    try (var server = watching().start();
-        var log = new CapturedLog()) {
-      CodeArtifact.hooks(
-          directory,
-          "@Override public List<String> predictFn(List<String> records, Object model) { return word; }");
-      await()
-          .untilAsserted(
-              () ->
-                  assertThat(log.text())
-                      .contains(
-                          "code/Inference.java:2:",
-                          "cannot find symbol",
-                          "the version before serves on"));
-      await().untilAsserted(() -> assertThat(log.text()).contains("could not be loaded from"));
-      assertThat(server.invoke("x").body()).isEqualTo("right");
-      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-      answer("right again");
-      awaitAnswer(server, "right again");
-      assertThat(log.text()).doesNotContain("while it was being loaded");
+    @Test
+    void aVersionThatDoesNotCompileLeavesTheOneBefore() throws Exception {
+        answer("right");
+        try (var server = watching().start();
+                var log = new CapturedLog()) {
+            CodeArtifact.hooks(
+                    directory,
+                    "@Override public List<String> predictFn(List<String> records, Object model) { return word; }");
+            await().untilAsserted(() -> assertThat(log.text())
+                    .contains("code/Inference.java:2:", "cannot find symbol", "the version before serves on"));
+            await().untilAsserted(() -> assertThat(log.text()).contains("could not be loaded from"));
+            assertThat(server.invoke("x").body()).isEqualTo("right");
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+            answer("right again");
+            awaitAnswer(server, "right again");
+            assertThat(log.text()).doesNotContain("while it was being loaded");
+        }
     }
-  }
 
-  @Test
-  void aSampleThatIsAnsweredOtherwiseLeavesTheVersionBefore() throws Exception {
-    answer("[1]");
-    new CodeArtifact(directory).file("sample.json", "[]").file("sample-response.json", "[1]");
-    try (var server = watching().start();
-        var log = new CapturedLog()) {
-      answer("[2]");
-      await()
-          .untilAsserted(
-              () ->
-                  assertThat(log.text())
-                      .contains("sample-response.json", "the version before serves on"));
-      assertThat(server.invoke("x").body()).isEqualTo("[1]");
+    @Test
+    void aSampleThatIsAnsweredOtherwiseLeavesTheVersionBefore() throws Exception {
+        answer("[1]");
+        new CodeArtifact(directory).file("sample.json", "[]").file("sample-response.json", "[1]");
+        try (var server = watching().start();
+                var log = new CapturedLog()) {
+            answer("[2]");
+            await().untilAsserted(() ->
+                    assertThat(log.text()).contains("sample-response.json", "the version before serves on"));
+            assertThat(server.invoke("x").body()).isEqualTo("[1]");
+        }
     }
-  }
 
-  @Test
-  void theFirstVersionMayBeBroken() throws Exception {
-    CodeArtifact.hooks(directory, "int word = ;");
-    try (var server = watching().start()) {
-      assertThat(server.get("/ping"))
-          .satisfies(
-              ping -> {
+    @Test
+    void theFirstVersionMayBeBroken() throws Exception {
+        CodeArtifact.hooks(directory, "int word = ;");
+        try (var server = watching().start()) {
+            assertThat(server.get("/ping")).satisfies(ping -> {
                 assertThat(ping.statusCode()).isEqualTo(503);
                 assertThat(ping.body()).contains("code/Inference.java:2:12");
-              });
-      assertThat(server.invoke("x"))
-          .satisfies(
-              answer -> {
+            });
+            assertThat(server.invoke("x")).satisfies(answer -> {
                 assertThat(answer.statusCode()).isEqualTo(500);
                 assertThat(answer.body()).contains("code/Inference.java:2:12");
-              });
-      answer("right");
-      await().until(() -> server.get("/ping").statusCode() == 200);
-      assertThat(server.invoke("x").body()).isEqualTo("right");
+            });
+            answer("right");
+            await().until(() -> server.get("/ping").statusCode() == 200);
+            assertThat(server.invoke("x").body()).isEqualTo("right");
+        }
     }
-  }
 
-  @Test
-  void anEditTakesThePlaceOfALoadThatDoesNotEnd() throws Exception {
-    hang();
-    try (var server = watching().startWithoutWaiting()) {
-      await().until(() -> server.get("/ping").body().contains("is loading"));
-      answer("first");
-      awaitAnswer(server, "first");
-      try (var log = new CapturedLog()) {
+    @Test
+    void anEditTakesThePlaceOfALoadThatDoesNotEnd() throws Exception {
         hang();
-        await()
-            .untilAsserted(() -> assertThat(log.text()).contains("model \"model\" has changed\n"));
-        answer("second");
-        awaitAnswer(server, "second");
-      }
+        try (var server = watching().startWithoutWaiting()) {
+            await().until(() -> server.get("/ping").body().contains("is loading"));
+            answer("first");
+            awaitAnswer(server, "first");
+            try (var log = new CapturedLog()) {
+                hang();
+                await().untilAsserted(() -> assertThat(log.text()).contains("model \"model\" has changed\n"));
+                answer("second");
+                awaitAnswer(server, "second");
+            }
+        }
     }
-  }
 
-  private TestServer.Builder watching() {
-    return TestServer.artifact(directory).set("BERTH_WATCH", "true");
-  }
+    private TestServer.Builder watching() {
+        return TestServer.artifact(directory).set("BERTH_WATCH", "true");
+    }
 
-  private void awaitAnswer(TestServer server, String expected) {
-    await().pollInterval(Duration.ofMillis(20)).until(() -> isAnswer(server.invoke("x"), expected));
-  }
+    private void awaitAnswer(TestServer server, String expected) {
+        await().pollInterval(Duration.ofMillis(20)).until(() -> isAnswer(server.invoke("x"), expected));
+    }
 
-  private static boolean isAnswer(HttpResponse<String> response, String expected) {
-    return response.statusCode() == 200 && response.body().equals(expected);
-  }
+    private static boolean isAnswer(HttpResponse<String> response, String expected) {
+        return response.statusCode() == 200 && response.body().equals(expected);
+    }
 
-  private void hang() throws IOException {
-    CodeArtifact.hooks(
-        directory,
-        """
+    private void hang() throws IOException {
+        CodeArtifact.hooks(directory, """
         @Override public Object modelFn(ModelContext context) throws Exception { new CountDownLatch(1).await(); return null; }
         """);
-  }
+    }
 
-  private void answer(String text) throws IOException {
-    CodeArtifact.hooks(
-        directory,
-        """
+    private void answer(String text) throws IOException {
+        CodeArtifact.hooks(directory, """
         static { HookProbe.saw(Inference.class); }
         @Override public List<String> predictFn(List<String> records, Object model) {
           return records.stream().map(record -> "%s").toList();
         }
-        """
-            .formatted(text));
-  }
+        """.formatted(text));
+    }
 }

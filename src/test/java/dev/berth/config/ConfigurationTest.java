@@ -29,106 +29,101 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class ConfigurationTest {
 
-  @TempDir private Path home;
+    @TempDir
+    private Path home;
 
-  @BeforeEach
-  void unpackTheSampleModel() throws IOException {
-    Files.createDirectory(home.resolve("model-artifact"));
-  }
+    @BeforeEach
+    void unpackTheSampleModel() throws IOException {
+        Files.createDirectory(home.resolve("model-artifact"));
+    }
 
-  @Test
-  void namesAndPasswordsOfAddressesAreNotShown() {
-    var shown =
-        Configuration.read(
-                Map.of(
-                    "AWS_ENDPOINT_URL_S3",
-                    "http://user:pw@store:9000/x",
-                    "BERTH_OTLP_ENDPOINT",
-                    "https://user@collector:4318"),
-                Map.of(),
-                Path.of("."))
-            .effective()
-            .toString();
-    assertThat(shown)
-        .contains("http://…@store:9000/x", "https://…@collector:4318")
-        .doesNotContain("user:", "user@", "pw");
-    assertThatThrownBy(
-            () ->
-                Configuration.read(
-                    Map.of("AWS_ENDPOINT_URL_S3", "ftp://user:pw@store"), Map.of(), Path.of(".")))
-        .hasMessageContaining("found \"ftp://…@store\"");
-  }
+    @Test
+    void namesAndPasswordsOfAddressesAreNotShown() {
+        var shown = Configuration.read(
+                        Map.of(
+                                "AWS_ENDPOINT_URL_S3",
+                                "http://user:pw@store:9000/x",
+                                "BERTH_OTLP_ENDPOINT",
+                                "https://user@collector:4318"),
+                        Map.of(),
+                        Path.of("."))
+                .effective()
+                .toString();
+        assertThat(shown)
+                .contains("http://…@store:9000/x", "https://…@collector:4318")
+                .doesNotContain("user:", "user@", "pw");
+        assertThatThrownBy(() -> Configuration.read(
+                        Map.of("AWS_ENDPOINT_URL_S3", "ftp://user:pw@store"), Map.of(), Path.of(".")))
+                .hasMessageContaining("found \"ftp://…@store\"");
+    }
 
-  @Test
-  @Tag("BAT-05")
-  void nothing_set_gives_the_defaults() {
-    assertThat(read(Map.of()))
-        .usingRecursiveComparison()
-        .ignoringFields("extensions")
-        .isEqualTo(
-            new ServerConfig(
-                new HttpConfig(
-                    "127.0.0.1",
-                    8080,
-                    104_857_600,
-                    MediaType.JSON,
-                    "/metrics",
-                    true,
-                    true,
-                    true,
-                    false,
-                    Duration.ZERO,
-                    Duration.ofSeconds(20),
-                    OptionalInt.empty(),
-                    OptionalInt.empty(),
-                    Optional.empty()),
-                new ModelConfig(
-                    home.resolve("model-artifact"),
-                    Optional.empty(),
-                    Optional.empty(),
-                    OptionalInt.empty(),
-                    CpuProfile.ADAPTIVE,
-                    OptionalInt.empty(),
-                    List.of(),
-                    false),
-                new MultiModelConfig(
-                    false,
-                    Optional.empty(),
-                    MultiModelConfig.Load.LAZY,
-                    OptionalLong.empty(),
-                    Duration.ofSeconds(360)),
-                new BatchingConfig(
-                    1000,
-                    OptionalInt.empty(),
-                    OptionalInt.empty(),
-                    Duration.ZERO,
-                    Duration.ofMillis(300),
-                    Duration.ofSeconds(60),
-                    Duration.ofSeconds(120)),
-                new StreamConfig(Duration.ofSeconds(60), Duration.ofSeconds(480)),
-                new SessionConfig(1000, Optional.empty()),
-                new TransformConfig(
-                    false,
-                    TransformConfig.ExecutionParameters.SAGEMAKER,
-                    OptionalInt.empty(),
-                    Optional.empty(),
-                    OptionalInt.empty(),
-                    false,
-                    false),
-                new PlatformConfig(Optional.empty(), Optional.empty(), false),
-                new ProtocolConfig(OptionalInt.empty(), "model"),
-                new LogConfig(LogConfig.Level.INFO, LogConfig.Format.PLAIN),
-                MetricsAliases.NONE,
-                Map.of()));
-  }
+    @Test
+    @Tag("BAT-05")
+    void nothing_set_gives_the_defaults() {
+        assertThat(read(Map.of()))
+                .usingRecursiveComparison()
+                .ignoringFields("extensions")
+                .isEqualTo(new ServerConfig(
+                        new HttpConfig(
+                                "127.0.0.1",
+                                8080,
+                                104_857_600,
+                                MediaType.JSON,
+                                "/metrics",
+                                true,
+                                true,
+                                true,
+                                false,
+                                Duration.ZERO,
+                                Duration.ofSeconds(20),
+                                OptionalInt.empty(),
+                                OptionalInt.empty(),
+                                Optional.empty()),
+                        new ModelConfig(
+                                home.resolve("model-artifact"),
+                                Optional.empty(),
+                                Optional.empty(),
+                                OptionalInt.empty(),
+                                CpuProfile.ADAPTIVE,
+                                OptionalInt.empty(),
+                                List.of(),
+                                false),
+                        new MultiModelConfig(
+                                false,
+                                Optional.empty(),
+                                MultiModelConfig.Load.LAZY,
+                                OptionalLong.empty(),
+                                Duration.ofSeconds(360)),
+                        new BatchingConfig(
+                                1000,
+                                OptionalInt.empty(),
+                                OptionalInt.empty(),
+                                Duration.ZERO,
+                                Duration.ofMillis(300),
+                                Duration.ofSeconds(60),
+                                Duration.ofSeconds(120)),
+                        new StreamConfig(Duration.ofSeconds(60), Duration.ofSeconds(480)),
+                        new SessionConfig(1000, Optional.empty()),
+                        new TransformConfig(
+                                false,
+                                TransformConfig.ExecutionParameters.SAGEMAKER,
+                                OptionalInt.empty(),
+                                Optional.empty(),
+                                OptionalInt.empty(),
+                                false,
+                                false),
+                        new PlatformConfig(Optional.empty(), Optional.empty(), false),
+                        new ProtocolConfig(OptionalInt.empty(), "model"),
+                        new LogConfig(LogConfig.Level.INFO, LogConfig.Format.PLAIN),
+                        MetricsAliases.NONE,
+                        Map.of()));
+    }
 
-  @Test
-  void every_setting_can_be_set() throws IOException {
-    var model = Files.createDirectory(home.resolve("other"));
-    var library = Files.createFile(home.resolve("libops.so"));
-    var environment =
-        new HashMap<>(
-            Map.of(
+    @Test
+    void every_setting_can_be_set() throws IOException {
+        var model = Files.createDirectory(home.resolve("other"));
+        var library = Files.createFile(home.resolve("libops.so"));
+        var environment = new HashMap<>(Map.of(
                 "SAGEMAKER_BIND_TO_PORT", "9123",
                 "BERTH_HOST", "localhost",
                 "BERTH_MODEL_DIR", model.toString(),
@@ -138,638 +133,589 @@ class ConfigurationTest {
                 "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "90",
                 "SAGEMAKER_MAX_PAYLOAD_IN_MB", "6",
                 "SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT", "text/csv; header=absent"));
-    environment.putAll(
-        Map.of(
-            "SAGEMAKER_BATCH_STRATEGY", "SINGLE_RECORD",
-            "SAGEMAKER_MAX_CONCURRENT_TRANSFORMS", "8",
-            "BERTH_EXECUTION_PARAMETERS", "local-mode",
-            "BERTH_BAD_RECORDS", "keep",
-            "BERTH_TRAILING_NEWLINE", "true"));
-    environment.putAll(
-        Map.of(
-            "BERTH_CPU_PROFILE", "throughput",
-            "BERTH_STUCK_SECONDS", "30",
-            "BERTH_NEURON_CORES", "1",
-            "BERTH_EXTRA_LIBRARIES", library.toString()));
-    environment.putAll(
-        Map.of(
-            "BERTH_QUEUE_CAPACITY", "50",
-            "BERTH_MAX_BATCH_SIZE", "16",
-            "BERTH_MAX_BATCH_TOKENS", "4096",
-            "BERTH_MAX_BATCH_DELAY_MS", "5",
-            "BERTH_METRICS_PATH", "/server/metrics",
-            "BERTH_PAGE", "false",
-            "BERTH_RUNTIME_API", "true",
-            "BERTH_CLIENT_PATHS", "true",
-            "BERTH_DRAIN_SECONDS", "3",
-            "BERTH_LAME_DUCK_SECONDS", "4"));
-    environment.putAll(
-        Map.of(
-            "BERTH_TARGET_DELAY_MS", "150",
-            "BERTH_LOAD_TIMEOUT_SECONDS", "120",
-            "BERTH_MAX_CONNECTIONS", "500",
-            "BERTH_MAX_CONNECTIONS_PER_ADDRESS", "20",
-            "BERTH_GRPC_PORT", "9000",
-            "BERTH_MODEL_NAME", "answers",
-            "SAGEMAKER_CONTAINER_LOG_LEVEL", "10",
-            "BERTH_LOG_FORMAT", "json",
-            "AIP_HEALTH_ROUTE", "/health",
-            "AIP_PREDICT_ROUTE", "/predict"));
-    environment.putAll(
-        Map.of(
-            "BERTH_METRICS_ALIASES", "vllm",
-            "BERTH_COMPRESSION", "true"));
+        environment.putAll(Map.of(
+                "SAGEMAKER_BATCH_STRATEGY", "SINGLE_RECORD",
+                "SAGEMAKER_MAX_CONCURRENT_TRANSFORMS", "8",
+                "BERTH_EXECUTION_PARAMETERS", "local-mode",
+                "BERTH_BAD_RECORDS", "keep",
+                "BERTH_TRAILING_NEWLINE", "true"));
+        environment.putAll(Map.of(
+                "BERTH_CPU_PROFILE", "throughput",
+                "BERTH_STUCK_SECONDS", "30",
+                "BERTH_NEURON_CORES", "1",
+                "BERTH_EXTRA_LIBRARIES", library.toString()));
+        environment.putAll(Map.of(
+                "BERTH_QUEUE_CAPACITY", "50",
+                "BERTH_MAX_BATCH_SIZE", "16",
+                "BERTH_MAX_BATCH_TOKENS", "4096",
+                "BERTH_MAX_BATCH_DELAY_MS", "5",
+                "BERTH_METRICS_PATH", "/server/metrics",
+                "BERTH_PAGE", "false",
+                "BERTH_RUNTIME_API", "true",
+                "BERTH_CLIENT_PATHS", "true",
+                "BERTH_DRAIN_SECONDS", "3",
+                "BERTH_LAME_DUCK_SECONDS", "4"));
+        environment.putAll(Map.of(
+                "BERTH_TARGET_DELAY_MS", "150",
+                "BERTH_LOAD_TIMEOUT_SECONDS", "120",
+                "BERTH_MAX_CONNECTIONS", "500",
+                "BERTH_MAX_CONNECTIONS_PER_ADDRESS", "20",
+                "BERTH_GRPC_PORT", "9000",
+                "BERTH_MODEL_NAME", "answers",
+                "SAGEMAKER_CONTAINER_LOG_LEVEL", "10",
+                "BERTH_LOG_FORMAT", "json",
+                "AIP_HEALTH_ROUTE", "/health",
+                "AIP_PREDICT_ROUTE", "/predict"));
+        environment.putAll(Map.of(
+                "BERTH_METRICS_ALIASES", "vllm",
+                "BERTH_COMPRESSION", "true"));
 
-    assertThat(read(environment))
-        .usingRecursiveComparison()
-        .ignoringFields("extensions")
-        .isEqualTo(
-            new ServerConfig(
-                new HttpConfig(
-                    "localhost",
-                    9123,
-                    6 * 1024 * 1024,
-                    new MediaType("text", "csv", Map.of("header", "absent")),
-                    "/server/metrics",
-                    false,
-                    true,
-                    true,
-                    true,
-                    Duration.ofSeconds(4),
-                    Duration.ofSeconds(3),
-                    OptionalInt.of(500),
-                    OptionalInt.of(20),
-                    Optional.empty()),
-                new ModelConfig(
-                    model,
-                    Optional.of("Answers.java"),
-                    Optional.of("inf2"),
-                    OptionalInt.of(2),
-                    CpuProfile.THROUGHPUT,
-                    OptionalInt.of(1),
-                    List.of(library),
-                    false),
-                new MultiModelConfig(
-                    false,
-                    Optional.empty(),
-                    MultiModelConfig.Load.LAZY,
-                    OptionalLong.empty(),
-                    Duration.ofSeconds(120)),
-                new BatchingConfig(
-                    50,
-                    OptionalInt.of(16),
-                    OptionalInt.of(4096),
-                    Duration.ofMillis(5),
-                    Duration.ofMillis(150),
-                    Duration.ofSeconds(90),
-                    Duration.ofSeconds(30)),
-                new StreamConfig(Duration.ofSeconds(60), Duration.ofSeconds(480)),
-                new SessionConfig(1000, Optional.empty()),
-                new TransformConfig(
-                    false,
-                    TransformConfig.ExecutionParameters.LOCAL_MODE,
-                    OptionalInt.of(8),
-                    Optional.of(BatchStrategy.SINGLE_RECORD),
-                    OptionalInt.of(6),
-                    true,
-                    true),
-                new PlatformConfig(Optional.of("/health"), Optional.of("/predict"), false),
-                new ProtocolConfig(OptionalInt.of(9000), "answers"),
-                new LogConfig(LogConfig.Level.DEBUG, LogConfig.Format.JSON),
-                MetricsAliases.VLLM,
-                Map.of()));
-  }
-
-  @Test
-  void the_port_of_sagemaker_wins_over_that_of_vertex_and_that_over_the_port_of_all_others() {
-    var all = Map.of("SAGEMAKER_BIND_TO_PORT", "1", "AIP_HTTP_PORT", "2", "PORT", "3");
-    assertThat(read(all).http().port()).isEqualTo(1);
-    assertThat(read(Map.of("AIP_HTTP_PORT", "2", "PORT", "3")).http().port()).isEqualTo(2);
-    assertThat(read(Map.of("PORT", "3")).http().port()).isEqualTo(3);
-    assertThat(Configuration.read(all, Map.of("--port", "4"), home).config().http().port())
-        .isEqualTo(4);
-  }
-
-  @Test
-  void the_artifact_of_vertex_is_a_directory_and_never_downloaded() throws IOException {
-    var mounted = Files.createDirectory(home.resolve("mounted"));
-    assertThat(read(Map.of("AIP_STORAGE_URI", mounted.toString())).model().directory())
-        .isEqualTo(mounted);
-    assertThat(read(Map.of("AIP_STORAGE_URI", "file://" + mounted)).model().directory())
-        .isEqualTo(mounted);
-    assertThat(
-            read(Map.of(
-                    "AIP_STORAGE_URI", "gs://bucket/model", "BERTH_MODEL_DIR", mounted.toString()))
-                .model()
-                .directory())
-        .isEqualTo(mounted);
-    assertThat(problems(Map.of("AIP_STORAGE_URI", "gs://bucket/model")))
-        .singleElement()
-        .asString()
-        .startsWith(
-            "AIP_STORAGE_URI: found \"gs://bucket/model\", expected a directory that exists")
-        .contains("Cloud Storage FUSE", "BERTH_MODEL_DIR");
-  }
-
-  @Test
-  void the_routes_of_vertex_leave_the_servers_own_alone() {
-    assertThat(
-            read(Map.of("AIP_HEALTH_ROUTE", "/ping", "AIP_PREDICT_ROUTE", "/invocations"))
-                .platform())
-        .isEqualTo(new PlatformConfig(Optional.of("/ping"), Optional.of("/invocations"), false));
-    assertThat(
-            problems(Map.of("AIP_HEALTH_ROUTE", "/invocations", "AIP_PREDICT_ROUTE", "/metrics")))
-        .containsExactly(
-            "AIP_HEALTH_ROUTE: found /invocations, expected /ping or a path of its own",
-            "AIP_PREDICT_ROUTE: found /metrics, expected /invocations or a path of its own");
-    assertThat(problems(Map.of("AIP_HEALTH_ROUTE", "/a", "AIP_PREDICT_ROUTE", "/a"))).hasSize(1);
-    assertThat(problems(Map.of("AIP_PREDICT_ROUTE", "/a/:b")))
-        .singleElement()
-        .asString()
-        .startsWith("AIP_PREDICT_ROUTE: found \"/a/:b\", expected a path of letters");
-    assertThat(problems(Map.of("AIP_PREDICT_ROUTE", "/a", "SAGEMAKER_MULTI_MODEL", "true")))
-        .singleElement()
-        .asString()
-        .startsWith("AIP_PREDICT_ROUTE: found a server of many models, expected one model");
-  }
-
-  @Test
-  void nothing_said_and_nothing_mounted_is_the_sample() throws IOException {
-    var base = Files.createDirectories(home.resolve("ml"));
-    var environment = Map.of("SAGEMAKER_BASE_DIR", base.toString());
-    var sample = Files.createDirectories(home.resolve("model-artifact"));
-    assertThat(Configuration.flagsOfTheSample(environment, home)).isEmpty();
-    var mounted = Files.createDirectories(base.resolve("model"));
-    assertThat(Configuration.flagsOfTheSample(environment, home))
-        .isEqualTo(Map.of("--model-dir", sample.toString()));
-    assertThat(
-            Configuration.flagsOfTheSample(
-                Map.of("SAGEMAKER_BASE_DIR", base.toString(), "BERTH_MODEL_DIR", base.toString()),
-                home))
-        .isEmpty();
-    assertThat(
-            Configuration.flagsOfTheSample(
-                Map.of("SAGEMAKER_BASE_DIR", base.toString(), "SAGEMAKER_MULTI_MODEL", "true"),
-                home))
-        .isEmpty();
-    Files.writeString(mounted.resolve("model.pt"), "");
-    assertThat(Configuration.flagsOfTheSample(environment, home)).isEmpty();
-  }
-
-  @Test
-  void grpcNeedsAPortOfItsOwn() {
-    assertThatThrownBy(() -> read(Map.of("BERTH_GRPC_PORT", "8080")))
-        .hasMessageContaining(
-            "grpc-port: found 8080, which is the port of HTTP too; expected another");
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"true", "True", "TRUE"})
-  @Tag("BAT-04")
-  void a_transform_job_is_detected_whatever_the_case(String value) {
-    var config = read(Map.of("SAGEMAKER_BATCH", value));
-    assertThat(config.transform().batch()).isTrue();
-    assertThat(config.batching().queueCapacity()).isEqualTo(Integer.MAX_VALUE);
-    assertThat(config.batching().targetDelay()).isZero();
-    assertThat(config.batching().timeout()).isEqualTo(Duration.ofHours(1));
-  }
-
-  @Test
-  void a_transform_job_keeps_the_limits_that_were_chosen() {
-    var config =
-        read(
-            Map.of("SAGEMAKER_BATCH", "true", "BERTH_QUEUE_CAPACITY", "7"),
-            Map.of("--timeout", "20"));
-    assertThat(config.batching().queueCapacity()).isEqualTo(7);
-    assertThat(config.batching().timeout()).isEqualTo(Duration.ofSeconds(20));
-  }
-
-  @Test
-  void a_flag_wins_over_the_environment() {
-    assertThat(read(Map.of("SAGEMAKER_BIND_TO_PORT", "9000"), Map.of("--port", "0")).http().port())
-        .isZero();
-  }
-
-  @Test
-  void an_empty_value_counts_as_unset() {
-    assertThat(read(Map.of("SAGEMAKER_BIND_TO_PORT", " ", "INSTANCE_TYPE", "")))
-        .isEqualTo(read(Map.of()));
-  }
-
-  @Test
-  void the_names_of_other_containers_work_until_the_primary_name_is_set() {
-    var environment =
-        new HashMap<>(Map.of("SAGEMAKER_NUM_MODEL_WORKERS", "3", "SAGEMAKER_TS_BATCH_SIZE", "4"));
-    assertThat(read(environment).model().workers()).hasValue(3);
-    assertThat(read(environment).batching().maxBatchSize()).hasValue(4);
-    environment.put("SAGEMAKER_MODEL_SERVER_WORKERS", "1");
-    environment.put("BERTH_MAX_BATCH_SIZE", "2");
-    assertThat(read(environment).model().workers()).hasValue(1);
-    assertThat(read(environment).batching().maxBatchSize()).hasValue(2);
-  }
-
-  @Test
-  void the_batch_delay_of_torchserve_is_in_milliseconds() {
-    assertThat(read(Map.of("SAGEMAKER_TS_MAX_BATCH_DELAY", "100")).batching().maxBatchDelay())
-        .hasMillis(100);
-  }
-
-  @Test
-  void the_old_timeout_is_in_minutes_and_the_one_in_seconds_wins() {
-    var environment = new HashMap<>(Map.of("SAGEMAKER_MODEL_SERVER_TIMEOUT", "2"));
-    assertThat(read(environment).batching().timeout()).hasMinutes(2);
-    environment.put("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "30");
-    assertThat(read(environment).batching().timeout()).hasSeconds(30);
-  }
-
-  @Test
-  void the_request_size_in_bytes_wins_over_the_payload_in_mebibytes() {
-    var config =
-        read(Map.of("SAGEMAKER_MAX_REQUEST_SIZE", "1000", "SAGEMAKER_MAX_PAYLOAD_IN_MB", "6"));
-    assertThat(config.http().maxPayloadBytes()).isEqualTo(1000);
-    assertThat(config.transform().maxPayloadInMb()).hasValue(6);
-  }
-
-  @Test
-  void a_payload_limit_of_zero_is_unlimited() {
-    assertThat(read(Map.of("SAGEMAKER_MAX_PAYLOAD_IN_MB", "0")).http().maxPayloadBytes())
-        .isEqualTo(Long.MAX_VALUE);
-    assertThat(read(Map.of(), Map.of("--max-payload-mb", "0")).http().maxPayloadBytes())
-        .isEqualTo(Long.MAX_VALUE);
-  }
-
-  @ParameterizedTest
-  @CsvSource({
-    "10, DEBUG",
-    "20, INFO",
-    "30, WARN",
-    "40, ERROR",
-    "warning, WARN",
-    "Error, ERROR",
-    "CRITICAL, ERROR"
-  })
-  void the_log_level_is_a_name_or_a_number_of_python(String text, LogConfig.Level level) {
-    assertThat(read(Map.of("SAGEMAKER_CONTAINER_LOG_LEVEL", text)).log().level()).isEqualTo(level);
-  }
-
-  @Test
-  void the_mounted_model_goes_before_the_sample() throws IOException {
-    var mounted = Files.createDirectories(home.resolve("opt/model"));
-    var config = read(Map.of("SAGEMAKER_BASE_DIR", home.resolve("opt").toString()));
-    assertThat(config.model().directory()).isEqualTo(mounted);
-  }
-
-  @Test
-  void a_directory_of_models_needs_no_other_model() throws IOException {
-    Files.delete(home.resolve("model-artifact"));
-    var models = Files.createDirectory(home.resolve("models"));
-    var environment =
-        Map.of(
-            "BERTH_MODELS",
-            models.toString(),
-            "BERTH_LOAD_MODELS",
-            "start",
-            "BERTH_MODELS_MEMORY",
-            "2000");
-    assertThat(read(environment).multiModel())
-        .isEqualTo(
-            new MultiModelConfig(
-                true,
-                Optional.of(models),
-                MultiModelConfig.Load.START,
-                OptionalLong.of(2000L << 20),
-                Duration.ofMinutes(6)));
-    assertThat(read(Map.of("BERTH_MODELS", models.toString())).multiModel())
-        .isEqualTo(
-            new MultiModelConfig(
-                true,
-                Optional.of(models),
-                MultiModelConfig.Load.LAZY,
-                OptionalLong.empty(),
-                Duration.ofMinutes(6)));
-  }
-
-  @Test
-  void a_directory_of_models_stands_alone() {
-    var models = home.toString();
-    assertThat(problems(Map.of("BERTH_MODELS", models, "BERTH_MODEL_DIR", models)))
-        .singleElement()
-        .asString()
-        .startsWith("models: found model-dir too, expected one of them");
-    assertThat(problems(Map.of("BERTH_MODELS", models, "SAGEMAKER_MULTI_MODEL", "true")))
-        .singleElement()
-        .asString()
-        .startsWith("models: found SAGEMAKER_MULTI_MODEL=true too, expected one of them");
-    assertThat(
-            problems(
-                Map.of(
-                    "BERTH_MODELS",
-                    models,
-                    "BERTH_LOAD_MODELS",
-                    "never",
-                    "BERTH_MODELS_MEMORY",
-                    "0")))
-        .containsExactlyInAnyOrder(
-            "BERTH_LOAD_MODELS: found \"never\", expected one of lazy, start",
-            "BERTH_MODELS_MEMORY: found \"0\", expected a whole number of MB, at least 1");
-    assertThat(problems(Map.of("BERTH_MODELS", "/nowhere")))
-        .containsExactly("BERTH_MODELS: found \"/nowhere\", expected a directory that exists");
-    assertThat(
-            Configuration.read(
-                    Map.of("BERTH_LOAD_MODELS", "lazy", "BERTH_MODELS_MEMORY", "9"), Map.of(), home)
-                .warnings())
-        .containsExactly(
-            "load-models: has no effect without models",
-            "models-memory: has no effect without models");
-  }
-
-  @Test
-  void watching_is_for_one_model_at_home() {
-    assertThat(read(Map.of("BERTH_WATCH", "true", "SAGEMAKER_BATCH", "false")).model().watch())
-        .isTrue();
-    assertThat(
-            Configuration.read(Map.of(), Map.of("--watch", "true"), home).config().model().watch())
-        .isTrue();
-    assertThat(problems(Map.of("BERTH_WATCH", "true", "BERTH_MODELS", home.toString())))
-        .containsExactly(
-            "watch: found models too, expected one of them; models picks up changes by itself");
-    for (var name : List.of("SAGEMAKER_MULTI_MODEL", "SAGEMAKER_BATCH")) {
-      assertThat(problems(Map.of("BERTH_WATCH", "true", name, "true")))
-          .containsExactly(
-              "watch: found %s too, which SageMaker sets; watch is for a machine where hooks are written"
-                  .formatted(name));
+        assertThat(read(environment))
+                .usingRecursiveComparison()
+                .ignoringFields("extensions")
+                .isEqualTo(new ServerConfig(
+                        new HttpConfig(
+                                "localhost",
+                                9123,
+                                6 * 1024 * 1024,
+                                new MediaType("text", "csv", Map.of("header", "absent")),
+                                "/server/metrics",
+                                false,
+                                true,
+                                true,
+                                true,
+                                Duration.ofSeconds(4),
+                                Duration.ofSeconds(3),
+                                OptionalInt.of(500),
+                                OptionalInt.of(20),
+                                Optional.empty()),
+                        new ModelConfig(
+                                model,
+                                Optional.of("Answers.java"),
+                                Optional.of("inf2"),
+                                OptionalInt.of(2),
+                                CpuProfile.THROUGHPUT,
+                                OptionalInt.of(1),
+                                List.of(library),
+                                false),
+                        new MultiModelConfig(
+                                false,
+                                Optional.empty(),
+                                MultiModelConfig.Load.LAZY,
+                                OptionalLong.empty(),
+                                Duration.ofSeconds(120)),
+                        new BatchingConfig(
+                                50,
+                                OptionalInt.of(16),
+                                OptionalInt.of(4096),
+                                Duration.ofMillis(5),
+                                Duration.ofMillis(150),
+                                Duration.ofSeconds(90),
+                                Duration.ofSeconds(30)),
+                        new StreamConfig(Duration.ofSeconds(60), Duration.ofSeconds(480)),
+                        new SessionConfig(1000, Optional.empty()),
+                        new TransformConfig(
+                                false,
+                                TransformConfig.ExecutionParameters.LOCAL_MODE,
+                                OptionalInt.of(8),
+                                Optional.of(BatchStrategy.SINGLE_RECORD),
+                                OptionalInt.of(6),
+                                true,
+                                true),
+                        new PlatformConfig(Optional.of("/health"), Optional.of("/predict"), false),
+                        new ProtocolConfig(OptionalInt.of(9000), "answers"),
+                        new LogConfig(LogConfig.Level.DEBUG, LogConfig.Format.JSON),
+                        MetricsAliases.VLLM,
+                        Map.of()));
     }
-    assertThat(
-            problems(
-                Map.of(
-                    "BERTH_WATCH",
-                    "true",
-                    "SAGEMAKER_REGION",
-                    "eu-west-1",
-                    "SAGEMAKER_SAFE_PORT_RANGE",
-                    "1-2")))
-        .hasSize(2);
-  }
 
-  @Test
-  void a_missing_model_is_a_problem_that_names_where_it_was_looked_for() throws IOException {
-    Files.delete(home.resolve("model-artifact"));
-    assertThat(problems(Map.of("SAGEMAKER_BASE_DIR", "/nowhere")))
-        .singleElement()
-        .asString()
-        .contains("/nowhere/model", home.resolve("model-artifact").toString(), "--model-dir");
-    assertThat(problems(Map.of("BERTH_MODEL_DIR", "/nowhere")))
-        .containsExactly("BERTH_MODEL_DIR: found \"/nowhere\", expected a directory that exists");
-  }
+    @Test
+    void the_port_of_sagemaker_wins_over_that_of_vertex_and_that_over_the_port_of_all_others() {
+        var all = Map.of("SAGEMAKER_BIND_TO_PORT", "1", "AIP_HTTP_PORT", "2", "PORT", "3");
+        assertThat(read(all).http().port()).isEqualTo(1);
+        assertThat(read(Map.of("AIP_HTTP_PORT", "2", "PORT", "3")).http().port())
+                .isEqualTo(2);
+        assertThat(read(Map.of("PORT", "3")).http().port()).isEqualTo(3);
+        assertThat(Configuration.read(all, Map.of("--port", "4"), home)
+                        .config()
+                        .http()
+                        .port())
+                .isEqualTo(4);
+    }
 
-  @ParameterizedTest
-  @CsvSource({
-    "SAGEMAKER_BIND_TO_PORT, 65536",
-    "SAGEMAKER_BIND_TO_PORT, -1",
-    "SAGEMAKER_MODEL_SERVER_WORKERS, 0",
-    "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS, 0",
-    "SAGEMAKER_MODEL_SERVER_TIMEOUT, 1.5",
-    "SAGEMAKER_MAX_REQUEST_SIZE, -1",
-    "SAGEMAKER_MAX_PAYLOAD_IN_MB, 6MB",
-    "SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT, json",
-    "SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT, */*",
-    "SAGEMAKER_BATCH, 1",
-    "SAGEMAKER_BATCH_STRATEGY, ALL",
-    "SAGEMAKER_MAX_CONCURRENT_TRANSFORMS, 0",
-    "BERTH_EXECUTION_PARAMETERS, on",
-    "BERTH_BAD_RECORDS, drop",
-    "BERTH_TRAILING_NEWLINE, yes",
-    "BERTH_QUEUE_CAPACITY, 99999999999",
-    "BERTH_MAX_BATCH_SIZE, 0",
-    "BERTH_MAX_BATCH_TOKENS, x",
-    "BERTH_MAX_BATCH_DELAY_MS, -1",
-    "BERTH_METRICS_PATH, metrics",
-    "BERTH_METRICS_PATH, /a/../b",
-    "BERTH_DRAIN_SECONDS, soon",
-    "SAGEMAKER_CONTAINER_LOG_LEVEL, LOUD",
-    "BERTH_LOG_FORMAT, xml",
-    "BERTH_HOST, a b",
-    "INSTANCE_TYPE, a b"
-  })
-  void a_value_that_cannot_be_read_is_named_with_what_was_expected(String name, String value) {
-    assertThat(problems(Map.of(name, value)))
-        .singleElement()
-        .asString()
-        .startsWith("%s: found \"%s\", expected ".formatted(name, value));
-  }
+    @Test
+    void the_artifact_of_vertex_is_a_directory_and_never_downloaded() throws IOException {
+        var mounted = Files.createDirectory(home.resolve("mounted"));
+        assertThat(read(Map.of("AIP_STORAGE_URI", mounted.toString())).model().directory())
+                .isEqualTo(mounted);
+        assertThat(read(Map.of("AIP_STORAGE_URI", "file://" + mounted)).model().directory())
+                .isEqualTo(mounted);
+        assertThat(read(Map.of("AIP_STORAGE_URI", "gs://bucket/model", "BERTH_MODEL_DIR", mounted.toString()))
+                        .model()
+                        .directory())
+                .isEqualTo(mounted);
+        assertThat(problems(Map.of("AIP_STORAGE_URI", "gs://bucket/model")))
+                .singleElement()
+                .asString()
+                .startsWith("AIP_STORAGE_URI: found \"gs://bucket/model\", expected a directory that exists")
+                .contains("Cloud Storage FUSE", "BERTH_MODEL_DIR");
+    }
 
-  @Test
-  void all_problems_are_reported_at_once() {
-    var environment =
-        Map.of("SAGEMAKER_BIND_TO_PORT", "x", "BERTH_QUEUE_CAPACITY", "0", "BERTH_LOG", "json");
-    var thrown =
-        catchThrowableOfType(
-            ConfigurationException.class,
-            () -> Configuration.read(environment, Map.of("--timeout", "1m"), home));
-    assertThat(thrown.problems())
-        .containsExactlyInAnyOrder(
-            "SAGEMAKER_BIND_TO_PORT: found \"x\", expected a whole number from 0 to 65535",
-            "BERTH_QUEUE_CAPACITY: found \"0\", expected a whole number, at least 1",
-            "BERTH_LOG: there is no such setting; see serve --help for those there are",
-            "--timeout: found \"1m\", expected a whole number of seconds from 1 to 1000000");
-    assertThat(thrown).hasMessageContainingAll(thrown.problems().toArray(String[]::new));
-  }
+    @Test
+    void the_routes_of_vertex_leave_the_servers_own_alone() {
+        assertThat(read(Map.of("AIP_HEALTH_ROUTE", "/ping", "AIP_PREDICT_ROUTE", "/invocations"))
+                        .platform())
+                .isEqualTo(new PlatformConfig(Optional.of("/ping"), Optional.of("/invocations"), false));
+        assertThat(problems(Map.of("AIP_HEALTH_ROUTE", "/invocations", "AIP_PREDICT_ROUTE", "/metrics")))
+                .containsExactly(
+                        "AIP_HEALTH_ROUTE: found /invocations, expected /ping or a path of its own",
+                        "AIP_PREDICT_ROUTE: found /metrics, expected /invocations or a path of its own");
+        assertThat(problems(Map.of("AIP_HEALTH_ROUTE", "/a", "AIP_PREDICT_ROUTE", "/a")))
+                .hasSize(1);
+        assertThat(problems(Map.of("AIP_PREDICT_ROUTE", "/a/:b")))
+                .singleElement()
+                .asString()
+                .startsWith("AIP_PREDICT_ROUTE: found \"/a/:b\", expected a path of letters");
+        assertThat(problems(Map.of("AIP_PREDICT_ROUTE", "/a", "SAGEMAKER_MULTI_MODEL", "true")))
+                .singleElement()
+                .asString()
+                .startsWith("AIP_PREDICT_ROUTE: found a server of many models, expected one model");
+    }
 
-  @ParameterizedTest
-  @CsvSource({
-    "BERTH_METRIC_PATH, BERTH_METRICS_PATH",
-    "BERTH_PORT, SAGEMAKER_BIND_TO_PORT",
-    "BERTH_WORKER, SAGEMAKER_MODEL_SERVER_WORKERS"
-  })
-  void an_unknown_name_of_our_own_is_a_problem_with_the_one_that_was_meant(
-      String name, String meant) {
-    assertThat(problems(Map.of(name, "1")))
-        .containsExactly("%s: there is no such setting; did you mean %s?".formatted(name, meant));
-  }
+    @Test
+    void nothing_said_and_nothing_mounted_is_the_sample() throws IOException {
+        var base = Files.createDirectories(home.resolve("ml"));
+        var environment = Map.of("SAGEMAKER_BASE_DIR", base.toString());
+        var sample = Files.createDirectories(home.resolve("model-artifact"));
+        assertThat(Configuration.flagsOfTheSample(environment, home)).isEmpty();
+        var mounted = Files.createDirectories(base.resolve("model"));
+        assertThat(Configuration.flagsOfTheSample(environment, home))
+                .isEqualTo(Map.of("--model-dir", sample.toString()));
+        assertThat(Configuration.flagsOfTheSample(
+                        Map.of("SAGEMAKER_BASE_DIR", base.toString(), "BERTH_MODEL_DIR", base.toString()), home))
+                .isEmpty();
+        assertThat(Configuration.flagsOfTheSample(
+                        Map.of("SAGEMAKER_BASE_DIR", base.toString(), "SAGEMAKER_MULTI_MODEL", "true"), home))
+                .isEmpty();
+        Files.writeString(mounted.resolve("model.pt"), "");
+        assertThat(Configuration.flagsOfTheSample(environment, home)).isEmpty();
+    }
 
-  /// In a namespace of Kubernetes with the Services `berth`, `berth-qa`, `berth-grpc` and
-  /// `serving`.
-  @ParameterizedTest
-  @CsvSource({
-    "BERTH_SERVICE_HOST, 10.96.10.5",
-    "BERTH_SERVICE_PORT, 80",
-    "BERTH_SERVICE_PORT_HTTP, 80",
-    "BERTH_PORT, tcp://10.96.10.5:80",
-    "BERTH_PORT_8080_TCP, tcp://10.96.10.5:8080",
-    "BERTH_PORT_8080_TCP_PROTO, tcp",
-    "BERTH_PORT_8080_TCP_PORT, 8080",
-    "BERTH_QA_SERVICE_HOST, 10.96.10.6",
-    "BERTH_QA_PORT_80_TCP_ADDR, 10.96.10.6",
-    "BERTH_QA_PORT, udp://10.96.10.6:53",
-    "BERTH_GRPC_PORT, tcp://10.96.10.7:9000",
-    "SERVING_SERVICE_PORT, 80",
-    "SERVING_PORT, tcp://10.96.10.8:80"
-  })
-  void a_link_to_a_service_is_no_setting(String name, String value) {
-    assertThat(Configuration.read(Map.of(name, value), Map.of(), home))
-        .isEqualTo(Configuration.read(Map.of(), Map.of(), home));
-  }
+    @Test
+    void grpcNeedsAPortOfItsOwn() {
+        assertThatThrownBy(() -> read(Map.of("BERTH_GRPC_PORT", "8080")))
+                .hasMessageContaining("grpc-port: found 8080, which is the port of HTTP too; expected another");
+    }
 
-  @Test
-  @Tag("RUN-13")
-  void a_hundred_unknown_names_of_the_platform_are_ignored() {
-    var environment = new HashMap<String, String>();
-    IntStream.range(0, 50).forEach(i -> environment.put("SAGEMAKER_UNKNOWN_" + i, "x"));
-    IntStream.range(0, 50).forEach(i -> environment.put("SM_UNKNOWN_" + i, "x"));
-    var configuration = Configuration.read(environment, Map.of(), home);
-    assertThat(configuration.config()).isEqualTo(read(Map.of()));
-    assertThat(configuration.warnings()).isEmpty();
-  }
+    @ParameterizedTest
+    @ValueSource(strings = {"true", "True", "TRUE"})
+    @Tag("BAT-04")
+    void a_transform_job_is_detected_whatever_the_case(String value) {
+        var config = read(Map.of("SAGEMAKER_BATCH", value));
+        assertThat(config.transform().batch()).isTrue();
+        assertThat(config.batching().queueCapacity()).isEqualTo(Integer.MAX_VALUE);
+        assertThat(config.batching().targetDelay()).isZero();
+        assertThat(config.batching().timeout()).isEqualTo(Duration.ofHours(1));
+    }
 
-  @Test
-  @Tag("RUN-13")
-  void a_slip_in_a_name_of_the_platform_is_a_warning() {
-    assertThat(warnings("SAGEMAKER_MODEL_SERVER_WORKER"))
-        .containsExactly(
-            "SAGEMAKER_MODEL_SERVER_WORKER: did you mean SAGEMAKER_MODEL_SERVER_WORKERS?");
-  }
+    @Test
+    void a_transform_job_keeps_the_limits_that_were_chosen() {
+        var config = read(Map.of("SAGEMAKER_BATCH", "true", "BERTH_QUEUE_CAPACITY", "7"), Map.of("--timeout", "20"));
+        assertThat(config.batching().queueCapacity()).isEqualTo(7);
+        assertThat(config.batching().timeout()).isEqualTo(Duration.ofSeconds(20));
+    }
 
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "SAGEMAKER_PROGRAM", "SAGEMAKER_REGION", "SAGEMAKER_SAFE_PORT_RANGE",
-        "SAGEMAKER_MODEL_SERVER_VMARGS", "SAGEMAKER_TS_MAX_WORKERS", "TS_NODE_PROJECT"
-      })
-  void names_of_other_containers_are_no_slip(String name) {
-    assertThat(warnings(name)).isEmpty();
-  }
+    @Test
+    void a_flag_wins_over_the_environment() {
+        assertThat(read(Map.of("SAGEMAKER_BIND_TO_PORT", "9000"), Map.of("--port", "0"))
+                        .http()
+                        .port())
+                .isZero();
+    }
 
-  @Test
-  void variables_of_other_servers_without_effect_are_a_warning_for_each_reason() {
-    var environment =
-        Map.of(
-            "OPTION_ENGINE", "Python",
-            "OPTION_ROLLING_BATCH", "vllm",
-            "OPTION_DTYPE", "",
-            "SAGEMAKER_TS_MIN_WORKERS", "1",
-            "SAGEMAKER_SUBMIT_DIRECTORY", "/opt/ml/model/code",
-            "SAGEMAKER_TS_MAX_WORKERS", "3",
-            "TS_DEFAULT_RESPONSE_TIMEOUT", "120",
-            "TS_MAX_REQUEST_SIZE", "1048576");
-    var configuration = Configuration.read(environment, Map.of(), home);
-    assertThat(configuration.warnings())
-        .containsExactly(
-            "SAGEMAKER_TS_MIN_WORKERS: no effect here; workers do not come and go; --workers is"
-                + " their number",
-            "OPTION_ENGINE, OPTION_ROLLING_BATCH: no effect here; of DJL Serving's models;"
-                + " model.json describes a model, --instance-type, --workers and --max-batch-size"
-                + " how it is run");
-    assertThat(configuration.config().model().workers()).hasValue(3);
-    assertThat(configuration.config().batching().timeout()).isEqualTo(Duration.ofMinutes(2));
-    assertThat(configuration.config().http().maxPayloadBytes()).isEqualTo(1 << 20);
-  }
+    @Test
+    void an_empty_value_counts_as_unset() {
+        assertThat(read(Map.of("SAGEMAKER_BIND_TO_PORT", " ", "INSTANCE_TYPE", "")))
+                .isEqualTo(read(Map.of()));
+    }
 
-  @Test
-  void a_model_of_the_hub_is_a_directory() {
-    assertThat(read(Map.of("HF_MODEL_ID", home.toString())).model().directory()).isEqualTo(home);
-    assertThat(problems(Map.of("HF_MODEL_ID", "deepset/roberta-base-squad2")))
-        .singleElement()
-        .asString()
-        .startsWith(
-            "HF_MODEL_ID: found \"deepset/roberta-base-squad2\", expected the directory of a model"
-                + " of the hub that exists; nothing is downloaded: get it with hf download");
-  }
+    @Test
+    void the_names_of_other_containers_work_until_the_primary_name_is_set() {
+        var environment = new HashMap<>(Map.of("SAGEMAKER_NUM_MODEL_WORKERS", "3", "SAGEMAKER_TS_BATCH_SIZE", "4"));
+        assertThat(read(environment).model().workers()).hasValue(3);
+        assertThat(read(environment).batching().maxBatchSize()).hasValue(4);
+        environment.put("SAGEMAKER_MODEL_SERVER_WORKERS", "1");
+        environment.put("BERTH_MAX_BATCH_SIZE", "2");
+        assertThat(read(environment).model().workers()).hasValue(1);
+        assertThat(read(environment).batching().maxBatchSize()).hasValue(2);
+    }
 
-  @Test
-  void each_effective_setting_says_where_it_came_from() {
-    var environment =
-        Map.of("SAGEMAKER_NUM_MODEL_WORKERS", "3", "SAGEMAKER_MODEL_SERVER_TIMEOUT", "2");
-    var effective = Configuration.read(environment, Map.of("--port", "9000"), home).effective();
-    assertThat(effective)
-        .map(Setting::toString)
-        .contains(
-            "port = 9000 (flag --port)",
-            "workers = 3 (SAGEMAKER_NUM_MODEL_WORKERS)",
-            "timeout = 120 s (SAGEMAKER_MODEL_SERVER_TIMEOUT)",
-            "max-payload-mb = 100 MiB (default)",
-            "max-batch-size = chosen from the device (detected)");
-  }
+    @Test
+    void the_batch_delay_of_torchserve_is_in_milliseconds() {
+        assertThat(read(Map.of("SAGEMAKER_TS_MAX_BATCH_DELAY", "100"))
+                        .batching()
+                        .maxBatchDelay())
+                .hasMillis(100);
+    }
 
-  @Test
-  void a_host_of_ipv6_stands_in_brackets_in_a_url() {
-    assertThat(HttpConfig.inUrl("::1")).isEqualTo("[::1]");
-    assertThat(HttpConfig.inUrl("[::1]")).isEqualTo("[::1]");
-    assertThat(HttpConfig.inUrl("::", "localhost")).isEqualTo("localhost");
-    assertThat(HttpConfig.inUrl("10.0.0.1", "localhost")).isEqualTo("10.0.0.1");
-  }
+    @Test
+    void the_old_timeout_is_in_minutes_and_the_one_in_seconds_wins() {
+        var environment = new HashMap<>(Map.of("SAGEMAKER_MODEL_SERVER_TIMEOUT", "2"));
+        assertThat(read(environment).batching().timeout()).hasMinutes(2);
+        environment.put("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "30");
+        assertThat(read(environment).batching().timeout()).hasSeconds(30);
+    }
 
-  @Test
-  void every_setting_is_read() {
-    assertThat(Configuration.read(Map.of(), Map.of(), home).effective())
-        .map(Setting::name)
-        .containsExactlyElementsOf(Settings.ALL.stream().map(Setting::name).toList());
-  }
+    @Test
+    void the_request_size_in_bytes_wins_over_the_payload_in_mebibytes() {
+        var config = read(Map.of("SAGEMAKER_MAX_REQUEST_SIZE", "1000", "SAGEMAKER_MAX_PAYLOAD_IN_MB", "6"));
+        assertThat(config.http().maxPayloadBytes()).isEqualTo(1000);
+        assertThat(config.transform().maxPayloadInMb()).hasValue(6);
+    }
 
-  @Test
-  void nothing_but_the_known_settings_is_ever_shown() {
-    var environment = Map.of("AWS_SECRET_ACCESS_KEY", "hunter2", "SAGEMAKER_BATCHH", "hunter2");
-    var configuration = Configuration.read(environment, Map.of(), home);
-    assertThat(configuration.toString()).doesNotContain("hunter2");
-  }
+    @Test
+    void a_payload_limit_of_zero_is_unlimited() {
+        assertThat(read(Map.of("SAGEMAKER_MAX_PAYLOAD_IN_MB", "0")).http().maxPayloadBytes())
+                .isEqualTo(Long.MAX_VALUE);
+        assertThat(read(Map.of(), Map.of("--max-payload-mb", "0")).http().maxPayloadBytes())
+                .isEqualTo(Long.MAX_VALUE);
+    }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"true", "True"})
-  @Tag("PING-08")
-  void a_multi_model_endpoint_needs_no_model(String value) {
-    var environment = Map.of("SAGEMAKER_MULTI_MODEL", value);
-    var nothingMounted = Configuration.read(environment, Map.of(), home.resolve("none"));
-    assertThat(nothingMounted.config().multiModel().enabled()).isTrue();
-    assertThat(nothingMounted.warnings()).isEmpty();
-    assertThat(
-            Configuration.read(environment, Map.of("--model-dir", home.toString()), home)
-                .warnings())
-        .containsExactly(
-            "model-dir: has no effect, because SAGEMAKER_MULTI_MODEL is true; POST /models loads"
-                + " models");
-  }
+    @ParameterizedTest
+    @CsvSource({"10, DEBUG", "20, INFO", "30, WARN", "40, ERROR", "warning, WARN", "Error, ERROR", "CRITICAL, ERROR"})
+    void the_log_level_is_a_name_or_a_number_of_python(String text, LogConfig.Level level) {
+        assertThat(read(Map.of("SAGEMAKER_CONTAINER_LOG_LEVEL", text)).log().level())
+                .isEqualTo(level);
+    }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"/models", "/models/m1", "/docs", "/openapi.json", "/page/page.js"})
-  void the_metrics_can_not_take_a_path_of_others(String path) {
-    assertThat(problems(Map.of("BERTH_METRICS_PATH", path)))
-        .singleElement()
-        .asString()
-        .startsWith("metrics-path: found %s, expected a path of its own".formatted(path));
-  }
+    @Test
+    void the_mounted_model_goes_before_the_sample() throws IOException {
+        var mounted = Files.createDirectories(home.resolve("opt/model"));
+        var config = read(Map.of("SAGEMAKER_BASE_DIR", home.resolve("opt").toString()));
+        assertThat(config.model().directory()).isEqualTo(mounted);
+    }
 
-  @ParameterizedTest
-  @CsvSource({
-    "SAGEMAKER_REGION, eu-west-1, false",
-    "SAGEMAKER_BATCH, true, false",
-    "SAGEMAKER_BATCH, false, true",
-    "AIP_HTTP_PORT, 8080, false",
-    "K_SERVICE, berth, false",
-    "KUBERNETES_SERVICE_HOST, 10.0.0.1, false",
-    "SAGEMAKER_BIND_TO_PORT, 8081, true",
-    "K_SERVICE, '', true"
-  })
-  void the_page_is_off_where_a_platform_has_its_variables(
-      String name, String value, boolean expected) {
-    assertThat(read(Map.of(name, value)).http().page()).isEqualTo(expected);
-    assertThat(read(Map.of(name, value), Map.of("--page", "true")).http().page()).isTrue();
-  }
+    @Test
+    void a_directory_of_models_needs_no_other_model() throws IOException {
+        Files.delete(home.resolve("model-artifact"));
+        var models = Files.createDirectory(home.resolve("models"));
+        var environment =
+                Map.of("BERTH_MODELS", models.toString(), "BERTH_LOAD_MODELS", "start", "BERTH_MODELS_MEMORY", "2000");
+        assertThat(read(environment).multiModel())
+                .isEqualTo(new MultiModelConfig(
+                        true,
+                        Optional.of(models),
+                        MultiModelConfig.Load.START,
+                        OptionalLong.of(2000L << 20),
+                        Duration.ofMinutes(6)));
+        assertThat(read(Map.of("BERTH_MODELS", models.toString())).multiModel())
+                .isEqualTo(new MultiModelConfig(
+                        true,
+                        Optional.of(models),
+                        MultiModelConfig.Load.LAZY,
+                        OptionalLong.empty(),
+                        Duration.ofMinutes(6)));
+    }
 
-  private ServerConfig read(Map<String, String> environment) {
-    return read(environment, Map.of());
-  }
+    @Test
+    void a_directory_of_models_stands_alone() {
+        var models = home.toString();
+        assertThat(problems(Map.of("BERTH_MODELS", models, "BERTH_MODEL_DIR", models)))
+                .singleElement()
+                .asString()
+                .startsWith("models: found model-dir too, expected one of them");
+        assertThat(problems(Map.of("BERTH_MODELS", models, "SAGEMAKER_MULTI_MODEL", "true")))
+                .singleElement()
+                .asString()
+                .startsWith("models: found SAGEMAKER_MULTI_MODEL=true too, expected one of them");
+        assertThat(problems(Map.of("BERTH_MODELS", models, "BERTH_LOAD_MODELS", "never", "BERTH_MODELS_MEMORY", "0")))
+                .containsExactlyInAnyOrder(
+                        "BERTH_LOAD_MODELS: found \"never\", expected one of lazy, start",
+                        "BERTH_MODELS_MEMORY: found \"0\", expected a whole number of MB, at least 1");
+        assertThat(problems(Map.of("BERTH_MODELS", "/nowhere")))
+                .containsExactly("BERTH_MODELS: found \"/nowhere\", expected a directory that exists");
+        assertThat(Configuration.read(Map.of("BERTH_LOAD_MODELS", "lazy", "BERTH_MODELS_MEMORY", "9"), Map.of(), home)
+                        .warnings())
+                .containsExactly(
+                        "load-models: has no effect without models", "models-memory: has no effect without models");
+    }
 
-  private ServerConfig read(Map<String, String> environment, Map<String, String> flags) {
-    return Configuration.read(environment, flags, home, Routes::has).config();
-  }
+    @Test
+    void watching_is_for_one_model_at_home() {
+        assertThat(read(Map.of("BERTH_WATCH", "true", "SAGEMAKER_BATCH", "false"))
+                        .model()
+                        .watch())
+                .isTrue();
+        assertThat(Configuration.read(Map.of(), Map.of("--watch", "true"), home)
+                        .config()
+                        .model()
+                        .watch())
+                .isTrue();
+        assertThat(problems(Map.of("BERTH_WATCH", "true", "BERTH_MODELS", home.toString())))
+                .containsExactly("watch: found models too, expected one of them; models picks up changes by itself");
+        for (var name : List.of("SAGEMAKER_MULTI_MODEL", "SAGEMAKER_BATCH")) {
+            assertThat(problems(Map.of("BERTH_WATCH", "true", name, "true")))
+                    .containsExactly(
+                            "watch: found %s too, which SageMaker sets; watch is for a machine where hooks are written"
+                                    .formatted(name));
+        }
+        assertThat(problems(Map.of(
+                        "BERTH_WATCH", "true", "SAGEMAKER_REGION", "eu-west-1", "SAGEMAKER_SAFE_PORT_RANGE", "1-2")))
+                .hasSize(2);
+    }
 
-  private List<String> problems(Map<String, String> environment) {
-    return catchThrowableOfType(
-            ConfigurationException.class,
-            () -> Configuration.read(environment, Map.of(), home, Routes::has))
-        .problems();
-  }
+    @Test
+    void a_missing_model_is_a_problem_that_names_where_it_was_looked_for() throws IOException {
+        Files.delete(home.resolve("model-artifact"));
+        assertThat(problems(Map.of("SAGEMAKER_BASE_DIR", "/nowhere")))
+                .singleElement()
+                .asString()
+                .contains("/nowhere/model", home.resolve("model-artifact").toString(), "--model-dir");
+        assertThat(problems(Map.of("BERTH_MODEL_DIR", "/nowhere")))
+                .containsExactly("BERTH_MODEL_DIR: found \"/nowhere\", expected a directory that exists");
+    }
 
-  private List<String> warnings(String name) {
-    return Configuration.read(Map.of(name, "1"), Map.of(), home).warnings();
-  }
+    @ParameterizedTest
+    @CsvSource({
+        "SAGEMAKER_BIND_TO_PORT, 65536",
+        "SAGEMAKER_BIND_TO_PORT, -1",
+        "SAGEMAKER_MODEL_SERVER_WORKERS, 0",
+        "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS, 0",
+        "SAGEMAKER_MODEL_SERVER_TIMEOUT, 1.5",
+        "SAGEMAKER_MAX_REQUEST_SIZE, -1",
+        "SAGEMAKER_MAX_PAYLOAD_IN_MB, 6MB",
+        "SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT, json",
+        "SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT, */*",
+        "SAGEMAKER_BATCH, 1",
+        "SAGEMAKER_BATCH_STRATEGY, ALL",
+        "SAGEMAKER_MAX_CONCURRENT_TRANSFORMS, 0",
+        "BERTH_EXECUTION_PARAMETERS, on",
+        "BERTH_BAD_RECORDS, drop",
+        "BERTH_TRAILING_NEWLINE, yes",
+        "BERTH_QUEUE_CAPACITY, 99999999999",
+        "BERTH_MAX_BATCH_SIZE, 0",
+        "BERTH_MAX_BATCH_TOKENS, x",
+        "BERTH_MAX_BATCH_DELAY_MS, -1",
+        "BERTH_METRICS_PATH, metrics",
+        "BERTH_METRICS_PATH, /a/../b",
+        "BERTH_DRAIN_SECONDS, soon",
+        "SAGEMAKER_CONTAINER_LOG_LEVEL, LOUD",
+        "BERTH_LOG_FORMAT, xml",
+        "BERTH_HOST, a b",
+        "INSTANCE_TYPE, a b"
+    })
+    void a_value_that_cannot_be_read_is_named_with_what_was_expected(String name, String value) {
+        assertThat(problems(Map.of(name, value)))
+                .singleElement()
+                .asString()
+                .startsWith("%s: found \"%s\", expected ".formatted(name, value));
+    }
+
+    @Test
+    void all_problems_are_reported_at_once() {
+        var environment = Map.of("SAGEMAKER_BIND_TO_PORT", "x", "BERTH_QUEUE_CAPACITY", "0", "BERTH_LOG", "json");
+        var thrown = catchThrowableOfType(
+                ConfigurationException.class, () -> Configuration.read(environment, Map.of("--timeout", "1m"), home));
+        assertThat(thrown.problems())
+                .containsExactlyInAnyOrder(
+                        "SAGEMAKER_BIND_TO_PORT: found \"x\", expected a whole number from 0 to 65535",
+                        "BERTH_QUEUE_CAPACITY: found \"0\", expected a whole number, at least 1",
+                        "BERTH_LOG: there is no such setting; see serve --help for those there are",
+                        "--timeout: found \"1m\", expected a whole number of seconds from 1 to 1000000");
+        assertThat(thrown).hasMessageContainingAll(thrown.problems().toArray(String[]::new));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "BERTH_METRIC_PATH, BERTH_METRICS_PATH",
+        "BERTH_PORT, SAGEMAKER_BIND_TO_PORT",
+        "BERTH_WORKER, SAGEMAKER_MODEL_SERVER_WORKERS"
+    })
+    void an_unknown_name_of_our_own_is_a_problem_with_the_one_that_was_meant(String name, String meant) {
+        assertThat(problems(Map.of(name, "1")))
+                .containsExactly("%s: there is no such setting; did you mean %s?".formatted(name, meant));
+    }
+
+    /// In a namespace of Kubernetes with the Services `berth`, `berth-qa`, `berth-grpc` and
+    /// `serving`.
+    @ParameterizedTest
+    @CsvSource({
+        "BERTH_SERVICE_HOST, 10.96.10.5",
+        "BERTH_SERVICE_PORT, 80",
+        "BERTH_SERVICE_PORT_HTTP, 80",
+        "BERTH_PORT, tcp://10.96.10.5:80",
+        "BERTH_PORT_8080_TCP, tcp://10.96.10.5:8080",
+        "BERTH_PORT_8080_TCP_PROTO, tcp",
+        "BERTH_PORT_8080_TCP_PORT, 8080",
+        "BERTH_QA_SERVICE_HOST, 10.96.10.6",
+        "BERTH_QA_PORT_80_TCP_ADDR, 10.96.10.6",
+        "BERTH_QA_PORT, udp://10.96.10.6:53",
+        "BERTH_GRPC_PORT, tcp://10.96.10.7:9000",
+        "SERVING_SERVICE_PORT, 80",
+        "SERVING_PORT, tcp://10.96.10.8:80"
+    })
+    void a_link_to_a_service_is_no_setting(String name, String value) {
+        assertThat(Configuration.read(Map.of(name, value), Map.of(), home))
+                .isEqualTo(Configuration.read(Map.of(), Map.of(), home));
+    }
+
+    @Test
+    @Tag("RUN-13")
+    void a_hundred_unknown_names_of_the_platform_are_ignored() {
+        var environment = new HashMap<String, String>();
+        IntStream.range(0, 50).forEach(i -> environment.put("SAGEMAKER_UNKNOWN_" + i, "x"));
+        IntStream.range(0, 50).forEach(i -> environment.put("SM_UNKNOWN_" + i, "x"));
+        var configuration = Configuration.read(environment, Map.of(), home);
+        assertThat(configuration.config()).isEqualTo(read(Map.of()));
+        assertThat(configuration.warnings()).isEmpty();
+    }
+
+    @Test
+    @Tag("RUN-13")
+    void a_slip_in_a_name_of_the_platform_is_a_warning() {
+        assertThat(warnings("SAGEMAKER_MODEL_SERVER_WORKER"))
+                .containsExactly("SAGEMAKER_MODEL_SERVER_WORKER: did you mean SAGEMAKER_MODEL_SERVER_WORKERS?");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "SAGEMAKER_PROGRAM", "SAGEMAKER_REGION", "SAGEMAKER_SAFE_PORT_RANGE",
+                "SAGEMAKER_MODEL_SERVER_VMARGS", "SAGEMAKER_TS_MAX_WORKERS", "TS_NODE_PROJECT"
+            })
+    void names_of_other_containers_are_no_slip(String name) {
+        assertThat(warnings(name)).isEmpty();
+    }
+
+    @Test
+    void variables_of_other_servers_without_effect_are_a_warning_for_each_reason() {
+        var environment = Map.of(
+                "OPTION_ENGINE", "Python",
+                "OPTION_ROLLING_BATCH", "vllm",
+                "OPTION_DTYPE", "",
+                "SAGEMAKER_TS_MIN_WORKERS", "1",
+                "SAGEMAKER_SUBMIT_DIRECTORY", "/opt/ml/model/code",
+                "SAGEMAKER_TS_MAX_WORKERS", "3",
+                "TS_DEFAULT_RESPONSE_TIMEOUT", "120",
+                "TS_MAX_REQUEST_SIZE", "1048576");
+        var configuration = Configuration.read(environment, Map.of(), home);
+        assertThat(configuration.warnings())
+                .containsExactly(
+                        "SAGEMAKER_TS_MIN_WORKERS: no effect here; workers do not come and go; --workers is"
+                                + " their number",
+                        "OPTION_ENGINE, OPTION_ROLLING_BATCH: no effect here; of DJL Serving's models;"
+                                + " model.json describes a model, --instance-type, --workers and --max-batch-size"
+                                + " how it is run");
+        assertThat(configuration.config().model().workers()).hasValue(3);
+        assertThat(configuration.config().batching().timeout()).isEqualTo(Duration.ofMinutes(2));
+        assertThat(configuration.config().http().maxPayloadBytes()).isEqualTo(1 << 20);
+    }
+
+    @Test
+    void a_model_of_the_hub_is_a_directory() {
+        assertThat(read(Map.of("HF_MODEL_ID", home.toString())).model().directory())
+                .isEqualTo(home);
+        assertThat(problems(Map.of("HF_MODEL_ID", "deepset/roberta-base-squad2")))
+                .singleElement()
+                .asString()
+                .startsWith("HF_MODEL_ID: found \"deepset/roberta-base-squad2\", expected the directory of a model"
+                        + " of the hub that exists; nothing is downloaded: get it with hf download");
+    }
+
+    @Test
+    void each_effective_setting_says_where_it_came_from() {
+        var environment = Map.of("SAGEMAKER_NUM_MODEL_WORKERS", "3", "SAGEMAKER_MODEL_SERVER_TIMEOUT", "2");
+        var effective =
+                Configuration.read(environment, Map.of("--port", "9000"), home).effective();
+        assertThat(effective)
+                .map(Setting::toString)
+                .contains(
+                        "port = 9000 (flag --port)",
+                        "workers = 3 (SAGEMAKER_NUM_MODEL_WORKERS)",
+                        "timeout = 120 s (SAGEMAKER_MODEL_SERVER_TIMEOUT)",
+                        "max-payload-mb = 100 MiB (default)",
+                        "max-batch-size = chosen from the device (detected)");
+    }
+
+    @Test
+    void a_host_of_ipv6_stands_in_brackets_in_a_url() {
+        assertThat(HttpConfig.inUrl("::1")).isEqualTo("[::1]");
+        assertThat(HttpConfig.inUrl("[::1]")).isEqualTo("[::1]");
+        assertThat(HttpConfig.inUrl("::", "localhost")).isEqualTo("localhost");
+        assertThat(HttpConfig.inUrl("10.0.0.1", "localhost")).isEqualTo("10.0.0.1");
+    }
+
+    @Test
+    void every_setting_is_read() {
+        assertThat(Configuration.read(Map.of(), Map.of(), home).effective())
+                .map(Setting::name)
+                .containsExactlyElementsOf(
+                        Settings.ALL.stream().map(Setting::name).toList());
+    }
+
+    @Test
+    void nothing_but_the_known_settings_is_ever_shown() {
+        var environment = Map.of("AWS_SECRET_ACCESS_KEY", "hunter2", "SAGEMAKER_BATCHH", "hunter2");
+        var configuration = Configuration.read(environment, Map.of(), home);
+        assertThat(configuration.toString()).doesNotContain("hunter2");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"true", "True"})
+    @Tag("PING-08")
+    void a_multi_model_endpoint_needs_no_model(String value) {
+        var environment = Map.of("SAGEMAKER_MULTI_MODEL", value);
+        var nothingMounted = Configuration.read(environment, Map.of(), home.resolve("none"));
+        assertThat(nothingMounted.config().multiModel().enabled()).isTrue();
+        assertThat(nothingMounted.warnings()).isEmpty();
+        assertThat(Configuration.read(environment, Map.of("--model-dir", home.toString()), home)
+                        .warnings())
+                .containsExactly("model-dir: has no effect, because SAGEMAKER_MULTI_MODEL is true; POST /models loads"
+                        + " models");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/models", "/models/m1", "/docs", "/openapi.json", "/page/page.js"})
+    void the_metrics_can_not_take_a_path_of_others(String path) {
+        assertThat(problems(Map.of("BERTH_METRICS_PATH", path)))
+                .singleElement()
+                .asString()
+                .startsWith("metrics-path: found %s, expected a path of its own".formatted(path));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "SAGEMAKER_REGION, eu-west-1, false",
+        "SAGEMAKER_BATCH, true, false",
+        "SAGEMAKER_BATCH, false, true",
+        "AIP_HTTP_PORT, 8080, false",
+        "K_SERVICE, berth, false",
+        "KUBERNETES_SERVICE_HOST, 10.0.0.1, false",
+        "SAGEMAKER_BIND_TO_PORT, 8081, true",
+        "K_SERVICE, '', true"
+    })
+    void the_page_is_off_where_a_platform_has_its_variables(String name, String value, boolean expected) {
+        assertThat(read(Map.of(name, value)).http().page()).isEqualTo(expected);
+        assertThat(read(Map.of(name, value), Map.of("--page", "true")).http().page())
+                .isTrue();
+    }
+
+    private ServerConfig read(Map<String, String> environment) {
+        return read(environment, Map.of());
+    }
+
+    private ServerConfig read(Map<String, String> environment, Map<String, String> flags) {
+        return Configuration.read(environment, flags, home, Routes::has).config();
+    }
+
+    private List<String> problems(Map<String, String> environment) {
+        return catchThrowableOfType(
+                        ConfigurationException.class,
+                        () -> Configuration.read(environment, Map.of(), home, Routes::has))
+                .problems();
+    }
+
+    private List<String> warnings(String name) {
+        return Configuration.read(Map.of(name, "1"), Map.of(), home).warnings();
+    }
 }

@@ -14,48 +14,45 @@ import org.junit.jupiter.api.Test;
 /// docs/migrate.md says what becomes of other containers' variables.
 class MigrateDocTest {
 
-  private static final Pattern VARIABLE = Pattern.compile("`([A-Z]+(?:_[A-Z]+)+)`");
+    private static final Pattern VARIABLE = Pattern.compile("`([A-Z]+(?:_[A-Z]+)+)`");
 
-  private static String obeyed;
-  private static String others;
+    private static String obeyed;
+    private static String others;
 
-  @BeforeAll
-  static void read() throws IOException {
-    var page = Files.readString(Path.of("docs/migrate.md")).split("\nThe others have no effect");
-    obeyed = page[0];
-    others = page[1];
-  }
+    @BeforeAll
+    static void read() throws IOException {
+        var page = Files.readString(Path.of("docs/migrate.md")).split("\nThe others have no effect");
+        obeyed = page[0];
+        others = page[1];
+    }
 
-  @Test
-  void theSettingsOfOtherServersAreThere() {
-    var known =
-        Settings.ALL.stream()
-            .flatMap(setting -> setting.variables().stream())
-            .filter(name -> name.matches("(SAGEMAKER_(TS|MODEL_SERVER)|TS|MMS|SERVING|HF)_.*"))
-            .toList();
-    assertThat(known).contains("TS_DEFAULT_RESPONSE_TIMEOUT", "HF_MODEL_ID");
-    assertThat(variables(obeyed)).containsAll(known);
-  }
+    @Test
+    void theSettingsOfOtherServersAreThere() {
+        var known = Settings.ALL.stream()
+                .flatMap(setting -> setting.variables().stream())
+                .filter(name -> name.matches("(SAGEMAKER_(TS|MODEL_SERVER)|TS|MMS|SERVING|HF)_.*"))
+                .toList();
+        assertThat(known).contains("TS_DEFAULT_RESPONSE_TIMEOUT", "HF_MODEL_ID");
+        assertThat(variables(obeyed)).containsAll(known);
+    }
 
-  @Test
-  void theOthersGiveAWarningEach() {
-    assertThat(variables(others.split("\nA value that")[0]))
-        .contains("HF_TASK", "OPTION_ENGINE")
-        .allSatisfy(
-            name ->
-                assertThat(Configuration.read(Map.of(name, "1"), Map.of(), Path.of("")).warnings())
-                    .singleElement()
-                    .asString()
-                    .startsWith(name + ": no effect here; "));
-  }
+    @Test
+    void theOthersGiveAWarningEach() {
+        assertThat(variables(others.split("\nA value that")[0]))
+                .contains("HF_TASK", "OPTION_ENGINE")
+                .allSatisfy(name -> assertThat(Configuration.read(Map.of(name, "1"), Map.of(), Path.of(""))
+                                .warnings())
+                        .singleElement()
+                        .asString()
+                        .startsWith(name + ": no effect here; "));
+    }
 
-  /// Those of the first column.
-  private static List<String> variables(String table) {
-    return table
-        .lines()
-        .filter(line -> line.startsWith("| `"))
-        .flatMap(line -> VARIABLE.matcher(line.split("\\|")[1]).results())
-        .map(match -> match.group(1))
-        .toList();
-  }
+    /// Those of the first column.
+    private static List<String> variables(String table) {
+        return table.lines()
+                .filter(line -> line.startsWith("| `"))
+                .flatMap(line -> VARIABLE.matcher(line.split("\\|")[1]).results())
+                .map(match -> match.group(1))
+                .toList();
+    }
 }

@@ -23,115 +23,105 @@ import org.junit.jupiter.api.Test;
 
 class ContentTypesTest {
 
-  @Test
-  void everyMediaTypeAndFileEndingIsThereOnce() {
-    assertThat(ContentTypes.all())
-        .flatExtracting(ContentType::mediaTypes)
-        .doesNotHaveDuplicates()
-        .allSatisfy(type -> assertThat(type.isRange()).isFalse())
-        .allSatisfy(type -> assertThat(type).isEqualTo(type.withoutParameters()));
-    assertThat(ContentTypes.all())
-        .flatExtracting(ContentType::fileEndings)
-        .doesNotHaveDuplicates()
-        .contains(
-            "json", "jsonl", "csv", "txt", "npy", "npz", "png", "jpg", "jpeg", "gif", "bmp",
-            "webp");
-    assertThat(ContentTypes.all()).allSatisfy(type -> assertThat(type.mediaTypes()).isNotEmpty());
-  }
-
-  @Test
-  void aTypeIsFoundByEachOfItsNamesWhateverItsParameters() {
-    for (var name : ContentTypes.mediaTypes(ContentType.class)) {
-      var type = ContentTypes.reading(request(name.toString()), ContentType.class);
-      assertThat(type.mediaTypes()).contains(name);
-      assertThat(ContentTypes.reading(request(name + "; charset=utf-8"), ContentType.class))
-          .isSameAs(type);
+    @Test
+    void everyMediaTypeAndFileEndingIsThereOnce() {
+        assertThat(ContentTypes.all())
+                .flatExtracting(ContentType::mediaTypes)
+                .doesNotHaveDuplicates()
+                .allSatisfy(type -> assertThat(type.isRange()).isFalse())
+                .allSatisfy(type -> assertThat(type).isEqualTo(type.withoutParameters()));
+        assertThat(ContentTypes.all())
+                .flatExtracting(ContentType::fileEndings)
+                .doesNotHaveDuplicates()
+                .contains("json", "jsonl", "csv", "txt", "npy", "npz", "png", "jpg", "jpeg", "gif", "bmp", "webp");
+        assertThat(ContentTypes.all())
+                .allSatisfy(type -> assertThat(type.mediaTypes()).isNotEmpty());
     }
-  }
 
-  @Test
-  void whatCanNotBeReadOrWrittenNamesWhatCan() {
-    var picture = request("image/png");
-    assertThatThrownBy(() -> ContentTypes.reading(picture, OfDocuments.class))
-        .isInstanceOf(UnsupportedMediaTypeException.class)
-        .hasMessage(
-            "Content-Type: found image/png, expected one of [application/json,"
-                + " application/jsonlines, application/jsonl, application/x-ndjson, text/csv]");
-    assertThatThrownBy(() -> ContentTypes.writing(picture, OfTensors.class))
-        .isInstanceOf(NotAcceptableException.class)
-        .hasMessageStartingWith("Accept: found image/png, expected one of [application/json,")
-        .hasMessageEndingWith("application/x-npy, application/x-npz]");
-  }
-
-  /// Through each type that does both.
-  @Test
-  void tensorsComeBackAsTheyWere() throws IOException {
-    var inputs = new TensorInputs(List.of("x"), List.of(ElementType.FLOAT32));
-    var records =
-        List.of(
-            List.of(Tensor.of(new float[] {1, 2}, 2)), List.of(Tensor.of(new float[] {3, 4}, 2)));
-    var predictions =
-        new TensorPredictions(
-            records,
-            List.of("x"),
-            Instances.Form.LIST,
-            Collections.emptySortedMap(),
-            List.of(),
-            false);
-    for (var name : ContentTypes.mediaTypes(OfTensors.class)) {
-      var request = request(name.toString());
-      var body =
-          ContentTypes.writing(request, OfTensors.class).writeTensors(predictions, name).body();
-      var read =
-          ContentTypes.reading(request, OfTensors.class)
-              .readTensors(request.withBody(new ByteArrayInputStream(body)), inputs);
-      assertThat(IntStream.range(0, read.count()).mapToObj(read.record()))
-          .as(name.toString())
-          .containsExactlyElementsOf(records);
+    @Test
+    void aTypeIsFoundByEachOfItsNamesWhateverItsParameters() {
+        for (var name : ContentTypes.mediaTypes(ContentType.class)) {
+            var type = ContentTypes.reading(request(name.toString()), ContentType.class);
+            assertThat(type.mediaTypes()).contains(name);
+            assertThat(ContentTypes.reading(request(name + "; charset=utf-8"), ContentType.class))
+                    .isSameAs(type);
+        }
     }
-  }
 
-  /// Through each type that does both.
-  @Test
-  void documentsComeBackAsTheyWere() throws IOException {
-    record Song(String title, String singer) {}
-    var fields = List.of("title", "singer");
-    var songs = List.of(new Song("Cry, cry", "Eve"), new Song("Is \"it\"?", "Bob"));
-    for (var name : ContentTypes.mediaTypes(OfDocuments.class)) {
-      var request = request(name.toString());
-      var body =
-          ContentTypes.writing(request, OfDocuments.class)
-              .writeDocuments(songs, fields, Instances.Form.LIST, name)
-              .body();
-      var read =
-          ContentTypes.reading(request, OfDocuments.class)
-              .readDocuments(request.withBody(new ByteArrayInputStream(body)), fields);
-      var documents =
-          switch (read) {
-            case Documents.Body(var json) -> json.valueStream().toList();
-            case Documents.Records(var all) -> all.stream().map(Documents.Document::json).toList();
-          };
-      assertThat(documents)
-          .as(name.toString())
-          .isEqualTo(songs.stream().map(JsonText::tree).toList());
+    @Test
+    void whatCanNotBeReadOrWrittenNamesWhatCan() {
+        var picture = request("image/png");
+        assertThatThrownBy(() -> ContentTypes.reading(picture, OfDocuments.class))
+                .isInstanceOf(UnsupportedMediaTypeException.class)
+                .hasMessage("Content-Type: found image/png, expected one of [application/json,"
+                        + " application/jsonlines, application/jsonl, application/x-ndjson, text/csv]");
+        assertThatThrownBy(() -> ContentTypes.writing(picture, OfTensors.class))
+                .isInstanceOf(NotAcceptableException.class)
+                .hasMessageStartingWith("Accept: found image/png, expected one of [application/json,")
+                .hasMessageEndingWith("application/x-npy, application/x-npz]");
     }
-  }
 
-  @Test
-  void onlyFramedRecordsFailAlone() {
-    assertThat(ContentTypes.keepsBadRecords(request("text/csv", true))).isTrue();
-    assertThat(ContentTypes.keepsBadRecords(request("application/x-ndjson", true))).isTrue();
-    assertThat(ContentTypes.keepsBadRecords(request("application/json", true))).isFalse();
-    assertThat(ContentTypes.keepsBadRecords(request("text/csv", false))).isFalse();
-  }
+    /// Through each type that does both.
+    @Test
+    void tensorsComeBackAsTheyWere() throws IOException {
+        var inputs = new TensorInputs(List.of("x"), List.of(ElementType.FLOAT32));
+        var records = List.of(List.of(Tensor.of(new float[] {1, 2}, 2)), List.of(Tensor.of(new float[] {3, 4}, 2)));
+        var predictions = new TensorPredictions(
+                records, List.of("x"), Instances.Form.LIST, Collections.emptySortedMap(), List.of(), false);
+        for (var name : ContentTypes.mediaTypes(OfTensors.class)) {
+            var request = request(name.toString());
+            var body = ContentTypes.writing(request, OfTensors.class)
+                    .writeTensors(predictions, name)
+                    .body();
+            var read = ContentTypes.reading(request, OfTensors.class)
+                    .readTensors(request.withBody(new ByteArrayInputStream(body)), inputs);
+            assertThat(IntStream.range(0, read.count()).mapToObj(read.record()))
+                    .as(name.toString())
+                    .containsExactlyElementsOf(records);
+        }
+    }
 
-  private static InvocationRequest request(String type) {
-    return request(type, false);
-  }
+    /// Through each type that does both.
+    @Test
+    void documentsComeBackAsTheyWere() throws IOException {
+        record Song(String title, String singer) {}
+        var fields = List.of("title", "singer");
+        var songs = List.of(new Song("Cry, cry", "Eve"), new Song("Is \"it\"?", "Bob"));
+        for (var name : ContentTypes.mediaTypes(OfDocuments.class)) {
+            var request = request(name.toString());
+            var body = ContentTypes.writing(request, OfDocuments.class)
+                    .writeDocuments(songs, fields, Instances.Form.LIST, name)
+                    .body();
+            var read = ContentTypes.reading(request, OfDocuments.class)
+                    .readDocuments(request.withBody(new ByteArrayInputStream(body)), fields);
+            var documents = switch (read) {
+                case Documents.Body(var json) -> json.valueStream().toList();
+                case Documents.Records(var all) ->
+                    all.stream().map(Documents.Document::json).toList();
+            };
+            assertThat(documents)
+                    .as(name.toString())
+                    .isEqualTo(songs.stream().map(JsonText::tree).toList());
+        }
+    }
 
-  private static InvocationRequest request(String name, boolean keepBadRecords) {
-    var type = MediaType.parse(name).orElseThrow();
-    return new InvocationRequest(
-        InputStream.nullInputStream(), type, type, Optional.empty(), "test", keepBadRecords);
-  }
+    @Test
+    void onlyFramedRecordsFailAlone() {
+        assertThat(ContentTypes.keepsBadRecords(request("text/csv", true))).isTrue();
+        assertThat(ContentTypes.keepsBadRecords(request("application/x-ndjson", true)))
+                .isTrue();
+        assertThat(ContentTypes.keepsBadRecords(request("application/json", true)))
+                .isFalse();
+        assertThat(ContentTypes.keepsBadRecords(request("text/csv", false))).isFalse();
+    }
+
+    private static InvocationRequest request(String type) {
+        return request(type, false);
+    }
+
+    private static InvocationRequest request(String name, boolean keepBadRecords) {
+        var type = MediaType.parse(name).orElseThrow();
+        return new InvocationRequest(
+                InputStream.nullInputStream(), type, type, Optional.empty(), "test", keepBadRecords);
+    }
 }

@@ -11,28 +11,28 @@ import java.util.function.Consumer;
 /// is wrong.
 public final class DamagedBytes {
 
-  private static final int CHANGES_PER_BYTE = 4;
+    private static final int CHANGES_PER_BYTE = 4;
 
-  private DamagedBytes() {}
+    private DamagedBytes() {}
 
-  public static void areReadOrRefused(byte[] valid, Consumer<byte[]> reader) {
-    var random = new Random(42);
-    for (int at = 0; at < valid.length; at++) {
-      readOrRefuse(Arrays.copyOf(valid, at), reader);
-      readOrRefuse(Arrays.copyOfRange(valid, at, valid.length), reader);
-      for (int i = 0; i < CHANGES_PER_BYTE; i++) {
-        var changed = valid.clone();
-        changed[at] ^= (byte) (i == 0 ? 0x80 : 1 + random.nextInt(255));
-        readOrRefuse(changed, reader);
-      }
+    public static void areReadOrRefused(byte[] valid, Consumer<byte[]> reader) {
+        var random = new Random(42);
+        for (int at = 0; at < valid.length; at++) {
+            readOrRefuse(Arrays.copyOf(valid, at), reader);
+            readOrRefuse(Arrays.copyOfRange(valid, at, valid.length), reader);
+            for (int i = 0; i < CHANGES_PER_BYTE; i++) {
+                var changed = valid.clone();
+                changed[at] ^= (byte) (i == 0 ? 0x80 : 1 + random.nextInt(255));
+                readOrRefuse(changed, reader);
+            }
+        }
     }
-  }
 
-  private static void readOrRefuse(byte[] bytes, Consumer<byte[]> reader) {
-    try {
-      reader.accept(bytes);
-    } catch (BadInputException e) {
-      assertThat(e).hasMessageContaining("found").hasMessageContaining("expected");
+    private static void readOrRefuse(byte[] bytes, Consumer<byte[]> reader) {
+        try {
+            reader.accept(bytes);
+        } catch (BadInputException e) {
+            assertThat(e).hasMessageContaining("found").hasMessageContaining("expected");
+        }
     }
-  }
 }

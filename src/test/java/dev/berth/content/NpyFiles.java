@@ -8,13 +8,13 @@ import java.nio.file.Path;
 /// Files that NumPy made; `make.py` beside them says how.
 final class NpyFiles {
 
-  private NpyFiles() {}
+    private NpyFiles() {}
 
-  static byte[] read(String name) {
-    try {
-      return Files.readAllBytes(Path.of("src/test/resources/npy", name));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+    static byte[] read(String name) {
+        try {
+            return Files.readAllBytes(Path.of("src/test/resources/npy", name));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
-  }
 }

@@ -20,61 +20,57 @@ import org.yaml.snakeyaml.constructor.SafeConstructor;
 /// runs what can be run.
 class ComposeFilesTest {
 
-  private static final Path COMPOSE = Path.of("deploy/compose");
+    private static final Path COMPOSE = Path.of("deploy/compose");
 
-  @Test
-  void whatIsMountedIsThere() throws Exception {
-    var services = read("compose.yaml").path("services");
-    var mounted =
-        services
-            .propertyStream()
-            .flatMap(service -> texts(service.getValue().path("volumes")))
-            .map(
-                volume ->
-                    volume.replace("${MODEL:-../../model-artifact}", "../../model-artifact")
+    @Test
+    void whatIsMountedIsThere() throws Exception {
+        var services = read("compose.yaml").path("services");
+        var mounted = services.propertyStream()
+                .flatMap(service -> texts(service.getValue().path("volumes")))
+                .map(volume -> volume.replace("${MODEL:-../../model-artifact}", "../../model-artifact")
                         .split(":")[0])
-            .toList();
-    assertThat(mounted).isNotEmpty().allSatisfy(path -> assertThat(COMPOSE.resolve(path)).exists());
-  }
+                .toList();
+        assertThat(mounted)
+                .isNotEmpty()
+                .allSatisfy(path -> assertThat(COMPOSE.resolve(path)).exists());
+    }
 
-  @Test
-  void prometheusAsksBerth() throws Exception {
-    var http = Configuration.read(Map.of(), Map.of(), Path.of(".")).config().http();
-    var job = read("prometheus.yaml").at("/scrape_configs/0");
-    assertThat(job.path("metrics_path").asText()).isEqualTo(http.metricsPath());
-    assertThat(job.at("/static_configs/0/targets/0").asText()).isEqualTo("berth:" + http.port());
-    assertThat(read("compose.yaml").path("services").has("berth")).isTrue();
-  }
+    @Test
+    void prometheusAsksBerth() throws Exception {
+        var http = Configuration.read(Map.of(), Map.of(), Path.of(".")).config().http();
+        var job = read("prometheus.yaml").at("/scrape_configs/0");
+        assertThat(job.path("metrics_path").asText()).isEqualTo(http.metricsPath());
+        assertThat(job.at("/static_configs/0/targets/0").asText()).isEqualTo("berth:" + http.port());
+        assertThat(read("compose.yaml").path("services").has("berth")).isTrue();
+    }
 
-  @Test
-  void grafanaAsksPrometheusAndFindsTheDashboards() throws Exception {
-    var grafana = read("compose.yaml").at("/services/grafana");
-    assertThat(read("grafana/datasource.yaml").at("/datasources/0/url").asText())
-        .isEqualTo("http://prometheus:9090");
-    var folder = read("grafana/dashboards.yaml").at("/providers/0/options/path").asText();
-    assertThat(texts(grafana.path("volumes"))).anyMatch(volume -> volume.contains(":" + folder));
-  }
+    @Test
+    void grafanaAsksPrometheusAndFindsTheDashboards() throws Exception {
+        var grafana = read("compose.yaml").at("/services/grafana");
+        assertThat(read("grafana/datasource.yaml").at("/datasources/0/url").asText())
+                .isEqualTo("http://prometheus:9090");
+        var folder =
+                read("grafana/dashboards.yaml").at("/providers/0/options/path").asText();
+        assertThat(texts(grafana.path("volumes"))).anyMatch(volume -> volume.contains(":" + folder));
+    }
 
-  @Test
-  void nobodyElseReachesThePorts() throws Exception {
-    read("compose.yaml")
-        .path("services")
-        .forEach(
-            service ->
-                assertThat(texts(service.path("ports")))
-                    .isNotEmpty()
-                    .allMatch(port -> port.startsWith("127.0.0.1:")));
-  }
+    @Test
+    void nobodyElseReachesThePorts() throws Exception {
+        read("compose.yaml")
+                .path("services")
+                .forEach(service -> assertThat(texts(service.path("ports")))
+                        .isNotEmpty()
+                        .allMatch(port -> port.startsWith("127.0.0.1:")));
+    }
 
-  private static Stream<String> texts(JsonNode list) {
-    return StreamSupport.stream(list.spliterator(), false).map(JsonNode::asText);
-  }
+    private static Stream<String> texts(JsonNode list) {
+        return StreamSupport.stream(list.spliterator(), false).map(JsonNode::asText);
+    }
 
-  private static JsonNode read(String file) throws IOException {
-    var options = new LoaderOptions();
-    options.setAllowDuplicateKeys(false);
-    return new ObjectMapper()
-        .valueToTree(
-            new Yaml(new SafeConstructor(options)).load(Files.readString(COMPOSE.resolve(file))));
-  }
+    private static JsonNode read(String file) throws IOException {
+        var options = new LoaderOptions();
+        options.setAllowDuplicateKeys(false);
+        return new ObjectMapper()
+                .valueToTree(new Yaml(new SafeConstructor(options)).load(Files.readString(COMPOSE.resolve(file))));
+    }
 }

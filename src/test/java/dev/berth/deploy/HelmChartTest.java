@@ -25,181 +25,180 @@ import org.yaml.snakeyaml.constructor.SafeConstructor;
 /// `deploy/kubernetes`.
 class HelmChartTest {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
-  private static final Path CHART = Path.of("deploy/helm/berth");
-  // Helm takes 1.20 where no cluster says its own.
-  private static final String OLDEST = "1.27.0";
-  private static final String S3 =
-      "model: {source: s3, s3: {uri: 's3://bucket/model.tar.gz', image: 'registry/aws-cli:1'}}";
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Path CHART = Path.of("deploy/helm/berth");
+    // Helm takes 1.20 where no cluster says its own.
+    private static final String OLDEST = "1.27.0";
+    private static final String S3 =
+            "model: {source: s3, s3: {uri: 's3://bucket/model.tar.gz', image: 'registry/aws-cli:1'}}";
 
-  @TempDir Path directory;
+    @TempDir
+    Path directory;
 
-  @BeforeAll
-  static void helmIsThere() {
-    // Its library on Maven Central is for this platform alone, of those that tests run on.
-    assumeTrue(
-        System.getProperty("os.name").equals("Linux")
-            && System.getProperty("os.arch").equals("amd64"));
-  }
-
-  @Test
-  void lintFindsNothing() {
-    var result = new Helm(CHART).lint().strict().call();
-    assertThat(result.isFailed()).as(result.getMessages().toString()).isFalse();
-  }
-
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "{}",
-        "model: {source: pvc, pvc: {claimName: models, subPath: qa}}",
-        S3,
-        "model: {source: s3, s3: {uri: 's3://bucket/unpacked/', image: 'registry/aws-cli:1'}}",
-        "{autoscaling: {enabled: false}, replicas: 1, disruptionBudget: {enabled: false}}",
-        "autoscaling: {queueDepth: 4}",
-        "{args: [--workers, '2'], env: [{name: BERTH_LOG_LEVEL, value: debug}], serviceAccountName: reader}",
-        "{nodeSelector: {disk: ssd}, tolerations: [{key: gpu, operator: Exists}], networkPolicy: {egress: [{to: [{podSelector: {}}]}]}}"
-      })
-  void everyObjectIsAsTheApiSays(String values) throws Exception {
-    var objects = render(values);
-    assertThat(objects).containsKeys("Deployment", "Service", "NetworkPolicy");
-    for (var object : objects.values()) {
-      KubernetesFilesTest.check(
-          object.path("apiVersion").asText(), object.path("kind").asText(), object);
-      assertThat(object.at("/metadata/name").asText()).isEqualTo("qa");
+    @BeforeAll
+    static void helmIsThere() {
+        // Its library on Maven Central is for this platform alone, of those that tests run on.
+        assumeTrue(System.getProperty("os.name").equals("Linux")
+                && System.getProperty("os.arch").equals("amd64"));
     }
-  }
 
-  /// What `kubectl apply -k` makes, a chart makes too, but for names, labels and the image.
-  @Test
-  void itsPodsAreThoseOfTheFiles() throws Exception {
-    var chart = render("{}").get("Deployment").at("/spec/template/spec");
-    var files =
-        read(Files.readString(Path.of("deploy/kubernetes/deployment.yaml")))
-            .at("/spec/template/spec");
-    for (var part :
-        new String[] {
-          "/automountServiceAccountToken",
-          "/enableServiceLinks",
-          "/terminationGracePeriodSeconds",
-          "/containers/0/env",
-          "/containers/0/args",
-          "/containers/0/ports",
-          "/containers/0/startupProbe",
-          "/containers/0/readinessProbe",
-          "/containers/0/livenessProbe",
-          "/containers/0/resources",
-          "/containers/0/securityContext",
-          "/containers/0/volumeMounts",
-          "/volumes"
+    @Test
+    void lintFindsNothing() {
+        var result = new Helm(CHART).lint().strict().call();
+        assertThat(result.isFailed()).as(result.getMessages().toString()).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{}",
+                "model: {source: pvc, pvc: {claimName: models, subPath: qa}}",
+                S3,
+                "model: {source: s3, s3: {uri: 's3://bucket/unpacked/', image: 'registry/aws-cli:1'}}",
+                "{autoscaling: {enabled: false}, replicas: 1, disruptionBudget: {enabled: false}}",
+                "autoscaling: {queueDepth: 4}",
+                "{args: [--workers, '2'], env: [{name: BERTH_LOG_LEVEL, value: debug}], serviceAccountName: reader}",
+                "{nodeSelector: {disk: ssd}, tolerations: [{key: gpu, operator: Exists}], networkPolicy: {egress: [{to: [{podSelector: {}}]}]}}"
+            })
+    void everyObjectIsAsTheApiSays(String values) throws Exception {
+        var objects = render(values);
+        assertThat(objects).containsKeys("Deployment", "Service", "NetworkPolicy");
+        for (var object : objects.values()) {
+            KubernetesFilesTest.check(
+                    object.path("apiVersion").asText(), object.path("kind").asText(), object);
+            assertThat(object.at("/metadata/name").asText()).isEqualTo("qa");
+        }
+    }
+
+    /// What `kubectl apply -k` makes, a chart makes too, but for names, labels and the image.
+    @Test
+    void itsPodsAreThoseOfTheFiles() throws Exception {
+        var chart = render("{}").get("Deployment").at("/spec/template/spec");
+        var files = read(Files.readString(Path.of("deploy/kubernetes/deployment.yaml")))
+                .at("/spec/template/spec");
+        for (var part : new String[] {
+            "/automountServiceAccountToken",
+            "/enableServiceLinks",
+            "/terminationGracePeriodSeconds",
+            "/containers/0/env",
+            "/containers/0/args",
+            "/containers/0/ports",
+            "/containers/0/startupProbe",
+            "/containers/0/readinessProbe",
+            "/containers/0/livenessProbe",
+            "/containers/0/resources",
+            "/containers/0/securityContext",
+            "/containers/0/volumeMounts",
+            "/volumes"
         }) {
-      assertThat(chart.at(part)).as(part).isEqualTo(files.at(part));
+            assertThat(chart.at(part)).as(part).isEqualTo(files.at(part));
+        }
     }
-  }
 
-  @Test
-  void allObjectsMeanTheSamePods() throws Exception {
-    var objects = render("{}");
-    var selector = objects.get("Deployment").at("/spec/selector/matchLabels");
-    assertThat(selector).hasSize(2);
-    var labels = objects.get("Deployment").at("/spec/template/metadata/labels");
-    selector.properties().forEach(e -> assertThat(labels.get(e.getKey())).isEqualTo(e.getValue()));
-    assertThat(objects.get("Service").at("/spec/selector")).isEqualTo(selector);
-    assertThat(objects.get("PodDisruptionBudget").at("/spec/selector/matchLabels"))
-        .isEqualTo(selector);
-    assertThat(objects.get("NetworkPolicy").at("/spec/podSelector/matchLabels"))
-        .isEqualTo(selector);
-    assertThat(objects.get("HorizontalPodAutoscaler").at("/spec/scaleTargetRef/name").asText())
-        .isEqualTo("qa");
-  }
-
-  @Test
-  void aModelInS3IsFetchedAndUnpackedBeforeTheServerStarts() throws Exception {
-    var objects = render(S3);
-    var pod = objects.get("Deployment").at("/spec/template/spec");
-    assertThat(pod.at("/initContainers/0/image").asText()).isEqualTo("registry/aws-cli:1");
-    assertThat(pod.at("/initContainers/0/args").toString())
-        .contains("s3://bucket/model.tar.gz", "/fetched/model.tar.gz");
-    assertThat(pod.at("/initContainers/1/image")).isEqualTo(pod.at("/containers/0/image"));
-    assertThat(pod.at("/containers/0/volumeMounts/1/mountPath").asText())
-        .isEqualTo("/opt/ml/model");
-    // Else nothing could be fetched.
-    assertThat(objects.get("NetworkPolicy").at("/spec/egress/0/ports")).hasSize(3);
-    assertThat(render("{}").get("NetworkPolicy").path("spec").has("egress")).isFalse();
-  }
-
-  @Test
-  void aGracePeriodHoldsTheLameDuckAndTheDrain() throws Exception {
-    var deployment = render("{lameDuckSeconds: 30, drainSeconds: 45}").get("Deployment");
-    assertThat(deployment.at("/spec/template/spec/terminationGracePeriodSeconds").asInt())
-        .isEqualTo(85);
-  }
-
-  @Test
-  void anImageIsNamedByItsDigestWhereItHasOne() throws Exception {
-    var digest = "sha256:" + "0123456789abcdef".repeat(4);
-    var deployment =
-        render("image: {repository: registry/qa, digest: '%s'}".formatted(digest))
-            .get("Deployment");
-    assertThat(deployment.at("/spec/template/spec/containers/0/image").asText())
-        .isEqualTo("registry/qa@" + digest);
-  }
-
-  @Test
-  void theOperatorOfPrometheusTakesThePlaceOfAnnotations() throws Exception {
-    var objects = render("serviceMonitor: {enabled: true, labels: {release: prometheus}}");
-    assertThat(objects.get("ServiceMonitor").at("/metadata/labels/release").asText())
-        .isEqualTo("prometheus");
-    assertThat(objects.get("ServiceMonitor").at("/spec/selector/matchLabels"))
-        .isEqualTo(objects.get("Service").at("/spec/selector"));
-    assertThat(objects.get("Deployment").at("/spec/template/metadata").has("annotations"))
-        .isFalse();
-  }
-
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "model: {source: hub}|/model/source|one of",
-        "model: {source: pvc}|/model/pvc/claimName|minLength",
-        "model: {source: s3}|/model/s3/uri|minLength",
-        "model: {source: s3, s3: {uri: 's3://bucket/model.tar.gz'}}|/model/s3/image|minLength",
-        "model: {source: s3, s3: {uri: 'https://bucket/model.tar.gz'}}|/model/s3/uri|pattern",
-        "drainSeconds: 20s|/drainSeconds|integer",
-        "service: {port: 70000}|/service/port|maximum",
-        "image: {digest: abc}|/image/digest|pattern",
-        "image: {tags: '1'}|/image|tags",
-        "replica: 2||replica"
-      })
-  void aWrongValueSaysSo(String values, String place, String problem) {
-    assertThatThrownBy(() -> render(values))
-        .hasMessageContaining(place == null ? "" : place)
-        .hasMessageContaining(problem);
-  }
-
-  /// Objects by their kinds, of which a chart has one each.
-  private Map<String, JsonNode> render(String values) throws Exception {
-    var file = Files.writeString(directory.resolve("values.yaml"), values);
-    var text =
-        new Helm(CHART)
-            .template()
-            .withName("qa")
-            .withKubeVersion(OLDEST)
-            .withValuesFile(file)
-            .call();
-    var objects = new LinkedHashMap<String, JsonNode>();
-    for (var document : text.split("(?m)^---$")) {
-      var object = read(document);
-      if (object.has("kind")) {
-        objects.put(object.path("kind").asText(), object);
-      }
+    @Test
+    void allObjectsMeanTheSamePods() throws Exception {
+        var objects = render("{}");
+        var selector = objects.get("Deployment").at("/spec/selector/matchLabels");
+        assertThat(selector).hasSize(2);
+        var labels = objects.get("Deployment").at("/spec/template/metadata/labels");
+        selector.properties().forEach(e -> assertThat(labels.get(e.getKey())).isEqualTo(e.getValue()));
+        assertThat(objects.get("Service").at("/spec/selector")).isEqualTo(selector);
+        assertThat(objects.get("PodDisruptionBudget").at("/spec/selector/matchLabels"))
+                .isEqualTo(selector);
+        assertThat(objects.get("NetworkPolicy").at("/spec/podSelector/matchLabels"))
+                .isEqualTo(selector);
+        assertThat(objects.get("HorizontalPodAutoscaler")
+                        .at("/spec/scaleTargetRef/name")
+                        .asText())
+                .isEqualTo("qa");
     }
-    return objects;
-  }
 
-  private static JsonNode read(String text) {
-    var options = new LoaderOptions();
-    options.setAllowDuplicateKeys(false);
-    return JSON.valueToTree(new Yaml(new SafeConstructor(options)).load(text));
-  }
+    @Test
+    void aModelInS3IsFetchedAndUnpackedBeforeTheServerStarts() throws Exception {
+        var objects = render(S3);
+        var pod = objects.get("Deployment").at("/spec/template/spec");
+        assertThat(pod.at("/initContainers/0/image").asText()).isEqualTo("registry/aws-cli:1");
+        assertThat(pod.at("/initContainers/0/args").toString())
+                .contains("s3://bucket/model.tar.gz", "/fetched/model.tar.gz");
+        assertThat(pod.at("/initContainers/1/image")).isEqualTo(pod.at("/containers/0/image"));
+        assertThat(pod.at("/containers/0/volumeMounts/1/mountPath").asText()).isEqualTo("/opt/ml/model");
+        // Else nothing could be fetched.
+        assertThat(objects.get("NetworkPolicy").at("/spec/egress/0/ports")).hasSize(3);
+        assertThat(render("{}").get("NetworkPolicy").path("spec").has("egress")).isFalse();
+    }
+
+    @Test
+    void aGracePeriodHoldsTheLameDuckAndTheDrain() throws Exception {
+        var deployment = render("{lameDuckSeconds: 30, drainSeconds: 45}").get("Deployment");
+        assertThat(deployment
+                        .at("/spec/template/spec/terminationGracePeriodSeconds")
+                        .asInt())
+                .isEqualTo(85);
+    }
+
+    @Test
+    void anImageIsNamedByItsDigestWhereItHasOne() throws Exception {
+        var digest = "sha256:" + "0123456789abcdef".repeat(4);
+        var deployment = render("image: {repository: registry/qa, digest: '%s'}".formatted(digest))
+                .get("Deployment");
+        assertThat(deployment.at("/spec/template/spec/containers/0/image").asText())
+                .isEqualTo("registry/qa@" + digest);
+    }
+
+    @Test
+    void theOperatorOfPrometheusTakesThePlaceOfAnnotations() throws Exception {
+        var objects = render("serviceMonitor: {enabled: true, labels: {release: prometheus}}");
+        assertThat(objects.get("ServiceMonitor").at("/metadata/labels/release").asText())
+                .isEqualTo("prometheus");
+        assertThat(objects.get("ServiceMonitor").at("/spec/selector/matchLabels"))
+                .isEqualTo(objects.get("Service").at("/spec/selector"));
+        assertThat(objects.get("Deployment").at("/spec/template/metadata").has("annotations"))
+                .isFalse();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "model: {source: hub}|/model/source|one of",
+                "model: {source: pvc}|/model/pvc/claimName|minLength",
+                "model: {source: s3}|/model/s3/uri|minLength",
+                "model: {source: s3, s3: {uri: 's3://bucket/model.tar.gz'}}|/model/s3/image|minLength",
+                "model: {source: s3, s3: {uri: 'https://bucket/model.tar.gz'}}|/model/s3/uri|pattern",
+                "drainSeconds: 20s|/drainSeconds|integer",
+                "service: {port: 70000}|/service/port|maximum",
+                "image: {digest: abc}|/image/digest|pattern",
+                "image: {tags: '1'}|/image|tags",
+                "replica: 2||replica"
+            })
+    void aWrongValueSaysSo(String values, String place, String problem) {
+        assertThatThrownBy(() -> render(values))
+                .hasMessageContaining(place == null ? "" : place)
+                .hasMessageContaining(problem);
+    }
+
+    /// Objects by their kinds, of which a chart has one each.
+    private Map<String, JsonNode> render(String values) throws Exception {
+        var file = Files.writeString(directory.resolve("values.yaml"), values);
+        var text = new Helm(CHART)
+                .template()
+                .withName("qa")
+                .withKubeVersion(OLDEST)
+                .withValuesFile(file)
+                .call();
+        var objects = new LinkedHashMap<String, JsonNode>();
+        for (var document : text.split("(?m)^---$")) {
+            var object = read(document);
+            if (object.has("kind")) {
+                objects.put(object.path("kind").asText(), object);
+            }
+        }
+        return objects;
+    }
+
+    private static JsonNode read(String text) {
+        var options = new LoaderOptions();
+        options.setAllowDuplicateKeys(false);
+        return JSON.valueToTree(new Yaml(new SafeConstructor(options)).load(text));
+    }
 }

@@ -35,262 +35,268 @@ import org.yaml.snakeyaml.constructor.SafeConstructor;
 /// Kubernetes and KServe, and with Berth.
 class KubernetesFilesTest {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
-  private static final Path KUBERNETES = Path.of("deploy/kubernetes");
-  private static final Path RUNTIME = Path.of("deploy/kserve/runtime.yaml");
-  private static final Path SERVICE = Path.of("deploy/kserve/inference-service.yaml");
-  private static final Path JOB = Path.of("deploy/batch/kubernetes-job.yaml");
-  private static final Path KSERVE_SCHEMAS = Path.of("src/test/resources/kserve/schemas.json");
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Path KUBERNETES = Path.of("deploy/kubernetes");
+    private static final Path RUNTIME = Path.of("deploy/kserve/runtime.yaml");
+    private static final Path SERVICE = Path.of("deploy/kserve/inference-service.yaml");
+    private static final Path JOB = Path.of("deploy/batch/kubernetes-job.yaml");
+    private static final Path KSERVE_SCHEMAS = Path.of("src/test/resources/kserve/schemas.json");
 
-  /// The classes that are generated from the OpenAPI document of Kubernetes, by `apiVersion`.
-  private static final Map<String, String> VERSIONS =
-      Map.of(
-          "apps/v1",
-          "V1",
-          "v1",
-          "V1",
-          "policy/v1",
-          "V1",
-          "autoscaling/v2",
-          "V2",
-          "networking.k8s.io/v1",
-          "V1",
-          "batch/v1",
-          "V1");
+    /// The classes that are generated from the OpenAPI document of Kubernetes, by `apiVersion`.
+    private static final Map<String, String> VERSIONS = Map.of(
+            "apps/v1",
+            "V1",
+            "v1",
+            "V1",
+            "policy/v1",
+            "V1",
+            "autoscaling/v2",
+            "V2",
+            "networking.k8s.io/v1",
+            "V1",
+            "batch/v1",
+            "V1");
 
-  static Stream<Path> objects() {
-    return Stream.concat(
-        Stream.of("deployment", "service", "disruption-budget", "autoscaler", "network-policy")
-            .map(name -> KUBERNETES.resolve(name + ".yaml")),
-        Stream.of(JOB));
-  }
-
-  @ParameterizedTest
-  @MethodSource("objects")
-  void anObjectIsAsTheApiSays(Path file) throws Exception {
-    var object = read(Files.readString(file));
-    check(object.path("apiVersion").asText(), object.path("kind").asText(), object);
-  }
-
-  @Test
-  void kustomizeTakesThemAll() throws Exception {
-    var kustomization = read(Files.readString(KUBERNETES.resolve("kustomization.yaml")));
-    var taken = texts(kustomization.path("resources")).map(KUBERNETES::resolve).toList();
-    assertThat(taken)
-        .containsExactlyInAnyOrderElementsOf(objects().filter(file -> !file.equals(JOB)).toList());
-    assertThat(container().path("image").asText())
-        .startsWith(kustomization.at("/images/0/name").asText() + ":");
-  }
-
-  @ParameterizedTest
-  @CsvSource({"deploy/kserve/runtime.yaml", "deploy/kserve/inference-service.yaml"})
-  void kservesObjectsAreAsItsTypesSay(Path file) throws Exception {
-    assertThat(kserveProblems(Files.readString(file))).isEmpty();
-    for (var container : read(Files.readString(file)).path("spec").path("containers")) {
-      check("v1", "Container", container);
+    static Stream<Path> objects() {
+        return Stream.concat(
+                Stream.of("deployment", "service", "disruption-budget", "autoscaler", "network-policy")
+                        .map(name -> KUBERNETES.resolve(name + ".yaml")),
+                Stream.of(JOB));
     }
-  }
 
-  @Test
-  void kserveFindsTheRuntimeForTheModel() throws Exception {
-    var runtime = read(Files.readString(RUNTIME)).path("spec");
-    var model = read(Files.readString(SERVICE)).at("/spec/predictor/model");
-    assertThat(runtime.at("/supportedModelFormats/0/name"))
-        .isEqualTo(model.at("/modelFormat/name"));
-    assertThat(runtime.at("/supportedModelFormats/0/version"))
-        .isEqualTo(model.at("/modelFormat/version"));
-    assertThat(runtime.at("/protocolVersions/0")).isEqualTo(model.path("protocolVersion"));
-    assertThat(runtime.at("/containers/0/name").asText()).isEqualTo("kserve-container");
-    assertThat(variables(runtime.at("/containers/0")).get("BERTH_MODEL_DIR"))
-        .isEqualTo("/mnt/models");
-  }
-
-  @Test
-  void kservesUrlsHaveTheNameOfItsService() throws Exception {
-    var service = read(Files.readString(SERVICE)).at("/metadata/name").asText();
-    var arguments = texts(read(Files.readString(RUNTIME)).at("/spec/containers/0/args")).toList();
-    assertThat(arguments).hasSize(2).first().isEqualTo("serve");
-    var option = arguments.getLast().replace("{{.Name}}", service).split("=");
-    assertThat(option).startsWith("--model-name");
-    try (var server = TestServer.sample().set("BERTH_MODEL_NAME", option[1]).start()) {
-      assertThat(server.get("/v2/models/" + service + "/ready").statusCode()).isEqualTo(200);
-      assertThat(server.get("/v1/models/" + service).statusCode()).isEqualTo(200);
+    @ParameterizedTest
+    @MethodSource("objects")
+    void anObjectIsAsTheApiSays(Path file) throws Exception {
+        var object = read(Files.readString(file));
+        check(object.path("apiVersion").asText(), object.path("kind").asText(), object);
     }
-  }
 
-  @Test
-  void aPodHasTimeToDrain() throws Exception {
-    var config = config(container());
-    var pod = deployment().at("/spec/template/spec");
-    assertThat(config.lameDuck()).isPositive();
-    assertThat(Duration.ofSeconds(pod.path("terminationGracePeriodSeconds").asLong()))
-        .isGreaterThanOrEqualTo(config.lameDuck().plus(config.drain()).plusSeconds(5));
-    // KServe has the grace period of Kubernetes.
-    var kserve = config(read(Files.readString(RUNTIME)).at("/spec/containers/0"));
-    assertThat(kserve.lameDuck().plus(kserve.drain()).plusSeconds(5))
-        .isLessThanOrEqualTo(Duration.ofSeconds(30));
-  }
-
-  @Test
-  void noProbeKillsAModelThatLoads() throws Exception {
-    for (var container :
-        List.of(container(), read(Files.readString(RUNTIME)).at("/spec/containers/0"))) {
-      var startup = container.path("startupProbe");
-      assertThat(startup.path("periodSeconds").asInt() * startup.path("failureThreshold").asInt())
-          .isGreaterThanOrEqualTo(600);
-      var liveness = container.path("livenessProbe");
-      assertThat(liveness.path("periodSeconds").asInt() * liveness.path("failureThreshold").asInt())
-          .isGreaterThanOrEqualTo(60);
-      for (var probe : List.of("startupProbe", "readinessProbe", "livenessProbe")) {
-        assertThat(container.path(probe).at("/httpGet/path").asText()).isEqualTo("/ping");
-        assertThat(container.path(probe).at("/httpGet/port").asText()).isIn("http", "8080");
-      }
-      assertThat(container.at("/ports/0/containerPort").asInt())
-          .isEqualTo(config(container).port());
+    @Test
+    void kustomizeTakesThemAll() throws Exception {
+        var kustomization = read(Files.readString(KUBERNETES.resolve("kustomization.yaml")));
+        var taken =
+                texts(kustomization.path("resources")).map(KUBERNETES::resolve).toList();
+        assertThat(taken)
+                .containsExactlyInAnyOrderElementsOf(
+                        objects().filter(file -> !file.equals(JOB)).toList());
+        assertThat(container().path("image").asText())
+                .startsWith(kustomization.at("/images/0/name").asText() + ":");
     }
-  }
 
-  @Test
-  void aPodMayDoNothing() throws Exception {
-    assertThat(deployment().at("/spec/template/spec/securityContext/runAsNonRoot").asBoolean())
-        .isTrue();
-    var batch = read(Files.readString(JOB)).at("/spec/template/spec/containers/0");
-    for (var container :
-        List.of(container(), read(Files.readString(RUNTIME)).at("/spec/containers/0"), batch)) {
-      var security = container.path("securityContext");
-      assertThat(security.path("readOnlyRootFilesystem").asBoolean()).isTrue();
-      assertThat(security.path("allowPrivilegeEscalation").asBoolean(true)).isFalse();
-      assertThat(security.at("/capabilities/drop/0").asText()).isEqualTo("ALL");
-      assertThat(container.path("volumeMounts"))
-          .as("a place for temporary files")
-          .anyMatch(mount -> mount.path("mountPath").asText().equals("/tmp"));
-      // Berth sizes itself to the limit.
-      assertThat(container.at("/resources/limits/memory").asText()).isNotEmpty();
+    @ParameterizedTest
+    @CsvSource({"deploy/kserve/runtime.yaml", "deploy/kserve/inference-service.yaml"})
+    void kservesObjectsAreAsItsTypesSay(Path file) throws Exception {
+        assertThat(kserveProblems(Files.readString(file))).isEmpty();
+        for (var container : read(Files.readString(file)).path("spec").path("containers")) {
+            check("v1", "Container", container);
+        }
     }
-  }
 
-  @Test
-  void allObjectsMeanTheSamePods() throws Exception {
-    var labels = deployment().at("/spec/template/metadata/labels");
-    assertThat(labels).isNotEmpty();
-    assertThat(deployment().at("/spec/selector/matchLabels")).isEqualTo(labels);
-    assertThat(object("service").at("/spec/selector")).isEqualTo(labels);
-    assertThat(object("disruption-budget").at("/spec/selector/matchLabels")).isEqualTo(labels);
-    assertThat(object("network-policy").at("/spec/podSelector/matchLabels")).isEqualTo(labels);
-    assertThat(object("autoscaler").at("/spec/scaleTargetRef/name"))
-        .isEqualTo(deployment().at("/metadata/name"));
-    assertThat(object("service").at("/spec/ports/0/targetPort"))
-        .isEqualTo(container().at("/ports/0/name"));
-    assertThat(object("network-policy").at("/spec/ingress/0/ports/0/port"))
-        .isEqualTo(container().at("/ports/0/name"));
-  }
-
-  /// From Berth over Prometheus and its adapter to the autoscaler.
-  @Test
-  void theAutoscalersMetricIsThere() throws Exception {
-    var metric = object("autoscaler").at("/spec/metrics/0/pods/metric/name").asText();
-    var rule = object("prometheus-adapter").at("/rules/custom/0");
-    assertThat(rule.path("seriesQuery").asText()).startsWith(metric + "{");
-    var annotations = deployment().at("/spec/template/metadata/annotations");
-    try (var server = TestServer.sample().start()) {
-      assertThat(server.get(annotations.path("prometheus.io/path").asText()).body())
-          .contains("\n" + metric + "{model=");
+    @Test
+    void kserveFindsTheRuntimeForTheModel() throws Exception {
+        var runtime = read(Files.readString(RUNTIME)).path("spec");
+        var model = read(Files.readString(SERVICE)).at("/spec/predictor/model");
+        assertThat(runtime.at("/supportedModelFormats/0/name")).isEqualTo(model.at("/modelFormat/name"));
+        assertThat(runtime.at("/supportedModelFormats/0/version")).isEqualTo(model.at("/modelFormat/version"));
+        assertThat(runtime.at("/protocolVersions/0")).isEqualTo(model.path("protocolVersion"));
+        assertThat(runtime.at("/containers/0/name").asText()).isEqualTo("kserve-container");
+        assertThat(variables(runtime.at("/containers/0")).get("BERTH_MODEL_DIR"))
+                .isEqualTo("/mnt/models");
     }
-  }
 
-  /// So that the tests above mean something.
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "deployment|failureThreshold|failureTreshold|failureTreshold",
-        "deployment|drop:|dropp:|dropp",
-        "deployment|matchLabels|matchLabel|matchLabel",
-        "disruption-budget|maxUnavailable|maxUnavailble|maxUnavailble",
-        "autoscaler|maxReplicas:|maxReplica:|maxReplica",
-        "network-policy|podSelector: {}|podSelectors: {}|podSelectors"
-      })
-  void aMistakeIsNoticed(String name, String right, String wrong, String message) throws Exception {
-    var text = Files.readString(KUBERNETES.resolve(name + ".yaml"));
-    assertThat(text).contains(right);
-    var object = read(text.replaceFirst(Pattern.quote(right), wrong));
-    assertThatThrownBy(
-            () -> check(object.path("apiVersion").asText(), object.path("kind").asText(), object))
-        .hasMessageContaining(message);
-  }
-
-  @Test
-  void aMistakeInKservesObjectsIsNoticed() throws Exception {
-    assertThat(kserveProblems(Files.readString(RUNTIME).replace("autoSelect", "autoselect")))
-        .contains("autoselect");
-    assertThat(kserveProblems(Files.readString(SERVICE).replace("modelFormat", "format")))
-        .contains("modelFormat");
-  }
-
-  /// Fails where an object of Kubernetes' own is not as its API says. Others, such as the
-  /// Prometheus operator's, it does not know.
-  static void check(String version, String kind, JsonNode object) throws Exception {
-    var type = Class.forName("io.kubernetes.client.openapi.models." + VERSIONS.get(version) + kind);
-    try {
-      type.getMethod("validateJsonElement", JsonElement.class)
-          .invoke(null, JsonParser.parseString(object.toString()));
-      assertThat(type.getMethod("fromJson", String.class).invoke(null, object.toString()))
-          .isNotNull();
-    } catch (InvocationTargetException e) {
-      throw new IllegalArgumentException(e.getCause());
+    @Test
+    void kservesUrlsHaveTheNameOfItsService() throws Exception {
+        var service = read(Files.readString(SERVICE)).at("/metadata/name").asText();
+        var arguments = texts(read(Files.readString(RUNTIME)).at("/spec/containers/0/args"))
+                .toList();
+        assertThat(arguments).hasSize(2).first().isEqualTo("serve");
+        var option = arguments.getLast().replace("{{.Name}}", service).split("=");
+        assertThat(option).startsWith("--model-name");
+        try (var server = TestServer.sample().set("BERTH_MODEL_NAME", option[1]).start()) {
+            assertThat(server.get("/v2/models/" + service + "/ready").statusCode())
+                    .isEqualTo(200);
+            assertThat(server.get("/v1/models/" + service).statusCode()).isEqualTo(200);
+        }
     }
-  }
 
-  private static String kserveProblems(String text) throws Exception {
-    var object = read(text);
-    var type = object.path("apiVersion").asText() + "/" + object.path("kind").asText();
-    var schema = JSON.readTree(KSERVE_SCHEMAS.toFile()).path("schemas").path(type);
-    assertThat(schema.isMissingNode()).as(type).isFalse();
-    return String.join(
-        "\n",
-        SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12)
-            .getSchema(schema.toString(), InputFormat.JSON)
-            .validate(object.toString(), InputFormat.JSON)
-            .stream()
-            .map(Object::toString)
-            .toList());
-  }
+    @Test
+    void aPodHasTimeToDrain() throws Exception {
+        var config = config(container());
+        var pod = deployment().at("/spec/template/spec");
+        assertThat(config.lameDuck()).isPositive();
+        assertThat(Duration.ofSeconds(pod.path("terminationGracePeriodSeconds").asLong()))
+                .isGreaterThanOrEqualTo(config.lameDuck().plus(config.drain()).plusSeconds(5));
+        // KServe has the grace period of Kubernetes.
+        var kserve = config(read(Files.readString(RUNTIME)).at("/spec/containers/0"));
+        assertThat(kserve.lameDuck().plus(kserve.drain()).plusSeconds(5)).isLessThanOrEqualTo(Duration.ofSeconds(30));
+    }
 
-  private static HttpConfig config(JsonNode container) {
-    var variables = variables(container);
-    variables.remove("BERTH_MODEL_DIR"); // a directory of the container
-    return Configuration.read(variables, Map.of(), Path.of(".")).config().http();
-  }
+    @Test
+    void noProbeKillsAModelThatLoads() throws Exception {
+        for (var container :
+                List.of(container(), read(Files.readString(RUNTIME)).at("/spec/containers/0"))) {
+            var startup = container.path("startupProbe");
+            assertThat(startup.path("periodSeconds").asInt()
+                            * startup.path("failureThreshold").asInt())
+                    .isGreaterThanOrEqualTo(600);
+            var liveness = container.path("livenessProbe");
+            assertThat(liveness.path("periodSeconds").asInt()
+                            * liveness.path("failureThreshold").asInt())
+                    .isGreaterThanOrEqualTo(60);
+            for (var probe : List.of("startupProbe", "readinessProbe", "livenessProbe")) {
+                assertThat(container.path(probe).at("/httpGet/path").asText()).isEqualTo("/ping");
+                assertThat(container.path(probe).at("/httpGet/port").asText()).isIn("http", "8080");
+            }
+            assertThat(container.at("/ports/0/containerPort").asInt())
+                    .isEqualTo(config(container).port());
+        }
+    }
 
-  private static Map<String, String> variables(JsonNode container) {
-    var variables = new HashMap<String, String>();
-    container
-        .path("env")
-        .forEach(
-            variable ->
-                variables.put(variable.path("name").asText(), variable.path("value").asText()));
-    return variables;
-  }
+    @Test
+    void aPodMayDoNothing() throws Exception {
+        assertThat(deployment()
+                        .at("/spec/template/spec/securityContext/runAsNonRoot")
+                        .asBoolean())
+                .isTrue();
+        var batch = read(Files.readString(JOB)).at("/spec/template/spec/containers/0");
+        for (var container :
+                List.of(container(), read(Files.readString(RUNTIME)).at("/spec/containers/0"), batch)) {
+            var security = container.path("securityContext");
+            assertThat(security.path("readOnlyRootFilesystem").asBoolean()).isTrue();
+            assertThat(security.path("allowPrivilegeEscalation").asBoolean(true))
+                    .isFalse();
+            assertThat(security.at("/capabilities/drop/0").asText()).isEqualTo("ALL");
+            assertThat(container.path("volumeMounts"))
+                    .as("a place for temporary files")
+                    .anyMatch(mount -> mount.path("mountPath").asText().equals("/tmp"));
+            // Berth sizes itself to the limit.
+            assertThat(container.at("/resources/limits/memory").asText()).isNotEmpty();
+        }
+    }
 
-  private static Stream<String> texts(JsonNode list) {
-    return StreamSupport.stream(list.spliterator(), false).map(JsonNode::asText);
-  }
+    @Test
+    void allObjectsMeanTheSamePods() throws Exception {
+        var labels = deployment().at("/spec/template/metadata/labels");
+        assertThat(labels).isNotEmpty();
+        assertThat(deployment().at("/spec/selector/matchLabels")).isEqualTo(labels);
+        assertThat(object("service").at("/spec/selector")).isEqualTo(labels);
+        assertThat(object("disruption-budget").at("/spec/selector/matchLabels")).isEqualTo(labels);
+        assertThat(object("network-policy").at("/spec/podSelector/matchLabels")).isEqualTo(labels);
+        assertThat(object("autoscaler").at("/spec/scaleTargetRef/name"))
+                .isEqualTo(deployment().at("/metadata/name"));
+        assertThat(object("service").at("/spec/ports/0/targetPort"))
+                .isEqualTo(container().at("/ports/0/name"));
+        assertThat(object("network-policy").at("/spec/ingress/0/ports/0/port"))
+                .isEqualTo(container().at("/ports/0/name"));
+    }
 
-  private static JsonNode container() throws Exception {
-    return deployment().at("/spec/template/spec/containers/0");
-  }
+    /// From Berth over Prometheus and its adapter to the autoscaler.
+    @Test
+    void theAutoscalersMetricIsThere() throws Exception {
+        var metric = object("autoscaler").at("/spec/metrics/0/pods/metric/name").asText();
+        var rule = object("prometheus-adapter").at("/rules/custom/0");
+        assertThat(rule.path("seriesQuery").asText()).startsWith(metric + "{");
+        var annotations = deployment().at("/spec/template/metadata/annotations");
+        try (var server = TestServer.sample().start()) {
+            assertThat(server.get(annotations.path("prometheus.io/path").asText())
+                            .body())
+                    .contains("\n" + metric + "{model=");
+        }
+    }
 
-  private static JsonNode deployment() throws Exception {
-    return object("deployment");
-  }
+    /// So that the tests above mean something.
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "deployment|failureThreshold|failureTreshold|failureTreshold",
+                "deployment|drop:|dropp:|dropp",
+                "deployment|matchLabels|matchLabel|matchLabel",
+                "disruption-budget|maxUnavailable|maxUnavailble|maxUnavailble",
+                "autoscaler|maxReplicas:|maxReplica:|maxReplica",
+                "network-policy|podSelector: {}|podSelectors: {}|podSelectors"
+            })
+    void aMistakeIsNoticed(String name, String right, String wrong, String message) throws Exception {
+        var text = Files.readString(KUBERNETES.resolve(name + ".yaml"));
+        assertThat(text).contains(right);
+        var object = read(text.replaceFirst(Pattern.quote(right), wrong));
+        assertThatThrownBy(() -> check(
+                        object.path("apiVersion").asText(), object.path("kind").asText(), object))
+                .hasMessageContaining(message);
+    }
 
-  private static JsonNode object(String name) throws Exception {
-    return read(Files.readString(KUBERNETES.resolve(name + ".yaml")));
-  }
+    @Test
+    void aMistakeInKservesObjectsIsNoticed() throws Exception {
+        assertThat(kserveProblems(Files.readString(RUNTIME).replace("autoSelect", "autoselect")))
+                .contains("autoselect");
+        assertThat(kserveProblems(Files.readString(SERVICE).replace("modelFormat", "format")))
+                .contains("modelFormat");
+    }
 
-  private static JsonNode read(String text) {
-    var options = new LoaderOptions();
-    options.setAllowDuplicateKeys(false);
-    return JSON.valueToTree(new Yaml(new SafeConstructor(options)).load(text));
-  }
+    /// Fails where an object of Kubernetes' own is not as its API says. Others, such as the
+    /// Prometheus operator's, it does not know.
+    static void check(String version, String kind, JsonNode object) throws Exception {
+        var type = Class.forName("io.kubernetes.client.openapi.models." + VERSIONS.get(version) + kind);
+        try {
+            type.getMethod("validateJsonElement", JsonElement.class)
+                    .invoke(null, JsonParser.parseString(object.toString()));
+            assertThat(type.getMethod("fromJson", String.class).invoke(null, object.toString()))
+                    .isNotNull();
+        } catch (InvocationTargetException e) {
+            throw new IllegalArgumentException(e.getCause());
+        }
+    }
+
+    private static String kserveProblems(String text) throws Exception {
+        var object = read(text);
+        var type =
+                object.path("apiVersion").asText() + "/" + object.path("kind").asText();
+        var schema = JSON.readTree(KSERVE_SCHEMAS.toFile()).path("schemas").path(type);
+        assertThat(schema.isMissingNode()).as(type).isFalse();
+        return String.join(
+                "\n",
+                SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12)
+                        .getSchema(schema.toString(), InputFormat.JSON)
+                        .validate(object.toString(), InputFormat.JSON)
+                        .stream()
+                        .map(Object::toString)
+                        .toList());
+    }
+
+    private static HttpConfig config(JsonNode container) {
+        var variables = variables(container);
+        variables.remove("BERTH_MODEL_DIR"); // a directory of the container
+        return Configuration.read(variables, Map.of(), Path.of(".")).config().http();
+    }
+
+    private static Map<String, String> variables(JsonNode container) {
+        var variables = new HashMap<String, String>();
+        container
+                .path("env")
+                .forEach(variable -> variables.put(
+                        variable.path("name").asText(), variable.path("value").asText()));
+        return variables;
+    }
+
+    private static Stream<String> texts(JsonNode list) {
+        return StreamSupport.stream(list.spliterator(), false).map(JsonNode::asText);
+    }
+
+    private static JsonNode container() throws Exception {
+        return deployment().at("/spec/template/spec/containers/0");
+    }
+
+    private static JsonNode deployment() throws Exception {
+        return object("deployment");
+    }
+
+    private static JsonNode object(String name) throws Exception {
+        return read(Files.readString(KUBERNETES.resolve(name + ".yaml")));
+    }
+
+    private static JsonNode read(String text) {
+        var options = new LoaderOptions();
+        options.setAllowDuplicateKeys(false);
+        return JSON.valueToTree(new Yaml(new SafeConstructor(options)).load(text));
+    }
 }

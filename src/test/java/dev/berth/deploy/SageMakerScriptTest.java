@@ -22,123 +22,119 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("packaged")
 class SageMakerScriptTest {
 
-  private static final Path DIRECTORY = Path.of("deploy/sagemaker").toAbsolutePath();
-  private static final String ROLE = "arn:aws:iam::123456789012:role/berth";
+    private static final Path DIRECTORY = Path.of("deploy/sagemaker").toAbsolutePath();
+    private static final String ROLE = "arn:aws:iam::123456789012:role/berth";
 
-  @TempDir private Path directory;
+    @TempDir
+    private Path directory;
 
-  private FakeSageMaker sagemaker;
+    private FakeSageMaker sagemaker;
 
-  private record Run(int code, String out, String err) {}
+    private record Run(int code, String out, String err) {}
 
-  @BeforeAll
-  static void buildTheImage() throws Exception {
-    BerthImage.needsDocker();
-    DeployTools.build();
-  }
+    @BeforeAll
+    static void buildTheImage() throws Exception {
+        BerthImage.needsDocker();
+        DeployTools.build();
+    }
 
-  @BeforeEach
-  void start() {
-    sagemaker = new FakeSageMaker();
-  }
+    @BeforeEach
+    void start() {
+        sagemaker = new FakeSageMaker();
+    }
 
-  @AfterEach
-  void stop() {
-    sagemaker.close();
-  }
+    @AfterEach
+    void stop() {
+        sagemaker.close();
+    }
 
-  @Test
-  void itMakesWhatIsMissingAndChangesWhatIsAnother() throws Exception {
-    sagemaker.statuses("Creating", "Creating");
-    var run = deploy();
-    assertThat(run.code()).as(run.err()).isZero();
-    assertThat(run.out()).startsWith("qa is in service with qa-");
-    var calls = sagemaker.calls();
-    assertThat(actions(calls))
-        .containsExactly(
-            "DescribeModel",
-            "CreateModel",
-            "DescribeEndpointConfig",
-            "CreateEndpointConfig",
-            "DescribeEndpoint",
-            "CreateEndpoint",
-            "DescribeEndpoint",
-            "DescribeEndpoint",
-            "DescribeEndpoint",
-            "DescribeEndpoint");
-    var model = calls.get(1).parameters();
-    assertThat(model.at("/PrimaryContainer/ModelDataUrl").asText())
-        .isEqualTo("s3://my-bucket/model.tar.gz");
-    assertThat(model.at("/PrimaryContainer/Mode").asText()).isEqualTo("SingleModel");
-    assertThat(model.path("ExecutionRoleArn").asText()).isEqualTo(ROLE);
-    var variant = calls.get(3).parameters().at("/ProductionVariants/0");
-    assertThat(variant.path("ModelName")).isEqualTo(model.path("ModelName"));
-    assertThat(variant.path("InstanceType").asText()).isEqualTo("ml.c5.large");
-    assertThat(calls.get(5).parameters().path("EndpointConfigName"))
-        .isEqualTo(calls.get(3).parameters().path("EndpointConfigName"));
+    @Test
+    void itMakesWhatIsMissingAndChangesWhatIsAnother() throws Exception {
+        sagemaker.statuses("Creating", "Creating");
+        var run = deploy();
+        assertThat(run.code()).as(run.err()).isZero();
+        assertThat(run.out()).startsWith("qa is in service with qa-");
+        var calls = sagemaker.calls();
+        assertThat(actions(calls))
+                .containsExactly(
+                        "DescribeModel",
+                        "CreateModel",
+                        "DescribeEndpointConfig",
+                        "CreateEndpointConfig",
+                        "DescribeEndpoint",
+                        "CreateEndpoint",
+                        "DescribeEndpoint",
+                        "DescribeEndpoint",
+                        "DescribeEndpoint",
+                        "DescribeEndpoint");
+        var model = calls.get(1).parameters();
+        assertThat(model.at("/PrimaryContainer/ModelDataUrl").asText()).isEqualTo("s3://my-bucket/model.tar.gz");
+        assertThat(model.at("/PrimaryContainer/Mode").asText()).isEqualTo("SingleModel");
+        assertThat(model.path("ExecutionRoleArn").asText()).isEqualTo(ROLE);
+        var variant = calls.get(3).parameters().at("/ProductionVariants/0");
+        assertThat(variant.path("ModelName")).isEqualTo(model.path("ModelName"));
+        assertThat(variant.path("InstanceType").asText()).isEqualTo("ml.c5.large");
+        assertThat(calls.get(5).parameters().path("EndpointConfigName"))
+                .isEqualTo(calls.get(3).parameters().path("EndpointConfigName"));
 
-    assertThat(deploy().code()).isZero();
-    assertThat(actions(sagemaker.calls())).allMatch(action -> action.startsWith("Describe"));
+        assertThat(deploy().code()).isZero();
+        assertThat(actions(sagemaker.calls())).allMatch(action -> action.startsWith("Describe"));
 
-    sagemaker.statuses("InService", "Updating");
-    assertThat(deploy("--instance-type", "ml.c5.xlarge").code()).isZero();
-    assertThat(actions(sagemaker.calls()))
-        .filteredOn(action -> !action.startsWith("Describe"))
-        .containsExactly("CreateEndpointConfig", "UpdateEndpoint");
-  }
+        sagemaker.statuses("InService", "Updating");
+        assertThat(deploy("--instance-type", "ml.c5.xlarge").code()).isZero();
+        assertThat(actions(sagemaker.calls()))
+                .filteredOn(action -> !action.startsWith("Describe"))
+                .containsExactly("CreateEndpointConfig", "UpdateEndpoint");
+    }
 
-  @Test
-  void aKindHasWhatItNeeds() throws Exception {
-    assertThat(deploy("--kind", "serverless").code()).isZero();
-    var variant = made("CreateEndpointConfig").at("/ProductionVariants/0");
-    assertThat(variant.has("ServerlessConfig")).isTrue();
-    assertThat(variant.has("InstanceType")).isFalse();
-    assertThat(deploy("--kind", "async").code()).isZero();
-    assertThat(
-            made("CreateEndpointConfig")
-                .at("/AsyncInferenceConfig/OutputConfig/S3OutputPath")
-                .asText())
-        .isEqualTo("s3://my-bucket/async/");
-    assertThat(deploy("--kind", "multi-model").code()).isZero();
-    assertThat(made("CreateModel").at("/PrimaryContainer/Mode").asText()).isEqualTo("MultiModel");
-  }
+    @Test
+    void aKindHasWhatItNeeds() throws Exception {
+        assertThat(deploy("--kind", "serverless").code()).isZero();
+        var variant = made("CreateEndpointConfig").at("/ProductionVariants/0");
+        assertThat(variant.has("ServerlessConfig")).isTrue();
+        assertThat(variant.has("InstanceType")).isFalse();
+        assertThat(deploy("--kind", "async").code()).isZero();
+        assertThat(made("CreateEndpointConfig")
+                        .at("/AsyncInferenceConfig/OutputConfig/S3OutputPath")
+                        .asText())
+                .isEqualTo("s3://my-bucket/async/");
+        assertThat(deploy("--kind", "multi-model").code()).isZero();
+        assertThat(made("CreateModel").at("/PrimaryContainer/Mode").asText()).isEqualTo("MultiModel");
+    }
 
-  @Test
-  void aProblemIsOneLine() throws Exception {
-    assertFails(deploy("--role", "berth"), "Invalid length for parameter ExecutionRoleArn");
-    // Debian's SDK is older than the parameter.
-    assertFails(
-        deploy("--inference-ami", "al2-ami-sagemaker-inference-gpu-3-1"), "InferenceAmiVersion");
-    sagemaker.statuses("Failed");
-    assertFails(deploy(), "The container did not pass the ping health check");
-    assertThat(deploy().code()).isZero();
-    sagemaker.rollBack();
-    assertFails(deploy("--instances", "3"), "qa was rolled back: SageMaker gives no reason");
-    sagemaker.refuse("UpdateEndpoint");
-    assertFails(deploy("--instances", "2"), "not authorized to perform: sagemaker:UpdateEndpoint");
-  }
+    @Test
+    void aProblemIsOneLine() throws Exception {
+        assertFails(deploy("--role", "berth"), "Invalid length for parameter ExecutionRoleArn");
+        // Debian's SDK is older than the parameter.
+        assertFails(deploy("--inference-ami", "al2-ami-sagemaker-inference-gpu-3-1"), "InferenceAmiVersion");
+        sagemaker.statuses("Failed");
+        assertFails(deploy(), "The container did not pass the ping health check");
+        assertThat(deploy().code()).isZero();
+        sagemaker.rollBack();
+        assertFails(deploy("--instances", "3"), "qa was rolled back: SageMaker gives no reason");
+        sagemaker.refuse("UpdateEndpoint");
+        assertFails(deploy("--instances", "2"), "not authorized to perform: sagemaker:UpdateEndpoint");
+    }
 
-  private static void assertFails(Run run, String message) {
-    assertThat(run.code()).isEqualTo(1);
-    assertThat(run.err()).startsWith("deploy.py: ").contains(message).doesNotContain("Traceback");
-  }
+    private static void assertFails(Run run, String message) {
+        assertThat(run.code()).isEqualTo(1);
+        assertThat(run.err()).startsWith("deploy.py: ").contains(message).doesNotContain("Traceback");
+    }
 
-  private JsonNode made(String action) {
-    return sagemaker.calls().stream()
-        .filter(call -> call.action().equals(action))
-        .findFirst()
-        .orElseThrow()
-        .parameters();
-  }
+    private JsonNode made(String action) {
+        return sagemaker.calls().stream()
+                .filter(call -> call.action().equals(action))
+                .findFirst()
+                .orElseThrow()
+                .parameters();
+    }
 
-  private static List<String> actions(List<FakeSageMaker.Call> calls) {
-    return calls.stream().map(FakeSageMaker.Call::action).toList();
-  }
+    private static List<String> actions(List<FakeSageMaker.Call> calls) {
+        return calls.stream().map(FakeSageMaker.Call::action).toList();
+    }
 
-  private Run deploy(String... options) throws Exception {
-    var command =
-        new ArrayList<>(
-            List.of(
+    private Run deploy(String... options) throws Exception {
+        var command = new ArrayList<>(List.of(
                 "docker",
                 "run",
                 "--rm",
@@ -160,10 +156,10 @@ class SageMakerScriptTest {
                 "0",
                 "--endpoint-url",
                 "http://127.0.0.1:" + sagemaker.port()));
-    command.addAll(List.of(options));
-    var err = directory.resolve("err");
-    var process = new ProcessBuilder(command).redirectError(err.toFile()).start();
-    var out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    return new Run(process.waitFor(), out, Files.readString(err));
-  }
+        command.addAll(List.of(options));
+        var err = directory.resolve("err");
+        var process = new ProcessBuilder(command).redirectError(err.toFile()).start();
+        var out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        return new Run(process.waitFor(), out, Files.readString(err));
+    }
 }

@@ -11,32 +11,28 @@ import org.junit.jupiter.api.Test;
 
 class AsyncConfigTest {
 
-  @Test
-  void theSettingsAreRead() {
-    assertThat(read(Map.of()))
-        .isEqualTo(
-            new AsyncConfig(
-                Optional.empty(), Optional.empty(), Optional.empty(), 4, 100, Optional.empty()));
-    assertThat(
-            read(
-                Map.of(
-                    "BERTH_ASYNC_OUTPUT", "s3://bucket/out",
-                    "BERTH_ASYNC_FAILURES", "failures",
-                    "BERTH_ASYNC_INPUT", "src",
-                    "BERTH_ASYNC_CONCURRENCY", "2",
-                    "BERTH_ASYNC_QUEUE", "7",
-                    "AWS_ENDPOINT_URL_S3", "http://localhost:9000")))
-        .isEqualTo(
-            new AsyncConfig(
-                Optional.of("s3://bucket/out"),
-                Optional.of("failures"),
-                Optional.of(Path.of("src")),
-                2,
-                7,
-                Optional.of(URI.create("http://localhost:9000"))));
-  }
+    @Test
+    void theSettingsAreRead() {
+        assertThat(read(Map.of()))
+                .isEqualTo(new AsyncConfig(
+                        Optional.empty(), Optional.empty(), Optional.empty(), 4, 100, Optional.empty()));
+        assertThat(read(Map.of(
+                        "BERTH_ASYNC_OUTPUT", "s3://bucket/out",
+                        "BERTH_ASYNC_FAILURES", "failures",
+                        "BERTH_ASYNC_INPUT", "src",
+                        "BERTH_ASYNC_CONCURRENCY", "2",
+                        "BERTH_ASYNC_QUEUE", "7",
+                        "AWS_ENDPOINT_URL_S3", "http://localhost:9000")))
+                .isEqualTo(new AsyncConfig(
+                        Optional.of("s3://bucket/out"),
+                        Optional.of("failures"),
+                        Optional.of(Path.of("src")),
+                        2,
+                        7,
+                        Optional.of(URI.create("http://localhost:9000"))));
+    }
 
-  private static AsyncConfig read(Map<String, String> environment) {
-    return Configuration.read(environment, Map.of(), Path.of("")).config().of(AsyncConfig.class);
-  }
+    private static AsyncConfig read(Map<String, String> environment) {
+        return Configuration.read(environment, Map.of(), Path.of("")).config().of(AsyncConfig.class);
+    }
 }

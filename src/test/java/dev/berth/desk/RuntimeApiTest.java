@@ -39,279 +39,256 @@ import software.amazon.eventstream.MessageDecoder;
 /// streams is read by the SDK's own decoder.
 class RuntimeApiTest {
 
-  private static final String STREAM = "/endpoints/any/invocations-response-stream";
+    private static final String STREAM = "/endpoints/any/invocations-response-stream";
 
-  @TempDir Path models;
+    @TempDir
+    Path models;
 
-  @Test
-  void anSdkIsAnsweredAsByAnEndpoint() throws Exception {
-    var handler =
-        new TextHandler() {
-          @Override
-          public InvocationResponse outputFn(List<String> predictions, InvocationRequest request)
-              throws IOException {
-            return super.outputFn(predictions, request)
-                .withCustomAttributes(
-                    "%s %s %s"
-                        .formatted(
-                            request.path(),
-                            request.customAttributes().orElse(""),
-                            request.inferenceId()));
-          }
+    @Test
+    void anSdkIsAnsweredAsByAnEndpoint() throws Exception {
+        var handler = new TextHandler() {
+            @Override
+            public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) throws IOException {
+                return super.outputFn(predictions, request)
+                        .withCustomAttributes("%s %s %s"
+                                .formatted(
+                                        request.path(),
+                                        request.customAttributes().orElse(""),
+                                        request.inferenceId()));
+            }
         };
-    try (var server = TestServer.with(handler).start();
-        var client = server.runtimeClient()) {
-      var answer =
-          ask(
-              client,
-              request ->
-                  request
-                      .body(SdkBytes.fromUtf8String("a\nb"))
-                      .contentType("text/plain")
-                      .accept("text/plain")
-                      .customAttributes("k=v")
-                      .inferenceId("id-1"));
-      assertThat(answer.body().asUtf8String()).isEqualTo("A\nB");
-      assertThat(answer.contentType()).isEqualTo("text/plain");
-      assertThat(answer.invokedProductionVariant()).isEqualTo("AllTraffic");
-      assertThat(answer.customAttributes()).isEqualTo("/invocations k=v id-1");
-    }
-  }
-
-  @Test
-  void whatTheContainerRefusesIsAModelError() throws Exception {
-    try (var server = TestServer.sample().start();
-        var client = server.runtimeClient()) {
-      assertThatThrownBy(() -> ask(client, request -> request.body(SdkBytes.fromUtf8String("{"))))
-          .isInstanceOfSatisfying(
-              ModelErrorException.class,
-              error -> {
-                assertThat(error.statusCode()).isEqualTo(424);
-                assertThat(error.originalStatusCode()).isEqualTo(400);
-                assertThat(error.originalMessage()).contains("body: not JSON at column 2");
-                assertThat(error.awsErrorDetails().errorMessage())
-                    .startsWith("Received client error (400) from primary with message \"{");
-              });
-      assertThatThrownBy(
-              () ->
-                  ask(
-                      client,
-                      request -> request.body(SdkBytes.fromByteArray(new byte[(25 << 20) + 1]))))
-          .isInstanceOf(ValidationErrorException.class)
-          .hasMessageContaining("found 26214401 bytes, expected at most the 26214400");
-    }
-  }
-
-  @Test
-  void ofManyModelsTheRequestNamesOne() throws Exception {
-    Files.createSymbolicLink(models.resolve("a b"), TestServer.SAMPLE_ARTIFACT);
-    var question = SdkBytes.fromUtf8String("{\"question\": \"Who?\", \"context\": \"Bob came.\"}");
-    try (var server = TestServer.ofDirectory(models).start();
-        var client = server.runtimeClient()) {
-      for (Consumer<InvokeEndpointRequest.Builder> naming :
-          List.<Consumer<InvokeEndpointRequest.Builder>>of(
-              request -> request.targetModel("a b.tar.gz"),
-              request -> request.inferenceComponentName("a b"),
-              request -> request.endpointName("a b"))) {
-        assertThat(ask(client, naming.andThen(request -> request.body(question))).body())
-            .extracting(SdkBytes::asUtf8String)
-            .asString()
-            .contains("\"answer\":\"Bob\"");
-      }
-      assertRefused(
-          client,
-          request -> request.targetModel("a b").inferenceComponentName("c"),
-          "is asked for a target model already");
-      assertThatThrownBy(() -> ask(client, request -> request.targetModel("none").body(question)))
-          .isInstanceOfSatisfying(
-              ModelErrorException.class,
-              error -> assertThat(error.originalStatusCode()).isEqualTo(404));
-    }
-  }
-
-  /// An answer of something else would look like that of what was chosen.
-  @Test
-  void whatChoosesSomethingThatTheEndpointDoesNotHaveIsAValidationError() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start();
-        var client = server.runtimeClient()) {
-      assertRefused(
-          client,
-          request -> request.targetModel("b.tar.gz"),
-          "X-Amzn-SageMaker-Target-Model: found \"b.tar.gz\", but endpoint \"any\" is no multi-model endpoint; leave it out");
-      assertRefused(
-          client, request -> request.inferenceComponentName("b"), "has no inference components");
-      assertRefused(client, request -> request.targetContainerHostname("b"), "has one container");
-      assertRefused(client, request -> request.enableExplanations("`true`"), "has no explainer");
-      assertRefused(client, request -> request.targetVariant("b"), "has one variant, AllTraffic");
-      var answer =
-          ask(
-              client,
-              request ->
-                  request
-                      .targetVariant("AllTraffic")
-                      .prefixAwareId("p")
-                      .contentType("text/plain")
-                      .body(SdkBytes.fromUtf8String("a")));
-      assertThat(answer.body().asUtf8String()).isEqualTo("A");
-
-      for (var path : List.of(STREAM, "/endpoints/any/openai/v1/chat/completions")) {
-        var refused =
-            server.send(
-                HttpRequest.newBuilder(server.uri(path))
-                    .header("X-Amzn-SageMaker-Target-Variant", "b")
-                    .POST(BodyPublishers.ofString("a"))
-                    .build());
-        assertThat(refused.statusCode()).isEqualTo(400);
-        assertThat(refused.headers().firstValue("x-amzn-ErrorType")).hasValue("ValidationError");
-      }
-    }
-  }
-
-  private static void assertRefused(
-      SageMakerRuntimeClient client,
-      Consumer<InvokeEndpointRequest.Builder> choosing,
-      String message) {
-    assertThatThrownBy(
-            () ->
-                ask(
+        try (var server = TestServer.with(handler).start();
+                var client = server.runtimeClient()) {
+            var answer = ask(
                     client,
-                    choosing.andThen(request -> request.body(SdkBytes.fromUtf8String("a")))))
-        .isInstanceOf(ValidationErrorException.class)
-        .hasMessageContaining(message);
-  }
-
-  @Test
-  void namesOfModelsAreUtf8InHeaders() throws Exception {
-    Files.createSymbolicLink(models.resolve("żółw é"), TestServer.SAMPLE_ARTIFACT);
-    var question = "{\"question\": \"Who?\", \"context\": \"Bob came.\"}";
-    try (var server = TestServer.ofDirectory(models).start()) {
-      for (var header : List.of("Target-Model: żółw é.tar.gz", "Inference-Component: żółw é")) {
-        var request =
-            "POST /endpoints/any/invocations HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\nX-Amzn-SageMaker-%s\r\n\r\n%s"
-                .formatted(question.length(), header, question);
-        try (var connection = new RawConnection(server.uri("/").getPort())) {
-          assertThat(connection.send(request.getBytes(StandardCharsets.UTF_8)).readResponse())
-              .startsWith("HTTP/1.1 200")
-              .contains("\"answer\":\"Bob\"");
+                    request -> request.body(SdkBytes.fromUtf8String("a\nb"))
+                            .contentType("text/plain")
+                            .accept("text/plain")
+                            .customAttributes("k=v")
+                            .inferenceId("id-1"));
+            assertThat(answer.body().asUtf8String()).isEqualTo("A\nB");
+            assertThat(answer.contentType()).isEqualTo("text/plain");
+            assertThat(answer.invokedProductionVariant()).isEqualTo("AllTraffic");
+            assertThat(answer.customAttributes()).isEqualTo("/invocations k=v id-1");
         }
-      }
     }
-  }
 
-  @Test
-  void sessionsAreNamedAsByAnEndpoint() throws Exception {
-    try (var server = TestServer.with(new RememberingHandler(Duration.ofMinutes(1))).start();
-        var client = server.runtimeClient()) {
-      var opened =
-          ask(
-              client,
-              request ->
-                  request
-                      .sessionId("NEW_SESSION")
-                      .body(SdkBytes.fromUtf8String("{\"requestType\": \"NEW_SESSION\"}")));
-      assertThat(opened.newSessionId()).contains("; Expires=");
-      var closed =
-          ask(
-              client,
-              request ->
-                  request
-                      .sessionId(opened.newSessionId().replaceAll(";.*", ""))
-                      .body(SdkBytes.fromUtf8String("{\"requestType\": \"CLOSE\"}")));
-      assertThat(closed.closedSessionId()).isNotEmpty();
+    @Test
+    void whatTheContainerRefusesIsAModelError() throws Exception {
+        try (var server = TestServer.sample().start();
+                var client = server.runtimeClient()) {
+            assertThatThrownBy(() -> ask(client, request -> request.body(SdkBytes.fromUtf8String("{"))))
+                    .isInstanceOfSatisfying(ModelErrorException.class, error -> {
+                        assertThat(error.statusCode()).isEqualTo(424);
+                        assertThat(error.originalStatusCode()).isEqualTo(400);
+                        assertThat(error.originalMessage()).contains("body: not JSON at column 2");
+                        assertThat(error.awsErrorDetails().errorMessage())
+                                .startsWith("Received client error (400) from primary with message \"{");
+                    });
+            assertThatThrownBy(() ->
+                            ask(client, request -> request.body(SdkBytes.fromByteArray(new byte[(25 << 20) + 1]))))
+                    .isInstanceOf(ValidationErrorException.class)
+                    .hasMessageContaining("found 26214401 bytes, expected at most the 26214400");
+        }
     }
-  }
 
-  @Test
-  void thePartsOfAStreamAreEvents() throws Exception {
-    try (var server = TestServer.with(new SpellingHandler()).start()) {
-      var answer = stream(server, "ab");
-      assertThat(answer.statusCode()).isEqualTo(200);
-      assertThat(answer.headers().firstValue("Content-Type"))
-          .hasValue("application/vnd.amazon.eventstream");
-      assertThat(answer.headers().firstValue("X-Amzn-SageMaker-Content-Type"))
-          .hasValue("text/plain");
-      var events = events(answer.body());
-      assertThat(events)
-          .allSatisfy(event -> assertThat(header(event, ":event-type")).isEqualTo("PayloadPart"));
-      assertThat(text(events)).isEqualTo("AB");
+    @Test
+    void ofManyModelsTheRequestNamesOne() throws Exception {
+        Files.createSymbolicLink(models.resolve("a b"), TestServer.SAMPLE_ARTIFACT);
+        var question = SdkBytes.fromUtf8String("{\"question\": \"Who?\", \"context\": \"Bob came.\"}");
+        try (var server = TestServer.ofDirectory(models).start();
+                var client = server.runtimeClient()) {
+            for (Consumer<InvokeEndpointRequest.Builder> naming : List.<Consumer<InvokeEndpointRequest.Builder>>of(
+                    request -> request.targetModel("a b.tar.gz"),
+                    request -> request.inferenceComponentName("a b"),
+                    request -> request.endpointName("a b"))) {
+                assertThat(ask(client, naming.andThen(request -> request.body(question)))
+                                .body())
+                        .extracting(SdkBytes::asUtf8String)
+                        .asString()
+                        .contains("\"answer\":\"Bob\"");
+            }
+            assertRefused(
+                    client,
+                    request -> request.targetModel("a b").inferenceComponentName("c"),
+                    "is asked for a target model already");
+            assertThatThrownBy(() ->
+                            ask(client, request -> request.targetModel("none").body(question)))
+                    .isInstanceOfSatisfying(
+                            ModelErrorException.class,
+                            error -> assertThat(error.originalStatusCode()).isEqualTo(404));
+        }
     }
-  }
 
-  @Test
-  void aStreamThatBreaksOffSaysSo() throws Exception {
-    try (var server = TestServer.with(new SpellingHandler()).start()) {
-      var events = events(stream(server, "ab!").body());
-      var last = events.removeLast();
-      assertThat(text(events)).isEqualTo("AB");
-      assertThat(header(last, ":message-type")).isEqualTo("exception");
-      assertThat(header(last, ":exception-type")).isEqualTo("ModelStreamError");
-      assertThat(text(List.of(last))).contains("\"ErrorCode\":\"StreamBroken\"");
+    /// An answer of something else would look like that of what was chosen.
+    @Test
+    void whatChoosesSomethingThatTheEndpointDoesNotHaveIsAValidationError() throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start();
+                var client = server.runtimeClient()) {
+            assertRefused(
+                    client,
+                    request -> request.targetModel("b.tar.gz"),
+                    "X-Amzn-SageMaker-Target-Model: found \"b.tar.gz\", but endpoint \"any\" is no multi-model endpoint; leave it out");
+            assertRefused(client, request -> request.inferenceComponentName("b"), "has no inference components");
+            assertRefused(client, request -> request.targetContainerHostname("b"), "has one container");
+            assertRefused(client, request -> request.enableExplanations("`true`"), "has no explainer");
+            assertRefused(client, request -> request.targetVariant("b"), "has one variant, AllTraffic");
+            var answer = ask(
+                    client,
+                    request -> request.targetVariant("AllTraffic")
+                            .prefixAwareId("p")
+                            .contentType("text/plain")
+                            .body(SdkBytes.fromUtf8String("a")));
+            assertThat(answer.body().asUtf8String()).isEqualTo("A");
 
-      var refused = stream(server, "0");
-      assertThat(refused.statusCode()).isEqualTo(424);
-      assertThat(refused.headers().firstValue("x-amzn-ErrorType")).hasValue("ModelError");
-      assertThat(new String(refused.body(), StandardCharsets.UTF_8))
-          .contains("line: found a 0, expected letters", "\"OriginalStatusCode\":400");
+            for (var path : List.of(STREAM, "/endpoints/any/openai/v1/chat/completions")) {
+                var refused = server.send(HttpRequest.newBuilder(server.uri(path))
+                        .header("X-Amzn-SageMaker-Target-Variant", "b")
+                        .POST(BodyPublishers.ofString("a"))
+                        .build());
+                assertThat(refused.statusCode()).isEqualTo(400);
+                assertThat(refused.headers().firstValue("x-amzn-ErrorType")).hasValue("ValidationError");
+            }
+        }
     }
-  }
 
-  /// The platform forwards this path to the container's own.
-  @Test
-  void pathsOfOpenAiArePassedOn() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start()) {
-      var answer = post(server, "/endpoints/any/openai/v1/chat/completions", "a");
-      assertThat(answer.statusCode()).isEqualTo(424);
-      assertThat(new String(answer.body(), StandardCharsets.UTF_8))
-          .contains("\"OriginalStatusCode\":404", "/v1/chat/completions");
+    private static void assertRefused(
+            SageMakerRuntimeClient client, Consumer<InvokeEndpointRequest.Builder> choosing, String message) {
+        assertThatThrownBy(() -> ask(client, choosing.andThen(request -> request.body(SdkBytes.fromUtf8String("a")))))
+                .isInstanceOf(ValidationErrorException.class)
+                .hasMessageContaining(message);
     }
-  }
 
-  @Test
-  void wherePlatformsRunTheServerThereAreNoEndpoints() throws Exception {
-    try (var server =
-        TestServer.with(new TextHandler()).set("SAGEMAKER_REGION", "eu-west-1").start()) {
-      assertThat(post(server, "/endpoints/any/invocations", "a").statusCode()).isEqualTo(404);
+    @Test
+    void namesOfModelsAreUtf8InHeaders() throws Exception {
+        Files.createSymbolicLink(models.resolve("żółw é"), TestServer.SAMPLE_ARTIFACT);
+        var question = "{\"question\": \"Who?\", \"context\": \"Bob came.\"}";
+        try (var server = TestServer.ofDirectory(models).start()) {
+            for (var header : List.of("Target-Model: żółw é.tar.gz", "Inference-Component: żółw é")) {
+                var request =
+                        "POST /endpoints/any/invocations HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\nX-Amzn-SageMaker-%s\r\n\r\n%s"
+                                .formatted(question.length(), header, question);
+                try (var connection = new RawConnection(server.uri("/").getPort())) {
+                    assertThat(connection
+                                    .send(request.getBytes(StandardCharsets.UTF_8))
+                                    .readResponse())
+                            .startsWith("HTTP/1.1 200")
+                            .contains("\"answer\":\"Bob\"");
+                }
+            }
+        }
     }
-    try (var server = TestServer.with(new TextHandler()).start()) {
-      assertThat(post(server, "/endpoints/any/other", "a").statusCode()).isEqualTo(404);
-      assertThat(server.get("/endpoints/any/invocations").statusCode()).isEqualTo(404);
+
+    @Test
+    void sessionsAreNamedAsByAnEndpoint() throws Exception {
+        try (var server = TestServer.with(new RememberingHandler(Duration.ofMinutes(1)))
+                        .start();
+                var client = server.runtimeClient()) {
+            var opened = ask(
+                    client,
+                    request -> request.sessionId("NEW_SESSION")
+                            .body(SdkBytes.fromUtf8String("{\"requestType\": \"NEW_SESSION\"}")));
+            assertThat(opened.newSessionId()).contains("; Expires=");
+            var closed = ask(
+                    client,
+                    request -> request.sessionId(opened.newSessionId().replaceAll(";.*", ""))
+                            .body(SdkBytes.fromUtf8String("{\"requestType\": \"CLOSE\"}")));
+            assertThat(closed.closedSessionId()).isNotEmpty();
+        }
     }
-  }
 
-  private static InvokeEndpointResponse ask(
-      SageMakerRuntimeClient client, Consumer<InvokeEndpointRequest.Builder> request) {
-    return client.invokeEndpoint(builder -> request.accept(builder.endpointName("any")));
-  }
+    @Test
+    void thePartsOfAStreamAreEvents() throws Exception {
+        try (var server = TestServer.with(new SpellingHandler()).start()) {
+            var answer = stream(server, "ab");
+            assertThat(answer.statusCode()).isEqualTo(200);
+            assertThat(answer.headers().firstValue("Content-Type")).hasValue("application/vnd.amazon.eventstream");
+            assertThat(answer.headers().firstValue("X-Amzn-SageMaker-Content-Type"))
+                    .hasValue("text/plain");
+            var events = events(answer.body());
+            assertThat(events)
+                    .allSatisfy(
+                            event -> assertThat(header(event, ":event-type")).isEqualTo("PayloadPart"));
+            assertThat(text(events)).isEqualTo("AB");
+        }
+    }
 
-  private static HttpResponse<byte[]> stream(TestServer server, String body) throws Exception {
-    return post(server, STREAM, body);
-  }
+    @Test
+    void aStreamThatBreaksOffSaysSo() throws Exception {
+        try (var server = TestServer.with(new SpellingHandler()).start()) {
+            var events = events(stream(server, "ab!").body());
+            var last = events.removeLast();
+            assertThat(text(events)).isEqualTo("AB");
+            assertThat(header(last, ":message-type")).isEqualTo("exception");
+            assertThat(header(last, ":exception-type")).isEqualTo("ModelStreamError");
+            assertThat(text(List.of(last))).contains("\"ErrorCode\":\"StreamBroken\"");
 
-  private static HttpResponse<byte[]> post(TestServer server, String path, String body)
-      throws Exception {
-    return server.send(
-        HttpRequest.newBuilder(server.uri(path))
-            .header("Content-Type", "text/plain")
-            .header("X-Amzn-SageMaker-Accept", "text/plain")
-            .POST(BodyPublishers.ofString(body))
-            .build(),
-        BodyHandlers.ofByteArray());
-  }
+            var refused = stream(server, "0");
+            assertThat(refused.statusCode()).isEqualTo(424);
+            assertThat(refused.headers().firstValue("x-amzn-ErrorType")).hasValue("ModelError");
+            assertThat(new String(refused.body(), StandardCharsets.UTF_8))
+                    .contains("line: found a 0, expected letters", "\"OriginalStatusCode\":400");
+        }
+    }
 
-  private static List<Message> events(byte[] body) {
-    var events = new ArrayList<Message>();
-    new MessageDecoder(events::add).feed(ByteBuffer.wrap(body));
-    return events;
-  }
+    /// The platform forwards this path to the container's own.
+    @Test
+    void pathsOfOpenAiArePassedOn() throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start()) {
+            var answer = post(server, "/endpoints/any/openai/v1/chat/completions", "a");
+            assertThat(answer.statusCode()).isEqualTo(424);
+            assertThat(new String(answer.body(), StandardCharsets.UTF_8))
+                    .contains("\"OriginalStatusCode\":404", "/v1/chat/completions");
+        }
+    }
 
-  private static String header(Message event, String name) {
-    return event.getHeaders().get(name).getString();
-  }
+    @Test
+    void wherePlatformsRunTheServerThereAreNoEndpoints() throws Exception {
+        try (var server = TestServer.with(new TextHandler())
+                .set("SAGEMAKER_REGION", "eu-west-1")
+                .start()) {
+            assertThat(post(server, "/endpoints/any/invocations", "a").statusCode())
+                    .isEqualTo(404);
+        }
+        try (var server = TestServer.with(new TextHandler()).start()) {
+            assertThat(post(server, "/endpoints/any/other", "a").statusCode()).isEqualTo(404);
+            assertThat(server.get("/endpoints/any/invocations").statusCode()).isEqualTo(404);
+        }
+    }
 
-  /// The server may put parts together.
-  private static String text(List<Message> events) {
-    return events.stream()
-        .map(event -> new String(event.getPayload(), StandardCharsets.UTF_8))
-        .collect(Collectors.joining());
-  }
+    private static InvokeEndpointResponse ask(
+            SageMakerRuntimeClient client, Consumer<InvokeEndpointRequest.Builder> request) {
+        return client.invokeEndpoint(builder -> request.accept(builder.endpointName("any")));
+    }
+
+    private static HttpResponse<byte[]> stream(TestServer server, String body) throws Exception {
+        return post(server, STREAM, body);
+    }
+
+    private static HttpResponse<byte[]> post(TestServer server, String path, String body) throws Exception {
+        return server.send(
+                HttpRequest.newBuilder(server.uri(path))
+                        .header("Content-Type", "text/plain")
+                        .header("X-Amzn-SageMaker-Accept", "text/plain")
+                        .POST(BodyPublishers.ofString(body))
+                        .build(),
+                BodyHandlers.ofByteArray());
+    }
+
+    private static List<Message> events(byte[] body) {
+        var events = new ArrayList<Message>();
+        new MessageDecoder(events::add).feed(ByteBuffer.wrap(body));
+        return events;
+    }
+
+    private static String header(Message event, String name) {
+        return event.getHeaders().get(name).getString();
+    }
+
+    /// The server may put parts together.
+    private static String text(List<Message> events) {
+        return events.stream()
+                .map(event -> new String(event.getPayload(), StandardCharsets.UTF_8))
+                .collect(Collectors.joining());
+    }
 }

@@ -25,483 +25,415 @@ import org.junit.jupiter.params.provider.CsvSource;
 /// What clients of other servers send, byte for byte as they do, and what they read of the answers.
 class ClientPathsTest {
 
-  private static final JsonMapper JSON = new JsonMapper();
-  private static final Path TASKS = Path.of("src/test/resources/tasks").toAbsolutePath();
+    private static final JsonMapper JSON = new JsonMapper();
+    private static final Path TASKS = Path.of("src/test/resources/tasks").toAbsolutePath();
 
-  @TempDir static Path directory;
+    @TempDir
+    static Path directory;
 
-  private static Map<String, TestServer> servers;
+    private static Map<String, TestServer> servers;
 
-  @BeforeAll
-  static void start() throws Exception {
-    servers =
-        Map.of(
-            "embeddings", TestServer.artifact(TASKS.resolve("sentence-embeddings-bert")).start(),
-            "classes", TestServer.artifact(TASKS.resolve("text-classification-bert")).start(),
-            "reranker", TestServer.artifact(reranker()).start(),
-            "questions", TestServer.sample().start());
-  }
-
-  @AfterAll
-  static void stop() throws Exception {
-    for (var server : servers.values()) {
-      server.close();
+    @BeforeAll
+    static void start() throws Exception {
+        servers = Map.of(
+                "embeddings",
+                        TestServer.artifact(TASKS.resolve("sentence-embeddings-bert"))
+                                .start(),
+                "classes",
+                        TestServer.artifact(TASKS.resolve("text-classification-bert"))
+                                .start(),
+                "reranker", TestServer.artifact(reranker()).start(),
+                "questions", TestServer.sample().start());
     }
-  }
 
-  /// The score of a pair is the share of its tokens that are of the second text.
-  private static Path reranker() throws Exception {
-    var sample = TestServer.SAMPLE_ARTIFACT;
-    Files.copy(sample.resolve("tokenizer.json"), directory.resolve("tokenizer.json"));
-    new OnnxModel()
-        .input("input_ids", OnnxModel.INT64, "rows", "tokens")
-        .input("token_type_ids", OnnxModel.INT64, "rows", "tokens")
-        .node(
-            "Cast",
-            List.of("token_type_ids"),
-            List.of("types"),
-            OnnxModel.attribute("to", OnnxModel.FLOAT))
-        .node(
-            "ReduceMean",
-            List.of("types"),
-            List.of("logits"),
-            OnnxModel.attribute("axes", List.of(1L)))
-        .output("logits", OnnxModel.FLOAT, "rows", 1)
-        .write(directory.resolve("model.onnx"));
-    Files.writeString(
-        directory.resolve("model.json"),
-        """
+    @AfterAll
+    static void stop() throws Exception {
+        for (var server : servers.values()) {
+            server.close();
+        }
+    }
+
+    /// The score of a pair is the share of its tokens that are of the second text.
+    private static Path reranker() throws Exception {
+        var sample = TestServer.SAMPLE_ARTIFACT;
+        Files.copy(sample.resolve("tokenizer.json"), directory.resolve("tokenizer.json"));
+        new OnnxModel()
+                .input("input_ids", OnnxModel.INT64, "rows", "tokens")
+                .input("token_type_ids", OnnxModel.INT64, "rows", "tokens")
+                .node("Cast", List.of("token_type_ids"), List.of("types"), OnnxModel.attribute("to", OnnxModel.FLOAT))
+                .node("ReduceMean", List.of("types"), List.of("logits"), OnnxModel.attribute("axes", List.of(1L)))
+                .output("logits", OnnxModel.FLOAT, "rows", 1)
+                .write(directory.resolve("model.onnx"));
+        Files.writeString(directory.resolve("model.json"), """
         {"format": 1, "target": "cpu", "precision": "fp32", "maxSequenceLength": 16,
          "task": "text-classification", "inputs": ["input_ids", "token_type_ids"],
          "outputs": ["logits"], "labels": ["LABEL_0"], "shapes": "dynamic", "files": [{"path": "model.onnx"}],
          "pair": {"before": [101], "between": [102], "after": [102],
                   "padding": 0, "questionType": 0, "contextType": 1}}""");
-    return directory;
-  }
-
-  private static HttpResponse<String> post(String server, String path, String body)
-      throws Exception {
-    var asked = servers.get(server);
-    return asked.send(
-        HttpRequest.newBuilder(asked.uri(path))
-            .header("Content-Type", "application/json")
-            .POST(BodyPublishers.ofString(body))
-            .build());
-  }
-
-  private static JsonNode ask(String server, String path, String body) throws Exception {
-    var response = post(server, path, body);
-    assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-    assertThat(response.headers().firstValue("Content-Type")).contains("application/json");
-    return JSON.readTree(response.body());
-  }
-
-  private static JsonNode own(String server, String body) throws Exception {
-    return JSON.readTree(
-        servers.get(server).invoke(body, "Content-Type", "application/json").body());
-  }
-
-  private static double length(JsonNode vector) {
-    return Math.sqrt(vector.valueStream().mapToDouble(JsonNode::doubleValue).map(x -> x * x).sum());
-  }
-
-  @Test
-  void textEmbeddingsAreOfLengthOneUnlessAsked() throws Exception {
-    // What LlamaIndex sends.
-    var vectors =
-        ask(
-            "embeddings",
-            "/embed",
-            "{\"inputs\": [\"The lamp.\", \"It works.\"], \"truncate\": true}");
-    assertThat(vectors)
-        .isEqualTo(
-            own(
-                "embeddings",
-                """
-                {"inputs": ["The lamp.", "It works."], "parameters": {"normalize_embeddings": true}}"""));
-    assertThat(length(vectors.path(1))).isCloseTo(1, within(1e-5));
-    assertThat(ask("embeddings", "/embed", "{\"inputs\": \"The lamp.\", \"normalize\": false}"))
-        .isEqualTo(own("embeddings", "[\"The lamp.\"]"));
-    assertThat(
-            ask("embeddings", "/embed", "{\"inputs\": \"The lamp.\", \"dimensions\": 4}").path(0))
-        .hasSize(4);
-  }
-
-  @Test
-  void aTextThatIsTooLongIsCutUnlessAsked() throws Exception {
-    var text = "the lamp ".repeat(60);
-    assertThat(ask("embeddings", "/embed", "{\"inputs\": \"%s\"}".formatted(text))).hasSize(1);
-    var response =
-        post("embeddings", "/embed", "{\"inputs\": \"%s\", \"truncate\": false}".formatted(text));
-    assertThat(response.statusCode()).isEqualTo(422);
-    assertThat(JSON.readTree(response.body()).path("error").textValue())
-        .startsWith("inputs[0]: found 122 tokens, expected at most the 40 that the model takes");
-  }
-
-  @ParameterizedTest
-  @CsvSource({"/similarity", "/"})
-  void sentencesAreComparedWithOne(String path) throws Exception {
-    var scores =
-        ask(
-            "embeddings",
-            path,
-            """
-            {"inputs": {"source_sentence": "The lamp.", "sentences": ["The lamp.", "It works."]}, "parameters": {}}""");
-    assertThat(scores).hasSize(2);
-    assertThat(scores.path(0).doubleValue()).isCloseTo(1, within(1e-5));
-    var vectors = ask("embeddings", "/embed", "{\"inputs\": [\"The lamp.\", \"It works.\"]}");
-    double product = 0;
-    for (int i = 0; i < vectors.path(0).size(); i++) {
-      product += vectors.path(0).path(i).doubleValue() * vectors.path(1).path(i).doubleValue();
+        return directory;
     }
-    assertThat(scores.path(1).doubleValue()).isCloseTo(product, within(1e-5));
-  }
 
-  private static final String LONGER = "one two three four";
+    private static HttpResponse<String> post(String server, String path, String body) throws Exception {
+        var asked = servers.get(server);
+        return asked.send(HttpRequest.newBuilder(asked.uri(path))
+                .header("Content-Type", "application/json")
+                .POST(BodyPublishers.ofString(body))
+                .build());
+    }
 
-  @Test
-  void textsAreRankedTheBestFirst() throws Exception {
-    // What LiteLLM sends to a reranker of Text Embeddings Inference.
-    var ranks =
-        ask(
-            "reranker",
-            "/rerank",
-            """
+    private static JsonNode ask(String server, String path, String body) throws Exception {
+        var response = post(server, path, body);
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        assertThat(response.headers().firstValue("Content-Type")).contains("application/json");
+        return JSON.readTree(response.body());
+    }
+
+    private static JsonNode own(String server, String body) throws Exception {
+        return JSON.readTree(servers.get(server)
+                .invoke(body, "Content-Type", "application/json")
+                .body());
+    }
+
+    private static double length(JsonNode vector) {
+        return Math.sqrt(vector.valueStream()
+                .mapToDouble(JsonNode::doubleValue)
+                .map(x -> x * x)
+                .sum());
+    }
+
+    @Test
+    void textEmbeddingsAreOfLengthOneUnlessAsked() throws Exception {
+        // What LlamaIndex sends.
+        var vectors = ask("embeddings", "/embed", "{\"inputs\": [\"The lamp.\", \"It works.\"], \"truncate\": true}");
+        assertThat(vectors).isEqualTo(own("embeddings", """
+                {"inputs": ["The lamp.", "It works."], "parameters": {"normalize_embeddings": true}}"""));
+        assertThat(length(vectors.path(1))).isCloseTo(1, within(1e-5));
+        assertThat(ask("embeddings", "/embed", "{\"inputs\": \"The lamp.\", \"normalize\": false}"))
+                .isEqualTo(own("embeddings", "[\"The lamp.\"]"));
+        assertThat(ask("embeddings", "/embed", "{\"inputs\": \"The lamp.\", \"dimensions\": 4}")
+                        .path(0))
+                .hasSize(4);
+    }
+
+    @Test
+    void aTextThatIsTooLongIsCutUnlessAsked() throws Exception {
+        var text = "the lamp ".repeat(60);
+        assertThat(ask("embeddings", "/embed", "{\"inputs\": \"%s\"}".formatted(text)))
+                .hasSize(1);
+        var response = post("embeddings", "/embed", "{\"inputs\": \"%s\", \"truncate\": false}".formatted(text));
+        assertThat(response.statusCode()).isEqualTo(422);
+        assertThat(JSON.readTree(response.body()).path("error").textValue())
+                .startsWith("inputs[0]: found 122 tokens, expected at most the 40 that the model takes");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"/similarity", "/"})
+    void sentencesAreComparedWithOne(String path) throws Exception {
+        var scores = ask("embeddings", path, """
+            {"inputs": {"source_sentence": "The lamp.", "sentences": ["The lamp.", "It works."]}, "parameters": {}}""");
+        assertThat(scores).hasSize(2);
+        assertThat(scores.path(0).doubleValue()).isCloseTo(1, within(1e-5));
+        var vectors = ask("embeddings", "/embed", "{\"inputs\": [\"The lamp.\", \"It works.\"]}");
+        double product = 0;
+        for (int i = 0; i < vectors.path(0).size(); i++) {
+            product += vectors.path(0).path(i).doubleValue()
+                    * vectors.path(1).path(i).doubleValue();
+        }
+        assertThat(scores.path(1).doubleValue()).isCloseTo(product, within(1e-5));
+    }
+
+    private static final String LONGER = "one two three four";
+
+    @Test
+    void textsAreRankedTheBestFirst() throws Exception {
+        // What LiteLLM sends to a reranker of Text Embeddings Inference.
+        var ranks = ask("reranker", "/rerank", """
             {"raw_scores": false, "truncation_direction": "Right", "query": "one", "texts": ["two", "%s"],
-             "top_n": 2, "return_text": true}"""
-                .formatted(LONGER));
-    assertThat(ranks.toString())
-        .matches(
-            "\\[\\{\"index\":1,\"score\":0\\.65\\d+,\"text\":\"%s\"},\\{\"index\":0,\"score\":0\\.59\\d+,\"text\":\"two\"}]"
-                .formatted(LONGER));
-    var raw =
-        ask(
-            "reranker",
-            "/rerank",
-            "{\"query\": \"one\", \"texts\": [\"two\", \"%s\"], \"raw_scores\": true}"
-                .formatted(LONGER));
-    // [CLS] one [SEP] two [SEP]
-    assertThat(raw.path(1).toString()).isEqualTo("{\"index\":0,\"score\":0.4}");
-  }
+             "top_n": 2, "return_text": true}""".formatted(LONGER));
+        assertThat(ranks.toString())
+                .matches(
+                        "\\[\\{\"index\":1,\"score\":0\\.65\\d+,\"text\":\"%s\"},\\{\"index\":0,\"score\":0\\.59\\d+,\"text\":\"two\"}]"
+                                .formatted(LONGER));
+        var raw = ask(
+                "reranker",
+                "/rerank",
+                "{\"query\": \"one\", \"texts\": [\"two\", \"%s\"], \"raw_scores\": true}".formatted(LONGER));
+        // [CLS] one [SEP] two [SEP]
+        assertThat(raw.path(1).toString()).isEqualTo("{\"index\":0,\"score\":0.4}");
+    }
 
-  @Test
-  void textsAreClassified() throws Exception {
-    var one = ask("classes", "/predict", "{\"inputs\": \"The lamp.\"}");
-    assertThat(one)
-        .isEqualTo(
-            own("classes", "{\"inputs\": \"The lamp.\", \"parameters\": {\"top_k\": null}}"));
-    assertThat(one).hasSize(3);
-    assertThat(ask("classes", "/predict", "{\"inputs\": [\"The lamp.\", \"It works.\"]}"))
-        .as("a pair")
-        .isEqualTo(
-            own(
-                    "classes",
-                    """
-                {"inputs": [{"text": "The lamp.", "text_pair": "It works."}], "parameters": {"top_k": null}}""")
-                .path(0));
-    assertThat(
-            ask(
-                "classes",
-                "/predict",
-                "{\"inputs\": [[\"The lamp.\"], [\"The lamp.\", \"It works.\"]], \"raw_scores\": true}"))
-        .isEqualTo(
-            own(
-                "classes",
-                """
+    @Test
+    void textsAreClassified() throws Exception {
+        var one = ask("classes", "/predict", "{\"inputs\": \"The lamp.\"}");
+        assertThat(one).isEqualTo(own("classes", "{\"inputs\": \"The lamp.\", \"parameters\": {\"top_k\": null}}"));
+        assertThat(one).hasSize(3);
+        assertThat(ask("classes", "/predict", "{\"inputs\": [\"The lamp.\", \"It works.\"]}"))
+                .as("a pair")
+                .isEqualTo(own("classes", """
+                {"inputs": [{"text": "The lamp.", "text_pair": "It works."}], "parameters": {"top_k": null}}""").path(0));
+        assertThat(ask(
+                        "classes",
+                        "/predict",
+                        "{\"inputs\": [[\"The lamp.\"], [\"The lamp.\", \"It works.\"]], \"raw_scores\": true}"))
+                .isEqualTo(own("classes", """
                 {"inputs": ["The lamp.", {"text": "The lamp.", "text_pair": "It works."}],
                  "parameters": {"top_k": null, "function_to_apply": "none"}}"""));
-  }
+    }
 
-  @Test
-  void theServerSaysItsHealthAndItsVersion() throws Exception {
-    assertThat(servers.get("classes").get("/health").statusCode()).isEqualTo(200);
-    assertThat(servers.get("classes").get("/version").body()).isEqualTo(ServingMetrics.version());
-  }
+    @Test
+    void theServerSaysItsHealthAndItsVersion() throws Exception {
+        assertThat(servers.get("classes").get("/health").statusCode()).isEqualTo(200);
+        assertThat(servers.get("classes").get("/version").body()).isEqualTo(ServingMetrics.version());
+    }
 
-  /// What `InferenceClient` sends to the address of a model.
-  @Test
-  void aModelIsDescribedWithoutBeingAsked() throws Exception {
-    var info = JSON.readTree(servers.get("embeddings").get("/info").body());
-    assertThat(info.path("max_input_length").intValue()).isEqualTo(40);
-    assertThat(info.path("model_dtype").textValue()).isEqualTo("float32");
-    assertThat(info.path("model_type").has("embedding")).isTrue();
-    var classes = JSON.readTree(servers.get("classes").get("/info").body());
-    assertThat(classes.at("/model_type/classifier/id2label/0").textValue()).isEqualTo("negative");
-    assertThat(classes.at("/model_type/classifier/label2id/negative").intValue()).isZero();
-    var reranker = JSON.readTree(servers.get("reranker").get("/info").body());
-    assertThat(reranker.at("/model_type/reranker/id2label/0").textValue()).isEqualTo("LABEL_0");
-  }
+    /// What `InferenceClient` sends to the address of a model.
+    @Test
+    void aModelIsDescribedWithoutBeingAsked() throws Exception {
+        var info = JSON.readTree(servers.get("embeddings").get("/info").body());
+        assertThat(info.path("max_input_length").intValue()).isEqualTo(40);
+        assertThat(info.path("model_dtype").textValue()).isEqualTo("float32");
+        assertThat(info.path("model_type").has("embedding")).isTrue();
+        var classes = JSON.readTree(servers.get("classes").get("/info").body());
+        assertThat(classes.at("/model_type/classifier/id2label/0").textValue()).isEqualTo("negative");
+        assertThat(classes.at("/model_type/classifier/label2id/negative").intValue())
+                .isZero();
+        var reranker = JSON.readTree(servers.get("reranker").get("/info").body());
+        assertThat(reranker.at("/model_type/reranker/id2label/0").textValue()).isEqualTo("LABEL_0");
+    }
 
-  @Test
-  void tokensHavePlacesInBytesAndBecomeTextsAgain() throws Exception {
-    var tokens = ask("embeddings", "/tokenize", "{\"inputs\": \"é lamp\"}").path(0);
-    assertThat(tokens.path(0).path("special").booleanValue()).isTrue();
-    assertThat(tokens.path(0).path("start").isNull()).isTrue();
-    var plain =
-        ask("embeddings", "/tokenize", "{\"inputs\": [\"é lamp\"], \"add_special_tokens\": false}")
-            .path(0);
-    assertThat(plain).hasSize(tokens.size() - 2);
-    // é has two bytes.
-    assertThat(plain.path(0).path("stop").intValue()).isEqualTo(2);
-    assertThat(plain.path(1).path("start").intValue()).isEqualTo(3);
-    assertThat(plain.path(plain.size() - 1).path("stop").intValue()).isEqualTo(7);
-    var ids = tokens.findValuesAsText("id").toString();
-    var whole = ask("embeddings", "/decode", "{\"ids\": %s}".formatted(ids));
-    assertThat(ask("embeddings", "/decode", "{\"ids\": [%s]}".formatted(ids))).isEqualTo(whole);
-    assertThat(
-            ask(
-                    "embeddings",
-                    "/decode",
-                    "{\"ids\": %s, \"skip_special_tokens\": false}".formatted(ids))
-                .path(0)
-                .textValue())
-        .contains(whole.path(0).textValue())
-        .startsWith("[CLS]");
-  }
+    @Test
+    void tokensHavePlacesInBytesAndBecomeTextsAgain() throws Exception {
+        var tokens = ask("embeddings", "/tokenize", "{\"inputs\": \"é lamp\"}").path(0);
+        assertThat(tokens.path(0).path("special").booleanValue()).isTrue();
+        assertThat(tokens.path(0).path("start").isNull()).isTrue();
+        var plain = ask("embeddings", "/tokenize", "{\"inputs\": [\"é lamp\"], \"add_special_tokens\": false}")
+                .path(0);
+        assertThat(plain).hasSize(tokens.size() - 2);
+        // é has two bytes.
+        assertThat(plain.path(0).path("stop").intValue()).isEqualTo(2);
+        assertThat(plain.path(1).path("start").intValue()).isEqualTo(3);
+        assertThat(plain.path(plain.size() - 1).path("stop").intValue()).isEqualTo(7);
+        var ids = tokens.findValuesAsText("id").toString();
+        var whole = ask("embeddings", "/decode", "{\"ids\": %s}".formatted(ids));
+        assertThat(ask("embeddings", "/decode", "{\"ids\": [%s]}".formatted(ids)))
+                .isEqualTo(whole);
+        assertThat(ask("embeddings", "/decode", "{\"ids\": %s, \"skip_special_tokens\": false}".formatted(ids))
+                        .path(0)
+                        .textValue())
+                .contains(whole.path(0).textValue())
+                .startsWith("[CLS]");
+    }
 
-  @Test
-  void jinasFieldsOfEmbeddingsAreRead() throws Exception {
-    var answer =
-        ask(
-            "embeddings",
-            "/v1/embeddings",
-            """
+    @Test
+    void jinasFieldsOfEmbeddingsAreRead() throws Exception {
+        var answer = ask("embeddings", "/v1/embeddings", """
             {"model": "m", "input": [{"text": "The lamp."}], "task": "retrieval.query", "normalized": true,
              "embedding_type": "float"}""");
-    assertThat(length(answer.at("/data/0/embedding"))).isCloseTo(1, within(1e-5));
-    assertThat(answer.at("/data/0/embedding").size()).isEqualTo(16);
-  }
+        assertThat(length(answer.at("/data/0/embedding"))).isCloseTo(1, within(1e-5));
+        assertThat(answer.at("/data/0/embedding").size()).isEqualTo(16);
+    }
 
-  @Test
-  void huggingFacesClientAsksAtTheRoot() throws Exception {
-    assertThat(
-            ask(
-                "embeddings",
-                "/",
-                "{\"inputs\": \"The lamp.\", \"normalize\": false, \"truncate\": true}"))
-        .isEqualTo(own("embeddings", "[\"The lamp.\"]"));
-    assertThat(
-            ask("classes", "/", "{\"inputs\": \"The lamp.\", \"parameters\": {\"top_k\": 2}}")
-                .path(0))
-        .as("the client takes the first of a list")
-        .hasSize(2)
-        .isEqualTo(own("classes", "{\"inputs\": \"The lamp.\", \"parameters\": {\"top_k\": 2}}"));
-    assertThat(ask("classes", "/", "{\"inputs\": \"The lamp.\", \"parameters\": {}}").path(0))
-        .hasSize(3);
-    assertThat(
-            ask(
-                    "questions",
-                    "/",
-                    """
-                    {"inputs": {"question": "Who?", "context": "Marie Curie was born in Warsaw."}, "parameters": {}}""")
-                .path("answer")
-                .textValue())
-        .isEqualTo("Marie Curie");
-    assertThat(servers.get("questions").get("/").body()).contains("<!doctype html>");
-  }
+    @Test
+    void huggingFacesClientAsksAtTheRoot() throws Exception {
+        assertThat(ask("embeddings", "/", "{\"inputs\": \"The lamp.\", \"normalize\": false, \"truncate\": true}"))
+                .isEqualTo(own("embeddings", "[\"The lamp.\"]"));
+        assertThat(ask("classes", "/", "{\"inputs\": \"The lamp.\", \"parameters\": {\"top_k\": 2}}")
+                        .path(0))
+                .as("the client takes the first of a list")
+                .hasSize(2)
+                .isEqualTo(own("classes", "{\"inputs\": \"The lamp.\", \"parameters\": {\"top_k\": 2}}"));
+        assertThat(ask("classes", "/", "{\"inputs\": \"The lamp.\", \"parameters\": {}}")
+                        .path(0))
+                .hasSize(3);
+        assertThat(ask("questions", "/", """
+                    {"inputs": {"question": "Who?", "context": "Marie Curie was born in Warsaw."}, "parameters": {}}""").path("answer").textValue()).isEqualTo("Marie Curie");
+        assertThat(servers.get("questions").get("/").body()).contains("<!doctype html>");
+    }
 
-  @Test
-  void kservesClientOfVersion1SeesThatTheServerLives() throws Exception {
-    var server = servers.get("questions");
-    var request = HttpRequest.newBuilder(server.uri("/"));
-    var forClient = server.send(request.copy().header("Accept", "*/*").build());
-    assertThat(JSON.readTree(forClient.body()).path("status").textValue()).isEqualTo("alive");
-    assertThat(forClient.headers().firstValue("Vary")).contains("Accept");
-    // What a browser sends.
-    var forPeople = request.header("Accept", "text/html,application/xhtml+xml,*/*;q=0.8").build();
-    assertThat(server.send(forPeople).body()).contains("<!doctype html>");
-  }
+    @Test
+    void kservesClientOfVersion1SeesThatTheServerLives() throws Exception {
+        var server = servers.get("questions");
+        var request = HttpRequest.newBuilder(server.uri("/"));
+        var forClient = server.send(request.copy().header("Accept", "*/*").build());
+        assertThat(JSON.readTree(forClient.body()).path("status").textValue()).isEqualTo("alive");
+        assertThat(forClient.headers().firstValue("Vary")).contains("Accept");
+        // What a browser sends.
+        var forPeople = request.header("Accept", "text/html,application/xhtml+xml,*/*;q=0.8")
+                .build();
+        assertThat(server.send(forPeople).body()).contains("<!doctype html>");
+    }
 
-  /// What Cohere's clients send, and Jina's documentation.
-  @Test
-  void documentsAreRankedAsByCohereAndJina() throws Exception {
-    var first =
-        ask(
-            "reranker",
-            "/v1/rerank",
-            """
-            {"model": "mine", "query": "one", "documents": ["two", {"text": "%s"}], "top_n": 1}"""
-                .formatted(LONGER));
-    assertThat(first.path("results")).hasSize(1);
-    assertThat(first.at("/results/0/index").intValue()).isEqualTo(1);
-    assertThat(first.at("/results/0/relevance_score").doubleValue()).isBetween(0.65, 0.66);
-    assertThat(first.at("/results/0/document/text").textValue()).isEqualTo(LONGER);
-    assertThat(first.path("id").textValue()).isNotEmpty();
-    assertThat(first.at("/usage/total_tokens").intValue()).isEqualTo(5 + 8);
-    assertThat(first.at("/meta/api_version/version").textValue()).isEqualTo("1");
-    var second =
-        ask(
-            "reranker",
-            "/v2/rerank",
-            """
-            {"model": "mine", "query": "one", "documents": ["two", "%s"], "max_tokens_per_doc": 4096}"""
-                .formatted(LONGER));
-    assertThat(second.path("results")).hasSize(2);
-    assertThat(second.path("results").path(0)).hasSize(2);
-    assertThat(second.at("/meta/tokens/input_tokens").intValue()).isEqualTo(5 + 8);
-  }
+    /// What Cohere's clients send, and Jina's documentation.
+    @Test
+    void documentsAreRankedAsByCohereAndJina() throws Exception {
+        var first = ask("reranker", "/v1/rerank", """
+            {"model": "mine", "query": "one", "documents": ["two", {"text": "%s"}], "top_n": 1}""".formatted(LONGER));
+        assertThat(first.path("results")).hasSize(1);
+        assertThat(first.at("/results/0/index").intValue()).isEqualTo(1);
+        assertThat(first.at("/results/0/relevance_score").doubleValue()).isBetween(0.65, 0.66);
+        assertThat(first.at("/results/0/document/text").textValue()).isEqualTo(LONGER);
+        assertThat(first.path("id").textValue()).isNotEmpty();
+        assertThat(first.at("/usage/total_tokens").intValue()).isEqualTo(5 + 8);
+        assertThat(first.at("/meta/api_version/version").textValue()).isEqualTo("1");
+        var second = ask("reranker", "/v2/rerank", """
+            {"model": "mine", "query": "one", "documents": ["two", "%s"], "max_tokens_per_doc": 4096}""".formatted(LONGER));
+        assertThat(second.path("results")).hasSize(2);
+        assertThat(second.path("results").path(0)).hasSize(2);
+        assertThat(second.at("/meta/tokens/input_tokens").intValue()).isEqualTo(5 + 8);
+    }
 
-  @Test
-  void textsAreEmbeddedAsByCohere() throws Exception {
-    var vectors = own("embeddings", "[\"The lamp.\", \"It works.\"]");
-    var body =
-        """
+    @Test
+    void textsAreEmbeddedAsByCohere() throws Exception {
+        var vectors = own("embeddings", "[\"The lamp.\", \"It works.\"]");
+        var body = """
         {"texts": ["The lamp.", "It works."], "model": "mine", "input_type": "search_document"%s}""";
-    var first = ask("embeddings", "/v1/embed", body.formatted(""));
-    assertThat(first.path("response_type").textValue()).isEqualTo("embeddings_floats");
-    assertThat(first.path("embeddings")).isEqualTo(vectors);
-    assertThat(first.path("texts")).hasSize(2);
-    var typed = body.formatted(", \"embedding_types\": [\"float\"], \"truncate\": \"NONE\"");
-    for (var path : List.of("/v1/embed", "/v2/embed")) {
-      var answer = ask("embeddings", path, typed);
-      assertThat(answer.path("response_type").textValue()).isEqualTo("embeddings_by_type");
-      assertThat(answer.at("/embeddings/float")).isEqualTo(vectors);
-      assertThat(answer.at("/meta/tokens/input_tokens").intValue()).isGreaterThan(4);
+        var first = ask("embeddings", "/v1/embed", body.formatted(""));
+        assertThat(first.path("response_type").textValue()).isEqualTo("embeddings_floats");
+        assertThat(first.path("embeddings")).isEqualTo(vectors);
+        assertThat(first.path("texts")).hasSize(2);
+        var typed = body.formatted(", \"embedding_types\": [\"float\"], \"truncate\": \"NONE\"");
+        for (var path : List.of("/v1/embed", "/v2/embed")) {
+            var answer = ask("embeddings", path, typed);
+            assertThat(answer.path("response_type").textValue()).isEqualTo("embeddings_by_type");
+            assertThat(answer.at("/embeddings/float")).isEqualTo(vectors);
+            assertThat(answer.at("/meta/tokens/input_tokens").intValue()).isGreaterThan(4);
+        }
     }
-  }
 
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      quoteCharacter = '`',
-      value = {
-        "embeddings|/embed|{\"inputs\": []}|inputs: found an empty list, expected at least one text",
-        "embeddings|/embed|{\"inputs\": [1, 2]}|inputs: found a list, expected a text or a list of texts",
-        "embeddings|/embed|{\"inputs\": \"a\", \"prompt_name\": \"query\"}|prompt_name: found the text \"query\", expected null, as this model supports nothing else",
-        "embeddings|/embed|{\"inputs\": \"a\", \"normalise\": true}|body: found the unknown parameter \"normalise\", expected normalize",
-        "embeddings|/embed|{\"inputs\": \"a\", \"dimensions\": 0}|dimensions: found 0, expected a whole number of at least 1",
-        "embeddings|/similarity|{\"inputs\": \"a\"}|inputs: found the text \"a\", expected an object",
-        "embeddings|/similarity|{\"inputs\": {\"sentences\": [\"a\"]}}|inputs.source_sentence: found nothing, expected a text",
-        "classes|/predict|{\"inputs\": [\"a\", \"b\", \"c\"]}|inputs: found a list, expected a text, or a list of one or two texts",
-        "embeddings|/tokenize|{\"inputs\": []}|inputs: found a list, expected a text or a list of texts, at least one",
-        "embeddings|/tokenize|{\"inputs\": 5}|inputs: found 5, expected a text or a list of texts",
-        "embeddings|/decode|{\"ids\": [1, -2]}|ids: found a list, expected token ids, or a list of lists of them",
-        "embeddings|/decode|{}|ids: found nothing, expected token ids, or a list of lists of them",
-        "classes|/predict|{\"inputs\": [[\"a\"], 5]}|inputs[1]: found 5, expected a text, or a list of one or two texts",
-        "reranker|/rerank|{\"texts\": [\"a\"]}|query: found nothing, expected a text",
-        "reranker|/rerank|{\"query\": \"a\", \"texts\": [\"a\", null]}|texts: found a list, expected a text or a list of texts",
-        "classes|/rerank|{\"query\": \"a\", \"texts\": [\"a\"]}|model: found 3 labels for a text, expected a reranker, whose model has one",
-        "reranker|/rerank|{\"query\": \"a\", \"texts\": [\"a\", \"one two three four five six seven eight nine ten eleven twelve thirteen\"], \"truncate\": false}|texts[1]: found 17 tokens, expected at most the 16 that the model takes; \"parameters\": {\"truncation\": true} cuts longer texts",
-      })
-  void whatIsWrongIsNamedAsTextEmbeddingsInferenceDoes(
-      String server, String path, String body, String message) throws Exception {
-    var response = post(server, path, body);
-    assertThat(response.statusCode()).as(response.body()).isEqualTo(422);
-    assertThat(JSON.readTree(response.body()))
-        .isEqualTo(JSON.createObjectNode().put("error", message).put("error_type", "Validation"));
-  }
-
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      quoteCharacter = '`',
-      value = {
-        "reranker|/v1/rerank|{\"query\": \"a\", \"documents\": []}|documents: found an empty list, expected a list of at least one text",
-        "reranker|/v1/rerank|{\"query\": \"a\"}|documents: found nothing, expected a list of at least one text",
-        "reranker|/v1/rerank|{\"query\": \"a\", \"documents\": [{\"title\": \"b\"}]}|documents[0]: found an object, expected a text or {\"text\": …}",
-        "reranker|/v2/rerank|{\"query\": \"a\", \"documents\": [\"b\"], \"top_n\": 0}|top_n: found 0, expected a whole number of at least 1",
-        "reranker|/v2/rerank|{\"query\": \"a\", \"documents\": [\"b\"], \"rank_fields\": [\"title\"]}|rank_fields: found a list, expected [\"text\"], as this model supports nothing else",
-        "embeddings|/v2/embed|{\"texts\": [\"a\"], \"embedding_types\": [\"int8\"]}|embedding_types: found a list, expected [\"float\"], as this model supports nothing else",
-        "embeddings|/v1/embed|{\"texts\": [\"a\"], \"truncate\": \"START\"}|truncate: found the text \"START\", expected one of none, end",
-      })
-  void whatIsWrongIsNamedAsCohereDoes(String server, String path, String body, String message)
-      throws Exception {
-    var response = post(server, path, body);
-    assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
-    assertThat(JSON.readTree(response.body()).path("message").textValue()).isEqualTo(message);
-  }
-
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "questions|/embed|424|/error|/embed: found a model whose task is question-answering, expected the task sentence-embeddings",
-        "embeddings|/rerank|424|/error|/rerank: found a model whose task is sentence-embeddings, expected the task text-classification",
-        "embeddings|/embed_sparse|424|/error|/embed_sparse: found a model whose task is sentence-embeddings, expected another server, as no task of this one answers it",
-        "embeddings|/v1/rerank|404|/message|/v1/rerank: found a model whose task is sentence-embeddings, expected the task text-classification",
-        "classes|/v2/embed|404|/message|/v2/embed: found a model whose task is text-classification, expected the task sentence-embeddings",
-      })
-  void aModelOfAnotherTaskSaysSo(
-      String server, String path, int status, String field, String message) throws Exception {
-    var response = post(server, path, "{}");
-    assertThat(response.statusCode()).isEqualTo(status);
-    assertThat(JSON.readTree(response.body()).at(field).textValue()).isEqualTo(message);
-  }
-
-  @Test
-  void huggingFacesClientShowsTheError() throws Exception {
-    var response = post("classes", "/", "{\"inputs\": 5}");
-    assertThat(response.statusCode()).isEqualTo(400);
-    assertThat(JSON.readTree(response.body()).path("error").textValue())
-        .isEqualTo("inputs[0]: found 5, expected a text or {\"text\": …, \"text_pair\": …}");
-  }
-
-  @Test
-  void hooksWithoutATaskHaveNoSuchPaths() throws Exception {
-    try (var server = TestServer.with(new dev.berth.testing.TextHandler()).start()) {
-      var request =
-          HttpRequest.newBuilder(server.uri("/")).POST(BodyPublishers.ofString("{}")).build();
-      var response = server.send(request);
-      assertThat(response.statusCode()).isEqualTo(404);
-      assertThat(JSON.readTree(response.body()).path("error").textValue())
-          .startsWith(
-              "/: found a model of hooks that name no task(), expected the task fill-mask or ");
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "embeddings|/embed|{\"inputs\": []}|inputs: found an empty list, expected at least one text",
+                "embeddings|/embed|{\"inputs\": [1, 2]}|inputs: found a list, expected a text or a list of texts",
+                "embeddings|/embed|{\"inputs\": \"a\", \"prompt_name\": \"query\"}|prompt_name: found the text \"query\", expected null, as this model supports nothing else",
+                "embeddings|/embed|{\"inputs\": \"a\", \"normalise\": true}|body: found the unknown parameter \"normalise\", expected normalize",
+                "embeddings|/embed|{\"inputs\": \"a\", \"dimensions\": 0}|dimensions: found 0, expected a whole number of at least 1",
+                "embeddings|/similarity|{\"inputs\": \"a\"}|inputs: found the text \"a\", expected an object",
+                "embeddings|/similarity|{\"inputs\": {\"sentences\": [\"a\"]}}|inputs.source_sentence: found nothing, expected a text",
+                "classes|/predict|{\"inputs\": [\"a\", \"b\", \"c\"]}|inputs: found a list, expected a text, or a list of one or two texts",
+                "embeddings|/tokenize|{\"inputs\": []}|inputs: found a list, expected a text or a list of texts, at least one",
+                "embeddings|/tokenize|{\"inputs\": 5}|inputs: found 5, expected a text or a list of texts",
+                "embeddings|/decode|{\"ids\": [1, -2]}|ids: found a list, expected token ids, or a list of lists of them",
+                "embeddings|/decode|{}|ids: found nothing, expected token ids, or a list of lists of them",
+                "classes|/predict|{\"inputs\": [[\"a\"], 5]}|inputs[1]: found 5, expected a text, or a list of one or two texts",
+                "reranker|/rerank|{\"texts\": [\"a\"]}|query: found nothing, expected a text",
+                "reranker|/rerank|{\"query\": \"a\", \"texts\": [\"a\", null]}|texts: found a list, expected a text or a list of texts",
+                "classes|/rerank|{\"query\": \"a\", \"texts\": [\"a\"]}|model: found 3 labels for a text, expected a reranker, whose model has one",
+                "reranker|/rerank|{\"query\": \"a\", \"texts\": [\"a\", \"one two three four five six seven eight nine ten eleven twelve thirteen\"], \"truncate\": false}|texts[1]: found 17 tokens, expected at most the 16 that the model takes; \"parameters\": {\"truncation\": true} cuts longer texts",
+            })
+    void whatIsWrongIsNamedAsTextEmbeddingsInferenceDoes(String server, String path, String body, String message)
+            throws Exception {
+        var response = post(server, path, body);
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(422);
+        assertThat(JSON.readTree(response.body()))
+                .isEqualTo(JSON.createObjectNode().put("error", message).put("error_type", "Validation"));
     }
-  }
 
-  /// A vector is an array for these clients, and an object for those of `/invocations`.
-  @ParameterizedTest
-  @CsvSource({"'', 424, 404", "task, 200, 404", "openAiPaths, 424, 200"})
-  void hooksThatWriteAnswersOfTheirOwnMustNameTheTaskAgain(
-      String said, int ofTask, int ofOpenAi, @TempDir Path artifact) throws Exception {
-    for (var file : TASKS.resolve("sentence-embeddings-bert").toFile().listFiles()) {
-      if (!file.getName().startsWith("sample")) {
-        Files.copy(file.toPath(), artifact.resolve(file.getName()));
-      }
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "reranker|/v1/rerank|{\"query\": \"a\", \"documents\": []}|documents: found an empty list, expected a list of at least one text",
+                "reranker|/v1/rerank|{\"query\": \"a\"}|documents: found nothing, expected a list of at least one text",
+                "reranker|/v1/rerank|{\"query\": \"a\", \"documents\": [{\"title\": \"b\"}]}|documents[0]: found an object, expected a text or {\"text\": …}",
+                "reranker|/v2/rerank|{\"query\": \"a\", \"documents\": [\"b\"], \"top_n\": 0}|top_n: found 0, expected a whole number of at least 1",
+                "reranker|/v2/rerank|{\"query\": \"a\", \"documents\": [\"b\"], \"rank_fields\": [\"title\"]}|rank_fields: found a list, expected [\"text\"], as this model supports nothing else",
+                "embeddings|/v2/embed|{\"texts\": [\"a\"], \"embedding_types\": [\"int8\"]}|embedding_types: found a list, expected [\"float\"], as this model supports nothing else",
+                "embeddings|/v1/embed|{\"texts\": [\"a\"], \"truncate\": \"START\"}|truncate: found the text \"START\", expected one of none, end",
+            })
+    void whatIsWrongIsNamedAsCohereDoes(String server, String path, String body, String message) throws Exception {
+        var response = post(server, path, body);
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
+        assertThat(JSON.readTree(response.body()).path("message").textValue()).isEqualTo(message);
     }
-    var hooks = Files.readString(Path.of("tools/migration/sentence-transformers/Inference.java"));
-    var again =
-        switch (said) {
-          case "task" ->
-              "@Override public java.util.Optional<String> task() { return super.task(); }}";
-          case "openAiPaths" ->
-              "@Override public List<String> openAiPaths() { return super.openAiPaths(); }}";
-          default -> "}";
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "questions|/embed|424|/error|/embed: found a model whose task is question-answering, expected the task sentence-embeddings",
+                "embeddings|/rerank|424|/error|/rerank: found a model whose task is sentence-embeddings, expected the task text-classification",
+                "embeddings|/embed_sparse|424|/error|/embed_sparse: found a model whose task is sentence-embeddings, expected another server, as no task of this one answers it",
+                "embeddings|/v1/rerank|404|/message|/v1/rerank: found a model whose task is sentence-embeddings, expected the task text-classification",
+                "classes|/v2/embed|404|/message|/v2/embed: found a model whose task is text-classification, expected the task sentence-embeddings",
+            })
+    void aModelOfAnotherTaskSaysSo(String server, String path, int status, String field, String message)
+            throws Exception {
+        var response = post(server, path, "{}");
+        assertThat(response.statusCode()).isEqualTo(status);
+        assertThat(JSON.readTree(response.body()).at(field).textValue()).isEqualTo(message);
+    }
+
+    @Test
+    void huggingFacesClientShowsTheError() throws Exception {
+        var response = post("classes", "/", "{\"inputs\": 5}");
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(JSON.readTree(response.body()).path("error").textValue())
+                .isEqualTo("inputs[0]: found 5, expected a text or {\"text\": …, \"text_pair\": …}");
+    }
+
+    @Test
+    void hooksWithoutATaskHaveNoSuchPaths() throws Exception {
+        try (var server = TestServer.with(new dev.berth.testing.TextHandler()).start()) {
+            var request = HttpRequest.newBuilder(server.uri("/"))
+                    .POST(BodyPublishers.ofString("{}"))
+                    .build();
+            var response = server.send(request);
+            assertThat(response.statusCode()).isEqualTo(404);
+            assertThat(JSON.readTree(response.body()).path("error").textValue())
+                    .startsWith("/: found a model of hooks that name no task(), expected the task fill-mask or ");
+        }
+    }
+
+    /// A vector is an array for these clients, and an object for those of `/invocations`.
+    @ParameterizedTest
+    @CsvSource({"'', 424, 404", "task, 200, 404", "openAiPaths, 424, 200"})
+    void hooksThatWriteAnswersOfTheirOwnMustNameTheTaskAgain(
+            String said, int ofTask, int ofOpenAi, @TempDir Path artifact) throws Exception {
+        for (var file : TASKS.resolve("sentence-embeddings-bert").toFile().listFiles()) {
+            if (!file.getName().startsWith("sample")) {
+                Files.copy(file.toPath(), artifact.resolve(file.getName()));
+            }
+        }
+        var hooks = Files.readString(Path.of("tools/migration/sentence-transformers/Inference.java"));
+        var again = switch (said) {
+            case "task" -> "@Override public java.util.Optional<String> task() { return super.task(); }}";
+            case "openAiPaths" -> "@Override public List<String> openAiPaths() { return super.openAiPaths(); }}";
+            default -> "}";
         };
-    var code = Files.createDirectory(artifact.resolve("code"));
-    Files.writeString(
-        code.resolve("Inference.java"), hooks.substring(0, hooks.lastIndexOf('}')) + again);
-    try (var server = TestServer.artifact(artifact).start()) {
-      for (var path : Map.of("/embed", ofTask, "/v1/embeddings", ofOpenAi).entrySet()) {
-        var request =
-            HttpRequest.newBuilder(server.uri(path.getKey()))
-                .header("Content-Type", "application/json")
-                .POST(
-                    BodyPublishers.ofString(
-                        path.getKey().equals("/embed")
-                            ? "{\"inputs\": \"a\"}"
-                            : "{\"input\": \"a\"}"));
-        assertThat(server.send(request.build()).statusCode())
-            .as(path.getKey())
-            .isEqualTo(path.getValue());
-      }
-      assertThat(server.invoke("{\"inputs\": \"a\"}", "Content-Type", "application/json").body())
-          .startsWith("{\"vectors\":");
+        var code = Files.createDirectory(artifact.resolve("code"));
+        Files.writeString(code.resolve("Inference.java"), hooks.substring(0, hooks.lastIndexOf('}')) + again);
+        try (var server = TestServer.artifact(artifact).start()) {
+            for (var path : Map.of("/embed", ofTask, "/v1/embeddings", ofOpenAi).entrySet()) {
+                var request = HttpRequest.newBuilder(server.uri(path.getKey()))
+                        .header("Content-Type", "application/json")
+                        .POST(BodyPublishers.ofString(
+                                path.getKey().equals("/embed") ? "{\"inputs\": \"a\"}" : "{\"input\": \"a\"}"));
+                assertThat(server.send(request.build()).statusCode())
+                        .as(path.getKey())
+                        .isEqualTo(path.getValue());
+            }
+            assertThat(server.invoke("{\"inputs\": \"a\"}", "Content-Type", "application/json")
+                            .body())
+                    .startsWith("{\"vectors\":");
+        }
     }
-  }
 
-  /// As on SageMaker, where nobody can ask there.
-  @Test
-  void platformsHaveNoSuchPaths() throws Exception {
-    try (var server =
-        TestServer.artifact(TASKS.resolve("sentence-embeddings-bert"))
-            .set("SAGEMAKER_REGION", "eu-west-1")
-            .start()) {
-      for (var path : List.of("/embed", "/v1/embed", "/v2/rerank", "/")) {
-        var request =
-            HttpRequest.newBuilder(server.uri(path)).POST(BodyPublishers.ofString("{}")).build();
-        assertThat(server.send(request).statusCode()).as(path).isEqualTo(404);
-      }
+    /// As on SageMaker, where nobody can ask there.
+    @Test
+    void platformsHaveNoSuchPaths() throws Exception {
+        try (var server = TestServer.artifact(TASKS.resolve("sentence-embeddings-bert"))
+                .set("SAGEMAKER_REGION", "eu-west-1")
+                .start()) {
+            for (var path : List.of("/embed", "/v1/embed", "/v2/rerank", "/")) {
+                var request = HttpRequest.newBuilder(server.uri(path))
+                        .POST(BodyPublishers.ofString("{}"))
+                        .build();
+                assertThat(server.send(request).statusCode()).as(path).isEqualTo(404);
+            }
+        }
     }
-  }
 }

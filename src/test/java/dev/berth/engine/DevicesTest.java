@@ -21,175 +21,164 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class DevicesTest {
 
-  private static final Machine PLAIN = machine(false, 0, 0, 0);
-  private static final Machine TWO_GPUS = machine(true, 2, 0, 0);
-  private static final Machine GPU_WITHOUT_CUDA = machine(true, 0, 0, 0);
-  private static final Machine INFERENTIA = machine(false, 0, 1, 4);
-  private static final Machine INFERENTIA2 = machine(false, 0, 1, 2);
-  private static final Machine INFERENTIA2_NOT_AS_ROOT = machine(false, 0, 6, 0);
+    private static final Machine PLAIN = machine(false, 0, 0, 0);
+    private static final Machine TWO_GPUS = machine(true, 2, 0, 0);
+    private static final Machine GPU_WITHOUT_CUDA = machine(true, 0, 0, 0);
+    private static final Machine INFERENTIA = machine(false, 0, 1, 4);
+    private static final Machine INFERENTIA2 = machine(false, 0, 1, 2);
+    private static final Machine INFERENTIA2_NOT_AS_ROOT = machine(false, 0, 6, 0);
 
-  @ParameterizedTest
-  @CsvSource({
-    "cpu,CPU",
-    "GPU,GPU",
-    "inf1,INF1",
-    "inf2,INF2",
-    "trn1,TRN1",
-    "ml.c5.xlarge,CPU",
-    "ml.m7g.2xlarge,CPU",
-    "ml.g5.xlarge,GPU",
-    "g5.xlarge,GPU",
-    "ml.g4dn.12xlarge,GPU",
-    "ml.g6e.48xlarge,GPU",
-    "ml.p4de.24xlarge,GPU",
-    "ml.inf1.6xlarge,INF1",
-    "ml.inf2.xlarge,INF2",
-    "inf2.48xlarge,INF2",
-    "ml.trn1.32xlarge,TRN1",
-    "ml.trn1n.32xlarge,TRN1",
-    "ml.c6i.metal,CPU",
-    "t3.medium,CPU"
-  })
-  void anInstanceTypeHasItsDevice(String instanceType, Target target) {
-    assertThat(InstanceType.target(instanceType)).contains(target);
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"tpu", "", "ml.", "xlarge", "ml.g5", "gpu.xlarge", "ml.trn2.48xlarge"})
-  void anythingElseIsAStartUpError(String instanceType) {
-    assertThatThrownBy(() -> choose(instanceType, PLAIN))
-        .isInstanceOf(DeviceException.class)
-        .hasMessageContaining("INSTANCE_TYPE: found \"%s\"", instanceType)
-        .hasMessageContaining("ml.g5.xlarge");
-  }
-
-  @Test
-  void thereIsOneAcceleratorForEachDeviceOrCore() {
-    assertThat(choose("gpu", TWO_GPUS).accelerators())
-        .containsExactly(new Accelerator.Gpu(0), new Accelerator.Gpu(1));
-    assertThat(choose("inf1", INFERENTIA).accelerators())
-        .hasSize(4)
-        .contains(new Accelerator.Inf1(3));
-    assertThat(choose("trn1", INFERENTIA2).accelerators())
-        .hasSize(2)
-        .contains(new Accelerator.Trn1(1));
-    assertThat(choose("cpu", TWO_GPUS).accelerators())
-        .containsExactly(new Accelerator.Cpu(TWO_GPUS.processors(), CpuProfile.ADAPTIVE));
-  }
-
-  @ParameterizedTest
-  @CsvSource({
-    "gpu,GPU",
-    "ml.g5.xlarge,NVIDIA",
-    "inf1,/dev/neuron0",
-    "ml.inf2.xlarge,/dev/neuron0",
-    "trn1,/dev/neuron0"
-  })
-  void aDeviceThatIsNotThereIsAStartUpErrorAndNoSilentCpu(String instanceType, String missing) {
-    assertThatThrownBy(() -> choose(instanceType, PLAIN))
-        .isInstanceOf(DeviceException.class)
-        .hasMessageContaining("INSTANCE_TYPE=" + instanceType)
-        .hasMessageContaining(missing);
-  }
-
-  @Test
-  void withoutAnInstanceTypeTheDeviceIsDetectedAndSaid() {
-    assertThat(detect(PLAIN))
-        .satisfies(
-            devices -> {
-              assertThat(devices.target()).isEqualTo(Target.CPU);
-              assertThat(devices.origin()).contains("detected");
-            });
-    assertThat(detect(TWO_GPUS).target()).isEqualTo(Target.GPU);
-    assertThat(detect(INFERENTIA).target()).isEqualTo(Target.INF1);
-    assertThat(detect(INFERENTIA2).target()).isEqualTo(Target.INF2);
-  }
-
-  @Test
-  @Tag("RUN-19")
-  void aDetectedGpuThatTheEngineCannotUseFallsBackAndSaysWhy() {
-    assertThat(detect(GPU_WITHOUT_CUDA))
-        .satisfies(
-            devices -> {
-              assertThat(devices.target()).isEqualTo(Target.CPU);
-              assertThat(devices.origin()).contains("NVIDIA").contains("CUDA build");
-            });
-  }
-
-  @Test
-  void theNumberOfNeuronCoresCanBeSaid() {
-    var two = OptionalInt.of(2);
-    assertThat(Devices.choose(Optional.of("inf1"), two, INFERENTIA).accelerators())
-        .containsExactly(new Accelerator.Inf1(0), new Accelerator.Inf1(1));
-    assertThat(Devices.choose(Optional.of("inf2"), two, INFERENTIA2_NOT_AS_ROOT).accelerators())
-        .hasSize(2);
-    assertThatThrownBy(() -> Devices.choose(Optional.of("inf2"), OptionalInt.of(3), INFERENTIA2))
-        .isInstanceOf(DeviceException.class)
-        .hasMessage("neuron-cores: found 3, expected at most the 2 of this machine");
-    assertThatThrownBy(() -> Devices.choose(Optional.of("inf2"), two, PLAIN))
-        .hasMessageContaining("no Neuron device");
-  }
-
-  @Test
-  void aDriverThatKeepsTheNumberOfCoresToItselfIsSaid() {
-    assertThatThrownBy(() -> choose("inf2", INFERENTIA2_NOT_AS_ROOT))
-        .isInstanceOf(DeviceException.class)
-        .hasMessageContaining("only to root")
-        .hasMessageContaining("NEURON_RT_NUM_CORES");
-    assertThatThrownBy(() -> detect(INFERENTIA2_NOT_AS_ROOT))
-        .isInstanceOf(DeviceException.class)
-        .hasMessageContaining("only to root")
-        .hasMessageContaining("set INSTANCE_TYPE");
-  }
-
-  @Test
-  void anotherGenerationOfNeuronDevicesIsAStartUpError() {
-    assertThatThrownBy(() -> choose("inf1", INFERENTIA2))
-        .hasMessageContaining("the Neuron devices of this machine are inf2");
-    assertThatThrownBy(() -> choose("trn1", INFERENTIA))
-        .hasMessageContaining("the Neuron devices of this machine are inf1");
-    assertThat(
-            Devices.choose(Optional.of("inf1"), OptionalInt.of(4), INFERENTIA2_NOT_AS_ROOT)
-                .accelerators())
-        .hasSize(4);
-  }
-
-  @Test
-  void devicesAndCoresAreReadFromTheDriver(@TempDir Path root) throws IOException {
-    assertThat(NeuronDriver.read(root)).isEqualTo(new NeuronDriver(0, 0));
-    for (var name : List.of("neuron0", "neuron1", "neuron_monitor", "null")) {
-      Files.createFile(Files.createDirectories(root.resolve("dev")).resolve(name));
+    @ParameterizedTest
+    @CsvSource({
+        "cpu,CPU",
+        "GPU,GPU",
+        "inf1,INF1",
+        "inf2,INF2",
+        "trn1,TRN1",
+        "ml.c5.xlarge,CPU",
+        "ml.m7g.2xlarge,CPU",
+        "ml.g5.xlarge,GPU",
+        "g5.xlarge,GPU",
+        "ml.g4dn.12xlarge,GPU",
+        "ml.g6e.48xlarge,GPU",
+        "ml.p4de.24xlarge,GPU",
+        "ml.inf1.6xlarge,INF1",
+        "ml.inf2.xlarge,INF2",
+        "inf2.48xlarge,INF2",
+        "ml.trn1.32xlarge,TRN1",
+        "ml.trn1n.32xlarge,TRN1",
+        "ml.c6i.metal,CPU",
+        "t3.medium,CPU"
+    })
+    void anInstanceTypeHasItsDevice(String instanceType, Target target) {
+        assertThat(InstanceType.target(instanceType)).contains(target);
     }
-    assertThat(NeuronDriver.read(root)).isEqualTo(new NeuronDriver(2, 0));
-    var device = root.resolve("sys/devices/virtual/neuron_device/neuron0");
-    Files.createDirectories(device.resolve("neuron_core0"));
-    Files.createDirectories(device.resolve("neuron_core1"));
-    assertThat(NeuronDriver.read(root)).isEqualTo(new NeuronDriver(2, 2));
-    // The driver writes no newline.
-    Files.writeString(device.resolve("core_count"), "4");
-    assertThat(NeuronDriver.read(root)).isEqualTo(new NeuronDriver(2, 4));
-    assertThat(Machine.with(false, 0, NeuronDriver.read(root)))
-        .satisfies(
-            machine -> {
-              assertThat(machine.neuron()).contains(Target.INF1);
-              assertThat(machine.neuronCores()).isEqualTo(8);
-            });
-    Files.writeString(device.resolve("core_count"), "many");
-    assertThatThrownBy(() -> NeuronDriver.read(root))
-        .isInstanceOf(DeviceException.class)
-        .hasMessageContaining("core_count");
-  }
 
-  private static Machine machine(
-      boolean nvidiaDevice, int gpus, int neuronDevices, int coresOfADevice) {
-    return Machine.with(nvidiaDevice, gpus, new NeuronDriver(neuronDevices, coresOfADevice));
-  }
+    @ParameterizedTest
+    @ValueSource(strings = {"tpu", "", "ml.", "xlarge", "ml.g5", "gpu.xlarge", "ml.trn2.48xlarge"})
+    void anythingElseIsAStartUpError(String instanceType) {
+        assertThatThrownBy(() -> choose(instanceType, PLAIN))
+                .isInstanceOf(DeviceException.class)
+                .hasMessageContaining("INSTANCE_TYPE: found \"%s\"", instanceType)
+                .hasMessageContaining("ml.g5.xlarge");
+    }
 
-  private static Devices choose(String instanceType, Machine machine) {
-    return Devices.choose(Optional.of(instanceType), OptionalInt.empty(), machine);
-  }
+    @Test
+    void thereIsOneAcceleratorForEachDeviceOrCore() {
+        assertThat(choose("gpu", TWO_GPUS).accelerators())
+                .containsExactly(new Accelerator.Gpu(0), new Accelerator.Gpu(1));
+        assertThat(choose("inf1", INFERENTIA).accelerators()).hasSize(4).contains(new Accelerator.Inf1(3));
+        assertThat(choose("trn1", INFERENTIA2).accelerators()).hasSize(2).contains(new Accelerator.Trn1(1));
+        assertThat(choose("cpu", TWO_GPUS).accelerators())
+                .containsExactly(new Accelerator.Cpu(TWO_GPUS.processors(), CpuProfile.ADAPTIVE));
+    }
 
-  private static Devices detect(Machine machine) {
-    return Devices.choose(Optional.empty(), OptionalInt.empty(), machine);
-  }
+    @ParameterizedTest
+    @CsvSource({
+        "gpu,GPU",
+        "ml.g5.xlarge,NVIDIA",
+        "inf1,/dev/neuron0",
+        "ml.inf2.xlarge,/dev/neuron0",
+        "trn1,/dev/neuron0"
+    })
+    void aDeviceThatIsNotThereIsAStartUpErrorAndNoSilentCpu(String instanceType, String missing) {
+        assertThatThrownBy(() -> choose(instanceType, PLAIN))
+                .isInstanceOf(DeviceException.class)
+                .hasMessageContaining("INSTANCE_TYPE=" + instanceType)
+                .hasMessageContaining(missing);
+    }
+
+    @Test
+    void withoutAnInstanceTypeTheDeviceIsDetectedAndSaid() {
+        assertThat(detect(PLAIN)).satisfies(devices -> {
+            assertThat(devices.target()).isEqualTo(Target.CPU);
+            assertThat(devices.origin()).contains("detected");
+        });
+        assertThat(detect(TWO_GPUS).target()).isEqualTo(Target.GPU);
+        assertThat(detect(INFERENTIA).target()).isEqualTo(Target.INF1);
+        assertThat(detect(INFERENTIA2).target()).isEqualTo(Target.INF2);
+    }
+
+    @Test
+    @Tag("RUN-19")
+    void aDetectedGpuThatTheEngineCannotUseFallsBackAndSaysWhy() {
+        assertThat(detect(GPU_WITHOUT_CUDA)).satisfies(devices -> {
+            assertThat(devices.target()).isEqualTo(Target.CPU);
+            assertThat(devices.origin()).contains("NVIDIA").contains("CUDA build");
+        });
+    }
+
+    @Test
+    void theNumberOfNeuronCoresCanBeSaid() {
+        var two = OptionalInt.of(2);
+        assertThat(Devices.choose(Optional.of("inf1"), two, INFERENTIA).accelerators())
+                .containsExactly(new Accelerator.Inf1(0), new Accelerator.Inf1(1));
+        assertThat(Devices.choose(Optional.of("inf2"), two, INFERENTIA2_NOT_AS_ROOT)
+                        .accelerators())
+                .hasSize(2);
+        assertThatThrownBy(() -> Devices.choose(Optional.of("inf2"), OptionalInt.of(3), INFERENTIA2))
+                .isInstanceOf(DeviceException.class)
+                .hasMessage("neuron-cores: found 3, expected at most the 2 of this machine");
+        assertThatThrownBy(() -> Devices.choose(Optional.of("inf2"), two, PLAIN))
+                .hasMessageContaining("no Neuron device");
+    }
+
+    @Test
+    void aDriverThatKeepsTheNumberOfCoresToItselfIsSaid() {
+        assertThatThrownBy(() -> choose("inf2", INFERENTIA2_NOT_AS_ROOT))
+                .isInstanceOf(DeviceException.class)
+                .hasMessageContaining("only to root")
+                .hasMessageContaining("NEURON_RT_NUM_CORES");
+        assertThatThrownBy(() -> detect(INFERENTIA2_NOT_AS_ROOT))
+                .isInstanceOf(DeviceException.class)
+                .hasMessageContaining("only to root")
+                .hasMessageContaining("set INSTANCE_TYPE");
+    }
+
+    @Test
+    void anotherGenerationOfNeuronDevicesIsAStartUpError() {
+        assertThatThrownBy(() -> choose("inf1", INFERENTIA2))
+                .hasMessageContaining("the Neuron devices of this machine are inf2");
+        assertThatThrownBy(() -> choose("trn1", INFERENTIA))
+                .hasMessageContaining("the Neuron devices of this machine are inf1");
+        assertThat(Devices.choose(Optional.of("inf1"), OptionalInt.of(4), INFERENTIA2_NOT_AS_ROOT)
+                        .accelerators())
+                .hasSize(4);
+    }
+
+    @Test
+    void devicesAndCoresAreReadFromTheDriver(@TempDir Path root) throws IOException {
+        assertThat(NeuronDriver.read(root)).isEqualTo(new NeuronDriver(0, 0));
+        for (var name : List.of("neuron0", "neuron1", "neuron_monitor", "null")) {
+            Files.createFile(Files.createDirectories(root.resolve("dev")).resolve(name));
+        }
+        assertThat(NeuronDriver.read(root)).isEqualTo(new NeuronDriver(2, 0));
+        var device = root.resolve("sys/devices/virtual/neuron_device/neuron0");
+        Files.createDirectories(device.resolve("neuron_core0"));
+        Files.createDirectories(device.resolve("neuron_core1"));
+        assertThat(NeuronDriver.read(root)).isEqualTo(new NeuronDriver(2, 2));
+        // The driver writes no newline.
+        Files.writeString(device.resolve("core_count"), "4");
+        assertThat(NeuronDriver.read(root)).isEqualTo(new NeuronDriver(2, 4));
+        assertThat(Machine.with(false, 0, NeuronDriver.read(root))).satisfies(machine -> {
+            assertThat(machine.neuron()).contains(Target.INF1);
+            assertThat(machine.neuronCores()).isEqualTo(8);
+        });
+        Files.writeString(device.resolve("core_count"), "many");
+        assertThatThrownBy(() -> NeuronDriver.read(root))
+                .isInstanceOf(DeviceException.class)
+                .hasMessageContaining("core_count");
+    }
+
+    private static Machine machine(boolean nvidiaDevice, int gpus, int neuronDevices, int coresOfADevice) {
+        return Machine.with(nvidiaDevice, gpus, new NeuronDriver(neuronDevices, coresOfADevice));
+    }
+
+    private static Devices choose(String instanceType, Machine machine) {
+        return Devices.choose(Optional.of(instanceType), OptionalInt.empty(), machine);
+    }
+
+    private static Devices detect(Machine machine) {
+        return Devices.choose(Optional.empty(), OptionalInt.empty(), machine);
+    }
 }

@@ -25,167 +25,162 @@ import org.junit.jupiter.api.Test;
 /// The encoder of `examples/`, asked over HTTP.
 class EmbeddingsTest {
 
-  private static final Path EXAMPLE = Path.of("examples/embeddings");
-  private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Path EXAMPLE = Path.of("examples/embeddings");
+    private static final ObjectMapper JSON = new ObjectMapper();
 
-  private static TestServer server;
-  private static JsonNode expected;
+    private static TestServer server;
+    private static JsonNode expected;
 
-  @BeforeAll
-  static void start() throws Exception {
-    expected = JSON.readTree(EXAMPLE.resolve("expected.json").toFile());
-    server = TestServer.artifact(EXAMPLE).start();
-  }
-
-  @AfterAll
-  static void stop() throws Exception {
-    server.close();
-  }
-
-  @Test
-  @Tag("HOOK-05")
-  @Tag("HOOK-06")
-  void sentencesHaveTheCosinesThatPythonSays() throws Exception {
-    assertCosines(npy(JSON.writeValueAsString(Map.of("inputs", expected.path("sentences")))));
-    assertCosines(npy(JSON.writeValueAsString(expected.path("sentences"))));
-  }
-
-  @Test
-  void aBatchOfAnySizeGetsWhatEachSentenceGetsAlone() throws Exception {
-    var many = Collections.nCopies(100, expected.path("sentences").path(1).textValue());
-    var vectors = npy(JSON.writeValueAsString(many)).unstack();
-    assertThat(vectors)
-        .hasSize(100)
-        .allSatisfy(
-            vector -> assertThat(dot(vector, vectors.getFirst())).isCloseTo(1, within(1e-4)));
-    assertThat(npy("[]").shape()).startsWith(0);
-    assertThat(npy(JSON.writeValueAsString(List.of("word ".repeat(10_000)))).shape())
-        .containsExactly(1, 384);
-  }
-
-  @Test
-  void jsonAndJsonLinesHoldTheSameNumbers() throws Exception {
-    var one =
-        JSON.readTree(server.invoke("\"one sentence\"", "Content-Type", "application/json").body());
-    var line =
-        server.invoke(
-            "\"one sentence\"\n{\"inputs\": \"another\"}",
-            "Content-Type",
-            "application/jsonlines",
-            "Accept",
-            "application/jsonlines");
-    assertThat(line.body().lines()).hasSize(2);
-    var first = JSON.readTree(line.body().lines().findFirst().orElseThrow());
-    for (int i = 0; i < 384; i++) {
-      assertThat(first.path(i).doubleValue())
-          .isCloseTo(one.path(0).path(i).doubleValue(), within(1e-4));
+    @BeforeAll
+    static void start() throws Exception {
+        expected = JSON.readTree(EXAMPLE.resolve("expected.json").toFile());
+        server = TestServer.artifact(EXAMPLE).start();
     }
-  }
 
-  @Test
-  @Tag("OAI-01")
-  void openAisBodyIsAnsweredInItsForm() throws Exception {
-    var sentences = List.of("one sentence", "another");
-    var own = JSON.readTree(server.invoke(JSON.writeValueAsString(sentences)).body());
-    var floats = openAi(Map.of("model", "small", "input", sentences, "encoding_format", "float"));
-    assertThat(floats.path("object").textValue()).isEqualTo("list");
-    assertThat(floats.path("model").textValue()).isEqualTo("small");
-    assertThat(floats.at("/usage/prompt_tokens").intValue())
-        .isGreaterThanOrEqualTo(6)
-        .isEqualTo(floats.at("/usage/total_tokens").intValue());
-    for (int i = 0; i < 2; i++) {
-      var one = floats.at("/data/" + i);
-      assertThat(one.path("object").textValue()).isEqualTo("embedding");
-      assertThat(one.path("index").intValue()).isEqualTo(i);
-      assertThat(one.path("embedding")).hasSize(384);
-      assertThat(one.at("/embedding/0").doubleValue())
-          .isCloseTo(own.path(i).path(0).doubleValue(), within(1e-4));
+    @AfterAll
+    static void stop() throws Exception {
+        server.close();
     }
-    var bytes =
-        ByteBuffer.wrap(
-                openAi(Map.of("input", "another", "encoding_format", "base64"))
-                    .at("/data/0/embedding")
-                    .binaryValue())
-            .order(ByteOrder.LITTLE_ENDIAN)
-            .asFloatBuffer();
-    assertThat(bytes.remaining()).isEqualTo(384);
-    assertThat((double) bytes.get(0)).isCloseTo(own.path(1).path(0).doubleValue(), within(1e-4));
-    assertThat(
-            openAi(Map.of("input", "one", "encoding_format", "int8"))
-                .at("/error/message")
-                .textValue())
-        .isEqualTo("encoding_format: found the text \"int8\", expected one of float, base64");
-    // The model's vectors are worth something as a whole alone.
-    assertThat(openAi(Map.of("input", "one", "dimensions", 384)).path("data")).hasSize(1);
-    for (int dimensions : List.of(16, 999)) {
-      assertThat(
-              openAi(Map.of("input", "one", "dimensions", dimensions))
-                  .at("/error/message")
-                  .textValue())
-          .isEqualTo(
-              "dimensions: found %d, expected nothing or the 384 of this model's vectors"
-                  .formatted(dimensions));
+
+    @Test
+    @Tag("HOOK-05")
+    @Tag("HOOK-06")
+    void sentencesHaveTheCosinesThatPythonSays() throws Exception {
+        assertCosines(npy(JSON.writeValueAsString(Map.of("inputs", expected.path("sentences")))));
+        assertCosines(npy(JSON.writeValueAsString(expected.path("sentences"))));
     }
-    assertThat(openAi(Map.of("input", List.of())).at("/error/message").textValue())
-        .isEqualTo("input: found an empty list, expected a text or a list of texts");
-  }
 
-  private static JsonNode openAi(Map<String, ?> body) throws Exception {
-    var request =
-        HttpRequest.newBuilder(server.uri("/v1/embeddings"))
-            .header("Content-Type", "application/json")
-            .POST(BodyPublishers.ofString(JSON.writeValueAsString(body)));
-    return JSON.readTree(server.send(request.build()).body());
-  }
-
-  @Test
-  @Tag("ERR-01")
-  void whatIsNoSentenceIsNamed() throws Exception {
-    assertThat(server.invoke("[\"one\", \" \"]").body())
-        .contains("inputs[1]: found the text \\\" \\\", expected a sentence");
-    assertThat(server.invoke("{\"text\": \"one\"}").body())
-        .contains("body: found the unknown parameter \\\"text\\\", expected one of inputs");
-    assertThat(server.invoke("{\"inputs\": \"one\", \"normalize\": false}").body())
-        .contains("normalize: found false, expected true, as this model supports nothing else");
-    assertThat(server.invoke("{\"input\": [1]}").body())
-        .contains("input: found token ids, expected a text; they are those of another tokenizer");
-    assertThat(server.invoke("7", "Content-Type", "application/jsonlines").body())
-        .contains("line 1: found 7, expected a sentence");
-    assertThat(server.invoke("one", "Content-Type", "text/plain").statusCode()).isEqualTo(415);
-  }
-
-  private static void assertCosines(Tensor matrix) {
-    var vectors = matrix.unstack();
-    for (int a = 0; a < vectors.size(); a++) {
-      for (int b = 0; b < vectors.size(); b++) {
-        assertThat(dot(vectors.get(a), vectors.get(b)))
-            .isCloseTo(
-                expected.path("cosines").path(a).path(b).doubleValue(),
-                within(expected.path("tolerance").doubleValue()));
-      }
+    @Test
+    void aBatchOfAnySizeGetsWhatEachSentenceGetsAlone() throws Exception {
+        var many = Collections.nCopies(100, expected.path("sentences").path(1).textValue());
+        var vectors = npy(JSON.writeValueAsString(many)).unstack();
+        assertThat(vectors)
+                .hasSize(100)
+                .allSatisfy(
+                        vector -> assertThat(dot(vector, vectors.getFirst())).isCloseTo(1, within(1e-4)));
+        assertThat(npy("[]").shape()).startsWith(0);
+        assertThat(npy(JSON.writeValueAsString(List.of("word ".repeat(10_000)))).shape())
+                .containsExactly(1, 384);
     }
-  }
 
-  private static double dot(Tensor a, Tensor b) {
-    var left = a.floats();
-    var right = b.floats();
-    double sum = 0;
-    for (int i = 0; i < left.length; i++) {
-      sum += left[i] * right[i];
+    @Test
+    void jsonAndJsonLinesHoldTheSameNumbers() throws Exception {
+        var one = JSON.readTree(server.invoke("\"one sentence\"", "Content-Type", "application/json")
+                .body());
+        var line = server.invoke(
+                "\"one sentence\"\n{\"inputs\": \"another\"}",
+                "Content-Type",
+                "application/jsonlines",
+                "Accept",
+                "application/jsonlines");
+        assertThat(line.body().lines()).hasSize(2);
+        var first = JSON.readTree(line.body().lines().findFirst().orElseThrow());
+        for (int i = 0; i < 384; i++) {
+            assertThat(first.path(i).doubleValue())
+                    .isCloseTo(one.path(0).path(i).doubleValue(), within(1e-4));
+        }
     }
-    return sum;
-  }
 
-  private static Tensor npy(String body) throws Exception {
-    var response =
-        server.send(
-            HttpRequest.newBuilder(server.uri("/invocations"))
-                .POST(BodyPublishers.ofString(body))
+    @Test
+    @Tag("OAI-01")
+    void openAisBodyIsAnsweredInItsForm() throws Exception {
+        var sentences = List.of("one sentence", "another");
+        var own =
+                JSON.readTree(server.invoke(JSON.writeValueAsString(sentences)).body());
+        var floats = openAi(Map.of("model", "small", "input", sentences, "encoding_format", "float"));
+        assertThat(floats.path("object").textValue()).isEqualTo("list");
+        assertThat(floats.path("model").textValue()).isEqualTo("small");
+        assertThat(floats.at("/usage/prompt_tokens").intValue())
+                .isGreaterThanOrEqualTo(6)
+                .isEqualTo(floats.at("/usage/total_tokens").intValue());
+        for (int i = 0; i < 2; i++) {
+            var one = floats.at("/data/" + i);
+            assertThat(one.path("object").textValue()).isEqualTo("embedding");
+            assertThat(one.path("index").intValue()).isEqualTo(i);
+            assertThat(one.path("embedding")).hasSize(384);
+            assertThat(one.at("/embedding/0").doubleValue())
+                    .isCloseTo(own.path(i).path(0).doubleValue(), within(1e-4));
+        }
+        var bytes = ByteBuffer.wrap(openAi(Map.of("input", "another", "encoding_format", "base64"))
+                        .at("/data/0/embedding")
+                        .binaryValue())
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .asFloatBuffer();
+        assertThat(bytes.remaining()).isEqualTo(384);
+        assertThat((double) bytes.get(0)).isCloseTo(own.path(1).path(0).doubleValue(), within(1e-4));
+        assertThat(openAi(Map.of("input", "one", "encoding_format", "int8"))
+                        .at("/error/message")
+                        .textValue())
+                .isEqualTo("encoding_format: found the text \"int8\", expected one of float, base64");
+        // The model's vectors are worth something as a whole alone.
+        assertThat(openAi(Map.of("input", "one", "dimensions", 384)).path("data"))
+                .hasSize(1);
+        for (int dimensions : List.of(16, 999)) {
+            assertThat(openAi(Map.of("input", "one", "dimensions", dimensions))
+                            .at("/error/message")
+                            .textValue())
+                    .isEqualTo("dimensions: found %d, expected nothing or the 384 of this model's vectors"
+                            .formatted(dimensions));
+        }
+        assertThat(openAi(Map.of("input", List.of())).at("/error/message").textValue())
+                .isEqualTo("input: found an empty list, expected a text or a list of texts");
+    }
+
+    private static JsonNode openAi(Map<String, ?> body) throws Exception {
+        var request = HttpRequest.newBuilder(server.uri("/v1/embeddings"))
                 .header("Content-Type", "application/json")
-                .header("Accept", "application/x-npy")
-                .build(),
-            BodyHandlers.ofByteArray());
-    assertThat(response.statusCode()).as(new String(response.body())).isEqualTo(200);
-    return Npy.read(response.body());
-  }
+                .POST(BodyPublishers.ofString(JSON.writeValueAsString(body)));
+        return JSON.readTree(server.send(request.build()).body());
+    }
+
+    @Test
+    @Tag("ERR-01")
+    void whatIsNoSentenceIsNamed() throws Exception {
+        assertThat(server.invoke("[\"one\", \" \"]").body())
+                .contains("inputs[1]: found the text \\\" \\\", expected a sentence");
+        assertThat(server.invoke("{\"text\": \"one\"}").body())
+                .contains("body: found the unknown parameter \\\"text\\\", expected one of inputs");
+        assertThat(server.invoke("{\"inputs\": \"one\", \"normalize\": false}").body())
+                .contains("normalize: found false, expected true, as this model supports nothing else");
+        assertThat(server.invoke("{\"input\": [1]}").body())
+                .contains("input: found token ids, expected a text; they are those of another tokenizer");
+        assertThat(server.invoke("7", "Content-Type", "application/jsonlines").body())
+                .contains("line 1: found 7, expected a sentence");
+        assertThat(server.invoke("one", "Content-Type", "text/plain").statusCode())
+                .isEqualTo(415);
+    }
+
+    private static void assertCosines(Tensor matrix) {
+        var vectors = matrix.unstack();
+        for (int a = 0; a < vectors.size(); a++) {
+            for (int b = 0; b < vectors.size(); b++) {
+                assertThat(dot(vectors.get(a), vectors.get(b)))
+                        .isCloseTo(
+                                expected.path("cosines").path(a).path(b).doubleValue(),
+                                within(expected.path("tolerance").doubleValue()));
+            }
+        }
+    }
+
+    private static double dot(Tensor a, Tensor b) {
+        var left = a.floats();
+        var right = b.floats();
+        double sum = 0;
+        for (int i = 0; i < left.length; i++) {
+            sum += left[i] * right[i];
+        }
+        return sum;
+    }
+
+    private static Tensor npy(String body) throws Exception {
+        var response = server.send(
+                HttpRequest.newBuilder(server.uri("/invocations"))
+                        .POST(BodyPublishers.ofString(body))
+                        .header("Content-Type", "application/json")
+                        .header("Accept", "application/x-npy")
+                        .build(),
+                BodyHandlers.ofByteArray());
+        assertThat(response.statusCode()).as(new String(response.body())).isEqualTo(200);
+        return Npy.read(response.body());
+    }
 }

@@ -21,94 +21,95 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Tag("slow")
 class ExampleReadmesTest {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
-  private static final Pattern BLOCK = Pattern.compile("```(\\w+)\\n(.*?)```", Pattern.DOTALL);
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Pattern BLOCK = Pattern.compile("```(\\w+)\\n(.*?)```", Pattern.DOTALL);
 
-  /// Processors add in different orders.
-  private static final double TOLERANCE = 0.01;
+    /// Processors add in different orders.
+    private static final double TOLERANCE = 0.01;
 
-  @ParameterizedTest
-  @CsvSource({
-    "recommender,3",
-    "mnist,2",
-    "image-classification,3",
-    "embeddings,2",
-    "text-generation,2",
-    "scikit-learn,4",
-    "tabular,3",
-    "text-to-image,1"
-  })
-  void itsCommandsGiveTheAnswersThatItShows(String name, int commands) throws Exception {
-    var example = Path.of("examples", name);
-    var blocks = BLOCK.matcher(Files.readString(example.resolve("README.md"))).results().toList();
-    assertThat(blocks.getFirst().group(2))
-        .endsWith("./serve --model-dir examples/%s\n".formatted(name));
-    int tried = 0;
-    try (var server = TestServer.artifact(example).start()) {
-      for (int i = 0; i + 1 < blocks.size(); i++) {
-        var command = blocks.get(i).group(2);
-        if (command.contains("curl ") && blocks.get(i + 1).group(1).equals("json")) {
-          var answer = values(run(command.replace("localhost:8080", "127.0.0.1:" + server.port())));
-          assertThat(answer)
-              .usingElementComparator(ExampleReadmesTest::compare)
-              .isEqualTo(values(blocks.get(i + 1).group(2)));
-          tried++;
+    @ParameterizedTest
+    @CsvSource({
+        "recommender,3",
+        "mnist,2",
+        "image-classification,3",
+        "embeddings,2",
+        "text-generation,2",
+        "scikit-learn,4",
+        "tabular,3",
+        "text-to-image,1"
+    })
+    void itsCommandsGiveTheAnswersThatItShows(String name, int commands) throws Exception {
+        var example = Path.of("examples", name);
+        var blocks = BLOCK.matcher(Files.readString(example.resolve("README.md")))
+                .results()
+                .toList();
+        assertThat(blocks.getFirst().group(2)).endsWith("./serve --model-dir examples/%s\n".formatted(name));
+        int tried = 0;
+        try (var server = TestServer.artifact(example).start()) {
+            for (int i = 0; i + 1 < blocks.size(); i++) {
+                var command = blocks.get(i).group(2);
+                if (command.contains("curl ") && blocks.get(i + 1).group(1).equals("json")) {
+                    var answer = values(run(command.replace("localhost:8080", "127.0.0.1:" + server.port())));
+                    assertThat(answer)
+                            .usingElementComparator(ExampleReadmesTest::compare)
+                            .isEqualTo(values(blocks.get(i + 1).group(2)));
+                    tried++;
+                }
+            }
         }
-      }
+        assertThat(tried).isEqualTo(commands);
     }
-    assertThat(tried).isEqualTo(commands);
-  }
 
-  @Test
-  void everyExampleHasItsReadmeTried() throws IOException {
-    try (var examples = Files.list(Path.of("examples"))) {
-      assertThat(
-              examples.filter(Files::isDirectory).map(example -> example.getFileName().toString()))
-          .containsExactlyInAnyOrder(
-              "recommender",
-              "mnist",
-              "image-classification",
-              "embeddings",
-              "text-generation",
-              "scikit-learn",
-              "tabular",
-              "text-to-image");
+    @Test
+    void everyExampleHasItsReadmeTried() throws IOException {
+        try (var examples = Files.list(Path.of("examples"))) {
+            assertThat(examples.filter(Files::isDirectory)
+                            .map(example -> example.getFileName().toString()))
+                    .containsExactlyInAnyOrder(
+                            "recommender",
+                            "mnist",
+                            "image-classification",
+                            "embeddings",
+                            "text-generation",
+                            "scikit-learn",
+                            "tabular",
+                            "text-to-image");
+        }
     }
-  }
 
-  /// The JSON of each line.
-  private static List<JsonNode> values(String lines) {
-    return lines
-        .lines()
-        .map(
-            line -> {
-              try {
-                return JSON.readTree(line);
-              } catch (IOException e) {
-                throw new IllegalArgumentException(line, e);
-              }
-            })
-        .toList();
-  }
+    /// The JSON of each line.
+    private static List<JsonNode> values(String lines) {
+        return lines.lines()
+                .map(line -> {
+                    try {
+                        return JSON.readTree(line);
+                    } catch (IOException e) {
+                        throw new IllegalArgumentException(line, e);
+                    }
+                })
+                .toList();
+    }
 
-  private static int compare(JsonNode a, JsonNode b) {
-    return a.equals(ExampleReadmesTest::compareLeaves, b) ? 0 : 1;
-  }
+    private static int compare(JsonNode a, JsonNode b) {
+        return a.equals(ExampleReadmesTest::compareLeaves, b) ? 0 : 1;
+    }
 
-  private static int compareLeaves(JsonNode a, JsonNode b) {
-    boolean same =
-        (a.isNumber() && b.isNumber())
-            ? Math.abs(a.doubleValue() - b.doubleValue()) < TOLERANCE
-            : a.equals(b);
-    return same ? 0 : 1;
-  }
+    private static int compareLeaves(JsonNode a, JsonNode b) {
+        boolean same =
+                (a.isNumber() && b.isNumber()) ? Math.abs(a.doubleValue() - b.doubleValue()) < TOLERANCE : a.equals(b);
+        return same ? 0 : 1;
+    }
 
-  private static String run(String command) throws IOException, InterruptedException {
-    var errors = Files.createTempFile("berth-err", ".log");
-    var process = new ProcessBuilder("bash", "-c", command).redirectError(errors.toFile()).start();
-    var output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertThat(process.waitFor()).as("%s%n%s", command, Files.readString(errors)).isZero();
-    Files.delete(errors);
-    return output;
-  }
+    private static String run(String command) throws IOException, InterruptedException {
+        var errors = Files.createTempFile("berth-err", ".log");
+        var process = new ProcessBuilder("bash", "-c", command)
+                .redirectError(errors.toFile())
+                .start();
+        var output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor())
+                .as("%s%n%s", command, Files.readString(errors))
+                .isZero();
+        Files.delete(errors);
+        return output;
+    }
 }

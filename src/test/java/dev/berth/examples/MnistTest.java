@@ -20,92 +20,79 @@ import org.junit.jupiter.api.Test;
 /// The digits of `examples/`, asked over HTTP.
 class MnistTest {
 
-  private static final Path EXAMPLE = Path.of("examples/mnist");
+    private static final Path EXAMPLE = Path.of("examples/mnist");
 
-  private static TestServer server;
-  private static List<Path> digits;
+    private static TestServer server;
+    private static List<Path> digits;
 
-  @BeforeAll
-  static void start() throws Exception {
-    server = TestServer.artifact(EXAMPLE).start();
-    try (var files = Files.list(EXAMPLE.resolve("digits"))) {
-      digits = files.sorted().toList();
+    @BeforeAll
+    static void start() throws Exception {
+        server = TestServer.artifact(EXAMPLE).start();
+        try (var files = Files.list(EXAMPLE.resolve("digits"))) {
+            digits = files.sorted().toList();
+        }
     }
-  }
 
-  @AfterAll
-  static void stop() throws Exception {
-    server.close();
-  }
-
-  @Test
-  @Tag("BAT-12")
-  void eachPictureIsReadRightly() throws Exception {
-    assertThat(digits).hasSize(40);
-    for (var digit : digits) {
-      assertThat(invoke(Files.readAllBytes(digit), "application/x-image"))
-          .as(digit.toString())
-          .isEqualTo(answer(digit));
-      assertThat(invoke(Files.readAllBytes(digit), "image/png")).isEqualTo(answer(digit));
+    @AfterAll
+    static void stop() throws Exception {
+        server.close();
     }
-  }
 
-  @Test
-  void everyFormatIsReadUnderItsOwnName() throws Exception {
-    var images = Path.of("src/test/resources/images");
-    for (var name : List.of("rgb.jpg", "still.gif", "rgb.bmp", "lossless.webp")) {
-      var format = name.substring(name.indexOf('.') + 1).replace("jpg", "jpeg");
-      assertThat(invoke(Files.readAllBytes(images.resolve(name)), "image/" + format))
-          .startsWith("{\"predictions\":");
+    @Test
+    @Tag("BAT-12")
+    void eachPictureIsReadRightly() throws Exception {
+        assertThat(digits).hasSize(40);
+        for (var digit : digits) {
+            assertThat(invoke(Files.readAllBytes(digit), "application/x-image"))
+                    .as(digit.toString())
+                    .isEqualTo(answer(digit));
+            assertThat(invoke(Files.readAllBytes(digit), "image/png")).isEqualTo(answer(digit));
+        }
     }
-  }
 
-  @Test
-  @Tag("BAT-13")
-  void framedRecordsAndABareOneGetTheSamePredictions() throws Exception {
-    var records = new ArrayList<byte[]>();
-    for (var digit : digits) {
-      records.add(Files.readAllBytes(digit));
+    @Test
+    void everyFormatIsReadUnderItsOwnName() throws Exception {
+        var images = Path.of("src/test/resources/images");
+        for (var name : List.of("rgb.jpg", "still.gif", "rgb.bmp", "lossless.webp")) {
+            var format = name.substring(name.indexOf('.') + 1).replace("jpg", "jpeg");
+            assertThat(invoke(Files.readAllBytes(images.resolve(name)), "image/" + format))
+                    .startsWith("{\"predictions\":");
+        }
     }
-    assertThat(invoke(RecordIo.write(records), "application/x-recordio"))
-        .isEqualTo(digits.stream().map(MnistTest::answer).collect(Collectors.joining("\n")));
-    assertThat(invoke(records.getFirst(), "application/x-recordio"))
-        .isEqualTo(answer(digits.getFirst()));
-  }
 
-  @Test
-  void jsonLinesAreAnsweredLineByLine() throws Exception {
-    var lines = new ArrayList<String>();
-    for (var digit : digits) {
-      lines.add(
-          "{\"image\": \"%s\"}"
-              .formatted(Base64.getEncoder().encodeToString(Files.readAllBytes(digit))));
+    @Test
+    @Tag("BAT-13")
+    void framedRecordsAndABareOneGetTheSamePredictions() throws Exception {
+        var records = new ArrayList<byte[]>();
+        for (var digit : digits) {
+            records.add(Files.readAllBytes(digit));
+        }
+        assertThat(invoke(RecordIo.write(records), "application/x-recordio"))
+                .isEqualTo(digits.stream().map(MnistTest::answer).collect(Collectors.joining("\n")));
+        assertThat(invoke(records.getFirst(), "application/x-recordio")).isEqualTo(answer(digits.getFirst()));
     }
-    assertThat(
-            invoke(
-                String.join("\n", lines).getBytes(StandardCharsets.UTF_8), "application/jsonlines"))
-        .isEqualTo(digits.stream().map(MnistTest::answer).collect(Collectors.joining("\n")));
-    assertThat(
-            server
-                .invoke(
-                    lines.getFirst() + "\n{\"image\": 7}", "Content-Type", "application/jsonlines")
-                .body())
-        .contains("line 2: image: found 7, expected base64");
-  }
 
-  private static String answer(Path digit) {
-    return "{\"predictions\":%s}".formatted(digit.getFileName().toString().charAt(0));
-  }
+    @Test
+    void jsonLinesAreAnsweredLineByLine() throws Exception {
+        var lines = new ArrayList<String>();
+        for (var digit : digits) {
+            lines.add("{\"image\": \"%s\"}".formatted(Base64.getEncoder().encodeToString(Files.readAllBytes(digit))));
+        }
+        assertThat(invoke(String.join("\n", lines).getBytes(StandardCharsets.UTF_8), "application/jsonlines"))
+                .isEqualTo(digits.stream().map(MnistTest::answer).collect(Collectors.joining("\n")));
+        assertThat(server.invoke(lines.getFirst() + "\n{\"image\": 7}", "Content-Type", "application/jsonlines")
+                        .body())
+                .contains("line 2: image: found 7, expected base64");
+    }
 
-  private static String invoke(byte[] body, String type) throws Exception {
-    var response =
-        server.invoke(
-            BodyPublishers.ofByteArray(body),
-            "Content-Type",
-            type,
-            "Accept",
-            "application/jsonlines, */*;q=0.1");
-    assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-    return response.body();
-  }
+    private static String answer(Path digit) {
+        return "{\"predictions\":%s}".formatted(digit.getFileName().toString().charAt(0));
+    }
+
+    private static String invoke(byte[] body, String type) throws Exception {
+        var response = server.invoke(
+                BodyPublishers.ofByteArray(body), "Content-Type", type, "Accept", "application/jsonlines, */*;q=0.1");
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        return response.body();
+    }
 }

@@ -26,40 +26,37 @@ import org.junit.jupiter.params.provider.CsvSource;
 /// The recommender of `examples/`, asked over HTTP.
 class RecommenderTest {
 
-  private static final Path EXAMPLE = Path.of("examples/recommender");
-  private static final ObjectMapper JSON = new ObjectMapper();
-  private static final String LINES = "application/jsonlines";
+    private static final Path EXAMPLE = Path.of("examples/recommender");
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final String LINES = "application/jsonlines";
 
-  private static TestServer server;
+    private static TestServer server;
 
-  @BeforeAll
-  static void start() throws Exception {
-    server = TestServer.artifact(EXAMPLE).start();
-  }
+    @BeforeAll
+    static void start() throws Exception {
+        server = TestServer.artifact(EXAMPLE).start();
+    }
 
-  @AfterAll
-  static void stop() throws Exception {
-    server.close();
-  }
+    @AfterAll
+    static void stop() throws Exception {
+        server.close();
+    }
 
-  @Test
-  void itsSampleIsAnsweredAsItsFileSays() throws Exception {
-    assertThat(answer(Files.readString(EXAMPLE.resolve("sample.json"))))
-        .isEqualTo(JSON.readTree(EXAMPLE.resolve("sample-response.json").toFile()));
-  }
+    @Test
+    void itsSampleIsAnsweredAsItsFileSays() throws Exception {
+        assertThat(answer(Files.readString(EXAMPLE.resolve("sample.json"))))
+                .isEqualTo(JSON.readTree(EXAMPLE.resolve("sample-response.json").toFile()));
+    }
 
-  @Test
-  void withoutKThereAreTenAndTheUserMayBeANumber() throws Exception {
-    var answer = answer("{\"user_id\": 114521}");
-    assertThat(answer.path("user_id").textValue()).isEqualTo("114521");
-    assertThat(items(answer)).hasSize(10);
-  }
+    @Test
+    void withoutKThereAreTenAndTheUserMayBeANumber() throws Exception {
+        var answer = answer("{\"user_id\": 114521}");
+        assertThat(answer.path("user_id").textValue()).isEqualTo("114521");
+        assertThat(items(answer)).hasSize(10);
+    }
 
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      textBlock =
-          """
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
       {"user_id": "7"}                  | user_id: found the unknown user "7", expected one of the 2000 in users.csv.gz
       {"user_id": -1}                   | user_id: found the unknown user "-1", expected one of the 2000 in users.csv.gz
       {"k": 3}                          | user_id: found nothing, expected a text or a whole number
@@ -80,74 +77,64 @@ class RecommenderTest {
       {"user_id": "114521"              | body: not JSON at column 21: found the end of the text
       {"user_id": "114521"} {"k": 1}    | body: found a second JSON value at column 23, expected one; for JSON Lines the content type is
       """)
-  void whatIsWrongIsNamed(String body, String message) throws Exception {
-    assertThat(refusal(server.invoke(body, "Content-Type", "application/json")))
-        .startsWith(message);
-  }
+    void whatIsWrongIsNamed(String body, String message) throws Exception {
+        assertThat(refusal(server.invoke(body, "Content-Type", "application/json")))
+                .startsWith(message);
+    }
 
-  @Test
-  void anEmptyBodyALongTextAndDeepJsonAreRefusedInAFewWords() throws Exception {
-    assertThat(refusal(server.invoke(" \n", "Content-Type", "application/json")))
-        .startsWith("body: found nothing");
-    assertThat(refusal(server.invoke("\n\n", "Content-Type", LINES)))
-        .startsWith("line 1: found a blank line");
-    assertThat(
-            refusal(
-                server.invoke("{\"user_id\":\n \"114521\",}", "Content-Type", "application/json")))
-        .startsWith("body: not JSON at line 2, column 11: ");
-    assertThat(
-            refusal(
-                server.invoke(
-                    "{\"%s\": 1}".formatted("x".repeat(500)), "Content-Type", "application/json")))
-        .startsWith("body: found the unknown parameter \"xxx")
-        .contains("x…\"")
-        .hasSizeLessThan(140);
-    assertThat(refusal(server.invoke("[".repeat(100_000), "Content-Type", "application/json")))
-        .startsWith("body: found JSON that is nested too deep");
-  }
+    @Test
+    void anEmptyBodyALongTextAndDeepJsonAreRefusedInAFewWords() throws Exception {
+        assertThat(refusal(server.invoke(" \n", "Content-Type", "application/json")))
+                .startsWith("body: found nothing");
+        assertThat(refusal(server.invoke("\n\n", "Content-Type", LINES))).startsWith("line 1: found a blank line");
+        assertThat(refusal(server.invoke("{\"user_id\":\n \"114521\",}", "Content-Type", "application/json")))
+                .startsWith("body: not JSON at line 2, column 11: ");
+        assertThat(refusal(server.invoke("{\"%s\": 1}".formatted("x".repeat(500)), "Content-Type", "application/json")))
+                .startsWith("body: found the unknown parameter \"xxx")
+                .contains("x…\"")
+                .hasSizeLessThan(140);
+        assertThat(refusal(server.invoke("[".repeat(100_000), "Content-Type", "application/json")))
+                .startsWith("body: found JSON that is nested too deep");
+    }
 
-  @Test
-  void aRequestMayNotAskForMoreItemsThanFitInMemory() throws Exception {
-    var body = "{\"user_id\": \"114521\", \"k\": 1000}\n".repeat(3001);
-    assertThat(refusal(server.invoke(body, "Content-Type", LINES)))
-        .isEqualTo(
-            "body: found 3001 queries for 3001000 items in all, expected at most 3000000 items in a request");
-  }
+    @Test
+    void aRequestMayNotAskForMoreItemsThanFitInMemory() throws Exception {
+        var body = "{\"user_id\": \"114521\", \"k\": 1000}\n".repeat(3001);
+        assertThat(refusal(server.invoke(body, "Content-Type", LINES)))
+                .isEqualTo(
+                        "body: found 3001 queries for 3001000 items in all, expected at most 3000000 items in a request");
+    }
 
-  @Test
-  void aListIsAnsweredByAListInItsOrder() throws Exception {
-    var answers =
-        answer("[{\"user_id\": \"115000\", \"k\": 2}, {\"user_id\": \"113001\", \"k\": 1}]");
-    assertThat(answers.isArray()).isTrue();
-    assertThat(answers)
-        .extracting(one -> one.path("user_id").textValue())
-        .containsExactly("115000", "113001");
-    assertThat(answers).extracting(one -> one.path("recommendations").size()).containsExactly(2, 1);
-    assertThat(answer("[{\"user_id\": \"115000\"}]").isArray()).isTrue();
-    assertThat(answer("[]")).isEqualTo(JSON.createArrayNode());
-  }
+    @Test
+    void aListIsAnsweredByAListInItsOrder() throws Exception {
+        var answers = answer("[{\"user_id\": \"115000\", \"k\": 2}, {\"user_id\": \"113001\", \"k\": 1}]");
+        assertThat(answers.isArray()).isTrue();
+        assertThat(answers).extracting(one -> one.path("user_id").textValue()).containsExactly("115000", "113001");
+        assertThat(answers)
+                .extracting(one -> one.path("recommendations").size())
+                .containsExactly(2, 1);
+        assertThat(answer("[{\"user_id\": \"115000\"}]").isArray()).isTrue();
+        assertThat(answer("[]")).isEqualTo(JSON.createArrayNode());
+    }
 
-  @Test
-  @Tag("BAT-07")
-  @Tag("BAT-09")
-  void aLineIsAnsweredByALine() throws Exception {
-    var lines = lines(server, "{\"user_id\": \"115000\"}\r\n{\"user_id\": \"113001\"}\n");
-    assertThat(lines).hasSize(2);
-    assertThat(lines.get(0).path("user_id").textValue()).isEqualTo("115000");
-    assertThat(lines.get(1).path("user_id").textValue()).isEqualTo("113001");
+    @Test
+    @Tag("BAT-07")
+    @Tag("BAT-09")
+    void aLineIsAnsweredByALine() throws Exception {
+        var lines = lines(server, "{\"user_id\": \"115000\"}\r\n{\"user_id\": \"113001\"}\n");
+        assertThat(lines).hasSize(2);
+        assertThat(lines.get(0).path("user_id").textValue()).isEqualTo("115000");
+        assertThat(lines.get(1).path("user_id").textValue()).isEqualTo("113001");
 
-    var json =
-        server.invoke(
-            "{\"user_id\": \"115000\"}", "Content-Type", LINES, "Accept", "application/json");
-    assertThat(JSON.readTree(json.body()).isArray()).as(json.body()).isTrue();
-  }
+        var json = server.invoke("{\"user_id\": \"115000\"}", "Content-Type", LINES, "Accept", "application/json");
+        assertThat(JSON.readTree(json.body()).isArray()).as(json.body()).isTrue();
+    }
 
-  @Test
-  @Tag("BAT-08")
-  @Tag("BAT-16")
-  void aBadLineFailsTheRequestOrKeepsItsPlace() throws Exception {
-    var body =
-        """
+    @Test
+    @Tag("BAT-08")
+    @Tag("BAT-16")
+    void aBadLineFailsTheRequestOrKeepsItsPlace() throws Exception {
+        var body = """
         {"user_id": "115000"}
         {"user_id": "7"}
 
@@ -155,89 +142,79 @@ class RecommenderTest {
         {"user_id": "\\ud83d"}
         {"user_id": "113001"}
         """;
-    assertThat(refusal(server.invoke(body, "Content-Type", LINES, "Accept", LINES)))
-        .isEqualTo(
-            "line 2: user_id: found the unknown user \"7\", expected one of the 2000 in users.csv.gz");
+        assertThat(refusal(server.invoke(body, "Content-Type", LINES, "Accept", LINES)))
+                .isEqualTo("line 2: user_id: found the unknown user \"7\", expected one of the 2000 in users.csv.gz");
 
-    try (var keeping = TestServer.artifact(EXAMPLE).set("BERTH_BAD_RECORDS", "keep").start()) {
-      var lines = lines(keeping, body);
-      assertThat(lines).hasSize(6);
-      assertThat(lines)
-          .extracting(line -> line.path("user_id").asText())
-          .containsExactly("115000", "", "", "", "", "113001");
-      assertThat(lines.get(1).path("error").textValue())
-          .startsWith("line 2: user_id: found the unknown user \"7\"");
-      assertThat(lines.get(2).path("error").textValue()).startsWith("line 3: found a blank line");
-      assertThat(lines.get(3).path("error").textValue())
-          .startsWith("line 4: not JSON at column 12: ");
-      assertThat(lines.get(4).path("error").textValue())
-          .startsWith("line 5: user_id: found the unknown user");
+        try (var keeping =
+                TestServer.artifact(EXAMPLE).set("BERTH_BAD_RECORDS", "keep").start()) {
+            var lines = lines(keeping, body);
+            assertThat(lines).hasSize(6);
+            assertThat(lines)
+                    .extracting(line -> line.path("user_id").asText())
+                    .containsExactly("115000", "", "", "", "", "113001");
+            assertThat(lines.get(1).path("error").textValue())
+                    .startsWith("line 2: user_id: found the unknown user \"7\"");
+            assertThat(lines.get(2).path("error").textValue()).startsWith("line 3: found a blank line");
+            assertThat(lines.get(3).path("error").textValue()).startsWith("line 4: not JSON at column 12: ");
+            assertThat(lines.get(4).path("error").textValue()).startsWith("line 5: user_id: found the unknown user");
 
-      var json = keeping.invoke("[{\"user_id\": \"7\"}]", "Content-Type", "application/json");
-      assertThat(refusal(json)).as("JSON is one document, not lines").startsWith("[0].user_id: ");
+            var json = keeping.invoke("[{\"user_id\": \"7\"}]", "Content-Type", "application/json");
+            assertThat(refusal(json)).as("JSON is one document, not lines").startsWith("[0].user_id: ");
+        }
     }
-  }
 
-  @Test
-  @Tag("HDR-08")
-  @Tag("HDR-09")
-  void otherTypesAreRefused() throws Exception {
-    assertThat(server.invoke("114521", "Content-Type", "text/csv").statusCode()).isEqualTo(415);
-    var csv =
-        server.invoke(
-            "{\"user_id\": \"114521\"}", "Content-Type", "application/json", "Accept", "text/csv");
-    assertThat(csv.statusCode()).isEqualTo(406);
-  }
-
-  @Test
-  void damagedRequestsAreAnsweredOrRefused() throws Exception {
-    var whole =
-        "{\"user_id\": \"114521\", \"k\": 3}\n{\"user_id\": 113001}"
-            .getBytes(StandardCharsets.UTF_8);
-    var random = new Random(1);
-    for (int i = 0; i < 2 * whole.length; i++) {
-      var body = i < whole.length ? Arrays.copyOf(whole, i) : whole.clone();
-      if (i >= whole.length) {
-        body[i - whole.length] ^= (byte) (1 << random.nextInt(Byte.SIZE));
-      }
-      var response =
-          server.invoke(BodyPublishers.ofByteArray(body), "Content-Type", LINES, "Accept", LINES);
-      assertThat(response.statusCode()).as(response.body()).isIn(200, 400);
+    @Test
+    @Tag("HDR-08")
+    @Tag("HDR-09")
+    void otherTypesAreRefused() throws Exception {
+        assertThat(server.invoke("114521", "Content-Type", "text/csv").statusCode())
+                .isEqualTo(415);
+        var csv = server.invoke("{\"user_id\": \"114521\"}", "Content-Type", "application/json", "Accept", "text/csv");
+        assertThat(csv.statusCode()).isEqualTo(406);
     }
-  }
 
-  private static JsonNode answer(String body) throws Exception {
-    var response =
-        server.invoke(body, "Content-Type", "application/json", "Accept", "application/json");
-    assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-    return JSON.readTree(response.body());
-  }
-
-  private static List<JsonNode> lines(TestServer server, String body) throws Exception {
-    var response = server.invoke(body, "Content-Type", LINES, "Accept", LINES);
-    assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-    var lines = new ArrayList<JsonNode>();
-    for (var line : response.body().split("\n", -1)) {
-      lines.add(JSON.readTree(line));
+    @Test
+    void damagedRequestsAreAnsweredOrRefused() throws Exception {
+        var whole = "{\"user_id\": \"114521\", \"k\": 3}\n{\"user_id\": 113001}".getBytes(StandardCharsets.UTF_8);
+        var random = new Random(1);
+        for (int i = 0; i < 2 * whole.length; i++) {
+            var body = i < whole.length ? Arrays.copyOf(whole, i) : whole.clone();
+            if (i >= whole.length) {
+                body[i - whole.length] ^= (byte) (1 << random.nextInt(Byte.SIZE));
+            }
+            var response = server.invoke(BodyPublishers.ofByteArray(body), "Content-Type", LINES, "Accept", LINES);
+            assertThat(response.statusCode()).as(response.body()).isIn(200, 400);
+        }
     }
-    return lines;
-  }
 
-  /// The recommended items with their scores, in their order.
-  static List<Map.Entry<String, Double>> items(JsonNode answer) {
-    return answer
-        .path("recommendations")
-        .valueStream()
-        .flatMap(
-            one ->
-                one.propertyStream()
-                    .map(item -> Map.entry(item.getKey(), item.getValue().doubleValue())))
-        .toList();
-  }
+    private static JsonNode answer(String body) throws Exception {
+        var response = server.invoke(body, "Content-Type", "application/json", "Accept", "application/json");
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        return JSON.readTree(response.body());
+    }
 
-  /// The message of a 400.
-  private static String refusal(HttpResponse<String> response) throws IOException {
-    assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
-    return JSON.readTree(response.body()).path("message").textValue();
-  }
+    private static List<JsonNode> lines(TestServer server, String body) throws Exception {
+        var response = server.invoke(body, "Content-Type", LINES, "Accept", LINES);
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        var lines = new ArrayList<JsonNode>();
+        for (var line : response.body().split("\n", -1)) {
+            lines.add(JSON.readTree(line));
+        }
+        return lines;
+    }
+
+    /// The recommended items with their scores, in their order.
+    static List<Map.Entry<String, Double>> items(JsonNode answer) {
+        return answer.path("recommendations")
+                .valueStream()
+                .flatMap(one -> one.propertyStream()
+                        .map(item -> Map.entry(item.getKey(), item.getValue().doubleValue())))
+                .toList();
+    }
+
+    /// The message of a 400.
+    private static String refusal(HttpResponse<String> response) throws IOException {
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
+        return JSON.readTree(response.body()).path("message").textValue();
+    }
 }

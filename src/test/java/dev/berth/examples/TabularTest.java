@@ -37,145 +37,139 @@ import org.xerial.snappy.Snappy;
 /// Parquet and Arrow through libraries of the artifact's own, in the example of `examples/tabular`.
 class TabularTest {
 
-  private static final Path EXAMPLE = Path.of("examples/tabular");
-  private static final String PARQUET = "application/x-parquet";
-  private static final String ARROW = "application/vnd.apache.arrow.stream";
-  private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Path EXAMPLE = Path.of("examples/tabular");
+    private static final String PARQUET = "application/x-parquet";
+    private static final String ARROW = "application/vnd.apache.arrow.stream";
+    private static final ObjectMapper JSON = new ObjectMapper();
 
-  @TempDir private static Path artifact;
+    @TempDir
+    private static Path artifact;
 
-  private static TestServer server;
+    private static TestServer server;
 
-  @BeforeAll
-  static void start() throws Exception {
-    copy(EXAMPLE, "model.pt");
-    var code = Files.createDirectory(artifact.resolve("code"));
-    for (var source : new String[] {"Inference", "ArrowTable", "ParquetTable", "ParquetSizes"}) {
-      copy(EXAMPLE, "code/" + source + ".java");
-    }
-    var libraries = Files.createDirectory(code.resolve("lib"));
-    for (var one :
-        new Class<?>[] {
-          InputFile.class,
-          Snappy.class,
-          ArrowStreamReader.class,
-          BufferAllocator.class,
-          UnsafeAllocationManager.class,
-          Schema.class,
-          FlatBufferBuilder.class
+    @BeforeAll
+    static void start() throws Exception {
+        copy(EXAMPLE, "model.pt");
+        var code = Files.createDirectory(artifact.resolve("code"));
+        for (var source : new String[] {"Inference", "ArrowTable", "ParquetTable", "ParquetSizes"}) {
+            copy(EXAMPLE, "code/" + source + ".java");
+        }
+        var libraries = Files.createDirectory(code.resolve("lib"));
+        for (var one : new Class<?>[] {
+            InputFile.class,
+            Snappy.class,
+            ArrowStreamReader.class,
+            BufferAllocator.class,
+            UnsafeAllocationManager.class,
+            Schema.class,
+            FlatBufferBuilder.class
         }) {
-      var jar = Path.of(one.getProtectionDomain().getCodeSource().getLocation().toURI());
-      Files.copy(jar, libraries.resolve(jar.getFileName()));
+            var jar = Path.of(
+                    one.getProtectionDomain().getCodeSource().getLocation().toURI());
+            Files.copy(jar, libraries.resolve(jar.getFileName()));
+        }
+        server = TestServer.artifact(artifact).start();
     }
-    server = TestServer.artifact(artifact).start();
-  }
 
-  private static void copy(Path from, String name) throws IOException {
-    Files.copy(from.resolve(name), artifact.resolve(name));
-  }
-
-  @AfterAll
-  static void stop() throws Exception {
-    server.close();
-  }
-
-  @ParameterizedTest
-  @CsvSource({"flats.parquet," + PARQUET, "flats.arrow," + ARROW})
-  void tablesAreAnsweredByPrices(String file, String type) throws Exception {
-    assertThat(ask(Files.readAllBytes(EXAMPLE.resolve(file)), type).body())
-        .isEqualTo("{\"prices\":[520.0,232.5,870.0]}");
-  }
-
-  @Test
-  void anArrowStreamIsAnsweredByOne() throws Exception {
-    var request =
-        HttpRequest.newBuilder(server.uri("/invocations"))
-            .headers("Content-Type", PARQUET, "Accept", ARROW)
-            .POST(BodyPublishers.ofFile(EXAMPLE.resolve("flats.parquet")))
-            .build();
-    var answer = server.send(request, BodyHandlers.ofByteArray());
-    assertThat(answer.headers().firstValue("Content-Type")).contains(ARROW);
-    try (var allocator = new RootAllocator();
-        var reader = new ArrowStreamReader(new ByteArrayInputStream(answer.body()), allocator)) {
-      assertThat(reader.loadNextBatch()).isTrue();
-      assertThat(reader.getVectorSchemaRoot().contentToTSVString())
-          .isEqualTo("price\n520.0\n232.5\n870.0\n");
+    private static void copy(Path from, String name) throws IOException {
+        Files.copy(from.resolve(name), artifact.resolve(name));
     }
-  }
 
-  @Test
-  void aSmallFileOfVeryManyRowsIsRefused() throws Exception {
-    var file = Files.readAllBytes(resource());
-    assertThat(file).hasSizeLessThan(10_000);
-    assertThat(refusal(ask(file, PARQUET)))
-        .isEqualTo("body: found 200000 rows, expected at most 100000");
-  }
+    @AfterAll
+    static void stop() throws Exception {
+        server.close();
+    }
 
-  private static Path resource() throws URISyntaxException {
-    return Path.of(TabularTest.class.getResource("/tabular/200000-rows.parquet").toURI());
-  }
+    @ParameterizedTest
+    @CsvSource({"flats.parquet," + PARQUET, "flats.arrow," + ARROW})
+    void tablesAreAnsweredByPrices(String file, String type) throws Exception {
+        assertThat(ask(Files.readAllBytes(EXAMPLE.resolve(file)), type).body())
+                .isEqualTo("{\"prices\":[520.0,232.5,870.0]}");
+    }
 
-  /// A page that says that it unpacks to 2 GiB, one whose Snappy has more bytes than it says, and a
-  /// list that says that it has 4 billion elements.
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      textBlock =
-          """
+    @Test
+    void anArrowStreamIsAnsweredByOne() throws Exception {
+        var request = HttpRequest.newBuilder(server.uri("/invocations"))
+                .headers("Content-Type", PARQUET, "Accept", ARROW)
+                .POST(BodyPublishers.ofFile(EXAMPLE.resolve("flats.parquet")))
+                .build();
+        var answer = server.send(request, BodyHandlers.ofByteArray());
+        assertThat(answer.headers().firstValue("Content-Type")).contains(ARROW);
+        try (var allocator = new RootAllocator();
+                var reader = new ArrowStreamReader(new ByteArrayInputStream(answer.body()), allocator)) {
+            assertThat(reader.loadNextBatch()).isTrue();
+            assertThat(reader.getVectorSchemaRoot().contentToTSVString()).isEqualTo("price\n520.0\n232.5\n870.0\n");
+        }
+    }
+
+    @Test
+    void aSmallFileOfVeryManyRowsIsRefused() throws Exception {
+        var file = Files.readAllBytes(resource());
+        assertThat(file).hasSizeLessThan(10_000);
+        assertThat(refusal(ask(file, PARQUET))).isEqualTo("body: found 200000 rows, expected at most 100000");
+    }
+
+    private static Path resource() throws URISyntaxException {
+        return Path.of(
+                TabularTest.class.getResource("/tabular/200000-rows.parquet").toURI());
+    }
+
+    /// A page that says that it unpacks to 2 GiB, one whose Snappy has more bytes than it says, and a
+    /// list that says that it has 4 billion elements.
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
       150015feffffff0f150000         | 3602191c191c3c7616260800000000     | body: found pages that unpack to 2147483647,
       1500151415082c15020000e8070000 | 3602191c191c3c4502361e260800000000 | body: found a page that unpacks to another size
       15001500                       | 29fcffffffff0f                     | body: found a list of 4294967295,
       """)
-  void aSizeThatIsNotThereIsNotBelieved(String pages, String footer, String message)
-      throws Exception {
-    var page = HexFormat.of().parseHex(pages);
-    var tail = HexFormat.of().parseHex(footer);
-    var file =
-        ByteBuffer.allocate(12 + page.length + tail.length)
-            .order(ByteOrder.LITTLE_ENDIAN)
-            .put("PAR1".getBytes())
-            .put(page)
-            .put(tail)
-            .putInt(tail.length)
-            .put("PAR1".getBytes())
-            .array();
-    assertThat(refusal(ask(file, PARQUET))).startsWith(message);
-  }
-
-  @Test
-  void aMessageThatIsNotThereIsNotBelieved() throws Exception {
-    var stream = HexFormat.of().parseHex("ffffffff" + "ffffff7f");
-    assertThat(refusal(ask(stream, ARROW)))
-        .isEqualTo("body: found a message of 2147483647 bytes, of which 0 are there");
-  }
-
-  @ParameterizedTest
-  @Tag("slow")
-  @CsvSource({"flats.parquet," + PARQUET, "flats.arrow," + ARROW})
-  void damagedTablesAreAnsweredOrRefused(String file, String type) throws Exception {
-    var whole = Files.readAllBytes(EXAMPLE.resolve(file));
-    var random = new Random(1);
-    for (int i = 0; i < 500; i++) {
-      int place = random.nextInt(whole.length - 3);
-      var body = Arrays.copyOf(whole, i % 3 == 0 ? place : whole.length);
-      if (i % 3 == 1) {
-        body[place] ^= (byte) (1 << random.nextInt(Byte.SIZE));
-      } else if (i % 3 == 2) {
-        Arrays.fill(body, place, place + 3, (byte) -1);
-      }
-      var response = ask(body, type);
-      assertThat(response.statusCode()).as(response.body()).isIn(200, 400);
+    void aSizeThatIsNotThereIsNotBelieved(String pages, String footer, String message) throws Exception {
+        var page = HexFormat.of().parseHex(pages);
+        var tail = HexFormat.of().parseHex(footer);
+        var file = ByteBuffer.allocate(12 + page.length + tail.length)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .put("PAR1".getBytes())
+                .put(page)
+                .put(tail)
+                .putInt(tail.length)
+                .put("PAR1".getBytes())
+                .array();
+        assertThat(refusal(ask(file, PARQUET))).startsWith(message);
     }
-    assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-  }
 
-  private static HttpResponse<String> ask(byte[] body, String type) throws Exception {
-    return server.invoke(BodyPublishers.ofByteArray(body), "Content-Type", type);
-  }
+    @Test
+    void aMessageThatIsNotThereIsNotBelieved() throws Exception {
+        var stream = HexFormat.of().parseHex("ffffffff" + "ffffff7f");
+        assertThat(refusal(ask(stream, ARROW)))
+                .isEqualTo("body: found a message of 2147483647 bytes, of which 0 are there");
+    }
 
-  /// The message of a 400.
-  private static String refusal(HttpResponse<String> response) throws IOException {
-    assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
-    return JSON.readTree(response.body()).path("message").textValue();
-  }
+    @ParameterizedTest
+    @Tag("slow")
+    @CsvSource({"flats.parquet," + PARQUET, "flats.arrow," + ARROW})
+    void damagedTablesAreAnsweredOrRefused(String file, String type) throws Exception {
+        var whole = Files.readAllBytes(EXAMPLE.resolve(file));
+        var random = new Random(1);
+        for (int i = 0; i < 500; i++) {
+            int place = random.nextInt(whole.length - 3);
+            var body = Arrays.copyOf(whole, i % 3 == 0 ? place : whole.length);
+            if (i % 3 == 1) {
+                body[place] ^= (byte) (1 << random.nextInt(Byte.SIZE));
+            } else if (i % 3 == 2) {
+                Arrays.fill(body, place, place + 3, (byte) -1);
+            }
+            var response = ask(body, type);
+            assertThat(response.statusCode()).as(response.body()).isIn(200, 400);
+        }
+        assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+    }
+
+    private static HttpResponse<String> ask(byte[] body, String type) throws Exception {
+        return server.invoke(BodyPublishers.ofByteArray(body), "Content-Type", type);
+    }
+
+    /// The message of a 400.
+    private static String refusal(HttpResponse<String> response) throws IOException {
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
+        return JSON.readTree(response.body()).path("message").textValue();
+    }
 }

@@ -11,44 +11,42 @@ import org.junit.jupiter.api.Test;
 /// What a handler that streams answers without a server.
 class LocalStreamTest {
 
-  private final SpellingHandler handler = new SpellingHandler();
+    private final SpellingHandler handler = new SpellingHandler();
 
-  @Test
-  void aLocalModelPutsThePartsTogether() throws Exception {
-    try (var model = LocalModel.load(handler, Path.of("."))) {
-      assertThat(model.invoke(MediaType.JSON, "abc\n\nde")).isEqualTo("ABC\n\nDE");
+    @Test
+    void aLocalModelPutsThePartsTogether() throws Exception {
+        try (var model = LocalModel.load(handler, Path.of("."))) {
+            assertThat(model.invoke(MediaType.JSON, "abc\n\nde")).isEqualTo("ABC\n\nDE");
+        }
+        assertThat(handler.open()).isZero();
+        assertThat(handler.steps().getFirst()).containsExactly("abc", "", "de");
+        assertThat(handler.steps().getLast()).containsExactly("abc");
     }
-    assertThat(handler.open()).isZero();
-    assertThat(handler.steps().getFirst()).containsExactly("abc", "", "de");
-    assertThat(handler.steps().getLast()).containsExactly("abc");
-  }
 
-  @Test
-  void whatARecordFailsWithComesOutAndNothingStaysOpen() throws Exception {
-    try (var model = LocalModel.load(handler, Path.of("."))) {
-      assertThatThrownBy(() -> model.invoke(MediaType.JSON, "abc\na?"))
-          .isInstanceOf(BadInputException.class)
-          .hasMessage("line: found a ?, expected letters");
-      assertThatThrownBy(() -> model.invoke(MediaType.JSON, "abc\n0"))
-          .isInstanceOf(BadInputException.class);
-      assertThatThrownBy(() -> model.invoke(MediaType.JSON, "!")).hasMessage("no such letter");
+    @Test
+    void whatARecordFailsWithComesOutAndNothingStaysOpen() throws Exception {
+        try (var model = LocalModel.load(handler, Path.of("."))) {
+            assertThatThrownBy(() -> model.invoke(MediaType.JSON, "abc\na?"))
+                    .isInstanceOf(BadInputException.class)
+                    .hasMessage("line: found a ?, expected letters");
+            assertThatThrownBy(() -> model.invoke(MediaType.JSON, "abc\n0")).isInstanceOf(BadInputException.class);
+            assertThatThrownBy(() -> model.invoke(MediaType.JSON, "!")).hasMessage("no such letter");
+        }
+        assertThat(handler.open()).isZero();
     }
-    assertThat(handler.open()).isZero();
-  }
 
-  @Test
-  void aPartAfterTheEndIsRefused() {
-    var late =
-        new SpellingHandler() {
-          @Override
-          public void stepFn(List<PartStream<Spelling, String>> streams, Object model) {
-            streams.getFirst().end();
-            streams.getFirst().emit("late");
-          }
+    @Test
+    void aPartAfterTheEndIsRefused() {
+        var late = new SpellingHandler() {
+            @Override
+            public void stepFn(List<PartStream<Spelling, String>> streams, Object model) {
+                streams.getFirst().end();
+                streams.getFirst().emit("late");
+            }
         };
-    assertThatThrownBy(() -> late.predictFn(List.of("abc"), late))
-        .isInstanceOf(IllegalStateException.class)
-        .hasMessage("found a part after the end of its stream");
-    assertThat(late.open()).isZero();
-  }
+        assertThatThrownBy(() -> late.predictFn(List.of("abc"), late))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("found a part after the end of its stream");
+        assertThat(late.open()).isZero();
+    }
 }

@@ -27,256 +27,246 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// The server's side of a batch-transform job.
 class BatchTransformTest {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
-  private static final List<String> CITIES =
-      List.of("Paris", "London", "Berlin", "Madrid", "Rome", "Vienna", "Oslo", "Tokyo");
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final List<String> CITIES =
+            List.of("Paris", "London", "Berlin", "Madrid", "Rome", "Vienna", "Oslo", "Tokyo");
 
-  private static TestServer batch;
+    private static TestServer batch;
 
-  @BeforeAll
-  static void start() throws Exception {
-    batch = TestServer.sample().set("SAGEMAKER_BATCH", "true").start();
-  }
-
-  @AfterAll
-  static void stop() throws Exception {
-    batch.close();
-  }
-
-  @Test
-  @Tag("BAT-01")
-  @Tag("BAT-02")
-  @Tag("BAT-05")
-  void executionParametersHoldTheThreeKnownKeys() throws Exception {
-    var response = batch.get("/execution-parameters");
-    assertThat(response.headers().firstValue("Content-Type")).contains("application/json");
-    var json = JSON.readTree(response.body());
-    assertThat(json.fieldNames())
-        .toIterable()
-        .containsExactlyInAnyOrder("MaxConcurrentTransforms", "BatchStrategy", "MaxPayloadInMB");
-    assertThat(json.path("MaxConcurrentTransforms").isInt()).isTrue();
-    assertThat(json.path("MaxPayloadInMB").isInt()).isTrue();
-    assertThat(json.path("MaxConcurrentTransforms").asInt() * json.path("MaxPayloadInMB").asInt())
-        .isBetween(1, 100);
-    assertThat(json.path("BatchStrategy").asText()).isEqualTo("MULTI_RECORD");
-  }
-
-  @Test
-  @Tag("BAT-02")
-  @Tag("BAT-04")
-  void executionParametersFollowThePlatformsVariables() throws Exception {
-    try (var server =
-        TestServer.with(new TextHandler())
-            .set("SAGEMAKER_BATCH", "true")
-            .set("SAGEMAKER_BATCH_STRATEGY", "SINGLE_RECORD")
-            .set("SAGEMAKER_MAX_CONCURRENT_TRANSFORMS", "10")
-            .set("SAGEMAKER_MAX_PAYLOAD_IN_MB", "20")
-            .start()) {
-      assertThat(server.get("/execution-parameters").body())
-          .isEqualTo(
-              "{\"MaxConcurrentTransforms\":10,\"BatchStrategy\":\"SINGLE_RECORD\",\"MaxPayloadInMB\":10}");
+    @BeforeAll
+    static void start() throws Exception {
+        batch = TestServer.sample().set("SAGEMAKER_BATCH", "true").start();
     }
-  }
 
-  @Test
-  @Tag("BAT-01")
-  @Tag("BAT-03")
-  void localModeGetsItsSpellingOrA404() throws Exception {
-    // As local mode writes it, and nobody else.
-    try (var server = TestServer.with(new TextHandler()).set("SAGEMAKER_BATCH", "True").start()) {
-      assertThat(server.get("/execution-parameters").body())
-          .contains("\"BatchStrategy\":\"MultiRecord\"");
+    @AfterAll
+    static void stop() throws Exception {
+        batch.close();
     }
-    try (var server =
-        TestServer.with(new TextHandler())
-            .set("BERTH_EXECUTION_PARAMETERS", "local-mode")
-            .start()) {
-      assertThat(server.get("/execution-parameters").body())
-          .contains("\"BatchStrategy\":\"MultiRecord\"");
-    }
-    try (var server =
-        TestServer.with(new TextHandler()).set("BERTH_EXECUTION_PARAMETERS", "off").start()) {
-      assertThat(server.get("/execution-parameters").statusCode()).isEqualTo(404);
-    }
-  }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"", "\n", "\r\n"})
-  @Tag("BAT-06")
-  void oneLineIsOnePredictionWithAndWithoutItsNewline(String end) throws Exception {
-    var response =
-        batch.invoke("Who came?,Bob came." + end, "Content-Type", "text/csv", "Accept", "text/csv");
-    assertThat(response.body()).startsWith("Bob,").doesNotContain("\n");
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"\n", "\r\n"})
-  @Tag("BAT-07")
-  @Tag("BAT-10")
-  void linesAreAnsweredInTheirOrderWithoutABlankLineAtTheEnd(String newline) throws Exception {
-    for (var last : List.of("", newline)) {
-      var body =
-          CITIES.stream().map(BatchTransformTest::line).collect(Collectors.joining(newline)) + last;
-      var response =
-          batch.invoke(
-              body, "Content-Type", "application/jsonlines", "Accept", "application/jsonlines");
-      assertThat(answers(response)).isEqualTo(CITIES);
-      assertThat(response.body()).doesNotEndWith("\n");
+    @Test
+    @Tag("BAT-01")
+    @Tag("BAT-02")
+    @Tag("BAT-05")
+    void executionParametersHoldTheThreeKnownKeys() throws Exception {
+        var response = batch.get("/execution-parameters");
+        assertThat(response.headers().firstValue("Content-Type")).contains("application/json");
+        var json = JSON.readTree(response.body());
+        assertThat(json.fieldNames())
+                .toIterable()
+                .containsExactlyInAnyOrder("MaxConcurrentTransforms", "BatchStrategy", "MaxPayloadInMB");
+        assertThat(json.path("MaxConcurrentTransforms").isInt()).isTrue();
+        assertThat(json.path("MaxPayloadInMB").isInt()).isTrue();
+        assertThat(json.path("MaxConcurrentTransforms").asInt()
+                        * json.path("MaxPayloadInMB").asInt())
+                .isBetween(1, 100);
+        assertThat(json.path("BatchStrategy").asText()).isEqualTo("MULTI_RECORD");
     }
-  }
 
-  @Test
-  @Tag("BAT-10")
-  @Tag("BAT-11")
-  void miniBatchesJoinToOneRecordALineUnderBothWaysToAssemble() throws Exception {
-    var twoLines = line("Paris") + "\n" + line("Rome") + "\n";
-    for (var type : List.of("application/jsonlines", "text/csv")) {
-      // AssembleWith=Line adds a newline after each response.
-      var response =
-          batch.invoke(twoLines, "Content-Type", "application/jsonlines", "Accept", type);
-      assertThat((response.body() + "\n" + response.body() + "\n").split("\n", -1)).hasSize(5);
+    @Test
+    @Tag("BAT-02")
+    @Tag("BAT-04")
+    void executionParametersFollowThePlatformsVariables() throws Exception {
+        try (var server = TestServer.with(new TextHandler())
+                .set("SAGEMAKER_BATCH", "true")
+                .set("SAGEMAKER_BATCH_STRATEGY", "SINGLE_RECORD")
+                .set("SAGEMAKER_MAX_CONCURRENT_TRANSFORMS", "10")
+                .set("SAGEMAKER_MAX_PAYLOAD_IN_MB", "20")
+                .start()) {
+            assertThat(server.get("/execution-parameters").body())
+                    .isEqualTo(
+                            "{\"MaxConcurrentTransforms\":10,\"BatchStrategy\":\"SINGLE_RECORD\",\"MaxPayloadInMB\":10}");
+        }
     }
-    try (var server = TestServer.sample().set("BERTH_TRAILING_NEWLINE", "true").start()) {
-      for (var type : List.of("application/jsonlines", "text/csv")) {
-        // AssembleWith=None joins the bytes as they are.
-        var response =
-            server.invoke(twoLines, "Content-Type", "application/jsonlines", "Accept", type);
-        assertThat((response.body() + response.body()).split("\n", -1)).hasSize(5);
-      }
-    }
-  }
 
-  /// Each newline ends a row, so all but the last one belong to rows.
-  @Test
-  @Tag("BAT-10")
-  @Tag("BAT-11")
-  void blankRowsAtTheEndOfAnAnswerStay() throws Exception {
-    var rows =
-        new TextHandler() {
-          @Override
-          public List<String> inputFn(InvocationRequest request) throws IOException {
-            return List.of(request.text());
-          }
-        };
-    var kept = List.of("X,\n\n", "X\r\n\r\n", "\n", "", "X");
-    for (var type : List.of("application/jsonlines", "text/csv")) {
-      var headers = new String[] {"Content-Type", TextHandler.TEXT, "Accept", type};
-      for (var isBatch : List.of("true", "false")) {
-        try (var server = TestServer.with(rows).set("SAGEMAKER_BATCH", isBatch).start()) {
-          for (var body : kept) {
-            for (var end : List.of("\n", "\r\n")) {
-              assertThat(server.invoke(body + end, headers).body()).isEqualTo(body);
+    @Test
+    @Tag("BAT-01")
+    @Tag("BAT-03")
+    void localModeGetsItsSpellingOrA404() throws Exception {
+        // As local mode writes it, and nobody else.
+        try (var server = TestServer.with(new TextHandler())
+                .set("SAGEMAKER_BATCH", "True")
+                .start()) {
+            assertThat(server.get("/execution-parameters").body()).contains("\"BatchStrategy\":\"MultiRecord\"");
+        }
+        try (var server = TestServer.with(new TextHandler())
+                .set("BERTH_EXECUTION_PARAMETERS", "local-mode")
+                .start()) {
+            assertThat(server.get("/execution-parameters").body()).contains("\"BatchStrategy\":\"MultiRecord\"");
+        }
+        try (var server = TestServer.with(new TextHandler())
+                .set("BERTH_EXECUTION_PARAMETERS", "off")
+                .start()) {
+            assertThat(server.get("/execution-parameters").statusCode()).isEqualTo(404);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "\n", "\r\n"})
+    @Tag("BAT-06")
+    void oneLineIsOnePredictionWithAndWithoutItsNewline(String end) throws Exception {
+        var response = batch.invoke("Who came?,Bob came." + end, "Content-Type", "text/csv", "Accept", "text/csv");
+        assertThat(response.body()).startsWith("Bob,").doesNotContain("\n");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"\n", "\r\n"})
+    @Tag("BAT-07")
+    @Tag("BAT-10")
+    void linesAreAnsweredInTheirOrderWithoutABlankLineAtTheEnd(String newline) throws Exception {
+        for (var last : List.of("", newline)) {
+            var body = CITIES.stream().map(BatchTransformTest::line).collect(Collectors.joining(newline)) + last;
+            var response =
+                    batch.invoke(body, "Content-Type", "application/jsonlines", "Accept", "application/jsonlines");
+            assertThat(answers(response)).isEqualTo(CITIES);
+            assertThat(response.body()).doesNotEndWith("\n");
+        }
+    }
+
+    @Test
+    @Tag("BAT-10")
+    @Tag("BAT-11")
+    void miniBatchesJoinToOneRecordALineUnderBothWaysToAssemble() throws Exception {
+        var twoLines = line("Paris") + "\n" + line("Rome") + "\n";
+        for (var type : List.of("application/jsonlines", "text/csv")) {
+            // AssembleWith=Line adds a newline after each response.
+            var response = batch.invoke(twoLines, "Content-Type", "application/jsonlines", "Accept", type);
+            assertThat((response.body() + "\n" + response.body() + "\n").split("\n", -1))
+                    .hasSize(5);
+        }
+        try (var server =
+                TestServer.sample().set("BERTH_TRAILING_NEWLINE", "true").start()) {
+            for (var type : List.of("application/jsonlines", "text/csv")) {
+                // AssembleWith=None joins the bytes as they are.
+                var response = server.invoke(twoLines, "Content-Type", "application/jsonlines", "Accept", type);
+                assertThat((response.body() + response.body()).split("\n", -1)).hasSize(5);
             }
-          }
         }
-      }
-      try (var server = TestServer.with(rows).set("BERTH_TRAILING_NEWLINE", "true").start()) {
-        for (var body : kept) {
-          assertThat(server.invoke(body + "\n", headers).body()).isEqualTo(body + "\n");
+    }
+
+    /// Each newline ends a row, so all but the last one belong to rows.
+    @Test
+    @Tag("BAT-10")
+    @Tag("BAT-11")
+    void blankRowsAtTheEndOfAnAnswerStay() throws Exception {
+        var rows = new TextHandler() {
+            @Override
+            public List<String> inputFn(InvocationRequest request) throws IOException {
+                return List.of(request.text());
+            }
+        };
+        var kept = List.of("X,\n\n", "X\r\n\r\n", "\n", "", "X");
+        for (var type : List.of("application/jsonlines", "text/csv")) {
+            var headers = new String[] {"Content-Type", TextHandler.TEXT, "Accept", type};
+            for (var isBatch : List.of("true", "false")) {
+                try (var server =
+                        TestServer.with(rows).set("SAGEMAKER_BATCH", isBatch).start()) {
+                    for (var body : kept) {
+                        for (var end : List.of("\n", "\r\n")) {
+                            assertThat(server.invoke(body + end, headers).body())
+                                    .isEqualTo(body);
+                        }
+                    }
+                }
+            }
+            try (var server =
+                    TestServer.with(rows).set("BERTH_TRAILING_NEWLINE", "true").start()) {
+                for (var body : kept) {
+                    assertThat(server.invoke(body + "\n", headers).body()).isEqualTo(body + "\n");
+                }
+                assertThat(server.invoke("x", headers).body()).isEqualTo("X\n");
+            }
         }
-        assertThat(server.invoke("x", headers).body()).isEqualTo("X\n");
-      }
     }
-  }
 
-  @Test
-  @Tag("BAT-08")
-  void blankLinesAtTheEndDoNotCountAndOneAmongOthersIsABadRecord() throws Exception {
-    var headers =
-        new String[] {"Content-Type", "application/jsonlines", "Accept", "application/jsonlines"};
-    assertThat(answers(batch.invoke(line("Paris") + "\n\n\n", headers))).containsExactly("Paris");
-    var refused = batch.invoke(line("Paris") + "\n\n" + line("Rome"), headers);
-    assertThat(refused.statusCode()).isEqualTo(400);
-    assertThat(refused.body()).contains("line 2");
-  }
-
-  @Test
-  @Tag("BAT-16")
-  void oneBadRecordFailsTheRequestOrKeepsItsPlaceAsTheOperatorChose() throws Exception {
-    var body = line("Paris") + "\n{\"question\": 5}\n\n" + line("Rome");
-    var lines =
-        new String[] {"Content-Type", "application/jsonlines", "Accept", "application/jsonlines"};
-    assertThat(batch.invoke(body, lines).statusCode()).isEqualTo(400);
-    try (var server = TestServer.sample().set("BERTH_BAD_RECORDS", "keep").start()) {
-      var kept = server.invoke(body, lines).body().split("\n");
-      assertThat(kept).hasSize(4);
-      assertThat(JSON.readTree(kept[0]).path("answer").asText()).isEqualTo("Paris");
-      assertThat(JSON.readTree(kept[1]).path("error").asText())
-          .contains("line 2")
-          .contains("question");
-      assertThat(JSON.readTree(kept[2]).path("error").asText())
-          .contains("line 3: found a blank line");
-      assertThat(JSON.readTree(kept[3]).path("answer").asText()).isEqualTo("Rome");
-
-      var csv =
-          server.invoke(
-              "Who came?,Bob came.\nonly one column\n",
-              "Content-Type",
-              "text/csv",
-              "Accept",
-              "text/csv");
-      assertThat(csv.body().split("\n")[1]).contains("ERROR: row 2: found 1 column");
-
-      var json = server.invoke("[" + line("Paris") + ", 5]", "Content-Type", "application/json");
-      assertThat(json.statusCode()).as("JSON is one document, not lines").isEqualTo(400);
+    @Test
+    @Tag("BAT-08")
+    void blankLinesAtTheEndDoNotCountAndOneAmongOthersIsABadRecord() throws Exception {
+        var headers = new String[] {"Content-Type", "application/jsonlines", "Accept", "application/jsonlines"};
+        assertThat(answers(batch.invoke(line("Paris") + "\n\n\n", headers))).containsExactly("Paris");
+        var refused = batch.invoke(line("Paris") + "\n\n" + line("Rome"), headers);
+        assertThat(refused.statusCode()).isEqualTo(400);
+        assertThat(refused.body()).contains("line 2");
     }
-  }
 
-  @Test
-  @Tag("BAT-15")
-  void parallelPostsAreAnsweredWithoutMixing() throws Exception {
-    var posts = new HashMap<String, CompletableFuture<HttpResponse<String>>>();
-    for (var city : CITIES) {
-      var body = IntStream.range(0, 20).mapToObj(_ -> line(city)).collect(Collectors.joining("\n"));
-      posts.put(
-          city,
-          batch.invokeAsync(
-              body, "Content-Type", "application/jsonlines", "Accept", "application/jsonlines"));
+    @Test
+    @Tag("BAT-16")
+    void oneBadRecordFailsTheRequestOrKeepsItsPlaceAsTheOperatorChose() throws Exception {
+        var body = line("Paris") + "\n{\"question\": 5}\n\n" + line("Rome");
+        var lines = new String[] {"Content-Type", "application/jsonlines", "Accept", "application/jsonlines"};
+        assertThat(batch.invoke(body, lines).statusCode()).isEqualTo(400);
+        try (var server = TestServer.sample().set("BERTH_BAD_RECORDS", "keep").start()) {
+            var kept = server.invoke(body, lines).body().split("\n");
+            assertThat(kept).hasSize(4);
+            assertThat(JSON.readTree(kept[0]).path("answer").asText()).isEqualTo("Paris");
+            assertThat(JSON.readTree(kept[1]).path("error").asText())
+                    .contains("line 2")
+                    .contains("question");
+            assertThat(JSON.readTree(kept[2]).path("error").asText()).contains("line 3: found a blank line");
+            assertThat(JSON.readTree(kept[3]).path("answer").asText()).isEqualTo("Rome");
+
+            var csv = server.invoke(
+                    "Who came?,Bob came.\nonly one column\n", "Content-Type", "text/csv", "Accept", "text/csv");
+            assertThat(csv.body().split("\n")[1]).contains("ERROR: row 2: found 1 column");
+
+            var json = server.invoke("[" + line("Paris") + ", 5]", "Content-Type", "application/json");
+            assertThat(json.statusCode()).as("JSON is one document, not lines").isEqualTo(400);
+        }
     }
-    for (var post : posts.entrySet()) {
-      assertThat(answers(post.getValue().get())).hasSize(20).containsOnly(post.getKey());
+
+    @Test
+    @Tag("BAT-15")
+    void parallelPostsAreAnsweredWithoutMixing() throws Exception {
+        var posts = new HashMap<String, CompletableFuture<HttpResponse<String>>>();
+        for (var city : CITIES) {
+            var body = IntStream.range(0, 20).mapToObj(_ -> line(city)).collect(Collectors.joining("\n"));
+            posts.put(
+                    city,
+                    batch.invokeAsync(
+                            body, "Content-Type", "application/jsonlines", "Accept", "application/jsonlines"));
+        }
+        for (var post : posts.entrySet()) {
+            assertThat(answers(post.getValue().get())).hasSize(20).containsOnly(post.getKey());
+        }
     }
-  }
 
-  /// The job's longest InvocationsTimeoutInSeconds. A request of nine minutes was run by hand;
-  /// here, that nothing on its way ends it earlier.
-  @Test
-  @Tag("BAT-18")
-  void nothingEndsARequestBeforeTheJobDoes() {
-    var longest = Duration.ofHours(1);
-    var config =
-        Configuration.read(Map.of("SAGEMAKER_BATCH", "True"), Map.of(), Path.of(".")).config();
-    assertThat(config.batching().timeout()).isEqualTo(longest);
-    assertThat(Invocations.idle(config)).isGreaterThan(longest);
-  }
+    /// The job's longest InvocationsTimeoutInSeconds. A request of nine minutes was run by hand;
+    /// here, that nothing on its way ends it earlier.
+    @Test
+    @Tag("BAT-18")
+    void nothingEndsARequestBeforeTheJobDoes() {
+        var longest = Duration.ofHours(1);
+        var config = Configuration.read(Map.of("SAGEMAKER_BATCH", "True"), Map.of(), Path.of("."))
+                .config();
+        assertThat(config.batching().timeout()).isEqualTo(longest);
+        assertThat(Invocations.idle(config)).isGreaterThan(longest);
+    }
 
-  @Test
-  @Tag("BAT-17")
-  void aRetryHasTheSameAnswer() throws Exception {
-    var body = CITIES.stream().map(BatchTransformTest::line).collect(Collectors.joining("\n"));
-    var first = batch.invoke(body, "Content-Type", "application/jsonlines").body();
-    assertThat(batch.invoke(body, "Content-Type", "application/jsonlines").body()).isEqualTo(first);
-    assertThat(batch.invoke(body, "Content-Type", "application/jsonlines").body()).isEqualTo(first);
-  }
+    @Test
+    @Tag("BAT-17")
+    void aRetryHasTheSameAnswer() throws Exception {
+        var body = CITIES.stream().map(BatchTransformTest::line).collect(Collectors.joining("\n"));
+        var first = batch.invoke(body, "Content-Type", "application/jsonlines").body();
+        assertThat(batch.invoke(body, "Content-Type", "application/jsonlines").body())
+                .isEqualTo(first);
+        assertThat(batch.invoke(body, "Content-Type", "application/jsonlines").body())
+                .isEqualTo(first);
+    }
 
-  private static String line(String city) {
-    return "{\"question\": \"Where does Anna live?\", \"context\": \"Anna lives in %s.\"}"
-        .formatted(city);
-  }
+    private static String line(String city) {
+        return "{\"question\": \"Where does Anna live?\", \"context\": \"Anna lives in %s.\"}".formatted(city);
+    }
 
-  private static List<String> answers(HttpResponse<String> response) throws Exception {
-    assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-    return response
-        .body()
-        .lines()
-        .map(
-            line -> {
-              try {
-                return JSON.readTree(line).path("answer").asText();
-              } catch (Exception e) {
-                throw new AssertionError(line, e);
-              }
-            })
-        .toList();
-  }
+    private static List<String> answers(HttpResponse<String> response) throws Exception {
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        return response.body()
+                .lines()
+                .map(line -> {
+                    try {
+                        return JSON.readTree(line).path("answer").asText();
+                    } catch (Exception e) {
+                        throw new AssertionError(line, e);
+                    }
+                })
+                .toList();
+    }
 }

@@ -37,286 +37,274 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(300)
 class CompressedBodiesTest {
 
-  private static final int LIMIT = 1 << 20;
+    private static final int LIMIT = 1 << 20;
 
-  /// What is answered compressed, where it is text.
-  private static final int LONG = 16 << 10;
+    /// What is answered compressed, where it is text.
+    private static final int LONG = 16 << 10;
 
-  private static TestServer server;
+    private static TestServer server;
 
-  @BeforeAll
-  static void start() throws Exception {
-    server =
-        TestServer.with(new TextHandler())
-            .set("SAGEMAKER_MAX_PAYLOAD_IN_MB", "1")
-            .set("BERTH_COMPRESSION", "true")
-            .start();
-  }
-
-  @AfterAll
-  static void stop() throws Exception {
-    server.close();
-  }
-
-  private static byte[] packed(String coding, byte[] plain) throws IOException {
-    var packed = new ByteArrayOutputStream();
-    try (var out =
-        coding.endsWith("gzip") ? new GZIPOutputStream(packed) : new DeflaterOutputStream(packed)) {
-      out.write(plain);
+    @BeforeAll
+    static void start() throws Exception {
+        server = TestServer.with(new TextHandler())
+                .set("SAGEMAKER_MAX_PAYLOAD_IN_MB", "1")
+                .set("BERTH_COMPRESSION", "true")
+                .start();
     }
-    return packed.toByteArray();
-  }
 
-  private static byte[] packed(String coding, String plain) throws IOException {
-    return packed(coding, plain.getBytes(StandardCharsets.UTF_8));
-  }
-
-  private static BodyPublisher chunked(byte[] body) {
-    return BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(body));
-  }
-
-  private static HttpResponse<String> invoke(String coding, byte[] body) throws Exception {
-    return server.invoke(
-        BodyPublishers.ofByteArray(body), "Content-Type", "text/plain", "Content-Encoding", coding);
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"gzip", "GZIP", "deflate"})
-  void bodiesAreInflated(String coding) throws Exception {
-    var name = coding.toLowerCase(Locale.ROOT);
-    var text = "abc\n".repeat(10_000);
-    assertThat(invoke(coding, packed(name, text)).body())
-        .isEqualTo(text.strip().toUpperCase(Locale.ROOT));
-    var inChunks =
-        server.invoke(
-            chunked(packed(name, "ab")), "Content-Type", "text/plain", "Content-Encoding", coding);
-    assertThat(inChunks.body()).isEqualTo("AB");
-    assertThat(invoke("identity", "ab".getBytes(StandardCharsets.UTF_8)).body()).isEqualTo("AB");
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"gzip", "deflate"})
-  void aBodyThatWouldBeTooLargeIs413AtTheLimit(String coding) throws Exception {
-    var fits = new byte[LIMIT];
-    Arrays.fill(fits, (byte) 'a');
-    assertThat(invoke(coding, packed(coding, fits)).statusCode()).isEqualTo(200);
-    var bomb = packed(coding, new byte[400 << 20]);
-    assertThat(bomb.length).isLessThan(LIMIT);
-    var response = invoke(coding, bomb);
-    assertThat(response.statusCode()).isEqualTo(413);
-    assertThat(response.body())
-        .contains("body: found more than 1048576 bytes")
-        .contains("SAGEMAKER_MAX_PAYLOAD_IN_MB");
-  }
-
-  @Test
-  void aBodyOfWhichTooMuchArrivesIs413ThoughNothingIsInIt() throws Exception {
-    var empty = new ByteArrayOutputStream();
-    empty.writeBytes(HexFormat.of().parseHex("1f8b0800000000000000"));
-    while (empty.size() < 2 * LIMIT) {
-      // A block of nothing.
-      empty.writeBytes(HexFormat.of().parseHex("000000ffff"));
+    @AfterAll
+    static void stop() throws Exception {
+        server.close();
     }
-    assertThat(invoke("gzip", empty.toByteArray()).statusCode()).isEqualTo(413);
-    var inChunks =
-        server.invoke(
-            chunked(empty.toByteArray()), "Content-Type", "text/plain", "Content-Encoding", "gzip");
-    assertThat(inChunks.statusCode()).isEqualTo(413);
-  }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"1f8b0808000000000000", "1f8b0810000000000000"})
-  void aHeaderWhoseNameOrCommentDoesNotEndIs400(String header) throws Exception {
-    var body = new byte[LIMIT / 2];
-    Arrays.fill(body, (byte) 'a');
-    System.arraycopy(HexFormat.of().parseHex(header), 0, body, 0, header.length() / 2);
-    var response = invoke("gzip", body);
-    assertThat(response.statusCode()).isEqualTo(400);
-    assertThat(response.body()).contains("found a header of more than 8192 bytes");
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"gzip", "deflate"})
-  void bodiesThatStallKeepNoOthersFromBeingInflated(String coding) throws Exception {
-    var body = packed(coding, "ab");
-    var head =
-        "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Encoding: %s\r\nContent-Length: %d\r\n\r\n"
-            .formatted(coding, body.length);
-    var stalled = new ArrayList<RawConnection>();
-    try {
-      for (int i = 0; i < 2 * Runtime.getRuntime().availableProcessors(); i++) {
-        stalled.add(new RawConnection(server.port()).send(head));
-        stalled.getLast().send(Arrays.copyOf(body, body.length / 2));
-      }
-      assertThat(invoke(coding, body).body()).isEqualTo("AB");
-      for (var connection : stalled) {
-        connection.send(Arrays.copyOfRange(body, body.length / 2, body.length));
-        assertThat(connection.readResponse()).startsWith("HTTP/1.1 200").endsWith("AB");
-      }
-    } finally {
-      for (var connection : stalled) {
-        connection.close();
-      }
+    private static byte[] packed(String coding, byte[] plain) throws IOException {
+        var packed = new ByteArrayOutputStream();
+        try (var out = coding.endsWith("gzip") ? new GZIPOutputStream(packed) : new DeflaterOutputStream(packed)) {
+            out.write(plain);
+        }
+        return packed.toByteArray();
     }
-  }
 
-  @Test
-  void manyMembersWithoutContentAre400() throws Exception {
-    var empty = packed("gzip", "");
-    var all = new ByteArrayOutputStream();
-    while (all.size() < LIMIT / 2) {
-      all.writeBytes(empty);
+    private static byte[] packed(String coding, String plain) throws IOException {
+        return packed(coding, plain.getBytes(StandardCharsets.UTF_8));
     }
-    var response = invoke("gzip", all.toByteArray());
-    assertThat(response.statusCode()).isEqualTo(400);
-    assertThat(response.body()).contains("found 100 members without content");
-  }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"gzip", "deflate"})
-  void whatIsDamagedOrCutOffIs400(String coding) throws Exception {
-    var whole = packed(coding, "some text that is long enough");
-    var flipped = whole.clone();
-    flipped[whole.length - 2] ^= 1;
-    var longer = Arrays.copyOf(whole, whole.length + 3);
-    longer[whole.length] = 7;
-    for (var body :
-        List.of(
-            new byte[0],
-            "plain text".getBytes(StandardCharsets.UTF_8),
-            Arrays.copyOf(whole, 1),
-            Arrays.copyOf(whole, whole.length - 1),
-            Arrays.copyOf(whole, whole.length / 2),
-            flipped,
-            longer)) {
-      var response = invoke(coding, body);
-      assertThat(response.statusCode()).isEqualTo(400);
-      assertThat(response.body())
-          .startsWith(
-              "{\"message\":\"body: it is not whole %s, as Content-Encoding says: "
-                  .formatted(coding))
-          .doesNotContain("null");
+    private static BodyPublisher chunked(byte[] body) {
+        return BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(body));
     }
-  }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"br", "zstd", "gzip, gzip", "compress"})
-  void otherCodingsAre415(String coding) throws Exception {
-    var response = invoke(coding, new byte[10]);
-    assertThat(response.statusCode()).isEqualTo(415);
-    assertThat(response.headers().firstValue("Accept-Encoding")).hasValue("gzip, deflate");
-    assertThat(response.body())
-        .contains(
-            "Content-Encoding: found \\\"%s\\\", expected one of gzip, deflate, identity"
-                .formatted(coding));
-  }
+    private static HttpResponse<String> invoke(String coding, byte[] body) throws Exception {
+        return server.invoke(
+                BodyPublishers.ofByteArray(body), "Content-Type", "text/plain", "Content-Encoding", coding);
+    }
 
-  @Test
-  void theOpenInferenceProtocolTakesThemToo() throws Exception {
-    var body =
-        """
+    @ParameterizedTest
+    @ValueSource(strings = {"gzip", "GZIP", "deflate"})
+    void bodiesAreInflated(String coding) throws Exception {
+        var name = coding.toLowerCase(Locale.ROOT);
+        var text = "abc\n".repeat(10_000);
+        assertThat(invoke(coding, packed(name, text)).body())
+                .isEqualTo(text.strip().toUpperCase(Locale.ROOT));
+        var inChunks =
+                server.invoke(chunked(packed(name, "ab")), "Content-Type", "text/plain", "Content-Encoding", coding);
+        assertThat(inChunks.body()).isEqualTo("AB");
+        assertThat(invoke("identity", "ab".getBytes(StandardCharsets.UTF_8)).body())
+                .isEqualTo("AB");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"gzip", "deflate"})
+    void aBodyThatWouldBeTooLargeIs413AtTheLimit(String coding) throws Exception {
+        var fits = new byte[LIMIT];
+        Arrays.fill(fits, (byte) 'a');
+        assertThat(invoke(coding, packed(coding, fits)).statusCode()).isEqualTo(200);
+        var bomb = packed(coding, new byte[400 << 20]);
+        assertThat(bomb.length).isLessThan(LIMIT);
+        var response = invoke(coding, bomb);
+        assertThat(response.statusCode()).isEqualTo(413);
+        assertThat(response.body())
+                .contains("body: found more than 1048576 bytes")
+                .contains("SAGEMAKER_MAX_PAYLOAD_IN_MB");
+    }
+
+    @Test
+    void aBodyOfWhichTooMuchArrivesIs413ThoughNothingIsInIt() throws Exception {
+        var empty = new ByteArrayOutputStream();
+        empty.writeBytes(HexFormat.of().parseHex("1f8b0800000000000000"));
+        while (empty.size() < 2 * LIMIT) {
+            // A block of nothing.
+            empty.writeBytes(HexFormat.of().parseHex("000000ffff"));
+        }
+        assertThat(invoke("gzip", empty.toByteArray()).statusCode()).isEqualTo(413);
+        var inChunks =
+                server.invoke(chunked(empty.toByteArray()), "Content-Type", "text/plain", "Content-Encoding", "gzip");
+        assertThat(inChunks.statusCode()).isEqualTo(413);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"1f8b0808000000000000", "1f8b0810000000000000"})
+    void aHeaderWhoseNameOrCommentDoesNotEndIs400(String header) throws Exception {
+        var body = new byte[LIMIT / 2];
+        Arrays.fill(body, (byte) 'a');
+        System.arraycopy(HexFormat.of().parseHex(header), 0, body, 0, header.length() / 2);
+        var response = invoke("gzip", body);
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(response.body()).contains("found a header of more than 8192 bytes");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"gzip", "deflate"})
+    void bodiesThatStallKeepNoOthersFromBeingInflated(String coding) throws Exception {
+        var body = packed(coding, "ab");
+        var head =
+                "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Encoding: %s\r\nContent-Length: %d\r\n\r\n"
+                        .formatted(coding, body.length);
+        var stalled = new ArrayList<RawConnection>();
+        try {
+            for (int i = 0; i < 2 * Runtime.getRuntime().availableProcessors(); i++) {
+                stalled.add(new RawConnection(server.port()).send(head));
+                stalled.getLast().send(Arrays.copyOf(body, body.length / 2));
+            }
+            assertThat(invoke(coding, body).body()).isEqualTo("AB");
+            for (var connection : stalled) {
+                connection.send(Arrays.copyOfRange(body, body.length / 2, body.length));
+                assertThat(connection.readResponse()).startsWith("HTTP/1.1 200").endsWith("AB");
+            }
+        } finally {
+            for (var connection : stalled) {
+                connection.close();
+            }
+        }
+    }
+
+    @Test
+    void manyMembersWithoutContentAre400() throws Exception {
+        var empty = packed("gzip", "");
+        var all = new ByteArrayOutputStream();
+        while (all.size() < LIMIT / 2) {
+            all.writeBytes(empty);
+        }
+        var response = invoke("gzip", all.toByteArray());
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(response.body()).contains("found 100 members without content");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"gzip", "deflate"})
+    void whatIsDamagedOrCutOffIs400(String coding) throws Exception {
+        var whole = packed(coding, "some text that is long enough");
+        var flipped = whole.clone();
+        flipped[whole.length - 2] ^= 1;
+        var longer = Arrays.copyOf(whole, whole.length + 3);
+        longer[whole.length] = 7;
+        for (var body : List.of(
+                new byte[0],
+                "plain text".getBytes(StandardCharsets.UTF_8),
+                Arrays.copyOf(whole, 1),
+                Arrays.copyOf(whole, whole.length - 1),
+                Arrays.copyOf(whole, whole.length / 2),
+                flipped,
+                longer)) {
+            var response = invoke(coding, body);
+            assertThat(response.statusCode()).isEqualTo(400);
+            assertThat(response.body())
+                    .startsWith("{\"message\":\"body: it is not whole %s, as Content-Encoding says: ".formatted(coding))
+                    .doesNotContain("null");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"br", "zstd", "gzip, gzip", "compress"})
+    void otherCodingsAre415(String coding) throws Exception {
+        var response = invoke(coding, new byte[10]);
+        assertThat(response.statusCode()).isEqualTo(415);
+        assertThat(response.headers().firstValue("Accept-Encoding")).hasValue("gzip, deflate");
+        assertThat(response.body())
+                .contains("Content-Encoding: found \\\"%s\\\", expected one of gzip, deflate, identity"
+                        .formatted(coding));
+    }
+
+    @Test
+    void theOpenInferenceProtocolTakesThemToo() throws Exception {
+        var body = """
         {"inputs": [{"name": "content", "datatype": "BYTES", "shape": [1], "data": ["ab"],
                      "parameters": {"content_type": "text/plain"}}]}""";
-    var request =
-        HttpRequest.newBuilder(server.uri("/v2/models/model/infer"))
-            .header("Content-Encoding", "deflate");
-    assertThat(
-            server
-                .send(request.POST(BodyPublishers.ofByteArray(packed("deflate", body))).build())
-                .body())
-        .contains("\"AB\"");
-    var damaged = server.send(request.POST(BodyPublishers.ofByteArray(new byte[9])).build());
-    assertThat(damaged.statusCode()).isEqualTo(400);
-    assertThat(damaged.body()).startsWith("{\"error\":\"body: it is not whole deflate");
-  }
-
-  @Test
-  void aLoadOfAModelTakesThemToo() throws Exception {
-    try (var many = TestServer.ofModels().start()) {
-      var response =
-          many.send(
-              HttpRequest.newBuilder(many.uri("/models"))
-                  .header("Content-Type", "application/json")
-                  .header("Content-Encoding", "gzip")
-                  .POST(BodyPublishers.ofByteArray(packed("gzip", "{\"model_name\": 3}")))
-                  .build());
-      assertThat(response.body()).contains("model_name: found a number, expected a string");
+        var request =
+                HttpRequest.newBuilder(server.uri("/v2/models/model/infer")).header("Content-Encoding", "deflate");
+        assertThat(server.send(request.POST(BodyPublishers.ofByteArray(packed("deflate", body)))
+                                .build())
+                        .body())
+                .contains("\"AB\"");
+        var damaged = server.send(
+                request.POST(BodyPublishers.ofByteArray(new byte[9])).build());
+        assertThat(damaged.statusCode()).isEqualTo(400);
+        assertThat(damaged.body()).startsWith("{\"error\":\"body: it is not whole deflate");
     }
-  }
 
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "gzip                         | true",
-        "deflate, gzip;q=0.5          | true",
-        "gzip, identity;q=0.9         | true",
-        "identity, gzip;q=0.9         | false",
-        "gzip;q=0                     | false",
-        "*                            | false",
-        "br                           | false",
-        "identity                     | false"
-      })
-  void aLongTextIsCompressedForWhoAsks(String asked, boolean isCompressed) throws Exception {
-    var response = answer(server, LONG, "text/plain", asked);
-    assertThat(response.headers().firstValue("Content-Encoding").orElse("identity"))
-        .isEqualTo(isCompressed ? "gzip" : "identity");
-    var body = response.body();
-    assertThat(isCompressed ? unpacked(body) : body)
-        .asString(StandardCharsets.UTF_8)
-        .isEqualTo("A".repeat(LONG));
-  }
-
-  @Test
-  void shortAnswersPicturesAndFailuresAreSentAsTheyAre() throws Exception {
-    for (var response :
-        List.of(
-            answer(server, LONG - 1, "text/plain", "gzip"),
-            answer(server, LONG, "image/png", "gzip"),
-            answer(server, 2 * LIMIT, "text/plain", "gzip"))) {
-      assertThat(response.headers().firstValue("Content-Encoding")).isEmpty();
-      assertThat(response.headers().firstValueAsLong("Content-Length"))
-          .hasValue(response.body().length);
+    @Test
+    void aLoadOfAModelTakesThemToo() throws Exception {
+        try (var many = TestServer.ofModels().start()) {
+            var response = many.send(HttpRequest.newBuilder(many.uri("/models"))
+                    .header("Content-Type", "application/json")
+                    .header("Content-Encoding", "gzip")
+                    .POST(BodyPublishers.ofByteArray(packed("gzip", "{\"model_name\": 3}")))
+                    .build());
+            assertThat(response.body()).contains("model_name: found a number, expected a string");
+        }
     }
-  }
 
-  @Test
-  void nothingIsCompressedWithoutTheSetting() throws Exception {
-    try (var plain = TestServer.with(new TextHandler()).start()) {
-      var response = answer(plain, LONG, "text/plain", "gzip");
-      assertThat(response.headers().firstValue("Content-Encoding")).isEmpty();
-      assertThat(response.body()).hasSize(LONG);
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "gzip                         | true",
+                "deflate, gzip;q=0.5          | true",
+                "gzip, identity;q=0.9         | true",
+                "identity, gzip;q=0.9         | false",
+                "gzip;q=0                     | false",
+                "*                            | false",
+                "br                           | false",
+                "identity                     | false"
+            })
+    void aLongTextIsCompressedForWhoAsks(String asked, boolean isCompressed) throws Exception {
+        var response = answer(server, LONG, "text/plain", asked);
+        assertThat(response.headers().firstValue("Content-Encoding").orElse("identity"))
+                .isEqualTo(isCompressed ? "gzip" : "identity");
+        var body = response.body();
+        assertThat(isCompressed ? unpacked(body) : body)
+                .asString(StandardCharsets.UTF_8)
+                .isEqualTo("A".repeat(LONG));
     }
-  }
 
-  @Test
-  void linesEndWithoutANewlineInsideToo() throws Exception {
-    var lines =
-        new TextHandler() {
-          @Override
-          public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
-            return InvocationResponse.of("1\n".repeat(LONG), MediaType.JSON_LINES);
-          }
+    @Test
+    void shortAnswersPicturesAndFailuresAreSentAsTheyAre() throws Exception {
+        for (var response : List.of(
+                answer(server, LONG - 1, "text/plain", "gzip"),
+                answer(server, LONG, "image/png", "gzip"),
+                answer(server, 2 * LIMIT, "text/plain", "gzip"))) {
+            assertThat(response.headers().firstValue("Content-Encoding")).isEmpty();
+            assertThat(response.headers().firstValueAsLong("Content-Length")).hasValue(response.body().length);
+        }
+    }
+
+    @Test
+    void nothingIsCompressedWithoutTheSetting() throws Exception {
+        try (var plain = TestServer.with(new TextHandler()).start()) {
+            var response = answer(plain, LONG, "text/plain", "gzip");
+            assertThat(response.headers().firstValue("Content-Encoding")).isEmpty();
+            assertThat(response.body()).hasSize(LONG);
+        }
+    }
+
+    @Test
+    void linesEndWithoutANewlineInsideToo() throws Exception {
+        var lines = new TextHandler() {
+            @Override
+            public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
+                return InvocationResponse.of("1\n".repeat(LONG), MediaType.JSON_LINES);
+            }
         };
-    try (var answering = TestServer.with(lines).set("BERTH_COMPRESSION", "true").start()) {
-      var body = unpacked(answer(answering, 1, "application/jsonlines", "gzip").body());
-      assertThat(body).hasSize(2 * LONG - 1).endsWith('1');
+        try (var answering =
+                TestServer.with(lines).set("BERTH_COMPRESSION", "true").start()) {
+            var body = unpacked(
+                    answer(answering, 1, "application/jsonlines", "gzip").body());
+            assertThat(body).hasSize(2 * LONG - 1).endsWith('1');
+        }
     }
-  }
 
-  private static HttpResponse<byte[]> answer(
-      TestServer asked, int length, String type, String acceptEncoding) throws Exception {
-    return asked.send(
-        HttpRequest.newBuilder(asked.uri("/invocations"))
-            .headers("Accept", type, "Accept-Encoding", acceptEncoding)
-            .POST(BodyPublishers.ofString("a".repeat(length)))
-            .build(),
-        BodyHandlers.ofByteArray());
-  }
-
-  private static byte[] unpacked(byte[] body) throws IOException {
-    try (var in = new GZIPInputStream(new ByteArrayInputStream(body))) {
-      return in.readAllBytes();
+    private static HttpResponse<byte[]> answer(TestServer asked, int length, String type, String acceptEncoding)
+            throws Exception {
+        return asked.send(
+                HttpRequest.newBuilder(asked.uri("/invocations"))
+                        .headers("Accept", type, "Accept-Encoding", acceptEncoding)
+                        .POST(BodyPublishers.ofString("a".repeat(length)))
+                        .build(),
+                BodyHandlers.ofByteArray());
     }
-  }
+
+    private static byte[] unpacked(byte[] body) throws IOException {
+        try (var in = new GZIPInputStream(new ByteArrayInputStream(body))) {
+            return in.readAllBytes();
+        }
+    }
 }

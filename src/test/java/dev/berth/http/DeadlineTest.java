@@ -23,136 +23,130 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(600)
 class DeadlineTest {
 
-  private static final String CHUNKED =
-      "POST /invocations HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+    private static final String CHUNKED = "POST /invocations HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
 
-  @Test
-  @Tag("INV-12")
-  void anUploadThatStallsIs504AtTheDeadline() throws Exception {
-    try (var server =
-            TestServer.with(new TextHandler())
+    @Test
+    @Tag("INV-12")
+    void anUploadThatStallsIs504AtTheDeadline() throws Exception {
+        try (var server = TestServer.with(new TextHandler())
+                        .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1")
+                        .start();
+                var connection = new RawConnection(server.port())) {
+            connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nabc");
+            assertThat(connection.readResponse())
+                    .startsWith("HTTP/1.1 504")
+                    .contains("the request's time ran out after 3 bytes of its body");
+        }
+    }
+
+    @Test
+    void anUploadThatStallsIsRefusedAtOnceWhenItIsRefused() throws Exception {
+        var handler = new TextHandler() {
+            @Override
+            public List<MediaType> requestTypes() {
+                return List.of(MediaType.JSON);
+            }
+        };
+        try (var server = TestServer.with(handler).start();
+                var connection = new RawConnection(server.port())) {
+            connection.send(
+                    "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Type: text/csv\r\nContent-Length: 1000\r\n\r\nabc");
+            assertThat(connection.readResponse()).startsWith("HTTP/1.1 415");
+        }
+    }
+
+    @Test
+    @Tag("slow")
+    void aHookThatReadsALargeUploadAsAStreamIsLeftAtTheDeadlineWhenItStalls() throws Exception {
+        var handler = new TextHandler() {
+            @Override
+            public List<String> inputFn(InvocationRequest request) throws IOException {
+                while (request.body().read(new byte[1 << 16]) >= 0) {
+                    // Until the end.
+                }
+                return List.of("read");
+            }
+        };
+        try (var server = TestServer.with(handler)
+                        .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2")
+                        .start();
+                var connection = new RawConnection(server.port())) {
+            connection
+                    .send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 20000000\r\n\r\n")
+                    .send(new byte[10_000_000]);
+            assertThat(connection.readResponse()).startsWith("HTTP/1.1 504");
+            await().untilAsserted(() -> assertThat(server.invoke("a").body()).isEqualTo("READ"));
+        }
+    }
+
+    @Test
+    void aStalledUploadTakesNoMemoryThatOthersNeed() throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start();
+                var chunked = new RawConnection(server.port());
+                var declared = new RawConnection(server.port())) {
+            chunked.send(CHUNKED + "200000\r\n").send(new byte[0x200000]).send("\r\n");
+            declared.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000\r\n\r\nabc");
+            var body = "b".repeat(2_000_000);
+            assertThat(server.invoke(body).body()).hasSize(body.length());
+        }
+    }
+
+    @Test
+    void aDeadlineBetweenPredictFnAndTheAnswerIsKeptForEveryCaller() throws Exception {
+        var gate = new Gate(1);
+        var handler = new TextHandler() {
+            @Override
+            public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) throws IOException {
+                try {
+                    gate.pass();
+                } catch (InterruptedException e) {
+                    throw new IOException(e);
+                }
+                return super.outputFn(predictions, request);
+            }
+        };
+        try (var server = TestServer.with(handler)
                 .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1")
-                .start();
-        var connection = new RawConnection(server.port())) {
-      connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nabc");
-      assertThat(connection.readResponse())
-          .startsWith("HTTP/1.1 504")
-          .contains("the request's time ran out after 3 bytes of its body");
-    }
-  }
-
-  @Test
-  void anUploadThatStallsIsRefusedAtOnceWhenItIsRefused() throws Exception {
-    var handler =
-        new TextHandler() {
-          @Override
-          public List<MediaType> requestTypes() {
-            return List.of(MediaType.JSON);
-          }
-        };
-    try (var server = TestServer.with(handler).start();
-        var connection = new RawConnection(server.port())) {
-      connection.send(
-          "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Type: text/csv\r\nContent-Length: 1000\r\n\r\nabc");
-      assertThat(connection.readResponse()).startsWith("HTTP/1.1 415");
-    }
-  }
-
-  @Test
-  @Tag("slow")
-  void aHookThatReadsALargeUploadAsAStreamIsLeftAtTheDeadlineWhenItStalls() throws Exception {
-    var handler =
-        new TextHandler() {
-          @Override
-          public List<String> inputFn(InvocationRequest request) throws IOException {
-            while (request.body().read(new byte[1 << 16]) >= 0) {
-              // Until the end.
-            }
-            return List.of("read");
-          }
-        };
-    try (var server =
-            TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2").start();
-        var connection = new RawConnection(server.port())) {
-      connection
-          .send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 20000000\r\n\r\n")
-          .send(new byte[10_000_000]);
-      assertThat(connection.readResponse()).startsWith("HTTP/1.1 504");
-      await().untilAsserted(() -> assertThat(server.invoke("a").body()).isEqualTo("READ"));
-    }
-  }
-
-  @Test
-  void aStalledUploadTakesNoMemoryThatOthersNeed() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start();
-        var chunked = new RawConnection(server.port());
-        var declared = new RawConnection(server.port())) {
-      chunked.send(CHUNKED + "200000\r\n").send(new byte[0x200000]).send("\r\n");
-      declared.send(
-          "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000\r\n\r\nabc");
-      var body = "b".repeat(2_000_000);
-      assertThat(server.invoke(body).body()).hasSize(body.length());
-    }
-  }
-
-  @Test
-  void aDeadlineBetweenPredictFnAndTheAnswerIsKeptForEveryCaller() throws Exception {
-    var gate = new Gate(1);
-    var handler =
-        new TextHandler() {
-          @Override
-          public InvocationResponse outputFn(List<String> predictions, InvocationRequest request)
-              throws IOException {
-            try {
-              gate.pass();
-            } catch (InterruptedException e) {
-              throw new IOException(e);
-            }
-            return super.outputFn(predictions, request);
-          }
-        };
-    try (var server =
-        TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1").start()) {
-      var callers = Stream.generate(() -> server.invokeAsync("a")).limit(40).toList();
-      assertThat(callers)
-          .allSatisfy(
-              caller -> {
+                .start()) {
+            var callers =
+                    Stream.generate(() -> server.invokeAsync("a")).limit(40).toList();
+            assertThat(callers).allSatisfy(caller -> {
                 assertThat(caller.get().statusCode()).isEqualTo(504);
                 assertThat(caller.get().body()).contains("the request's time ran out");
-              });
-      gate.open();
+            });
+            gate.open();
+        }
     }
-  }
 
-  @Test
-  @Tag("slow")
-  void aCallerWhoseHookNeverRanIsToldThatItWaited() throws Exception {
-    var gate = new Gate(1);
-    var arrived = new AtomicInteger();
-    var handler =
-        new TextHandler() {
-          @Override
-          public List<String> inputFn(InvocationRequest request) throws IOException {
-            arrived.incrementAndGet();
-            for (boolean passed = false; !passed; ) {
-              try {
-                gate.pass();
-                passed = true;
-              } catch (InterruptedException _) {
-                // Its time is over, and its thread is not free yet.
-              }
+    @Test
+    @Tag("slow")
+    void aCallerWhoseHookNeverRanIsToldThatItWaited() throws Exception {
+        var gate = new Gate(1);
+        var arrived = new AtomicInteger();
+        var handler = new TextHandler() {
+            @Override
+            public List<String> inputFn(InvocationRequest request) throws IOException {
+                arrived.incrementAndGet();
+                for (boolean passed = false; !passed; ) {
+                    try {
+                        gate.pass();
+                        passed = true;
+                    } catch (InterruptedException _) {
+                        // Its time is over, and its thread is not free yet.
+                    }
+                }
+                return super.inputFn(request);
             }
-            return super.inputFn(request);
-          }
         };
-    try (var server =
-        TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "3").start()) {
-      var busy = TestServer.hang(32, arrived::get, () -> server.invokeAsync("a"));
-      var waited = server.invoke("b");
-      assertThat(waited.statusCode()).isEqualTo(504);
-      assertThat(waited.body()).contains("it waited for").contains("inputFn to run");
-      gate.open();
-      busy.forEach(caller -> caller.join());
+        try (var server = TestServer.with(handler)
+                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "3")
+                .start()) {
+            var busy = TestServer.hang(32, arrived::get, () -> server.invokeAsync("a"));
+            var waited = server.invoke("b");
+            assertThat(waited.statusCode()).isEqualTo(504);
+            assertThat(waited.body()).contains("it waited for").contains("inputFn to run");
+            gate.open();
+            busy.forEach(caller -> caller.join());
+        }
     }
-  }
 }

@@ -24,90 +24,72 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class InvocationsTest {
 
-  @Test
-  @Tag("INV-01")
-  void aValidBodyIsAnsweredWithItsContentType() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start()) {
-      var response = server.invoke("a\nb", "Accept", "text/plain");
-      assertThat(response.statusCode()).isEqualTo(200);
-      assertThat(response.body()).isEqualTo("A\nB");
-      assertThat(response.headers().firstValue("Content-Type")).contains("text/plain");
+    @Test
+    @Tag("INV-01")
+    void aValidBodyIsAnsweredWithItsContentType() throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start()) {
+            var response = server.invoke("a\nb", "Accept", "text/plain");
+            assertThat(response.statusCode()).isEqualTo(200);
+            assertThat(response.body()).isEqualTo("A\nB");
+            assertThat(response.headers().firstValue("Content-Type")).contains("text/plain");
+        }
     }
-  }
 
-  @ParameterizedTest
-  @CsvSource({
-    "GET,/invocations,POST",
-    "PUT,/inferences,POST",
-    "DELETE,/metrics,GET",
-    "PUT,/ping,'GET, POST'"
-  })
-  @Tag("INV-02")
-  void anotherMethodIs405AndAllowSaysWhich(String method, String path, String allow)
-      throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start()) {
-      var response =
-          server.send(
-              HttpRequest.newBuilder(server.uri(path))
-                  .method(method, BodyPublishers.noBody())
-                  .build());
-      assertThat(response.statusCode()).isEqualTo(405);
-      assertThat(response.headers().firstValue("Allow")).contains(allow);
-      assertThat(response.body()).contains(path).contains(allow);
+    @ParameterizedTest
+    @CsvSource({"GET,/invocations,POST", "PUT,/inferences,POST", "DELETE,/metrics,GET", "PUT,/ping,'GET, POST'"})
+    @Tag("INV-02")
+    void anotherMethodIs405AndAllowSaysWhich(String method, String path, String allow) throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start()) {
+            var response = server.send(HttpRequest.newBuilder(server.uri(path))
+                    .method(method, BodyPublishers.noBody())
+                    .build());
+            assertThat(response.statusCode()).isEqualTo(405);
+            assertThat(response.headers().firstValue("Allow")).contains(allow);
+            assertThat(response.body()).contains(path).contains(allow);
+        }
     }
-  }
 
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "/nope",
-        "/invocations/x",
-        "/invocations/",
-        "/ping/",
-        "/models",
-        "/%2e%2e/etc/passwd"
-      })
-  @Tag("INV-03")
-  void anUnknownPathIs404WithShortJson(String path) throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start()) {
-      var response = server.get(path);
-      assertThat(response.statusCode()).isIn(400, 404);
-      assertThat(response.headers().firstValue("Content-Type").orElseThrow())
-          .startsWith("application/json");
-      assertThat(response.body()).startsWith("{\"message\":").hasSizeLessThan(500);
+    @ParameterizedTest
+    @ValueSource(strings = {"/nope", "/invocations/x", "/invocations/", "/ping/", "/models", "/%2e%2e/etc/passwd"})
+    @Tag("INV-03")
+    void anUnknownPathIs404WithShortJson(String path) throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start()) {
+            var response = server.get(path);
+            assertThat(response.statusCode()).isIn(400, 404);
+            assertThat(response.headers().firstValue("Content-Type").orElseThrow())
+                    .startsWith("application/json");
+            assertThat(response.body()).startsWith("{\"message\":").hasSizeLessThan(500);
+        }
     }
-  }
 
-  @ParameterizedTest
-  @CsvSource({
-    "/invocation, /invocations",
-    "/invocations/, /invocations",
-    "/Ping, /ping",
-    "/ping/, /ping",
-    "/v/metrics, /metrics",
-    "/inference, /inferences",
-    "/a, ",
-    "/nope, ",
-    "/model, "
-  })
-  @Tag("INV-03")
-  void anUnknownPathIsToldTheNearestOneOnly(String path, String nearest) throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start()) {
-      assertThat(server.get(path).body())
-          .startsWith(
-              "{\"message\":\"\\\"%s\\\": no such path%s\""
-                  .formatted(path, nearest == null ? "" : "; did you mean %s?".formatted(nearest)));
+    @ParameterizedTest
+    @CsvSource({
+        "/invocation, /invocations",
+        "/invocations/, /invocations",
+        "/Ping, /ping",
+        "/ping/, /ping",
+        "/v/metrics, /metrics",
+        "/inference, /inferences",
+        "/a, ",
+        "/nope, ",
+        "/model, "
+    })
+    @Tag("INV-03")
+    void anUnknownPathIsToldTheNearestOneOnly(String path, String nearest) throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start()) {
+            assertThat(server.get(path).body())
+                    .startsWith("{\"message\":\"\\\"%s\\\": no such path%s\""
+                            .formatted(path, nearest == null ? "" : "; did you mean %s?".formatted(nearest)));
+        }
     }
-  }
 
-  @Test
-  @Tag("INV-04")
-  @Tag("INV-05")
-  void unknownHeadersAreIgnoredAndNamesMayHaveAnyCase() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start();
-        var connection = new RawConnection(server.port())) {
-      connection.send(
-          """
+    @Test
+    @Tag("INV-04")
+    @Tag("INV-05")
+    void unknownHeadersAreIgnoredAndNamesMayHaveAnyCase() throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start();
+                var connection = new RawConnection(server.port())) {
+            connection.send("""
           POST /invocations HTTP/1.1\r
           host: x\r
           cOnTeNt-TyPe: text/plain\r
@@ -117,213 +99,195 @@ class InvocationsTest {
           content-length: 1\r
           \r
           a""");
-      assertThat(connection.readResponse())
-          .startsWith("HTTP/1.1 200")
-          .containsIgnoringCase("content-type: text/plain")
-          .endsWith("A");
+            assertThat(connection.readResponse())
+                    .startsWith("HTTP/1.1 200")
+                    .containsIgnoringCase("content-type: text/plain")
+                    .endsWith("A");
+        }
     }
-  }
 
-  @Test
-  @Tag("INV-12")
-  void aModelSlowerThanTheLimitIs504AndServesTheNext() throws Exception {
-    var gate = new Gate(1);
-    var handler =
-        new TextHandler() {
-          @Override
-          public List<String> predictFn(List<String> records, Object model) throws Exception {
-            if (records.contains("slow")) {
-              gate.pass();
+    @Test
+    @Tag("INV-12")
+    void aModelSlowerThanTheLimitIs504AndServesTheNext() throws Exception {
+        var gate = new Gate(1);
+        var handler = new TextHandler() {
+            @Override
+            public List<String> predictFn(List<String> records, Object model) throws Exception {
+                if (records.contains("slow")) {
+                    gate.pass();
+                }
+                return super.predictFn(records, model);
             }
-            return super.predictFn(records, model);
-          }
         };
-    try (var server =
-        TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1").start()) {
-      var response = server.invoke("slow");
-      assertThat(response.statusCode()).isEqualTo(504);
-      assertThat(response.body()).contains("deadline_exceeded");
-      gate.open();
-      await().untilAsserted(() -> assertThat(server.invoke("next").body()).isEqualTo("NEXT"));
+        try (var server = TestServer.with(handler)
+                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1")
+                .start()) {
+            var response = server.invoke("slow");
+            assertThat(response.statusCode()).isEqualTo(504);
+            assertThat(response.body()).contains("deadline_exceeded");
+            gate.open();
+            await().untilAsserted(() -> assertThat(server.invoke("next").body()).isEqualTo("NEXT"));
+        }
     }
-  }
 
-  @Test
-  @Tag("INV-13")
-  void whatTheQueueHasNoRoomForIs503AtOnceAndTheRestIsAnswered() throws Exception {
-    var gate = new Gate(1);
-    try (var server =
-        TestServer.with(new GatedHandler(gate))
-            .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-            .set("BERTH_QUEUE_CAPACITY", "4")
-            .start()) {
-      var running = server.invokeAsync("a");
-      gate.awaitArrival();
-      var others = new ArrayList<CompletableFuture<HttpResponse<String>>>();
-      for (int i = 0; i < 8; i++) {
-        others.add(server.invokeAsync("a"));
-      }
-      await().until(() -> others.stream().filter(CompletableFuture::isDone).count() == 4);
-      var refused =
-          others.stream().filter(CompletableFuture::isDone).map(CompletableFuture::join).toList();
-      assertThat(refused)
-          .allSatisfy(
-              response -> {
+    @Test
+    @Tag("INV-13")
+    void whatTheQueueHasNoRoomForIs503AtOnceAndTheRestIsAnswered() throws Exception {
+        var gate = new Gate(1);
+        try (var server = TestServer.with(new GatedHandler(gate))
+                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
+                .set("BERTH_QUEUE_CAPACITY", "4")
+                .start()) {
+            var running = server.invokeAsync("a");
+            gate.awaitArrival();
+            var others = new ArrayList<CompletableFuture<HttpResponse<String>>>();
+            for (int i = 0; i < 8; i++) {
+                others.add(server.invokeAsync("a"));
+            }
+            await().until(() ->
+                    others.stream().filter(CompletableFuture::isDone).count() == 4);
+            var refused = others.stream()
+                    .filter(CompletableFuture::isDone)
+                    .map(CompletableFuture::join)
+                    .toList();
+            assertThat(refused).allSatisfy(response -> {
                 assertThat(response.statusCode()).isEqualTo(503);
                 assertThat(response.headers().firstValue("Retry-After")).isPresent();
                 assertThat(response.body()).contains("overloaded");
-              });
-      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-      gate.open();
-      assertThat(running.get().body()).isEqualTo("A");
-      assertThat(
-              others.stream()
-                  .map(CompletableFuture::join)
-                  .filter(response -> response.statusCode() == 200))
-          .hasSize(4);
+            });
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+            gate.open();
+            assertThat(running.get().body()).isEqualTo("A");
+            assertThat(others.stream().map(CompletableFuture::join).filter(response -> response.statusCode() == 200))
+                    .hasSize(4);
+        }
     }
-  }
 
-  @Test
-  @Tag("ASY-02")
-  void aThousandRequestsAtATimeAreAllTakenHoweverManyRowsTheyHave() throws Exception {
-    var gate = new Gate(1);
-    // Time enough for all to wait, however long the machine takes to send them.
-    try (var server =
-        TestServer.with(new GatedHandler(gate))
-            .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "100000")
-            .start()) {
-      var rows = "a\nb\nc";
-      var asked = Stream.generate(() -> server.invokeAsync(rows)).limit(1000).toList();
-      gate.awaitArrival();
-      await()
-          .until(
-              () ->
-                  server
-                          .get("/metrics")
-                          .body()
-                          .contains("berth_requests_in_flight{model=\"model\"} 1000.0")
-                      || asked.stream().anyMatch(CompletableFuture::isDone));
-      gate.open();
-      assertThat(asked).allSatisfy(answer -> assertThat(answer.get().statusCode()).isEqualTo(200));
+    @Test
+    @Tag("ASY-02")
+    void aThousandRequestsAtATimeAreAllTakenHoweverManyRowsTheyHave() throws Exception {
+        var gate = new Gate(1);
+        // Time enough for all to wait, however long the machine takes to send them.
+        try (var server = TestServer.with(new GatedHandler(gate))
+                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "100000")
+                .start()) {
+            var rows = "a\nb\nc";
+            var asked =
+                    Stream.generate(() -> server.invokeAsync(rows)).limit(1000).toList();
+            gate.awaitArrival();
+            await().until(() ->
+                    server.get("/metrics").body().contains("berth_requests_in_flight{model=\"model\"} 1000.0")
+                            || asked.stream().anyMatch(CompletableFuture::isDone));
+            gate.open();
+            assertThat(asked)
+                    .allSatisfy(answer -> assertThat(answer.get().statusCode()).isEqualTo(200));
+        }
     }
-  }
 
-  @Test
-  @Tag("INV-14")
-  void aThousandPostsGoOverOneConnection() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start();
-        var connection = new RawConnection(server.port())) {
-      for (int i = 0; i < 1000; i++) {
-        connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\na");
-        assertThat(connection.readResponse()).startsWith("HTTP/1.1 200").endsWith("A");
-      }
+    @Test
+    @Tag("INV-14")
+    void aThousandPostsGoOverOneConnection() throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start();
+                var connection = new RawConnection(server.port())) {
+            for (int i = 0; i < 1000; i++) {
+                connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\na");
+                assertThat(connection.readResponse()).startsWith("HTTP/1.1 200").endsWith("A");
+            }
+        }
     }
-  }
 
-  @Test
-  void requestsThatAreSentTogetherAreAnsweredInTurn() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start();
-        var connection = new RawConnection(server.port())) {
-      connection.send(
-          "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\na".repeat(20));
-      for (int i = 0; i < 20; i++) {
-        assertThat(connection.readResponse()).startsWith("HTTP/1.1 200").endsWith("A");
-      }
+    @Test
+    void requestsThatAreSentTogetherAreAnsweredInTurn() throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start();
+                var connection = new RawConnection(server.port())) {
+            connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\na".repeat(20));
+            for (int i = 0; i < 20; i++) {
+                assertThat(connection.readResponse()).startsWith("HTTP/1.1 200").endsWith("A");
+            }
+        }
     }
-  }
 
-  @Test
-  @Tag("INV-15")
-  void expectContinueIsAnsweredFirst() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start();
-        var connection = new RawConnection(server.port())) {
-      connection.send(
-          "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n");
-      assertThat(connection.readResponse()).startsWith("HTTP/1.1 100");
-      connection.send("a");
-      assertThat(connection.readResponse()).startsWith("HTTP/1.1 200").endsWith("A");
+    @Test
+    @Tag("INV-15")
+    void expectContinueIsAnsweredFirst() throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start();
+                var connection = new RawConnection(server.port())) {
+            connection.send(
+                    "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n");
+            assertThat(connection.readResponse()).startsWith("HTTP/1.1 100");
+            connection.send("a");
+            assertThat(connection.readResponse()).startsWith("HTTP/1.1 200").endsWith("A");
+        }
     }
-  }
 
-  @Test
-  void aCallerWhoHangsUpWhileHeWaitsCostsTheModelNothing() throws Exception {
-    var gate = new Gate(1);
-    var handler = new GatedHandler(gate);
-    try (var server = TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").start();
-        var log = new CapturedLog()) {
-      var running = server.invokeAsync("first");
-      gate.awaitArrival();
-      try (var connection = new RawConnection(server.port())) {
-        connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\ngone");
-        await()
-            .until(
-                () ->
-                    server
-                        .get("/metrics")
-                        .body()
-                        .contains("berth_queue_depth{model=\"model\"} 1.0"));
-      }
-      var last = server.invokeAsync("last");
-      await()
-          .until(
-              () ->
-                  server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 2.0"));
-      gate.open();
-      assertThat(running.get().body()).isEqualTo("FIRST");
-      assertThat(last.get().body()).isEqualTo("LAST");
-      assertThat(handler.predicted()).isEqualTo(2);
-      assertThat(server.get("/metrics").body())
-          .contains("berth_abandoned_total{model=\"model\"} 1.0");
-      assertThat(log.text()).doesNotContain("ERROR");
+    @Test
+    void aCallerWhoHangsUpWhileHeWaitsCostsTheModelNothing() throws Exception {
+        var gate = new Gate(1);
+        var handler = new GatedHandler(gate);
+        try (var server = TestServer.with(handler)
+                        .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
+                        .start();
+                var log = new CapturedLog()) {
+            var running = server.invokeAsync("first");
+            gate.awaitArrival();
+            try (var connection = new RawConnection(server.port())) {
+                connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\ngone");
+                await().until(() -> server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 1.0"));
+            }
+            var last = server.invokeAsync("last");
+            await().until(() -> server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 2.0"));
+            gate.open();
+            assertThat(running.get().body()).isEqualTo("FIRST");
+            assertThat(last.get().body()).isEqualTo("LAST");
+            assertThat(handler.predicted()).isEqualTo(2);
+            assertThat(server.get("/metrics").body()).contains("berth_abandoned_total{model=\"model\"} 1.0");
+            assertThat(log.text()).doesNotContain("ERROR");
+        }
     }
-  }
 
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "GARBAGE\r\n\r\n",
-        "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n",
-        "POST /invocations HTTP/1.1\r\nContent-Length: 1\r\n\r\na",
-        "POST /invocations HTTP/9.9\r\nHost: x\r\n\r\n",
-        "\u0000\u0001\u0002\r\n\r\n",
-        "POST /invocations HTTP/1.1\r\nHost: x\r\nBad Header: x\r\n\r\n",
-        "PUT /invocations HTTP/1.1\r\nHost: x\r\nBad Header: x\r\n\r\n"
-      })
-  void whatIsNoHttpIsRefusedWithTheSameErrorBody(String request) throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start();
-        var connection = new RawConnection(server.port())) {
-      var response = connection.send(request).readResponse();
-      assertThat(response).matches("(?s)HTTP/1.1 (4\\d\\d|505).*");
-      assertThat(response)
-          .containsIgnoringCase("content-type: application/json")
-          .contains("{\"message\":");
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "GARBAGE\r\n\r\n",
+                "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n",
+                "POST /invocations HTTP/1.1\r\nContent-Length: 1\r\n\r\na",
+                "POST /invocations HTTP/9.9\r\nHost: x\r\n\r\n",
+                "\u0000\u0001\u0002\r\n\r\n",
+                "POST /invocations HTTP/1.1\r\nHost: x\r\nBad Header: x\r\n\r\n",
+                "PUT /invocations HTTP/1.1\r\nHost: x\r\nBad Header: x\r\n\r\n"
+            })
+    void whatIsNoHttpIsRefusedWithTheSameErrorBody(String request) throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start();
+                var connection = new RawConnection(server.port())) {
+            var response = connection.send(request).readResponse();
+            assertThat(response).matches("(?s)HTTP/1.1 (4\\d\\d|505).*");
+            assertThat(response)
+                    .containsIgnoringCase("content-type: application/json")
+                    .contains("{\"message\":");
+        }
     }
-  }
 
-  @Test
-  void headersThatAreTooLargeAre431() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start();
-        var connection = new RawConnection(server.port())) {
-      var response =
-          connection
-              .send("GET /ping HTTP/1.1\r\nHost: x\r\nX-Long: " + "x".repeat(100_000) + "\r\n\r\n")
-              .readResponse();
-      assertThat(response).startsWith("HTTP/1.1 431").contains("\"code\":431");
+    @Test
+    void headersThatAreTooLargeAre431() throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start();
+                var connection = new RawConnection(server.port())) {
+            var response = connection
+                    .send("GET /ping HTTP/1.1\r\nHost: x\r\nX-Long: " + "x".repeat(100_000) + "\r\n\r\n")
+                    .readResponse();
+            assertThat(response).startsWith("HTTP/1.1 431").contains("\"code\":431");
+        }
     }
-  }
 
-  /// What is unread when a server closes a connection makes its kernel send a reset, and some
-  /// clients then lose the answer.
-  @Test
-  void headersThatAreMuchTooLargeAreAnsweredToo() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start()) {
-      for (int i = 0; i < 300; i++) {
-        var response =
-            server.invoke("a", "X-Long", "a".repeat(31_000), "X-Longer", "b".repeat(31_000));
-        assertThat(response.statusCode()).isEqualTo(431);
-        assertThat(response.body()).contains("\"code\":431");
-      }
+    /// What is unread when a server closes a connection makes its kernel send a reset, and some
+    /// clients then lose the answer.
+    @Test
+    void headersThatAreMuchTooLargeAreAnsweredToo() throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start()) {
+            for (int i = 0; i < 300; i++) {
+                var response = server.invoke("a", "X-Long", "a".repeat(31_000), "X-Longer", "b".repeat(31_000));
+                assertThat(response.statusCode()).isEqualTo(431);
+                assertThat(response.body()).contains("\"code\":431");
+            }
+        }
     }
-  }
 }

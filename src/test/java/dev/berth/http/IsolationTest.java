@@ -28,169 +28,156 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(600)
 class IsolationTest {
 
-  private static final String INPUT =
-      """
+    private static final String INPUT = """
       public List<String> inputFn(InvocationRequest request) throws IOException {
         hang();
         return super.inputFn(request);
       }
       """;
-  private static final String PREDICT =
-      """
+    private static final String PREDICT = """
       public List<String> predictFn(List<String> records, Object model) throws Exception {
         hang();
         return super.predictFn(records, model);
       }
       """;
-  private static final String OUTPUT =
-      """
+    private static final String OUTPUT = """
       public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) throws IOException {
         hang();
         return super.outputFn(predictions, request);
       }
       """;
 
-  /// Until the test lets the lock go, whoever interrupts.
-  private static final String HANG =
-      """
+    /// Until the test lets the lock go, whoever interrupts.
+    private static final String HANG = """
       private static void hang() {
         dev.berth.testing.HookProbe.note("hangs");
         dev.berth.testing.HookProbe.waitForLock();
       }
       """;
 
-  @TempDir private Path directory;
+    @TempDir
+    private Path directory;
 
-  @BeforeEach
-  void lock() {
-    HookProbe.reset();
-    HookProbe.hold();
-  }
-
-  @AfterEach
-  void unlock() {
-    HookProbe.letGo();
-  }
-
-  @ParameterizedTest
-  @CsvSource({"inputFn, 32", "predictFn, 2", "outputFn, 32"})
-  void whileAllHooksOfAModelHangAnotherOneAnswersEveryRequest(String hook, int hanging)
-      throws Exception {
-    try (var server = start("60", "30")) {
-      load(server, "wedged", hook);
-      load(server, "fine", "");
-      var wedged = ask(server, 200);
-      await().until(() -> HookProbe.NOTES.size() >= hanging);
-
-      assertAnswers(server);
-      assertThat(wedged).noneMatch(CompletableFuture::isDone);
-      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-      HookProbe.letGo();
-      assertThat(wedged).allSatisfy(answer -> assertThat(answer.get().body()).isEqualTo("A"));
+    @BeforeEach
+    void lock() {
+        HookProbe.reset();
+        HookProbe.hold();
     }
-  }
 
-  @ParameterizedTest
-  @CsvSource({
-    "inputFn, 8, hooks of wedged do not end",
-    "predictFn, 2, no worker that can predict",
-    "outputFn, 8, hooks of wedged do not end"
-  })
-  void aModelWhoseHooksAreStuckSaysSoAndTheServerStaysHealthy(String hook, int stuck, String why)
-      throws Exception {
-    try (var server = start("2", "1");
-        var log = new CapturedLog()) {
-      load(server, "wedged", hook);
-      load(server, "fine", "");
-      var wedged =
-          TestServer.hang(stuck, HookProbe.NOTES::size, () -> server.askAsync("wedged", "a"));
-      assertThat(wedged).allSatisfy(answer -> assertThat(answer.get().statusCode()).isEqualTo(504));
-      await()
-          .until(
-              () ->
-                  server
-                      .get("/metrics")
-                      .body()
-                      .contains("berth_stuck_hooks{model=\"wedged\"} %d.0".formatted(stuck)));
-
-      var refused = server.ask("wedged", "a");
-      assertThat(refused.statusCode()).isEqualTo(503);
-      assertThat(refused.body()).contains(why);
-      assertThat(server.describe("wedged").body()).contains("\"problem\":");
-      assertThat(server.describe("fine").body()).doesNotContain("problem");
-      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-      await().untilAsserted(() -> assertAnswers(server));
-      assertThat(
-              log.events().stream()
-                  .filter(event -> event.getFormattedMessage().startsWith(hook))
-                  .filter(event -> event.getFormattedMessage().contains("is stuck")))
-          .hasSize(stuck)
-          .allSatisfy(
-              event -> assertThat(event.getMDCPropertyMap()).containsEntry("model", "wedged"));
-
-      HookProbe.letGo();
-      await()
-          .untilAsserted(() -> assertThat(server.ask("wedged", "a").statusCode()).isEqualTo(200));
-      assertThat(server.describe("wedged").body()).doesNotContain("problem");
+    @AfterEach
+    void unlock() {
+        HookProbe.letGo();
     }
-  }
 
-  @Test
-  void aModelIsCountedFromItsLoadUntilItIsUnloaded() throws Exception {
-    try (var server = start("60", "30")) {
-      load(server, "fine", "");
-      assertThat(
-              server
-                  .load("broken", Files.createDirectory(directory.resolve("broken")))
-                  .statusCode())
-          .isNotEqualTo(200);
-      assertAnswers(server);
-      await()
-          .untilAsserted(
-              () ->
-                  assertThat(server.get("/metrics").body().lines())
-                      .contains(
-                          "berth_models_loaded 1.0",
-                          "berth_model_loads_total{result=\"loaded\"} 1.0",
-                          "berth_model_requests_total{model=\"fine\",status=\"200\"} 50.0"));
-      assertThat(server.get("/metrics").body())
-          .contains("berth_model_loads_total{result=\"bad_input\"} 1.0");
+    @ParameterizedTest
+    @CsvSource({"inputFn, 32", "predictFn, 2", "outputFn, 32"})
+    void whileAllHooksOfAModelHangAnotherOneAnswersEveryRequest(String hook, int hanging) throws Exception {
+        try (var server = start("60", "30")) {
+            load(server, "wedged", hook);
+            load(server, "fine", "");
+            var wedged = ask(server, 200);
+            await().until(() -> HookProbe.NOTES.size() >= hanging);
 
-      server.unload("fine");
-      assertThat(server.get("/metrics").body())
-          .contains("berth_models_loaded 0.0")
-          .doesNotContain("model=");
+            assertAnswers(server);
+            assertThat(wedged).noneMatch(CompletableFuture::isDone);
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+            HookProbe.letGo();
+            assertThat(wedged)
+                    .allSatisfy(answer -> assertThat(answer.get().body()).isEqualTo("A"));
+        }
     }
-  }
 
-  private static void assertAnswers(TestServer server) {
-    var answers = IntStream.range(0, 50).mapToObj(_ -> server.askAsync("fine", "a")).toList();
-    assertThat(answers).allSatisfy(answer -> assertThat(answer.get().body()).isEqualTo("A"));
-  }
+    @ParameterizedTest
+    @CsvSource({
+        "inputFn, 8, hooks of wedged do not end",
+        "predictFn, 2, no worker that can predict",
+        "outputFn, 8, hooks of wedged do not end"
+    })
+    void aModelWhoseHooksAreStuckSaysSoAndTheServerStaysHealthy(String hook, int stuck, String why) throws Exception {
+        try (var server = start("2", "1");
+                var log = new CapturedLog()) {
+            load(server, "wedged", hook);
+            load(server, "fine", "");
+            var wedged = TestServer.hang(stuck, HookProbe.NOTES::size, () -> server.askAsync("wedged", "a"));
+            assertThat(wedged)
+                    .allSatisfy(answer -> assertThat(answer.get().statusCode()).isEqualTo(504));
+            await().until(() -> server.get("/metrics")
+                    .body()
+                    .contains("berth_stuck_hooks{model=\"wedged\"} %d.0".formatted(stuck)));
 
-  private static List<CompletableFuture<HttpResponse<String>>> ask(TestServer server, int count) {
-    return Stream.generate(() -> server.askAsync("wedged", "a")).limit(count).toList();
-  }
+            var refused = server.ask("wedged", "a");
+            assertThat(refused.statusCode()).isEqualTo(503);
+            assertThat(refused.body()).contains(why);
+            assertThat(server.describe("wedged").body()).contains("\"problem\":");
+            assertThat(server.describe("fine").body()).doesNotContain("problem");
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+            await().untilAsserted(() -> assertAnswers(server));
+            assertThat(log.events().stream()
+                            .filter(event -> event.getFormattedMessage().startsWith(hook))
+                            .filter(event -> event.getFormattedMessage().contains("is stuck")))
+                    .hasSize(stuck)
+                    .allSatisfy(event -> assertThat(event.getMDCPropertyMap()).containsEntry("model", "wedged"));
 
-  private void load(TestServer server, String name, String hook) throws Exception {
-    var hooks =
-        switch (hook) {
-          case "inputFn" -> INPUT;
-          case "predictFn" -> PREDICT;
-          case "outputFn" -> OUTPUT;
-          default -> "";
+            HookProbe.letGo();
+            await().untilAsserted(() ->
+                    assertThat(server.ask("wedged", "a").statusCode()).isEqualTo(200));
+            assertThat(server.describe("wedged").body()).doesNotContain("problem");
+        }
+    }
+
+    @Test
+    void aModelIsCountedFromItsLoadUntilItIsUnloaded() throws Exception {
+        try (var server = start("60", "30")) {
+            load(server, "fine", "");
+            assertThat(server.load("broken", Files.createDirectory(directory.resolve("broken")))
+                            .statusCode())
+                    .isNotEqualTo(200);
+            assertAnswers(server);
+            await().untilAsserted(() -> assertThat(server.get("/metrics").body().lines())
+                    .contains(
+                            "berth_models_loaded 1.0",
+                            "berth_model_loads_total{result=\"loaded\"} 1.0",
+                            "berth_model_requests_total{model=\"fine\",status=\"200\"} 50.0"));
+            assertThat(server.get("/metrics").body()).contains("berth_model_loads_total{result=\"bad_input\"} 1.0");
+
+            server.unload("fine");
+            assertThat(server.get("/metrics").body())
+                    .contains("berth_models_loaded 0.0")
+                    .doesNotContain("model=");
+        }
+    }
+
+    private static void assertAnswers(TestServer server) {
+        var answers = IntStream.range(0, 50)
+                .mapToObj(_ -> server.askAsync("fine", "a"))
+                .toList();
+        assertThat(answers).allSatisfy(answer -> assertThat(answer.get().body()).isEqualTo("A"));
+    }
+
+    private static List<CompletableFuture<HttpResponse<String>>> ask(TestServer server, int count) {
+        return Stream.generate(() -> server.askAsync("wedged", "a"))
+                .limit(count)
+                .toList();
+    }
+
+    private void load(TestServer server, String name, String hook) throws Exception {
+        var hooks = switch (hook) {
+            case "inputFn" -> INPUT;
+            case "predictFn" -> PREDICT;
+            case "outputFn" -> OUTPUT;
+            default -> "";
         };
-    var artifact = CodeArtifact.hooks(Files.createDirectory(directory.resolve(name)), hooks + HANG);
-    var loaded = server.load(name, artifact.directory());
-    assertThat(loaded.statusCode()).as(loaded.body()).isEqualTo(200);
-  }
+        var artifact = CodeArtifact.hooks(Files.createDirectory(directory.resolve(name)), hooks + HANG);
+        var loaded = server.load(name, artifact.directory());
+        assertThat(loaded.statusCode()).as(loaded.body()).isEqualTo(200);
+    }
 
-  private static TestServer start(String timeout, String stuckAfter) throws Exception {
-    return TestServer.ofModels()
-        .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2")
-        .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", timeout)
-        .set("BERTH_STUCK_SECONDS", stuckAfter)
-        .set("BERTH_MAX_BATCH_SIZE", "1")
-        .start();
-  }
+    private static TestServer start(String timeout, String stuckAfter) throws Exception {
+        return TestServer.ofModels()
+                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2")
+                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", timeout)
+                .set("BERTH_STUCK_SECONDS", stuckAfter)
+                .set("BERTH_MAX_BATCH_SIZE", "1")
+                .start();
+    }
 }

@@ -15,73 +15,71 @@ import org.junit.jupiter.api.io.TempDir;
 /// Sessions and sockets of one model among several.
 class ManyModelsTalkTest {
 
-  private static final String ID = "X-Amzn-SageMaker-Session-Id";
-  private static final String TEXT = "text/plain";
-  private static final String OPEN = "{\"requestType\":\"NEW_SESSION\"}";
+    private static final String ID = "X-Amzn-SageMaker-Session-Id";
+    private static final String TEXT = "text/plain";
+    private static final String OPEN = "{\"requestType\":\"NEW_SESSION\"}";
 
-  @TempDir private Path directory;
+    @TempDir
+    private Path directory;
 
-  @Test
-  @Tag("SES-03")
-  @Tag("SES-05")
-  void aSessionBelongsToItsModelAndEndsWithIt() throws Exception {
-    try (var server = TestServer.ofModels().start()) {
-      load(server, "one");
-      load(server, "two");
-      var id =
-          server
-              .ask("one", OPEN, ID, "NEW_SESSION")
-              .headers()
-              .firstValue(ID)
-              .orElseThrow()
-              .split(";")[0];
-      assertThat(server.ask("one", "a", ID, id, "Content-Type", TEXT).body()).isEqualTo("A");
-      assertThat(server.ask("one", "b", ID, id, "Content-Type", TEXT).body()).isEqualTo("A,B");
-      assertThat(server.ask("two", "c", ID, id, "Content-Type", TEXT).statusCode()).isEqualTo(400);
-      assertThat(server.get("/metrics").body())
-          .contains("berth_sessions{model=\"one\"} 1.0", "berth_sessions{model=\"two\"} 0.0");
+    @Test
+    @Tag("SES-03")
+    @Tag("SES-05")
+    void aSessionBelongsToItsModelAndEndsWithIt() throws Exception {
+        try (var server = TestServer.ofModels().start()) {
+            load(server, "one");
+            load(server, "two");
+            var id = server.ask("one", OPEN, ID, "NEW_SESSION")
+                    .headers()
+                    .firstValue(ID)
+                    .orElseThrow()
+                    .split(";")[0];
+            assertThat(server.ask("one", "a", ID, id, "Content-Type", TEXT).body())
+                    .isEqualTo("A");
+            assertThat(server.ask("one", "b", ID, id, "Content-Type", TEXT).body())
+                    .isEqualTo("A,B");
+            assertThat(server.ask("two", "c", ID, id, "Content-Type", TEXT).statusCode())
+                    .isEqualTo(400);
+            assertThat(server.get("/metrics").body())
+                    .contains("berth_sessions{model=\"one\"} 1.0", "berth_sessions{model=\"two\"} 0.0");
 
-      assertThat(server.unload("one").statusCode()).isEqualTo(200);
-      load(server, "one");
-      assertThat(server.get("/metrics").body()).contains("berth_sessions{model=\"one\"} 0.0");
-      assertThat(server.ask("one", "d", ID, id, "Content-Type", TEXT).statusCode()).isEqualTo(400);
+            assertThat(server.unload("one").statusCode()).isEqualTo(200);
+            load(server, "one");
+            assertThat(server.get("/metrics").body()).contains("berth_sessions{model=\"one\"} 0.0");
+            assertThat(server.ask("one", "d", ID, id, "Content-Type", TEXT).statusCode())
+                    .isEqualTo(400);
+        }
     }
-  }
 
-  @Test
-  @Tag("BIDI-01")
-  void aSocketTalksToItsModelUntilThatIsGone() throws Exception {
-    try (var server = TestServer.ofModels().start()) {
-      load(server, "one");
-      try (var socket =
-          RawSocket.open(
-              server.port(),
-              "/models/one/invocations-bidirectional-stream",
-              "Content-Type",
-              TEXT)) {
-        assertThat(socket.head()).startsWith("HTTP/1.1 101");
-        assertThat(socket.text("a").read().text()).isEqualTo("A");
-        assertThat(socket.text("b").read().text()).isEqualTo("A,B");
-        assertThat(server.unload("one").statusCode()).isEqualTo(200);
-        assertThat(socket.text("c").read().text()).contains("\"error\"").contains("one");
-      }
-      await().until(() -> server.get("/metrics").body().contains("berth_sockets 0.0"));
-      try (var socket =
-          RawSocket.open(server.port(), "/models/none/invocations-bidirectional-stream")) {
-        assertThat(socket.head()).startsWith("HTTP/1.1 404");
-      }
+    @Test
+    @Tag("BIDI-01")
+    void aSocketTalksToItsModelUntilThatIsGone() throws Exception {
+        try (var server = TestServer.ofModels().start()) {
+            load(server, "one");
+            try (var socket = RawSocket.open(
+                    server.port(), "/models/one/invocations-bidirectional-stream", "Content-Type", TEXT)) {
+                assertThat(socket.head()).startsWith("HTTP/1.1 101");
+                assertThat(socket.text("a").read().text()).isEqualTo("A");
+                assertThat(socket.text("b").read().text()).isEqualTo("A,B");
+                assertThat(server.unload("one").statusCode()).isEqualTo(200);
+                assertThat(socket.text("c").read().text()).contains("\"error\"").contains("one");
+            }
+            await().until(() -> server.get("/metrics").body().contains("berth_sockets 0.0"));
+            try (var socket = RawSocket.open(server.port(), "/models/none/invocations-bidirectional-stream")) {
+                assertThat(socket.head()).startsWith("HTTP/1.1 404");
+            }
+        }
     }
-  }
 
-  private void load(TestServer server, String name) throws IOException, InterruptedException {
-    var source =
-        """
+    private void load(TestServer server, String name) throws IOException, InterruptedException {
+        var source = """
         public class Inference extends RememberingHandler {
           public Inference() { super(java.time.Duration.ofMinutes(20)); }
         }
         """;
-    var artifact =
-        new CodeArtifact(directory.resolve(name)).source("Inference.java", source).directory();
-    assertThat(server.load(name, artifact).statusCode()).isEqualTo(200);
-  }
+        var artifact = new CodeArtifact(directory.resolve(name))
+                .source("Inference.java", source)
+                .directory();
+        assertThat(server.load(name, artifact).statusCode()).isEqualTo(200);
+    }
 }

@@ -14,98 +14,86 @@ import org.junit.jupiter.api.Test;
 
 class MetricsTest {
 
-  @Test
-  @Tag("OBS-03")
-  void requestsRecordsAndTimesAreCountedInPrometheusText() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start()) {
-      server.invoke("a\nb\nc");
-      server.get("/nope");
-      server.get("/another");
-      await()
-          .untilAsserted(
-              () ->
-                  assertThat(server.get("/metrics").body())
-                      .contains("berth_requests_total{route=\"/invocations\",status=\"200\"} 1.0")
-                      .contains("berth_requests_total{route=\"other\",status=\"404\"} 2.0"));
-      var response = server.get("/metrics");
-      assertThat(response.statusCode()).isEqualTo(200);
-      assertThat(response.headers().firstValue("Content-Type").orElseThrow())
-          .startsWith("text/plain")
-          .contains("version=0.0.4");
-      assertThat(response.body())
-          .contains("# TYPE berth_requests_total counter")
-          .contains("berth_records_total{model=\"model\"} 3.0")
-          .contains("berth_predict_seconds_count{model=\"model\"} 3")
-          .contains("berth_decode_seconds_count{model=\"model\"} 1")
-          .contains("berth_encode_seconds_count{model=\"model\"} 1")
-          .contains("berth_queue_depth{model=\"model\"} 0.0")
-          .contains("berth_batch_size_count{model=\"model\"} 3")
-          .contains("berth_model_load_seconds_count 1")
-          .contains("berth_padding_tokens_total")
-          .contains("jvm_memory_used_bytes")
-          .contains("process_cpu_usage");
+    @Test
+    @Tag("OBS-03")
+    void requestsRecordsAndTimesAreCountedInPrometheusText() throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start()) {
+            server.invoke("a\nb\nc");
+            server.get("/nope");
+            server.get("/another");
+            await().untilAsserted(() -> assertThat(server.get("/metrics").body())
+                    .contains("berth_requests_total{route=\"/invocations\",status=\"200\"} 1.0")
+                    .contains("berth_requests_total{route=\"other\",status=\"404\"} 2.0"));
+            var response = server.get("/metrics");
+            assertThat(response.statusCode()).isEqualTo(200);
+            assertThat(response.headers().firstValue("Content-Type").orElseThrow())
+                    .startsWith("text/plain")
+                    .contains("version=0.0.4");
+            assertThat(response.body())
+                    .contains("# TYPE berth_requests_total counter")
+                    .contains("berth_records_total{model=\"model\"} 3.0")
+                    .contains("berth_predict_seconds_count{model=\"model\"} 3")
+                    .contains("berth_decode_seconds_count{model=\"model\"} 1")
+                    .contains("berth_encode_seconds_count{model=\"model\"} 1")
+                    .contains("berth_queue_depth{model=\"model\"} 0.0")
+                    .contains("berth_batch_size_count{model=\"model\"} 3")
+                    .contains("berth_model_load_seconds_count 1")
+                    .contains("berth_padding_tokens_total")
+                    .contains("jvm_memory_used_bytes")
+                    .contains("process_cpu_usage");
+        }
     }
-  }
 
-  @Test
-  void whatAnAutoscalerNeedsIsThere() throws Exception {
-    var gate = new Gate(1);
-    try (var server =
-        TestServer.with(new GatedHandler(gate))
-            .set("BERTH_QUEUE_CAPACITY", "20")
-            .set("BERTH_MAX_BATCH_SIZE", "1")
-            .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-            .start()) {
-      assertThat(server.get("/metrics").body())
-          .contains("berth_requests_in_flight{model=\"model\"} 0.0")
-          .contains("berth_queue_capacity{model=\"model\"} 20.0")
-          .contains("berth_expected_wait_seconds{model=\"model\"} 0.0")
-          .contains("berth_stuck_hooks{model=\"model\"} 0.0")
-          .contains("berth_ready 1.0")
-          .containsPattern("berth_build_info\\{java=\"[^\"]+\",version=\"[^\"]+\"} 1");
-      var waiting = List.of(server.invokeAsync("a\nb\nc"), server.invokeAsync("d\ne"));
-      await()
-          .untilAsserted(
-              () ->
-                  assertThat(server.get("/metrics").body())
-                      .contains("berth_requests_in_flight{model=\"model\"} 2.0")
-                      .contains("berth_queue_depth{model=\"model\"} 2.0"));
-      gate.open();
-      waiting.forEach(CompletableFuture::join);
-      await()
-          .untilAsserted(
-              () ->
-                  assertThat(server.get("/metrics").body())
-                      .contains("berth_requests_in_flight{model=\"model\"} 0.0"));
+    @Test
+    void whatAnAutoscalerNeedsIsThere() throws Exception {
+        var gate = new Gate(1);
+        try (var server = TestServer.with(new GatedHandler(gate))
+                .set("BERTH_QUEUE_CAPACITY", "20")
+                .set("BERTH_MAX_BATCH_SIZE", "1")
+                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
+                .start()) {
+            assertThat(server.get("/metrics").body())
+                    .contains("berth_requests_in_flight{model=\"model\"} 0.0")
+                    .contains("berth_queue_capacity{model=\"model\"} 20.0")
+                    .contains("berth_expected_wait_seconds{model=\"model\"} 0.0")
+                    .contains("berth_stuck_hooks{model=\"model\"} 0.0")
+                    .contains("berth_ready 1.0")
+                    .containsPattern("berth_build_info\\{java=\"[^\"]+\",version=\"[^\"]+\"} 1");
+            var waiting = List.of(server.invokeAsync("a\nb\nc"), server.invokeAsync("d\ne"));
+            await().untilAsserted(() -> assertThat(server.get("/metrics").body())
+                    .contains("berth_requests_in_flight{model=\"model\"} 2.0")
+                    .contains("berth_queue_depth{model=\"model\"} 2.0"));
+            gate.open();
+            waiting.forEach(CompletableFuture::join);
+            await().untilAsserted(() -> assertThat(server.get("/metrics").body())
+                    .contains("berth_requests_in_flight{model=\"model\"} 0.0"));
+        }
     }
-  }
 
-  @Test
-  void someAreThereUnderTheNamesOfVllmOnRequest() throws Exception {
-    try (var server =
-        TestServer.with(new TextHandler()).set("BERTH_METRICS_ALIASES", "vllm").start()) {
-      server.invoke("a");
-      await()
-          .untilAsserted(
-              () ->
-                  assertThat(server.get("/metrics").body())
-                      .contains("# TYPE vllm:num_requests_running gauge")
-                      .contains("vllm:num_requests_running{model_name=\"model\"} 0.0")
-                      .contains("vllm:num_requests_waiting{model_name=\"model\"} 0.0")
-                      .contains(
-                          "vllm:e2e_request_latency_seconds_bucket{model_name=\"model\",le=\"60.0\"} 1")
-                      .contains("vllm:e2e_request_latency_seconds_count{model_name=\"model\"} 1")
-                      .contains("berth_requests_in_flight{model=\"model\"} 0.0"));
+    @Test
+    void someAreThereUnderTheNamesOfVllmOnRequest() throws Exception {
+        try (var server = TestServer.with(new TextHandler())
+                .set("BERTH_METRICS_ALIASES", "vllm")
+                .start()) {
+            server.invoke("a");
+            await().untilAsserted(() -> assertThat(server.get("/metrics").body())
+                    .contains("# TYPE vllm:num_requests_running gauge")
+                    .contains("vllm:num_requests_running{model_name=\"model\"} 0.0")
+                    .contains("vllm:num_requests_waiting{model_name=\"model\"} 0.0")
+                    .contains("vllm:e2e_request_latency_seconds_bucket{model_name=\"model\",le=\"60.0\"} 1")
+                    .contains("vllm:e2e_request_latency_seconds_count{model_name=\"model\"} 1")
+                    .contains("berth_requests_in_flight{model=\"model\"} 0.0"));
+        }
     }
-  }
 
-  @Test
-  @Tag("OBS-04")
-  void theirPathFollowsItsVariable() throws Exception {
-    try (var server =
-        TestServer.with(new TextHandler()).set("BERTH_METRICS_PATH", "/server/metrics").start()) {
-      assertThat(server.get("/server/metrics").body()).contains("berth_queue_depth");
-      assertThat(server.get("/metrics").statusCode()).isEqualTo(404);
+    @Test
+    @Tag("OBS-04")
+    void theirPathFollowsItsVariable() throws Exception {
+        try (var server = TestServer.with(new TextHandler())
+                .set("BERTH_METRICS_PATH", "/server/metrics")
+                .start()) {
+            assertThat(server.get("/server/metrics").body()).contains("berth_queue_depth");
+            assertThat(server.get("/metrics").statusCode()).isEqualTo(404);
+        }
     }
-  }
 }

@@ -21,61 +21,60 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("slow")
 class ModelsMemoryTest {
 
-  private static final String QUESTION =
-      """
+    private static final String QUESTION = """
       {"question": "What is the capital of France?", "context": "The capital of France is Paris."}""";
 
-  private static final int LOADS = 60;
-  private static final long MB = 1L << 20;
+    private static final int LOADS = 60;
+    private static final long MB = 1L << 20;
 
-  @TempDir Path directory;
+    @TempDir
+    Path directory;
 
-  @BeforeEach
-  void reset() {
-    HookProbe.reset();
-  }
-
-  /// A copy of the sample takes 35 MB, so what thirty loads leave behind is less than half of one.
-  /// What the JVM itself allocates for other tests counts too, 14 MB once. By hand the whole
-  /// resident set grew by 3 MB between the second quarter of 200 loads and the last; it varies by 8
-  /// MB.
-  @Test
-  @Tag("MME-13")
-  @EnabledOnOs(OS.LINUX)
-  void theSampleMayBeLoadedAndUnloadedForEver() throws Exception {
-    try (var server = TestServer.ofModels().set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").start()) {
-      var resident = new long[LOADS];
-      var used = new long[LOADS];
-      int threads = 0;
-      int files = 0;
-      for (int i = 0; i < LOADS; i++) {
-        assertThat(server.load("m", TestServer.SAMPLE_ARTIFACT).statusCode()).isEqualTo(200);
-        assertThat(server.ask("m", QUESTION).body()).contains("Paris");
-        long loaded = nativeHeap();
-        assertThat(server.unload("m").statusCode()).isEqualTo(200);
-        used[i] = nativeHeap();
-        assertThat(loaded - used[i]).as("freed when DELETE answers").isGreaterThan(16 * MB);
-        resident[i] = residentBesideTheHeap();
-        if (i == LOADS / 4) {
-          threads = Thread.activeCount();
-          files = openFiles();
-        }
-      }
-      assertThat(mean(used, LOADS * 3 / 4)).isLessThan(mean(used, LOADS / 4) + 16 * MB);
-      assertThat(mean(resident, LOADS * 3 / 4)).isLessThan(mean(resident, LOADS / 4) + 16 * MB);
-      assertThat(Thread.activeCount()).isLessThan(threads + 5);
-      assertThat(openFiles()).isLessThan(files + 5);
+    @BeforeEach
+    void reset() {
+        HookProbe.reset();
     }
-  }
 
-  /// Each time the sources are compiled and the classes loaded anew.
-  @Test
-  @Tag("MME-13")
-  void ownHooksMayBeLoadedAndUnloadedForEver() throws Exception {
-    var artifact =
-        CodeArtifact.hooks(
-            directory,
-            """
+    /// A copy of the sample takes 35 MB, so what thirty loads leave behind is less than half of one.
+    /// What the JVM itself allocates for other tests counts too, 14 MB once. By hand the whole
+    /// resident set grew by 3 MB between the second quarter of 200 loads and the last; it varies by 8
+    /// MB.
+    @Test
+    @Tag("MME-13")
+    @EnabledOnOs(OS.LINUX)
+    void theSampleMayBeLoadedAndUnloadedForEver() throws Exception {
+        try (var server =
+                TestServer.ofModels().set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").start()) {
+            var resident = new long[LOADS];
+            var used = new long[LOADS];
+            int threads = 0;
+            int files = 0;
+            for (int i = 0; i < LOADS; i++) {
+                assertThat(server.load("m", TestServer.SAMPLE_ARTIFACT).statusCode())
+                        .isEqualTo(200);
+                assertThat(server.ask("m", QUESTION).body()).contains("Paris");
+                long loaded = nativeHeap();
+                assertThat(server.unload("m").statusCode()).isEqualTo(200);
+                used[i] = nativeHeap();
+                assertThat(loaded - used[i]).as("freed when DELETE answers").isGreaterThan(16 * MB);
+                resident[i] = residentBesideTheHeap();
+                if (i == LOADS / 4) {
+                    threads = Thread.activeCount();
+                    files = openFiles();
+                }
+            }
+            assertThat(mean(used, LOADS * 3 / 4)).isLessThan(mean(used, LOADS / 4) + 16 * MB);
+            assertThat(mean(resident, LOADS * 3 / 4)).isLessThan(mean(resident, LOADS / 4) + 16 * MB);
+            assertThat(Thread.activeCount()).isLessThan(threads + 5);
+            assertThat(openFiles()).isLessThan(files + 5);
+        }
+    }
+
+    /// Each time the sources are compiled and the classes loaded anew.
+    @Test
+    @Tag("MME-13")
+    void ownHooksMayBeLoadedAndUnloadedForEver() throws Exception {
+        var artifact = CodeArtifact.hooks(directory, """
         private static final ThreadLocal<Object> LOCAL = new ThreadLocal<>();
         { HookProbe.saw(Inference.class); }
         @Override public List<String> predictFn(List<String> records, Object model) throws Exception {
@@ -83,89 +82,80 @@ class ModelsMemoryTest {
           return super.predictFn(records, model);
         }
         """);
-    try (var server = TestServer.ofModels().start()) {
-      for (int i = 0; i < 20; i++) {
-        assertThat(server.load("m", artifact.directory()).statusCode()).isEqualTo(200);
-        assertThat(server.ask("m", "a").body()).isEqualTo("A");
-        assertThat(server.unload("m").statusCode()).isEqualTo(200);
-      }
-      assertThat(HookProbe.LOADERS).hasSize(20);
-      await()
-          .untilAsserted(
-              () -> {
+        try (var server = TestServer.ofModels().start()) {
+            for (int i = 0; i < 20; i++) {
+                assertThat(server.load("m", artifact.directory()).statusCode()).isEqualTo(200);
+                assertThat(server.ask("m", "a").body()).isEqualTo("A");
+                assertThat(server.unload("m").statusCode()).isEqualTo(200);
+            }
+            assertThat(HookProbe.LOADERS).hasSize(20);
+            await().untilAsserted(() -> {
                 System.gc();
                 assertThat(HookProbe.LOADERS)
-                    .allSatisfy(loader -> assertThat(loader.refersTo(null)).isTrue());
-              });
+                        .allSatisfy(loader -> assertThat(loader.refersTo(null)).isTrue());
+            });
+        }
     }
-  }
 
-  @Test
-  @Tag("MME-19")
-  void aBatchThatTheAcceleratorHasNoMemoryForIs507() throws Exception {
-    var artifact =
-        CodeArtifact.hooks(
-            directory,
-            """
+    @Test
+    @Tag("MME-19")
+    void aBatchThatTheAcceleratorHasNoMemoryForIs507() throws Exception {
+        var artifact = CodeArtifact.hooks(directory, """
         @Override public List<String> predictFn(List<String> records, Object model) throws Exception {
           if (records.contains("large")) { throw new InsufficientMemoryException("CUDA out of memory"); }
           return super.predictFn(records, model);
         }
         """);
-    try (var server = TestServer.ofModels().start()) {
-      server.load("m", artifact.directory());
-      var answer = server.ask("m", "large");
-      assertThat(answer.statusCode()).isEqualTo(507);
-      assertThat(answer.body()).contains("CUDA out of memory");
-      assertThat(server.ask("m", "small").body()).isEqualTo("SMALL");
-      server.unload("m");
+        try (var server = TestServer.ofModels().start()) {
+            server.load("m", artifact.directory());
+            var answer = server.ask("m", "large");
+            assertThat(answer.statusCode()).isEqualTo(507);
+            assertThat(answer.body()).contains("CUDA out of memory");
+            assertThat(server.ask("m", "small").body()).isEqualTo("SMALL");
+            server.unload("m");
+        }
     }
-  }
 
-  @Test
-  @Tag("MME-03")
-  void aModelThatHasNoMemoryLeftWhileItIsLoadedIs507() throws Exception {
-    var artifact =
-        CodeArtifact.hooks(
-            directory,
-            """
+    @Test
+    @Tag("MME-03")
+    void aModelThatHasNoMemoryLeftWhileItIsLoadedIs507() throws Exception {
+        var artifact = CodeArtifact.hooks(directory, """
         @Override public Object modelFn(ModelContext context) {
           throw new InsufficientMemoryException("gpu 0 is full");
         }
         """);
-    try (var server = TestServer.ofModels().start()) {
-      server.load("stays", TestServer.SAMPLE_ARTIFACT);
-      var answer = server.load("m", artifact.directory());
-      assertThat(answer.statusCode()).isEqualTo(507);
-      assertThat(answer.body())
-          .contains("model \\\"m\\\" ran out of memory while it was loaded: gpu 0 is full");
-      assertThat(server.ask("stays", QUESTION).body()).contains("Paris");
+        try (var server = TestServer.ofModels().start()) {
+            server.load("stays", TestServer.SAMPLE_ARTIFACT);
+            var answer = server.load("m", artifact.directory());
+            assertThat(answer.statusCode()).isEqualTo(507);
+            assertThat(answer.body()).contains("model \\\"m\\\" ran out of memory while it was loaded: gpu 0 is full");
+            assertThat(server.ask("stays", QUESTION).body()).contains("Paris");
+        }
     }
-  }
 
-  private static double mean(long[] values, int from) {
-    return LongStream.of(values).skip(from).limit(LOADS / 4).average().orElseThrow();
-  }
-
-  private static long nativeHeap() {
-    return NativeHeap.used().orElse(0);
-  }
-
-  private static long residentBesideTheHeap() throws Exception {
-    return kilobytes("RssAnon:") * 1024 - Runtime.getRuntime().totalMemory();
-  }
-
-  private static long kilobytes(String name) throws Exception {
-    return Files.readAllLines(Path.of("/proc/self/status")).stream()
-        .filter(line -> line.startsWith(name))
-        .mapToLong(line -> Long.parseLong(line.replaceAll("\\D+", "")))
-        .findFirst()
-        .orElseThrow();
-  }
-
-  private static int openFiles() throws Exception {
-    try (var files = Files.list(Path.of("/proc/self/fd"))) {
-      return (int) files.count();
+    private static double mean(long[] values, int from) {
+        return LongStream.of(values).skip(from).limit(LOADS / 4).average().orElseThrow();
     }
-  }
+
+    private static long nativeHeap() {
+        return NativeHeap.used().orElse(0);
+    }
+
+    private static long residentBesideTheHeap() throws Exception {
+        return kilobytes("RssAnon:") * 1024 - Runtime.getRuntime().totalMemory();
+    }
+
+    private static long kilobytes(String name) throws Exception {
+        return Files.readAllLines(Path.of("/proc/self/status")).stream()
+                .filter(line -> line.startsWith(name))
+                .mapToLong(line -> Long.parseLong(line.replaceAll("\\D+", "")))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static int openFiles() throws Exception {
+        try (var files = Files.list(Path.of("/proc/self/fd"))) {
+            return (int) files.count();
+        }
+    }
 }

@@ -26,116 +26,103 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(600)
 class OutOfMemoryTest {
 
-  /// Asks for more than there can be, in the hook that it is told.
-  private static final class FakeGreedyHandler extends TextHandler {
-    private final String hook;
+    /// Asks for more than there can be, in the hook that it is told.
+    private static final class FakeGreedyHandler extends TextHandler {
+        private final String hook;
 
-    FakeGreedyHandler(String hook) {
-      this.hook = hook;
-    }
-
-    @Override
-    public List<String> inputFn(InvocationRequest request) throws IOException {
-      var records = super.inputFn(request);
-      takeAllIn("inputFn", records);
-      return records;
-    }
-
-    @Override
-    public List<String> predictFn(List<String> records, Object model) throws Exception {
-      takeAllIn("predictFn", records);
-      return super.predictFn(records, model);
-    }
-
-    @Override
-    public InvocationResponse outputFn(List<String> predictions, InvocationRequest request)
-        throws IOException {
-      takeAllIn("outputFn", predictions);
-      return super.outputFn(predictions, request);
-    }
-
-    private void takeAllIn(String here, List<String> records) {
-      if (here.equals(hook) && records.stream().anyMatch("greedy"::equalsIgnoreCase)) {
-        var heap = new long[20][];
-        for (int i = 0; i < heap.length; i++) {
-          heap[i] = new long[1 << 30];
+        FakeGreedyHandler(String hook) {
+            this.hook = hook;
         }
-      }
+
+        @Override
+        public List<String> inputFn(InvocationRequest request) throws IOException {
+            var records = super.inputFn(request);
+            takeAllIn("inputFn", records);
+            return records;
+        }
+
+        @Override
+        public List<String> predictFn(List<String> records, Object model) throws Exception {
+            takeAllIn("predictFn", records);
+            return super.predictFn(records, model);
+        }
+
+        @Override
+        public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) throws IOException {
+            takeAllIn("outputFn", predictions);
+            return super.outputFn(predictions, request);
+        }
+
+        private void takeAllIn(String here, List<String> records) {
+            if (here.equals(hook) && records.stream().anyMatch("greedy"::equalsIgnoreCase)) {
+                var heap = new long[20][];
+                for (int i = 0; i < heap.length; i++) {
+                    heap[i] = new long[1 << 30];
+                }
+            }
+        }
     }
-  }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"inputFn", "predictFn", "outputFn"})
-  void pingIs503FromThenOnAndTheLogSaysWhyOnce(String hook) throws Exception {
-    try (var server = TestServer.with(new FakeGreedyHandler(hook)).start();
-        var log = new CapturedLog()) {
-      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-      var failed = server.invoke("greedy");
-      assertThat(failed.statusCode()).isEqualTo(507);
-      assertThat(failed.body()).contains(hook + " ran out of memory: Java heap space");
-      server.invoke("greedy");
+    @ParameterizedTest
+    @ValueSource(strings = {"inputFn", "predictFn", "outputFn"})
+    void pingIs503FromThenOnAndTheLogSaysWhyOnce(String hook) throws Exception {
+        try (var server = TestServer.with(new FakeGreedyHandler(hook)).start();
+                var log = new CapturedLog()) {
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+            var failed = server.invoke("greedy");
+            assertThat(failed.statusCode()).isEqualTo(507);
+            assertThat(failed.body()).contains(hook + " ran out of memory: Java heap space");
+            server.invoke("greedy");
 
-      var ping = server.get("/ping");
-      assertThat(ping.statusCode()).isEqualTo(503);
-      assertThat(ping.body()).contains("the JVM ran out of memory: Java heap space");
-      assertThat(server.invoke("fine").body()).isEqualTo("FINE");
-      await()
-          .untilAsserted(
-              () ->
-                  assertThat(
-                          log.events().stream()
-                              .filter(
-                                  event ->
-                                      event
-                                          .getFormattedMessage()
-                                          .startsWith("the JVM ran out of memory")))
-                      .hasSize(1));
-      assertThat(server.get("/metrics").body()).contains("berth_out_of_memory_total 2.0");
+            var ping = server.get("/ping");
+            assertThat(ping.statusCode()).isEqualTo(503);
+            assertThat(ping.body()).contains("the JVM ran out of memory: Java heap space");
+            assertThat(server.invoke("fine").body()).isEqualTo("FINE");
+            await().untilAsserted(() -> assertThat(log.events().stream()
+                            .filter(event -> event.getFormattedMessage().startsWith("the JVM ran out of memory")))
+                    .hasSize(1));
+            assertThat(server.get("/metrics").body()).contains("berth_out_of_memory_total 2.0");
+        }
     }
-  }
 
-  /// What hooks need not think of.
-  @ParameterizedTest
-  @ValueSource(strings = {"application/json", "application/jsonlines", "text/csv"})
-  void anAnswerThatTheHeapCantHoldIsRefusedAndTheServerGoesOn(String type) throws Exception {
-    int megabytes = (int) (Runtime.getRuntime().maxMemory() >> 20);
-    var handler =
-        new TextHandler() {
-          @Override
-          public InvocationResponse outputFn(List<String> predictions, InvocationRequest request)
-              throws IOException {
-            var texts = Collections.nCopies(megabytes, "a".repeat(1 << 20));
-            return InvocationResponse.of(
-                switch (type) {
-                  case "application/json" -> Json.write(texts);
-                  case "application/jsonlines" -> JsonLines.write(texts);
-                  default ->
-                      Csv.write(Collections.nCopies(megabytes, new Object[] {texts.getFirst()}));
-                },
-                MediaType.of(type.split("/")[0], type.split("/")[1]));
-          }
+    /// What hooks need not think of.
+    @ParameterizedTest
+    @ValueSource(strings = {"application/json", "application/jsonlines", "text/csv"})
+    void anAnswerThatTheHeapCantHoldIsRefusedAndTheServerGoesOn(String type) throws Exception {
+        int megabytes = (int) (Runtime.getRuntime().maxMemory() >> 20);
+        var handler = new TextHandler() {
+            @Override
+            public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) throws IOException {
+                var texts = Collections.nCopies(megabytes, "a".repeat(1 << 20));
+                return InvocationResponse.of(
+                        switch (type) {
+                            case "application/json" -> Json.write(texts);
+                            case "application/jsonlines" -> JsonLines.write(texts);
+                            default -> Csv.write(Collections.nCopies(megabytes, new Object[] {texts.getFirst()}));
+                        },
+                        MediaType.of(type.split("/")[0], type.split("/")[1]));
+            }
         };
-    try (var server = TestServer.with(handler).start()) {
-      var refused = server.invoke("a");
-      assertThat(refused.statusCode()).isEqualTo(413);
-      assertThat(refused.body()).contains("expected fewer or smaller records");
-      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-      assertThat(server.get("/metrics").body()).contains("berth_out_of_memory_total 0.0");
+        try (var server = TestServer.with(handler).start()) {
+            var refused = server.invoke("a");
+            assertThat(refused.statusCode()).isEqualTo(413);
+            assertThat(refused.body()).contains("expected fewer or smaller records");
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+            assertThat(server.get("/metrics").body()).contains("berth_out_of_memory_total 0.0");
+        }
     }
-  }
 
-  @Test
-  void anErrorThatAHookMakesItselfIsItsRequestsAlone() throws Exception {
-    var handler =
-        new TextHandler() {
-          @Override
-          public List<String> predictFn(List<String> records, Object model) {
-            throw new OutOfMemoryError("no room in the cache");
-          }
+    @Test
+    void anErrorThatAHookMakesItselfIsItsRequestsAlone() throws Exception {
+        var handler = new TextHandler() {
+            @Override
+            public List<String> predictFn(List<String> records, Object model) {
+                throw new OutOfMemoryError("no room in the cache");
+            }
         };
-    try (var server = TestServer.with(handler).start()) {
-      assertThat(server.invoke("a").statusCode()).isEqualTo(507);
-      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+        try (var server = TestServer.with(handler).start()) {
+            assertThat(server.invoke("a").statusCode()).isEqualTo(507);
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+        }
     }
-  }
 }

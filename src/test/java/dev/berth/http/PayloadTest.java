@@ -27,211 +27,206 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// Bodies of every size and speed, in both directions.
 class PayloadTest {
 
-  /// Answers how many bytes it got, read as a stream.
-  private static final TextHandler COUNTING =
-      new TextHandler() {
+    /// Answers how many bytes it got, read as a stream.
+    private static final TextHandler COUNTING = new TextHandler() {
         @Override
         public List<String> inputFn(InvocationRequest request) throws IOException {
-          long count = 0;
-          var buffer = new byte[8192];
-          for (int n; (n = request.body().read(buffer)) >= 0; ) {
-            count += n;
-          }
-          return List.of(String.valueOf(count));
+            long count = 0;
+            var buffer = new byte[8192];
+            for (int n; (n = request.body().read(buffer)) >= 0; ) {
+                count += n;
+            }
+            return List.of(String.valueOf(count));
         }
-      };
-
-  @ParameterizedTest
-  @ValueSource(ints = {6_291_456, 25_000_000, 25 << 20})
-  @Tag("INV-06")
-  @Tag("INV-07")
-  void bodiesAsLargeAsThePlatformSendsAreTaken(int size) throws Exception {
-    try (var server = TestServer.with(COUNTING).start()) {
-      assertThat(server.invoke(BodyPublishers.ofByteArray(new byte[size])).body())
-          .isEqualTo(String.valueOf(size));
-    }
-  }
-
-  @Test
-  @Tag("INV-06")
-  @Tag("INV-07")
-  void theSampleModelReadsAQuestionInABodyOf25Megabytes() throws Exception {
-    try (var server = TestServer.sample().start()) {
-      var question =
-          "{\"question\": \"Who came?\", \"context\": \"Bob came.\"%s}"
-              .formatted(" ".repeat(25 << 20));
-      assertThat(server.invoke(question).body()).startsWith("{\"answer\":\"Bob\"");
-    }
-  }
-
-  @Test
-  @Tag("INV-08")
-  void aBodyAboveTheLimitIs413AndTheServerLivesOn() throws Exception {
-    try (var server = TestServer.with(COUNTING).set("SAGEMAKER_MAX_PAYLOAD_IN_MB", "1").start()) {
-      var body = new byte[20 << 20];
-      var declared = server.invoke(BodyPublishers.ofByteArray(body));
-      assertThat(declared.statusCode()).isEqualTo(413);
-      assertThat(declared.body())
-          .contains("20971520")
-          .contains("1048576")
-          .contains("SAGEMAKER_MAX_PAYLOAD_IN_MB");
-      var chunked =
-          server.invoke(BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(body)));
-      assertThat(chunked.statusCode()).isEqualTo(413);
-      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-      assertThat(server.invoke("abc").body()).isEqualTo("3");
-    }
-  }
-
-  @Test
-  @Tag("INV-09")
-  void thePayloadLimitFollowsItsVariable() throws Exception {
-    try (var server = TestServer.with(COUNTING).set("SAGEMAKER_MAX_PAYLOAD_IN_MB", "50").start()) {
-      assertThat(server.invoke(BodyPublishers.ofByteArray(new byte[45 << 20])).body())
-          .isEqualTo(String.valueOf(45 << 20));
-    }
-  }
-
-  @Test
-  @Tag("INV-10")
-  void aChunkedBodyIsAnsweredAsOneWithALength() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start()) {
-      var bytes = "a\nb".getBytes(StandardCharsets.UTF_8);
-      assertThat(
-              server
-                  .invoke(BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(bytes)))
-                  .body())
-          .isEqualTo("A\nB");
-    }
-  }
-
-  @Test
-  @Tag("INV-11")
-  void anEmptyBodyIs400ForTheSampleModel() throws Exception {
-    try (var server = TestServer.sample().start()) {
-      for (var type : List.of("application/json", "application/jsonlines", "text/csv")) {
-        var response = server.invoke("", "Content-Type", type);
-        assertThat(response.statusCode()).isEqualTo(400);
-        assertThat(response.body()).contains("body: found nothing");
-      }
-    }
-  }
-
-  @Test
-  @Tag("INV-16")
-  void aResponseOf30MegabytesArrivesWholeAndSaysHowLongItIs() throws Exception {
-    try (var server = TestServer.with(answering(30 << 20)).start()) {
-      var response = server.invoke("a");
-      assertThat(response.body()).hasSize(30 << 20);
-      assertThat(response.headers().firstValueAsLong("Content-Length")).hasValue(30 << 20);
-    }
-  }
-
-  @Test
-  void aCallerWhoLeavesInTheMiddleOfItsAnswerHarmsNobody() throws Exception {
-    try (var server = TestServer.with(answering(30 << 20)).start();
-        var log = new CapturedLog()) {
-      try (var connection = new RawConnection(server.port())) {
-        connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\na");
-        assertThat(connection.readLine()).startsWith("HTTP/1.1 200");
-        connection.socket().setSoLinger(true, 0);
-      }
-      await().until(() -> log.text().contains("the caller has gone before its answer was sent"));
-      assertThat(log.text()).doesNotContain("ERROR");
-      assertThat(server.invoke("a").statusCode()).isEqualTo(200);
-    }
-  }
-
-  private static TextHandler answering(int length) {
-    var answer = new byte[length];
-    Arrays.fill(answer, (byte) 'x');
-    return new TextHandler() {
-      @Override
-      public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
-        return InvocationResponse.of(answer, request.accept());
-      }
     };
-  }
 
-  @Test
-  void aBodyThatEndsEarlyIsTheCallersFault() throws Exception {
-    try (var server = TestServer.with(COUNTING).start();
-        var log = new CapturedLog()) {
-      try (var connection = new RawConnection(server.port())) {
-        connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc");
-        connection.socket().shutdownOutput();
-        assertThat(connection.readAll()).startsWith("HTTP/1.1 400");
-      }
-      assertThat(log.text()).doesNotContain("ERROR");
-      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+    @ParameterizedTest
+    @ValueSource(ints = {6_291_456, 25_000_000, 25 << 20})
+    @Tag("INV-06")
+    @Tag("INV-07")
+    void bodiesAsLargeAsThePlatformSendsAreTaken(int size) throws Exception {
+        try (var server = TestServer.with(COUNTING).start()) {
+            assertThat(server.invoke(BodyPublishers.ofByteArray(new byte[size])).body())
+                    .isEqualTo(String.valueOf(size));
+        }
     }
-  }
 
-  @Test
-  @Tag("INV-08")
-  void aLargeBodyThatIsRefusedEarlyIsToldWhy() throws Exception {
-    try (var server = TestServer.sample().start()) {
-      var body = new byte[40 << 20];
-      assertThat(
-              server
-                  .invoke(BodyPublishers.ofByteArray(body), "Content-Type", "image/png")
-                  .statusCode())
-          .isEqualTo(415);
-      assertThat(
-              server.invoke(BodyPublishers.ofByteArray(body), "Accept", "image/png").statusCode())
-          .isEqualTo(406);
+    @Test
+    @Tag("INV-06")
+    @Tag("INV-07")
+    void theSampleModelReadsAQuestionInABodyOf25Megabytes() throws Exception {
+        try (var server = TestServer.sample().start()) {
+            var question =
+                    "{\"question\": \"Who came?\", \"context\": \"Bob came.\"%s}".formatted(" ".repeat(25 << 20));
+            assertThat(server.invoke(question).body()).startsWith("{\"answer\":\"Bob\"");
+        }
     }
-  }
 
-  @Test
-  @Tag("INV-08")
-  @Tag("INV-15")
-  void aCallerWhoAsksFirstNeedNotSendWhatIsTooLarge() throws Exception {
-    try (var server = TestServer.with(COUNTING).set("SAGEMAKER_MAX_PAYLOAD_IN_MB", "1").start();
-        var connection = new RawConnection(server.port())) {
-      connection.send(
-          "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 200000000\r\nExpect: 100-continue\r\n\r\n");
-      assertThat(connection.readResponse()).startsWith("HTTP/1.1 413");
+    @Test
+    @Tag("INV-08")
+    void aBodyAboveTheLimitIs413AndTheServerLivesOn() throws Exception {
+        try (var server = TestServer.with(COUNTING)
+                .set("SAGEMAKER_MAX_PAYLOAD_IN_MB", "1")
+                .start()) {
+            var body = new byte[20 << 20];
+            var declared = server.invoke(BodyPublishers.ofByteArray(body));
+            assertThat(declared.statusCode()).isEqualTo(413);
+            assertThat(declared.body())
+                    .contains("20971520")
+                    .contains("1048576")
+                    .contains("SAGEMAKER_MAX_PAYLOAD_IN_MB");
+            var chunked = server.invoke(BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(body)));
+            assertThat(chunked.statusCode()).isEqualTo(413);
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+            assertThat(server.invoke("abc").body()).isEqualTo("3");
+        }
     }
-  }
 
-  @Test
-  @Tag("INV-12")
-  void aBodyThatTakesLongerThanTheRequestMayIs504() throws Exception {
-    try (var server =
-            TestServer.with(COUNTING).set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1").start();
-        var connection = new RawConnection(server.port())) {
-      connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n");
-      var response =
-          CompletableFuture.supplyAsync(
-              () -> {
+    @Test
+    @Tag("INV-09")
+    void thePayloadLimitFollowsItsVariable() throws Exception {
+        try (var server = TestServer.with(COUNTING)
+                .set("SAGEMAKER_MAX_PAYLOAD_IN_MB", "50")
+                .start()) {
+            assertThat(server.invoke(BodyPublishers.ofByteArray(new byte[45 << 20]))
+                            .body())
+                    .isEqualTo(String.valueOf(45 << 20));
+        }
+    }
+
+    @Test
+    @Tag("INV-10")
+    void aChunkedBodyIsAnsweredAsOneWithALength() throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start()) {
+            var bytes = "a\nb".getBytes(StandardCharsets.UTF_8);
+            assertThat(server.invoke(BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(bytes)))
+                            .body())
+                    .isEqualTo("A\nB");
+        }
+    }
+
+    @Test
+    @Tag("INV-11")
+    void anEmptyBodyIs400ForTheSampleModel() throws Exception {
+        try (var server = TestServer.sample().start()) {
+            for (var type : List.of("application/json", "application/jsonlines", "text/csv")) {
+                var response = server.invoke("", "Content-Type", type);
+                assertThat(response.statusCode()).isEqualTo(400);
+                assertThat(response.body()).contains("body: found nothing");
+            }
+        }
+    }
+
+    @Test
+    @Tag("INV-16")
+    void aResponseOf30MegabytesArrivesWholeAndSaysHowLongItIs() throws Exception {
+        try (var server = TestServer.with(answering(30 << 20)).start()) {
+            var response = server.invoke("a");
+            assertThat(response.body()).hasSize(30 << 20);
+            assertThat(response.headers().firstValueAsLong("Content-Length")).hasValue(30 << 20);
+        }
+    }
+
+    @Test
+    void aCallerWhoLeavesInTheMiddleOfItsAnswerHarmsNobody() throws Exception {
+        try (var server = TestServer.with(answering(30 << 20)).start();
+                var log = new CapturedLog()) {
+            try (var connection = new RawConnection(server.port())) {
+                connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\na");
+                assertThat(connection.readLine()).startsWith("HTTP/1.1 200");
+                connection.socket().setSoLinger(true, 0);
+            }
+            await().until(() -> log.text().contains("the caller has gone before its answer was sent"));
+            assertThat(log.text()).doesNotContain("ERROR");
+            assertThat(server.invoke("a").statusCode()).isEqualTo(200);
+        }
+    }
+
+    private static TextHandler answering(int length) {
+        var answer = new byte[length];
+        Arrays.fill(answer, (byte) 'x');
+        return new TextHandler() {
+            @Override
+            public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
+                return InvocationResponse.of(answer, request.accept());
+            }
+        };
+    }
+
+    @Test
+    void aBodyThatEndsEarlyIsTheCallersFault() throws Exception {
+        try (var server = TestServer.with(COUNTING).start();
+                var log = new CapturedLog()) {
+            try (var connection = new RawConnection(server.port())) {
+                connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc");
+                connection.socket().shutdownOutput();
+                assertThat(connection.readAll()).startsWith("HTTP/1.1 400");
+            }
+            assertThat(log.text()).doesNotContain("ERROR");
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+        }
+    }
+
+    @Test
+    @Tag("INV-08")
+    void aLargeBodyThatIsRefusedEarlyIsToldWhy() throws Exception {
+        try (var server = TestServer.sample().start()) {
+            var body = new byte[40 << 20];
+            assertThat(server.invoke(BodyPublishers.ofByteArray(body), "Content-Type", "image/png")
+                            .statusCode())
+                    .isEqualTo(415);
+            assertThat(server.invoke(BodyPublishers.ofByteArray(body), "Accept", "image/png")
+                            .statusCode())
+                    .isEqualTo(406);
+        }
+    }
+
+    @Test
+    @Tag("INV-08")
+    @Tag("INV-15")
+    void aCallerWhoAsksFirstNeedNotSendWhatIsTooLarge() throws Exception {
+        try (var server = TestServer.with(COUNTING)
+                        .set("SAGEMAKER_MAX_PAYLOAD_IN_MB", "1")
+                        .start();
+                var connection = new RawConnection(server.port())) {
+            connection.send(
+                    "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 200000000\r\nExpect: 100-continue\r\n\r\n");
+            assertThat(connection.readResponse()).startsWith("HTTP/1.1 413");
+        }
+    }
+
+    @Test
+    @Tag("INV-12")
+    void aBodyThatTakesLongerThanTheRequestMayIs504() throws Exception {
+        try (var server = TestServer.with(COUNTING)
+                        .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1")
+                        .start();
+                var connection = new RawConnection(server.port())) {
+            connection.send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n");
+            var response = CompletableFuture.supplyAsync(() -> {
                 try {
-                  return connection.readResponse();
+                    return connection.readResponse();
                 } catch (IOException e) {
-                  throw new UncheckedIOException(e);
+                    throw new UncheckedIOException(e);
                 }
-              });
-      await()
-          .pollInterval(Duration.ofMillis(50))
-          .until(
-              () -> {
+            });
+            await().pollInterval(Duration.ofMillis(50)).until(() -> {
                 connection.send("x");
                 return response.isDone();
-              });
-      assertThat(response.get()).startsWith("HTTP/1.1 504").contains("its body");
+            });
+            assertThat(response.get()).startsWith("HTTP/1.1 504").contains("its body");
+        }
     }
-  }
 
-  @Test
-  void manyLargePayloadsAtOnceWaitForEachOther() throws Exception {
-    try (var server = TestServer.sample().start()) {
-      var question =
-          "{\"question\": \"Who came?\", \"context\": \"Bob came.\"%s}"
-              .formatted(" ".repeat(30 << 20));
-      var all = Stream.generate(() -> server.invokeAsync(question)).limit(6).toList();
-      assertThat(all)
-          .allSatisfy(
-              response -> assertThat(response.get().body()).startsWith("{\"answer\":\"Bob\""));
+    @Test
+    void manyLargePayloadsAtOnceWaitForEachOther() throws Exception {
+        try (var server = TestServer.sample().start()) {
+            var question =
+                    "{\"question\": \"Who came?\", \"context\": \"Bob came.\"%s}".formatted(" ".repeat(30 << 20));
+            var all =
+                    Stream.generate(() -> server.invokeAsync(question)).limit(6).toList();
+            assertThat(all)
+                    .allSatisfy(response -> assertThat(response.get().body()).startsWith("{\"answer\":\"Bob\""));
+        }
     }
-  }
 }

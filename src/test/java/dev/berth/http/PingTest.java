@@ -28,175 +28,169 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class PingTest {
 
-  @Test
-  @Tag("PING-01")
-  @Tag("PING-02")
-  @Tag("PING-05")
-  @Timeout(value = 8, unit = TimeUnit.MINUTES)
-  void aReadyModelIsAnsweredWith200AndAnEmptyBody() throws Exception {
-    try (var server = TestServer.sample().start()) {
-      var response = ping(server);
-      assertThat(response.statusCode()).isEqualTo(200);
-      assertThat(response.body()).isEmpty();
+    @Test
+    @Tag("PING-01")
+    @Tag("PING-02")
+    @Tag("PING-05")
+    @Timeout(value = 8, unit = TimeUnit.MINUTES)
+    void aReadyModelIsAnsweredWith200AndAnEmptyBody() throws Exception {
+        try (var server = TestServer.sample().start()) {
+            var response = ping(server);
+            assertThat(response.statusCode()).isEqualTo(200);
+            assertThat(response.body()).isEmpty();
+        }
     }
-  }
 
-  @Test
-  @Tag("PING-03")
-  void postIsAnsweredLikeGet() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start()) {
-      var post =
-          HttpRequest.newBuilder(server.uri("/ping"))
-              .POST(HttpRequest.BodyPublishers.noBody())
-              .build();
-      assertThat(server.send(post).statusCode()).isEqualTo(200);
+    @Test
+    @Tag("PING-03")
+    void postIsAnsweredLikeGet() throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start()) {
+            var post = HttpRequest.newBuilder(server.uri("/ping"))
+                    .POST(HttpRequest.BodyPublishers.noBody())
+                    .build();
+            assertThat(server.send(post).statusCode()).isEqualTo(200);
+        }
     }
-  }
 
-  @Test
-  @Tag("PING-04")
-  void whileTheModelLoadsItIs503AndSoAreInvocations() throws Exception {
-    var gate = new Gate(1);
-    var handler =
-        new TextHandler() {
-          @Override
-          public Object modelFn(ModelContext context) throws Exception {
-            gate.pass();
-            return this;
-          }
-        };
-    try (var server = TestServer.with(handler).startWithoutWaiting()) {
-      gate.awaitArrival();
-      assertThat(ping(server).statusCode()).isEqualTo(503);
-      var invocation = server.invoke("a");
-      assertThat(invocation.statusCode()).isEqualTo(503);
-      assertThat(invocation.body()).contains("loading");
-      gate.open();
-      server.server().awaitReady();
-      assertThat(ping(server).statusCode()).isEqualTo(200);
-    }
-  }
-
-  @Test
-  @Tag("PING-06")
-  void aServerWhoseWorkersAreAllBusyIsHealthy() throws Exception {
-    var gate = new Gate(2);
-    try (var server =
-        TestServer.with(new GatedHandler(gate))
-            .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2")
-            .start()) {
-      var busy = new ArrayList<CompletableFuture<?>>();
-      for (int i = 0; i < 20; i++) {
-        busy.add(server.invokeAsync("a"));
-      }
-      gate.awaitArrival();
-      // Delayed by them, it would be answered never.
-      for (int i = 0; i < 20; i++) {
-        assertThat(ping(server).statusCode()).isEqualTo(200);
-      }
-      gate.open();
-      busy.forEach(CompletableFuture::join);
-    }
-  }
-
-  @Test
-  @Tag("PING-06")
-  void hooksThatComputeWithoutEndOnEveryRequestThreadDoNotDelayIt() throws Exception {
-    var stop = new AtomicBoolean();
-    var handler =
-        new TextHandler() {
-          @Override
-          public List<String> inputFn(InvocationRequest request) {
-            while (!stop.get()) {
-              Thread.onSpinWait();
+    @Test
+    @Tag("PING-04")
+    void whileTheModelLoadsItIs503AndSoAreInvocations() throws Exception {
+        var gate = new Gate(1);
+        var handler = new TextHandler() {
+            @Override
+            public Object modelFn(ModelContext context) throws Exception {
+                gate.pass();
+                return this;
             }
-            return List.of("a");
-          }
         };
-    try (var server = TestServer.with(handler).start()) {
-      var busy = new ArrayList<CompletableFuture<?>>();
-      for (int i = 0; i < 100; i++) {
-        busy.add(server.invokeAsync("a"));
-      }
-      try {
-        // Any time will do here: delayed, it would be answered never.
-        for (int i = 0; i < 20; i++) {
-          assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+        try (var server = TestServer.with(handler).startWithoutWaiting()) {
+            gate.awaitArrival();
+            assertThat(ping(server).statusCode()).isEqualTo(503);
+            var invocation = server.invoke("a");
+            assertThat(invocation.statusCode()).isEqualTo(503);
+            assertThat(invocation.body()).contains("loading");
+            gate.open();
+            server.server().awaitReady();
+            assertThat(ping(server).statusCode()).isEqualTo(200);
         }
-      } finally {
-        stop.set(true);
-      }
-      busy.forEach(CompletableFuture::join);
     }
-  }
 
-  @Test
-  @Tag("PING-07")
-  @Tag("OBS-02")
-  void ahundredPingsAreAll200AndLeaveNoLine() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start();
-        var log = new CapturedLog()) {
-      for (int i = 0; i < 100; i++) {
-        assertThat(ping(server).statusCode()).isEqualTo(200);
-      }
-      assertThat(log.events()).noneMatch(event -> event.getLevel().isGreaterOrEqual(Level.INFO));
+    @Test
+    @Tag("PING-06")
+    void aServerWhoseWorkersAreAllBusyIsHealthy() throws Exception {
+        var gate = new Gate(2);
+        try (var server = TestServer.with(new GatedHandler(gate))
+                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2")
+                .start()) {
+            var busy = new ArrayList<CompletableFuture<?>>();
+            for (int i = 0; i < 20; i++) {
+                busy.add(server.invokeAsync("a"));
+            }
+            gate.awaitArrival();
+            // Delayed by them, it would be answered never.
+            for (int i = 0; i < 20; i++) {
+                assertThat(ping(server).statusCode()).isEqualTo(200);
+            }
+            gate.open();
+            busy.forEach(CompletableFuture::join);
+        }
     }
-  }
 
-  @Test
-  @Tag("PING-09")
-  void whenTheLastWorkerIsLostItIs503ForGood() throws Exception {
-    var handler =
-        new TextHandler() {
-          @Override
-          public List<String> predictFn(List<String> records, Object model) {
-            throw new ModelUnusableException("the device is gone");
-          }
+    @Test
+    @Tag("PING-06")
+    void hooksThatComputeWithoutEndOnEveryRequestThreadDoNotDelayIt() throws Exception {
+        var stop = new AtomicBoolean();
+        var handler = new TextHandler() {
+            @Override
+            public List<String> inputFn(InvocationRequest request) {
+                while (!stop.get()) {
+                    Thread.onSpinWait();
+                }
+                return List.of("a");
+            }
         };
-    try (var server = TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").start()) {
-      var failed = server.invoke("a");
-      assertThat(failed.statusCode()).isEqualTo(500);
-      assertThat(failed.body()).contains("the device is gone");
-      await().untilAsserted(() -> assertThat(ping(server).statusCode()).isEqualTo(503));
-      assertThat(server.invoke("a").statusCode()).isEqualTo(503);
-    }
-  }
-
-  @Test
-  @Tag("PING-10")
-  void aClientThatHangsUpLeavesNoErrorAndNoConnection() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start();
-        var log = new CapturedLog()) {
-      for (int i = 0; i < 50; i++) {
-        try (var connection = new RawConnection(server.port())) {
-          connection.socket().setSoLinger(true, 0);
-          connection.send("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n");
+        try (var server = TestServer.with(handler).start()) {
+            var busy = new ArrayList<CompletableFuture<?>>();
+            for (int i = 0; i < 100; i++) {
+                busy.add(server.invokeAsync("a"));
+            }
+            try {
+                // Any time will do here: delayed, it would be answered never.
+                for (int i = 0; i < 20; i++) {
+                    assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+                }
+            } finally {
+                stop.set(true);
+            }
+            busy.forEach(CompletableFuture::join);
         }
-      }
-      assertThat(ping(server).statusCode()).isEqualTo(200);
-      assertThat(log.events()).noneMatch(event -> event.getLevel().isGreaterOrEqual(Level.WARN));
     }
-  }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"AHC/2.0", "Go-http-client/1.1"})
-  @Tag("PING-11")
-  void thePlatformsClientsReuseTheirConnection(String userAgent) throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start();
-        var connection = new RawConnection(server.port())) {
-      for (int i = 0; i < 3; i++) {
-        connection.send(
-            "GET /ping HTTP/1.1\r\nHost: 169.254.255.131:8080\r\nUser-Agent: "
-                + userAgent
-                + "\r\nConnection: keep-alive\r\n\r\n");
-        assertThat(connection.readResponse())
-            .startsWith("HTTP/1.1 200")
-            .doesNotContain("Connection: close");
-      }
+    @Test
+    @Tag("PING-07")
+    @Tag("OBS-02")
+    void ahundredPingsAreAll200AndLeaveNoLine() throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start();
+                var log = new CapturedLog()) {
+            for (int i = 0; i < 100; i++) {
+                assertThat(ping(server).statusCode()).isEqualTo(200);
+            }
+            assertThat(log.events()).noneMatch(event -> event.getLevel().isGreaterOrEqual(Level.INFO));
+        }
     }
-  }
 
-  private static HttpResponse<String> ping(TestServer server) throws Exception {
-    return server.get("/ping");
-  }
+    @Test
+    @Tag("PING-09")
+    void whenTheLastWorkerIsLostItIs503ForGood() throws Exception {
+        var handler = new TextHandler() {
+            @Override
+            public List<String> predictFn(List<String> records, Object model) {
+                throw new ModelUnusableException("the device is gone");
+            }
+        };
+        try (var server = TestServer.with(handler)
+                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
+                .start()) {
+            var failed = server.invoke("a");
+            assertThat(failed.statusCode()).isEqualTo(500);
+            assertThat(failed.body()).contains("the device is gone");
+            await().untilAsserted(() -> assertThat(ping(server).statusCode()).isEqualTo(503));
+            assertThat(server.invoke("a").statusCode()).isEqualTo(503);
+        }
+    }
+
+    @Test
+    @Tag("PING-10")
+    void aClientThatHangsUpLeavesNoErrorAndNoConnection() throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start();
+                var log = new CapturedLog()) {
+            for (int i = 0; i < 50; i++) {
+                try (var connection = new RawConnection(server.port())) {
+                    connection.socket().setSoLinger(true, 0);
+                    connection.send("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n");
+                }
+            }
+            assertThat(ping(server).statusCode()).isEqualTo(200);
+            assertThat(log.events()).noneMatch(event -> event.getLevel().isGreaterOrEqual(Level.WARN));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"AHC/2.0", "Go-http-client/1.1"})
+    @Tag("PING-11")
+    void thePlatformsClientsReuseTheirConnection(String userAgent) throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start();
+                var connection = new RawConnection(server.port())) {
+            for (int i = 0; i < 3; i++) {
+                connection.send("GET /ping HTTP/1.1\r\nHost: 169.254.255.131:8080\r\nUser-Agent: "
+                        + userAgent
+                        + "\r\nConnection: keep-alive\r\n\r\n");
+                assertThat(connection.readResponse()).startsWith("HTTP/1.1 200").doesNotContain("Connection: close");
+            }
+        }
+    }
+
+    private static HttpResponse<String> ping(TestServer server) throws Exception {
+        return server.get("/ping");
+    }
 }

@@ -26,143 +26,141 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// Sessions of callers as SageMaker has them: a header, and bodies that open and close.
 class SessionTest {
 
-  private static final String ID = "X-Amzn-SageMaker-Session-Id";
-  private static final String NEW_ID = "X-Amzn-SageMaker-New-Session-Id";
-  private static final String CLOSED_ID = "X-Amzn-SageMaker-Closed-Session-Id";
-  private static final String OPEN = "{\"requestType\":\"NEW_SESSION\"}";
-  private static final String CLOSE = "{\"requestType\":\"CLOSE\"}";
+    private static final String ID = "X-Amzn-SageMaker-Session-Id";
+    private static final String NEW_ID = "X-Amzn-SageMaker-New-Session-Id";
+    private static final String CLOSED_ID = "X-Amzn-SageMaker-Closed-Session-Id";
+    private static final String OPEN = "{\"requestType\":\"NEW_SESSION\"}";
+    private static final String CLOSE = "{\"requestType\":\"CLOSE\"}";
 
-  /// The API's own, `NewSessionResponseHeader`.
-  private static final String PATTERN =
-      "^[a-zA-Z0-9](-*[a-zA-Z0-9])*;\\sExpires=\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$";
+    /// The API's own, `NewSessionResponseHeader`.
+    private static final String PATTERN =
+            "^[a-zA-Z0-9](-*[a-zA-Z0-9])*;\\sExpires=\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$";
 
-  private static final Duration LONG = Duration.ofMinutes(20);
+    private static final Duration LONG = Duration.ofMinutes(20);
 
-  @Test
-  @Tag("SES-01")
-  @Tag("SES-02")
-  void aSessionIsOpenedWithAnIdAndWhenItExpires() throws Exception {
-    try (var server = TestServer.with(new RememberingHandler(LONG)).start()) {
-      var response = server.invoke(OPEN, ID, "NEW_SESSION");
+    @Test
+    @Tag("SES-01")
+    @Tag("SES-02")
+    void aSessionIsOpenedWithAnIdAndWhenItExpires() throws Exception {
+        try (var server = TestServer.with(new RememberingHandler(LONG)).start()) {
+            var response = server.invoke(OPEN, ID, "NEW_SESSION");
 
-      assertThat(response.statusCode()).isEqualTo(200);
-      var value = response.headers().firstValue(NEW_ID).orElseThrow();
-      assertThat(response.headers().firstValue(ID)).hasValue(value);
-      assertThat(value).matches(PATTERN).hasSizeLessThanOrEqualTo(256);
-      var expires = Instant.parse(value.substring(value.indexOf('=') + 1));
-      assertThat(expires)
-          .isBetween(Instant.now().plus(LONG).minusSeconds(30), Instant.now().plus(LONG));
-      assertThat(response.body()).contains(value.split(";")[0]);
+            assertThat(response.statusCode()).isEqualTo(200);
+            var value = response.headers().firstValue(NEW_ID).orElseThrow();
+            assertThat(response.headers().firstValue(ID)).hasValue(value);
+            assertThat(value).matches(PATTERN).hasSizeLessThanOrEqualTo(256);
+            var expires = Instant.parse(value.substring(value.indexOf('=') + 1));
+            assertThat(expires)
+                    .isBetween(
+                            Instant.now().plus(LONG).minusSeconds(30),
+                            Instant.now().plus(LONG));
+            assertThat(response.body()).contains(value.split(";")[0]);
+        }
     }
-  }
 
-  @Test
-  @Tag("SES-03")
-  void requestsOfASessionShareWhatItRemembers() throws Exception {
-    try (var server = TestServer.with(new RememberingHandler(LONG)).start()) {
-      var one = open(server);
-      var two = open(server);
+    @Test
+    @Tag("SES-03")
+    void requestsOfASessionShareWhatItRemembers() throws Exception {
+        try (var server = TestServer.with(new RememberingHandler(LONG)).start()) {
+            var one = open(server);
+            var two = open(server);
 
-      assertThat(ask(server, one, "a").body()).isEqualTo("A");
-      assertThat(ask(server, two, "x").body()).isEqualTo("X");
-      assertThat(ask(server, one, "b").body()).isEqualTo("A,B");
-      assertThat(server.invoke("c", "Content-Type", "text/plain").body()).isEqualTo("C");
-      assertThat(server.get("/metrics").body()).contains("berth_sessions{model=\"model\"} 2.0");
+            assertThat(ask(server, one, "a").body()).isEqualTo("A");
+            assertThat(ask(server, two, "x").body()).isEqualTo("X");
+            assertThat(ask(server, one, "b").body()).isEqualTo("A,B");
+            assertThat(server.invoke("c", "Content-Type", "text/plain").body()).isEqualTo("C");
+            assertThat(server.get("/metrics").body()).contains("berth_sessions{model=\"model\"} 2.0");
+        }
     }
-  }
 
-  @Test
-  void aBodyForTheHooksOpensASessionAndIsAnsweredInIt() throws Exception {
-    try (var server = TestServer.with(new RememberingHandler(LONG)).start()) {
-      var response = server.invoke("a", ID, "NEW_SESSION", "Content-Type", "text/plain");
+    @Test
+    void aBodyForTheHooksOpensASessionAndIsAnsweredInIt() throws Exception {
+        try (var server = TestServer.with(new RememberingHandler(LONG)).start()) {
+            var response = server.invoke("a", ID, "NEW_SESSION", "Content-Type", "text/plain");
 
-      assertThat(response.body()).isEqualTo("A");
-      var value = response.headers().firstValue(NEW_ID).orElseThrow();
-      assertThat(value).matches(PATTERN);
-      assertThat(ask(server, value.split(";")[0], "b").body()).isEqualTo("A,B");
+            assertThat(response.body()).isEqualTo("A");
+            var value = response.headers().firstValue(NEW_ID).orElseThrow();
+            assertThat(value).matches(PATTERN);
+            assertThat(ask(server, value.split(";")[0], "b").body()).isEqualTo("A,B");
+        }
     }
-  }
 
-  @Test
-  void aSessionWhoseFirstRequestFailsIsClosed() throws Exception {
-    var handler =
-        new RememberingHandler(LONG) {
-          @Override
-          public List<String> inputFn(InvocationRequest request) {
-            throw new BadInputException("text: found nothing, expected a word");
-          }
+    @Test
+    void aSessionWhoseFirstRequestFailsIsClosed() throws Exception {
+        var handler = new RememberingHandler(LONG) {
+            @Override
+            public List<String> inputFn(InvocationRequest request) {
+                throw new BadInputException("text: found nothing, expected a word");
+            }
         };
-    try (var server = TestServer.with(handler).start()) {
-      var response = server.invoke("a", ID, "NEW_SESSION", "Content-Type", "text/plain");
+        try (var server = TestServer.with(handler).start()) {
+            var response = server.invoke("a", ID, "NEW_SESSION", "Content-Type", "text/plain");
 
-      assertThat(response.statusCode()).isEqualTo(400);
-      assertThat(response.headers().firstValue(NEW_ID)).isEmpty();
-      await().until(() -> handler.closed() == 1);
-      assertThat(server.get("/metrics").body())
-          .contains("berth_sessions_closed_total{model=\"model\",reason=\"failed\"} 1.0");
+            assertThat(response.statusCode()).isEqualTo(400);
+            assertThat(response.headers().firstValue(NEW_ID)).isEmpty();
+            await().until(() -> handler.closed() == 1);
+            assertThat(server.get("/metrics").body())
+                    .contains("berth_sessions_closed_total{model=\"model\",reason=\"failed\"} 1.0");
+        }
     }
-  }
 
-  @Test
-  @Tag("SES-04")
-  @Tag("SES-05")
-  void aClosedSessionIsFreedAndItsIdIsRejected() throws Exception {
-    var handler = new RememberingHandler(LONG);
-    try (var server = TestServer.with(handler).start()) {
-      var id = open(server);
+    @Test
+    @Tag("SES-04")
+    @Tag("SES-05")
+    void aClosedSessionIsFreedAndItsIdIsRejected() throws Exception {
+        var handler = new RememberingHandler(LONG);
+        try (var server = TestServer.with(handler).start()) {
+            var id = open(server);
 
-      assertThat(ask(server, id, CLOSE + "{}").headers().firstValue(CLOSED_ID))
-          .as("what has more than that is for the hooks")
-          .isEmpty();
-      var response = server.invoke(CLOSE, ID, id);
+            assertThat(ask(server, id, CLOSE + "{}").headers().firstValue(CLOSED_ID))
+                    .as("what has more than that is for the hooks")
+                    .isEmpty();
+            var response = server.invoke(CLOSE, ID, id);
 
-      assertThat(response.statusCode()).isEqualTo(200);
-      assertThat(response.headers().firstValue(CLOSED_ID)).hasValue(id);
-      assertThat(handler.closed()).isEqualTo(1);
-      assertRejected(ask(server, id, "a"), "is not open here");
-      assertRejected(server.invoke(CLOSE, ID, id), "is not open here");
+            assertThat(response.statusCode()).isEqualTo(200);
+            assertThat(response.headers().firstValue(CLOSED_ID)).hasValue(id);
+            assertThat(handler.closed()).isEqualTo(1);
+            assertRejected(ask(server, id, "a"), "is not open here");
+            assertRejected(server.invoke(CLOSE, ID, id), "is not open here");
+        }
     }
-  }
 
-  @Test
-  @Tag("SES-05")
-  void idsOfAnotherServerAreRejected() throws Exception {
-    try (var server = TestServer.with(new RememberingHandler(LONG)).start();
-        var other = TestServer.with(new RememberingHandler(LONG)).start()) {
-      assertRejected(ask(server, open(other), "a"), "is not open here");
+    @Test
+    @Tag("SES-05")
+    void idsOfAnotherServerAreRejected() throws Exception {
+        try (var server = TestServer.with(new RememberingHandler(LONG)).start();
+                var other = TestServer.with(new RememberingHandler(LONG)).start()) {
+            assertRejected(ask(server, open(other), "a"), "is not open here");
+        }
     }
-  }
 
-  @Test
-  @Tag("SES-05")
-  void aSessionThatIsNotUsedExpires() throws Exception {
-    var handler = new RememberingHandler(Duration.ofSeconds(1));
-    try (var server = TestServer.with(handler).start()) {
-      var id = open(server);
+    @Test
+    @Tag("SES-05")
+    void aSessionThatIsNotUsedExpires() throws Exception {
+        var handler = new RememberingHandler(Duration.ofSeconds(1));
+        try (var server = TestServer.with(handler).start()) {
+            var id = open(server);
 
-      await().until(() -> handler.closed() == 1);
+            await().until(() -> handler.closed() == 1);
 
-      assertRejected(ask(server, id, "a"), "has expired");
-      assertThat(server.get("/metrics").body())
-          .contains("berth_sessions_closed_total{model=\"model\",reason=\"expired\"} 1.0")
-          .contains("berth_sessions{model=\"model\"} 0.0");
+            assertRejected(ask(server, id, "a"), "has expired");
+            assertThat(server.get("/metrics").body())
+                    .contains("berth_sessions_closed_total{model=\"model\",reason=\"expired\"} 1.0")
+                    .contains("berth_sessions{model=\"model\"} 0.0");
+        }
     }
-  }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"NEW_SESSION", "0f8fad5b-d9cb-469f-a165-70867728950e"})
-  @Tag("SES-06")
-  void aModelWithoutSessionsRejectsThem(String id) throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start()) {
-      assertRejected(server.invoke(OPEN, ID, id), "have no sessions");
+    @ParameterizedTest
+    @ValueSource(strings = {"NEW_SESSION", "0f8fad5b-d9cb-469f-a165-70867728950e"})
+    @Tag("SES-06")
+    void aModelWithoutSessionsRejectsThem(String id) throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start()) {
+            assertRejected(server.invoke(OPEN, ID, id), "have no sessions");
+        }
     }
-  }
 
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      textBlock =
-          """
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
       NEW_SESSION | {"requestType": "NEW_SESSION", "x": 1} | found 2 members
       NEW_SESSION | {"requestType": "CLOSE"}               | expected the id of a session
       abc         | {"requestType": "CLOSE", "x": 1}       | found 2 members
@@ -170,210 +168,202 @@ class SessionTest {
       a_b         | a                                      | expected NEW_SESSION or the id
       -ab         | a                                      | expected NEW_SESSION or the id
       """)
-  @Tag("SES-07")
-  void whatTheProtocolDoesNotHaveIsRejected(String id, String body, String message)
-      throws Exception {
-    var handler = new RememberingHandler(LONG);
-    try (var server = TestServer.with(handler).start()) {
-      assertRejected(server.invoke(body, ID, id), message);
-      assertThat(handler.opened()).isZero();
+    @Tag("SES-07")
+    void whatTheProtocolDoesNotHaveIsRejected(String id, String body, String message) throws Exception {
+        var handler = new RememberingHandler(LONG);
+        try (var server = TestServer.with(handler).start()) {
+            assertRejected(server.invoke(body, ID, id), message);
+            assertThat(handler.opened()).isZero();
+        }
     }
-  }
 
-  @Test
-  void requestsOfOneSessionTakeTurns() throws Exception {
-    try (var server = TestServer.with(new RememberingHandler(LONG)).start()) {
-      var id = open(server);
+    @Test
+    void requestsOfOneSessionTakeTurns() throws Exception {
+        try (var server = TestServer.with(new RememberingHandler(LONG)).start()) {
+            var id = open(server);
 
-      var answers =
-          IntStream.range(0, 50)
-              .mapToObj(i -> server.invokeAsync("a", ID, id, "Content-Type", "text/plain"))
-              .toList();
+            var answers = IntStream.range(0, 50)
+                    .mapToObj(i -> server.invokeAsync("a", ID, id, "Content-Type", "text/plain"))
+                    .toList();
 
-      assertThat(answers).extracting(answer -> answer.join().statusCode()).containsOnly(200);
-      assertThat(ask(server, id, "b").body()).isEqualTo("A,".repeat(50) + "B");
+            assertThat(answers).extracting(answer -> answer.join().statusCode()).containsOnly(200);
+            assertThat(ask(server, id, "b").body()).isEqualTo("A,".repeat(50) + "B");
+        }
     }
-  }
 
-  @Test
-  @Tag("slow")
-  void aRequestWaitsForItsTurnUntilItsOwnDeadlineAndOthersDoNot() throws Exception {
-    var gate = new Gate(1);
-    var handler =
-        new RememberingHandler(LONG) {
-          @Override
-          public List<String> predictFn(List<String> records, Object model) throws Exception {
-            if (records.contains("slow")) {
-              passWhateverInterrupts(gate);
+    @Test
+    @Tag("slow")
+    void aRequestWaitsForItsTurnUntilItsOwnDeadlineAndOthersDoNot() throws Exception {
+        var gate = new Gate(1);
+        var handler = new RememberingHandler(LONG) {
+            @Override
+            public List<String> predictFn(List<String> records, Object model) throws Exception {
+                if (records.contains("slow")) {
+                    passWhateverInterrupts(gate);
+                }
+                return super.predictFn(records, model);
             }
-            return super.predictFn(records, model);
-          }
         };
-    try (var server =
-        TestServer.with(handler)
-            .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2")
-            .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2")
-            .start()) {
-      var id = open(server);
-      var slow = server.invokeAsync("slow", ID, id, "Content-Type", "text/plain");
-      gate.awaitArrival();
+        try (var server = TestServer.with(handler)
+                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2")
+                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2")
+                .start()) {
+            var id = open(server);
+            var slow = server.invokeAsync("slow", ID, id, "Content-Type", "text/plain");
+            gate.awaitArrival();
 
-      var second = ask(server, id, "a");
-      assertThat(second.statusCode()).isEqualTo(504);
-      assertThat(second.body()).contains("another request was in its session");
-      assertThat(ask(server, open(server), "b").body()).isEqualTo("B");
-      assertThat(slow.join().statusCode()).isEqualTo(504);
+            var second = ask(server, id, "a");
+            assertThat(second.statusCode()).isEqualTo(504);
+            assertThat(second.body()).contains("another request was in its session");
+            assertThat(ask(server, open(server), "b").body()).isEqualTo("B");
+            assertThat(slow.join().statusCode()).isEqualTo(504);
 
-      // The hook was left behind in the session, which nobody else enters or frees before it has
-      // ended.
-      assertThat(handler.closed()).isZero();
-      gate.open();
-      await()
-          .untilAsserted(
-              () -> assertThat(server.invoke(CLOSE, ID, id).statusCode()).isEqualTo(200));
-      assertThat(handler.closed()).isEqualTo(1);
+            // The hook was left behind in the session, which nobody else enters or frees before it has
+            // ended.
+            assertThat(handler.closed()).isZero();
+            gate.open();
+            await().untilAsserted(() ->
+                    assertThat(server.invoke(CLOSE, ID, id).statusCode()).isEqualTo(200));
+            assertThat(handler.closed()).isEqualTo(1);
+        }
     }
-  }
 
-  @Test
-  void beyondTheMostSessionsANewOneIsRejected() throws Exception {
-    try (var server =
-        TestServer.with(new RememberingHandler(LONG)).set("BERTH_MAX_SESSIONS", "2").start()) {
-      var id = open(server);
-      open(server);
+    @Test
+    void beyondTheMostSessionsANewOneIsRejected() throws Exception {
+        try (var server = TestServer.with(new RememberingHandler(LONG))
+                .set("BERTH_MAX_SESSIONS", "2")
+                .start()) {
+            var id = open(server);
+            open(server);
 
-      var refused = server.invoke(OPEN, ID, "NEW_SESSION");
+            var refused = server.invoke(OPEN, ID, "NEW_SESSION");
 
-      assertThat(refused.statusCode()).isEqualTo(503);
-      assertThat(refused.headers().firstValue("Retry-After")).isPresent();
-      assertThat(refused.body()).contains("2 sessions are open, and max-sessions allows no more");
-      assertThat(server.invoke(CLOSE, ID, id).statusCode()).isEqualTo(200);
-      open(server);
+            assertThat(refused.statusCode()).isEqualTo(503);
+            assertThat(refused.headers().firstValue("Retry-After")).isPresent();
+            assertThat(refused.body()).contains("2 sessions are open, and max-sessions allows no more");
+            assertThat(server.invoke(CLOSE, ID, id).statusCode()).isEqualTo(200);
+            open(server);
+        }
     }
-  }
 
-  @Test
-  void theSessionThatWasNotUsedForLongestMakesWayWhenTheyGrow() throws Exception {
-    var handler = new RememberingHandler(LONG);
-    try (var server = TestServer.with(handler).set("BERTH_SESSION_MEMORY_MB", "1").start()) {
-      var old = open(server);
-      var used = open(server);
-      assertThat(ask(server, old, "a".repeat(300_000)).statusCode()).isEqualTo(200);
-      assertThat(ask(server, used, "a".repeat(600_000)).statusCode()).isEqualTo(200);
+    @Test
+    void theSessionThatWasNotUsedForLongestMakesWayWhenTheyGrow() throws Exception {
+        var handler = new RememberingHandler(LONG);
+        try (var server =
+                TestServer.with(handler).set("BERTH_SESSION_MEMORY_MB", "1").start()) {
+            var old = open(server);
+            var used = open(server);
+            assertThat(ask(server, old, "a".repeat(300_000)).statusCode()).isEqualTo(200);
+            assertThat(ask(server, used, "a".repeat(600_000)).statusCode()).isEqualTo(200);
 
-      assertThat(ask(server, used, "a".repeat(200_000)).statusCode()).isEqualTo(200);
+            assertThat(ask(server, used, "a".repeat(200_000)).statusCode()).isEqualTo(200);
 
-      await().until(() -> handler.closed() == 1);
-      assertRejected(ask(server, old, "b"), "is not open here");
-      assertThat(ask(server, used, "b").statusCode()).isEqualTo(200);
-      assertThat(server.get("/metrics").body()).contains("reason=\"memory\"} 1.0");
+            await().until(() -> handler.closed() == 1);
+            assertRejected(ask(server, old, "b"), "is not open here");
+            assertThat(ask(server, used, "b").statusCode()).isEqualTo(200);
+            assertThat(server.get("/metrics").body()).contains("reason=\"memory\"} 1.0");
+        }
     }
-  }
 
-  @Test
-  @Tag("slow")
-  void hooksThatNeverSayWhatASessionTakesKeepNobodyFromAnAnswer() throws Exception {
-    HookProbe.reset();
-    var handler =
-        new RememberingHandler(LONG) {
-          @Override
-          public long sessionBytes(Notes notes) {
-            long bytes = super.sessionBytes(notes);
-            // One byte: it was opened right now.
-            if (bytes > 1) {
-              HookProbe.spin();
+    @Test
+    @Tag("slow")
+    void hooksThatNeverSayWhatASessionTakesKeepNobodyFromAnAnswer() throws Exception {
+        HookProbe.reset();
+        var handler = new RememberingHandler(LONG) {
+            @Override
+            public long sessionBytes(Notes notes) {
+                long bytes = super.sessionBytes(notes);
+                // One byte: it was opened right now.
+                if (bytes > 1) {
+                    HookProbe.spin();
+                }
+                return bytes;
             }
-            return bytes;
-          }
         };
-    try (var server = TestServer.with(handler).start()) {
-      for (int i = 0; i <= Runtime.getRuntime().availableProcessors(); i++) {
-        assertThat(ask(server, open(server), "a").body()).isEqualTo("A");
-      }
-      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-    } finally {
-      HookProbe.endSpinning();
-    }
-  }
-
-  @Test
-  void aHookThatFailsToOpenFailsItsRequestOnly() throws Exception {
-    var handler =
-        new RememberingHandler(LONG) {
-          @Override
-          public Notes openSession(InvocationRequest request) throws Exception {
-            if (request.customAttributes().isPresent()) {
-              throw new IllegalStateException("no room");
+        try (var server = TestServer.with(handler).start()) {
+            for (int i = 0; i <= Runtime.getRuntime().availableProcessors(); i++) {
+                assertThat(ask(server, open(server), "a").body()).isEqualTo("A");
             }
-            return super.openSession(request);
-          }
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+        } finally {
+            HookProbe.endSpinning();
+        }
+    }
+
+    @Test
+    void aHookThatFailsToOpenFailsItsRequestOnly() throws Exception {
+        var handler = new RememberingHandler(LONG) {
+            @Override
+            public Notes openSession(InvocationRequest request) throws Exception {
+                if (request.customAttributes().isPresent()) {
+                    throw new IllegalStateException("no room");
+                }
+                return super.openSession(request);
+            }
         };
-    try (var server = TestServer.with(handler).set("BERTH_MAX_SESSIONS", "1").start()) {
-      var failed =
-          server.invoke(OPEN, ID, "NEW_SESSION", "X-Amzn-SageMaker-Custom-Attributes", "x");
+        try (var server =
+                TestServer.with(handler).set("BERTH_MAX_SESSIONS", "1").start()) {
+            var failed = server.invoke(OPEN, ID, "NEW_SESSION", "X-Amzn-SageMaker-Custom-Attributes", "x");
 
-      assertThat(failed.statusCode()).isEqualTo(500);
-      assertThat(failed.body()).contains("openSession failed").contains("no room");
-      open(server);
+            assertThat(failed.statusCode()).isEqualTo(500);
+            assertThat(failed.body()).contains("openSession failed").contains("no room");
+            open(server);
+        }
     }
-  }
 
-  @Test
-  void aServerThatStopsClosesItsSessions() throws Exception {
-    var handler = new RememberingHandler(LONG);
-    var server = TestServer.with(handler).start();
-    open(server);
-    open(server);
+    @Test
+    void aServerThatStopsClosesItsSessions() throws Exception {
+        var handler = new RememberingHandler(LONG);
+        var server = TestServer.with(handler).start();
+        open(server);
+        open(server);
 
-    server.close();
+        server.close();
 
-    assertThat(handler.closed()).isEqualTo(2);
-  }
+        assertThat(handler.closed()).isEqualTo(2);
+    }
 
-  @Test
-  void hooksSeeThePathAndTheQuery() throws Exception {
-    var handler =
-        new TextHandler() {
-          @Override
-          public List<String> inputFn(InvocationRequest request) {
-            return List.of(request.path() + "?" + request.query().orElse(""));
-          }
+    @Test
+    void hooksSeeThePathAndTheQuery() throws Exception {
+        var handler = new TextHandler() {
+            @Override
+            public List<String> inputFn(InvocationRequest request) {
+                return List.of(request.path() + "?" + request.query().orElse(""));
+            }
         };
-    try (var server = TestServer.with(handler).start()) {
-      var request =
-          HttpRequest.newBuilder(server.uri("/invocations?a=b%20c"))
-              .POST(HttpRequest.BodyPublishers.ofString("x"))
-              .build();
-      assertThat(server.send(request).body()).isEqualTo("/INVOCATIONS?A=B%20C");
+        try (var server = TestServer.with(handler).start()) {
+            var request = HttpRequest.newBuilder(server.uri("/invocations?a=b%20c"))
+                    .POST(HttpRequest.BodyPublishers.ofString("x"))
+                    .build();
+            assertThat(server.send(request).body()).isEqualTo("/INVOCATIONS?A=B%20C");
+        }
     }
-  }
 
-  private static void passWhateverInterrupts(Gate gate) {
-    while (true) {
-      try {
-        gate.pass();
-        return;
-      } catch (InterruptedException _) {
-        // As native code would.
-      }
+    private static void passWhateverInterrupts(Gate gate) {
+        while (true) {
+            try {
+                gate.pass();
+                return;
+            } catch (InterruptedException _) {
+                // As native code would.
+            }
+        }
     }
-  }
 
-  private static String open(TestServer server) throws Exception {
-    var response = server.invoke(OPEN, ID, "NEW_SESSION");
-    assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-    return response.headers().firstValue(NEW_ID).orElseThrow().split(";")[0];
-  }
+    private static String open(TestServer server) throws Exception {
+        var response = server.invoke(OPEN, ID, "NEW_SESSION");
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        return response.headers().firstValue(NEW_ID).orElseThrow().split(";")[0];
+    }
 
-  private static HttpResponse<String> ask(TestServer server, String id, String text) {
-    return server
-        .invokeAsync(text, ID, id, "Content-Type", "text/plain")
-        .orTimeout(60, TimeUnit.SECONDS)
-        .join();
-  }
+    private static HttpResponse<String> ask(TestServer server, String id, String text) {
+        return server.invokeAsync(text, ID, id, "Content-Type", "text/plain")
+                .orTimeout(60, TimeUnit.SECONDS)
+                .join();
+    }
 
-  private static void assertRejected(HttpResponse<String> response, String message) {
-    assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
-    assertThat(response.body()).contains(message);
-  }
+    private static void assertRejected(HttpResponse<String> response, String message) {
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
+        assertThat(response.body()).contains(message);
+    }
 }

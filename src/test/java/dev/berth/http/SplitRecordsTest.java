@@ -23,158 +23,145 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(600)
 class SplitRecordsTest {
 
-  /// A line is taken apart at its spaces.
-  private static class Words extends TextHandler {
-    @Override
-    public List<String> split(String line) {
-      return Arrays.asList(line.split(" "));
+    /// A line is taken apart at its spaces.
+    private static class Words extends TextHandler {
+        @Override
+        public List<String> split(String line) {
+            return Arrays.asList(line.split(" "));
+        }
+
+        @Override
+        public String join(String line, List<String> words) {
+            return "%s of %s".formatted(String.join("-", words), line);
+        }
     }
 
-    @Override
-    public String join(String line, List<String> words) {
-      return "%s of %s".formatted(String.join("-", words), line);
+    @Test
+    void outputFnGetsOnePredictionForEachRecord() throws Exception {
+        try (var server = TestServer.with(new Words()).start();
+                var log = new CapturedLog()) {
+            assertThat(server.invoke("a\nb c d\ne").body()).isEqualTo("A\nB-C-D of b c d\nE");
+            assertThat(server.invoke("a\nb").body()).isEqualTo("A\nB");
+            assertThat(server.invoke("").body()).isEmpty();
+            await().untilAsserted(() ->
+                    assertThat(log.text()).contains(": 3 records, ").contains(": 2 records, "));
+            assertThat(server.get("/metrics").body())
+                    .contains("berth_records_total{model=\"model\"} 5.0", "berth_batch_size_sum{model=\"model\"} 7.0");
+        }
     }
-  }
 
-  @Test
-  void outputFnGetsOnePredictionForEachRecord() throws Exception {
-    try (var server = TestServer.with(new Words()).start();
-        var log = new CapturedLog()) {
-      assertThat(server.invoke("a\nb c d\ne").body()).isEqualTo("A\nB-C-D of b c d\nE");
-      assertThat(server.invoke("a\nb").body()).isEqualTo("A\nB");
-      assertThat(server.invoke("").body()).isEmpty();
-      await()
-          .untilAsserted(
-              () -> assertThat(log.text()).contains(": 3 records, ").contains(": 2 records, "));
-      assertThat(server.get("/metrics").body())
-          .contains(
-              "berth_records_total{model=\"model\"} 5.0",
-              "berth_batch_size_sum{model=\"model\"} 7.0");
-    }
-  }
-
-  @Test
-  void aRecordMayBeReplacedByOnePieceWhateverTheOthersAre() throws Exception {
-    var handler =
-        new TextHandler() {
-          @Override
-          public List<String> split(String line) {
-            return List.of(line + "!");
-          }
-        };
-    try (var server = TestServer.with(handler).start();
-        var model = LocalModel.load(handler, Path.of("."))) {
-      assertThat(server.invoke("a\nb").body()).isEqualTo("A!\nB!");
-      assertThat(model.invoke(MediaType.TEXT, "a\nb")).isEqualTo("A!\nB!");
-    }
-  }
-
-  @Test
-  void aLocalModelSplitsAndJoinsToo() throws Exception {
-    try (var model = LocalModel.load(new Words(), Path.of("."))) {
-      assertThat(model.invoke(MediaType.TEXT, "a\nb c d\ne")).isEqualTo("A\nB-C-D of b c d\nE");
-    }
-  }
-
-  @Test
-  void recordsOfManyPiecesKeepNobodyWaitingAndFillNoQueue() throws Exception {
-    var gate = new Gate(1);
-    var handler =
-        new Words() {
-          @Override
-          public List<String> predictFn(List<String> records, Object model) throws Exception {
-            gate.pass();
-            if (records.contains("last")) {
-              last.pass();
+    @Test
+    void aRecordMayBeReplacedByOnePieceWhateverTheOthersAre() throws Exception {
+        var handler = new TextHandler() {
+            @Override
+            public List<String> split(String line) {
+                return List.of(line + "!");
             }
-            return super.predictFn(records, model);
-          }
-
-          private final Gate last = new Gate(1);
         };
-    try (var server =
-        TestServer.with(handler)
-            .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-            .set("BERTH_QUEUE_CAPACITY", "4")
-            .start()) {
-      var large = "a ".repeat(500) + "last";
-      var first = server.invokeAsync(large);
-      gate.awaitArrival();
-      var second = server.invokeAsync(large);
-      await()
-          .until(
-              () ->
-                  server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 2.0"));
-      var small = server.invokeAsync("b");
-      await()
-          .until(
-              () ->
-                  server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 3.0"));
-      gate.open();
-
-      assertThat(small.get().body()).isEqualTo("B");
-      assertThat(Stream.of(first, second)).noneMatch(Future::isDone);
-      handler.last.open();
-      assertThat(first.get().body()).endsWith("A-LAST of " + large);
-      assertThat(second.get().body()).isEqualTo(first.get().body());
+        try (var server = TestServer.with(handler).start();
+                var model = LocalModel.load(handler, Path.of("."))) {
+            assertThat(server.invoke("a\nb").body()).isEqualTo("A!\nB!");
+            assertThat(model.invoke(MediaType.TEXT, "a\nb")).isEqualTo("A!\nB!");
+        }
     }
-  }
 
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "none | split returned [], expected one record or several",
-        "null | split returned null, expected one record or several",
-        "hole | split returned a list with null, expected one record or several",
-        "lost | join returned null, expected a prediction",
-        "fail | join failed"
-      })
-  void whatSplitAndJoinMustNotDoIsToldByTheirNames(String record, String message) throws Exception {
-    var handler =
-        new TextHandler() {
-          @Override
-          public List<String> split(String record) {
-            return switch (record) {
-              case "none" -> List.of();
-              case "null" -> null;
-              case "hole" -> Arrays.asList("a", null);
-              default -> List.of("a", "b");
-            };
-          }
+    @Test
+    void aLocalModelSplitsAndJoinsToo() throws Exception {
+        try (var model = LocalModel.load(new Words(), Path.of("."))) {
+            assertThat(model.invoke(MediaType.TEXT, "a\nb c d\ne")).isEqualTo("A\nB-C-D of b c d\nE");
+        }
+    }
 
-          @Override
-          public String join(String record, List<String> parts) {
-            if (record.equals("fail")) {
-              throw new IllegalStateException("no glue");
+    @Test
+    void recordsOfManyPiecesKeepNobodyWaitingAndFillNoQueue() throws Exception {
+        var gate = new Gate(1);
+        var handler = new Words() {
+            @Override
+            public List<String> predictFn(List<String> records, Object model) throws Exception {
+                gate.pass();
+                if (records.contains("last")) {
+                    last.pass();
+                }
+                return super.predictFn(records, model);
             }
-            return null;
-          }
-        };
-    try (var server = TestServer.with(handler).start()) {
-      var response = server.invoke(record);
-      assertThat(response.statusCode()).isEqualTo(500);
-      assertThat(response.body()).contains(message);
-    }
-  }
 
-  @Test
-  void aPieceThatFailsFailsItsRequestAlone() throws Exception {
-    var handler =
-        new Words() {
-          @Override
-          public List<String> predictFn(List<String> records, Object model) throws Exception {
-            if (records.contains("bad")) {
-              throw new IllegalStateException("a bad piece");
-            }
-            return super.predictFn(records, model);
-          }
+            private final Gate last = new Gate(1);
         };
-    try (var server = TestServer.with(handler).set("SAGEMAKER_TS_BATCH_SIZE", "8").start()) {
-      var failing = server.invokeAsync("a bad b");
-      assertThat(server.invoke("c d").body()).isEqualTo("C-D of c d");
-      assertThat(failing.get().statusCode()).isEqualTo(500);
-      assertThat(failing.get().body()).contains("a bad piece");
+        try (var server = TestServer.with(handler)
+                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
+                .set("BERTH_QUEUE_CAPACITY", "4")
+                .start()) {
+            var large = "a ".repeat(500) + "last";
+            var first = server.invokeAsync(large);
+            gate.awaitArrival();
+            var second = server.invokeAsync(large);
+            await().until(() -> server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 2.0"));
+            var small = server.invokeAsync("b");
+            await().until(() -> server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 3.0"));
+            gate.open();
+
+            assertThat(small.get().body()).isEqualTo("B");
+            assertThat(Stream.of(first, second)).noneMatch(Future::isDone);
+            handler.last.open();
+            assertThat(first.get().body()).endsWith("A-LAST of " + large);
+            assertThat(second.get().body()).isEqualTo(first.get().body());
+        }
     }
-  }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "none | split returned [], expected one record or several",
+                "null | split returned null, expected one record or several",
+                "hole | split returned a list with null, expected one record or several",
+                "lost | join returned null, expected a prediction",
+                "fail | join failed"
+            })
+    void whatSplitAndJoinMustNotDoIsToldByTheirNames(String record, String message) throws Exception {
+        var handler = new TextHandler() {
+            @Override
+            public List<String> split(String record) {
+                return switch (record) {
+                    case "none" -> List.of();
+                    case "null" -> null;
+                    case "hole" -> Arrays.asList("a", null);
+                    default -> List.of("a", "b");
+                };
+            }
+
+            @Override
+            public String join(String record, List<String> parts) {
+                if (record.equals("fail")) {
+                    throw new IllegalStateException("no glue");
+                }
+                return null;
+            }
+        };
+        try (var server = TestServer.with(handler).start()) {
+            var response = server.invoke(record);
+            assertThat(response.statusCode()).isEqualTo(500);
+            assertThat(response.body()).contains(message);
+        }
+    }
+
+    @Test
+    void aPieceThatFailsFailsItsRequestAlone() throws Exception {
+        var handler = new Words() {
+            @Override
+            public List<String> predictFn(List<String> records, Object model) throws Exception {
+                if (records.contains("bad")) {
+                    throw new IllegalStateException("a bad piece");
+                }
+                return super.predictFn(records, model);
+            }
+        };
+        try (var server =
+                TestServer.with(handler).set("SAGEMAKER_TS_BATCH_SIZE", "8").start()) {
+            var failing = server.invokeAsync("a bad b");
+            assertThat(server.invoke("c d").body()).isEqualTo("C-D of c d");
+            assertThat(failing.get().statusCode()).isEqualTo(500);
+            assertThat(failing.get().body()).contains("a bad piece");
+        }
+    }
 }

@@ -16,48 +16,49 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(600)
 class StoppingTest {
 
-  @Test
-  @Tag("slow")
-  @Tag("RUN-07")
-  void inItsLameDuckTimeItServesOnAndPingIs503() throws Exception {
-    var server = TestServer.with(new TextHandler()).set("BERTH_LAME_DUCK_SECONDS", "5").start();
-    assertThat(server.invoke("a").headers().firstValue("Connection")).isEmpty();
-    var stopped = stop(server);
-    await().until(() -> server.get("/ping").statusCode() == 503);
+    @Test
+    @Tag("slow")
+    @Tag("RUN-07")
+    void inItsLameDuckTimeItServesOnAndPingIs503() throws Exception {
+        var server = TestServer.with(new TextHandler())
+                .set("BERTH_LAME_DUCK_SECONDS", "5")
+                .start();
+        assertThat(server.invoke("a").headers().firstValue("Connection")).isEmpty();
+        var stopped = stop(server);
+        await().until(() -> server.get("/ping").statusCode() == 503);
 
-    var answer = server.invoke("a");
-    assertThat(answer.statusCode()).isEqualTo(200);
-    assertThat(answer.body()).isEqualTo("A");
-    assertThat(answer.headers().firstValue("Connection")).contains("close");
-    assertThat(server.get("/ping").body()).contains("stopping");
-    assertThat(stopped).isNotDone();
-    stopped.get();
-  }
+        var answer = server.invoke("a");
+        assertThat(answer.statusCode()).isEqualTo(200);
+        assertThat(answer.body()).isEqualTo("A");
+        assertThat(answer.headers().firstValue("Connection")).contains("close");
+        assertThat(server.get("/ping").body()).contains("stopping");
+        assertThat(stopped).isNotDone();
+        stopped.get();
+    }
 
-  @Test
-  @Tag("RUN-08")
-  void withoutItARunningRequestIsAnsweredAndNewOnesAreRefused() throws Exception {
-    var gate = new Gate(1);
-    var server = TestServer.with(new GatedHandler(gate)).start();
-    var running = server.invokeAsync("a");
-    gate.awaitArrival();
-    var stopped = stop(server);
-    await().until(() -> server.get("/ping").statusCode() == 503);
+    @Test
+    @Tag("RUN-08")
+    void withoutItARunningRequestIsAnsweredAndNewOnesAreRefused() throws Exception {
+        var gate = new Gate(1);
+        var server = TestServer.with(new GatedHandler(gate)).start();
+        var running = server.invokeAsync("a");
+        gate.awaitArrival();
+        var stopped = stop(server);
+        await().until(() -> server.get("/ping").statusCode() == 503);
 
-    await().until(() -> server.invoke("b").statusCode() == 503);
-    gate.open();
-    assertThat(running.get().body()).isEqualTo("A");
-    stopped.get();
-  }
+        await().until(() -> server.invoke("b").statusCode() == 503);
+        gate.open();
+        assertThat(running.get().body()).isEqualTo("A");
+        stopped.get();
+    }
 
-  private static CompletableFuture<Void> stop(TestServer server) {
-    return CompletableFuture.runAsync(
-        () -> {
-          try {
-            server.server().close();
-          } catch (Exception e) {
-            throw new IllegalStateException(e);
-          }
+    private static CompletableFuture<Void> stop(TestServer server) {
+        return CompletableFuture.runAsync(() -> {
+            try {
+                server.server().close();
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
         });
-  }
+    }
 }

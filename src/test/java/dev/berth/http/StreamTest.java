@@ -37,605 +37,576 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(600)
 class StreamTest {
 
-  private static final String EVENTS = "text/event-stream";
-  private static final String LINES = "application/jsonlines";
+    private static final String EVENTS = "text/event-stream";
+    private static final String LINES = "application/jsonlines";
 
-  /// Makes each step wait until the test lets it go.
-  private static final class SteppedHandler extends SpellingHandler {
-    private final Semaphore allowed = new Semaphore(0);
+    /// Makes each step wait until the test lets it go.
+    private static final class SteppedHandler extends SpellingHandler {
+        private final Semaphore allowed = new Semaphore(0);
 
-    @Override
-    public void stepFn(List<PartStream<Spelling, String>> streams, Object model) throws Exception {
-      allowed.acquire();
-      super.stepFn(streams, model);
-    }
-  }
-
-  @Test
-  @Tag("STR-01")
-  void theFirstPartLeavesBeforeTheSecondIsMade() throws Exception {
-    var handler = new SteppedHandler();
-    try (var server = TestServer.with(handler).start();
-        var client = new RawConnection(server.port())) {
-      client.send(post("ab", EVENTS));
-      handler.allowed.release();
-      var head = head(client);
-      assertThat(head)
-          .startsWith("HTTP/1.1 200")
-          .contains("Transfer-Encoding: chunked", "Content-Type: text/event-stream");
-      assertThat(client.readLine()).isEqualTo("9");
-      assertThat(client.readLine()).isEqualTo("data: A");
-      assertThat(handler.steps()).hasSize(1);
-      handler.allowed.release();
-      assertThat(client.readLine()).isEmpty();
-      assertThat(client.readLine()).isEmpty();
-      assertThat(client.readLine()).isEqualTo("9");
-      assertThat(client.readLine()).isEqualTo("data: B");
-    }
-  }
-
-  @Test
-  @Tag("STR-02")
-  void whateverPiecesAReaderTakesTheContentIsTheSame() throws Exception {
-    var random = new Random(22);
-    var text =
-        random
-            .ints(20_000, 'a', 'z' + 1)
-            .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append);
-    try (var server = TestServer.with(new SpellingHandler()).start()) {
-      var body = stream(server, text.toString(), LINES).body();
-      var all = new ByteArrayOutputStream();
-      for (int count; (count = body.read(new byte[0])) >= 0; ) {
-        var piece = new byte[1 + random.nextInt(3000)];
-        count = body.read(piece);
-        if (count < 0) {
-          break;
-        }
-        all.write(piece, 0, count);
-      }
-      assertThat(all.toString(StandardCharsets.UTF_8).replace("\n", ""))
-          .isEqualTo(text.toString().toUpperCase(Locale.ROOT));
-    }
-  }
-
-  @Test
-  @Tag("STR-03")
-  void aFailureBeforeTheFirstPartIsAProperStatus() throws Exception {
-    try (var server = TestServer.with(new SpellingHandler()).start()) {
-      var refused = server.invoke("?", "Accept", EVENTS);
-      assertThat(refused.statusCode()).isEqualTo(400);
-      assertThat(refused.body()).contains("line: found a ?, expected letters");
-      assertThat(refused.headers().firstValue("Content-Type"))
-          .hasValueSatisfying(type -> assertThat(type).startsWith("application/json"));
-      var notBegun = server.invoke("0", "Accept", EVENTS);
-      assertThat(notBegun.statusCode()).isEqualTo(400);
-      assertThat(notBegun.body()).contains("line: found a 0, expected letters");
-      assertThat(server.invoke("!", "Accept", EVENTS).statusCode()).isEqualTo(500);
-      var unencoded = server.invoke("#", "Accept", EVENTS);
-      assertThat(unencoded.statusCode()).isEqualTo(500);
-      assertThat(unencoded.body()).contains("partFn failed").contains("can't encode #");
-      assertThat(server.invoke("ab", "Accept", "image/png").body()).isEqualTo("AB");
-    }
-  }
-
-  @Test
-  @Tag("STR-04")
-  void aFailureAfterTheFirstPartIsToldInAnEventOrALine() throws Exception {
-    try (var log = new CapturedLog();
-        var server = TestServer.with(new SpellingHandler()).start()) {
-      assertThat(server.invoke("a!", "Accept", EVENTS).body())
-          .startsWith("data: A\n\nevent: error\ndata: {\"error\":{\"message\":\"stepFn failed")
-          .endsWith("\"code\":500}}\n\n");
-      assertThat(server.invoke("ab?", "Accept", LINES).body())
-          .isEqualTo(
-              "A\nB\n{\"error\":{\"message\":\"line: found a ?, expected letters\",\"type\":\"bad_input\",\"code\":400}}\n");
-      await().untilAsserted(() -> assertThat(log.text()).contains("500 in", "400 in", "BAD_INPUT"));
-      assertThat(server.get("/metrics").body())
-          .contains(
-              "berth_requests_total{route=\"/invocations\",status=\"500\"} 1.0",
-              "berth_model_requests_total{model=\"model\",status=\"500\"} 1.0",
-              "berth_model_requests_total{model=\"model\",status=\"400\"} 1.0",
-              "berth_streams_broken_total{model=\"model\"} 2.0")
-          .doesNotContain("status=\"200\"");
-      assertThat(log.events().stream().filter(event -> event.getThrowableProxy() != null))
-          .hasSize(1);
-    }
-  }
-
-  @Test
-  @Tag("STR-04")
-  void aFailureAfterTheFirstPartCutsOffWhatCannotTellIt() throws Exception {
-    try (var server = TestServer.with(new SpellingHandler()).start();
-        var client = new RawConnection(server.port())) {
-      client.send(post("ab!", "text/plain"));
-      assertThat(client.readAll())
-          .startsWith("HTTP/1.1 200")
-          .contains("A")
-          .doesNotEndWith("0\r\n\r\n");
-    }
-  }
-
-  @Test
-  @Tag("slow")
-  @Tag("STR-05")
-  void partsMayGoOnLongAfterTheTimeForTheFirst() throws Exception {
-    var handler =
-        new SpellingHandler() {
-          @Override
-          public void stepFn(List<PartStream<Spelling, String>> streams, Object model)
-              throws Exception {
+        @Override
+        public void stepFn(List<PartStream<Spelling, String>> streams, Object model) throws Exception {
+            allowed.acquire();
             super.stepFn(streams, model);
-            streams.forEach(stream -> stream.pause(Duration.ofMillis(300)));
-          }
-        };
-    try (var server =
-        TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1").start()) {
-      assertThat(server.invoke("abcdefghij", "Accept", LINES).body())
-          .isEqualTo("A\nB\nC\nD\nE\nF\nG\nH\nI\nJ\n");
-    }
-  }
-
-  @Test
-  @Tag("slow")
-  void anAnswerWithoutAFirstPartInTimeIs504() throws Exception {
-    try (var server =
-        TestServer.with(new SpellingHandler())
-            .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1")
-            .start()) {
-      assertThat(server.invoke("_a", "Accept", LINES).statusCode()).isEqualTo(504);
-      assertThat(server.invoke("_a").statusCode()).isEqualTo(504);
-    }
-  }
-
-  @Test
-  @Tag("slow")
-  void anAnswerIsEndedWhenAPartOrTheWholeTakesTooLong() throws Exception {
-    var handler = new SpellingHandler();
-    try (var server = TestServer.with(handler).set("BERTH_STREAM_PART_TIMEOUT", "1").start()) {
-      assertThat(server.invoke("a_b", "Accept", LINES).body())
-          .startsWith("A\n{\"error\":")
-          .contains("deadline_exceeded");
-      await().until(() -> handler.open() == 0);
-    }
-    var endless =
-        new SpellingHandler() {
-          @Override
-          public Spelling beginFn(String line, Object model) {
-            return super.beginFn("a".repeat(1 << 20), model);
-          }
-
-          @Override
-          public void stepFn(List<PartStream<Spelling, String>> streams, Object model)
-              throws Exception {
-            super.stepFn(streams, model);
-            streams.forEach(stream -> stream.pause(Duration.ofMillis(10)));
-          }
-        };
-    try (var server = TestServer.with(endless).set("BERTH_STREAM_TIMEOUT", "2").start()) {
-      assertThat(server.invoke("a", "Accept", LINES).body())
-          .startsWith("A\nA\n")
-          .contains("deadline_exceeded");
-      await().until(() -> endless.open() == 0);
-    }
-  }
-
-  @Test
-  @Tag("STR-06")
-  void aReaderWhoLeavesEndsTheWork() throws Exception {
-    var handler = new SpellingHandler();
-    try (var server = TestServer.with(handler).start()) {
-      for (var text : List.of("a_b", "%".repeat(1 << 20))) {
-        try (var client = new RawConnection(server.port())) {
-          client.send(post(text, EVENTS));
-          assertThat(head(client)).startsWith("HTTP/1.1 200");
-          assertThat(handler.open()).isEqualTo(1);
         }
-        await().until(() -> handler.open() == 0);
-      }
-      await()
-          .untilAsserted(
-              () ->
-                  assertThat(server.get("/metrics").body())
-                      .contains("berth_streams{model=\"model\"} 0"));
     }
-  }
 
-  @Test
-  @Tag("STR-07")
-  void eventsHaveADataLineForEachLineOfAPart() throws Exception {
-    var handler =
-        new SpellingHandler() {
-          @Override
-          public byte[] partFn(String part, int record, InvocationRequest request) {
-            return (part + "1\n" + part + "2\r\n\r" + record).getBytes(StandardCharsets.UTF_8);
-          }
-        };
-    try (var server = TestServer.with(handler).start()) {
-      var response = server.invoke("a", "Accept", EVENTS);
-      assertThat(response.body()).isEqualTo("data: A1\ndata: A2\ndata: \ndata: 0\n\n");
-      assertThat(response.headers().firstValue("Cache-Control")).hasValue("no-cache");
-      assertThat(response.headers().firstValue("Content-Length")).isEmpty();
+    @Test
+    @Tag("STR-01")
+    void theFirstPartLeavesBeforeTheSecondIsMade() throws Exception {
+        var handler = new SteppedHandler();
+        try (var server = TestServer.with(handler).start();
+                var client = new RawConnection(server.port())) {
+            client.send(post("ab", EVENTS));
+            handler.allowed.release();
+            var head = head(client);
+            assertThat(head)
+                    .startsWith("HTTP/1.1 200")
+                    .contains("Transfer-Encoding: chunked", "Content-Type: text/event-stream");
+            assertThat(client.readLine()).isEqualTo("9");
+            assertThat(client.readLine()).isEqualTo("data: A");
+            assertThat(handler.steps()).hasSize(1);
+            handler.allowed.release();
+            assertThat(client.readLine()).isEmpty();
+            assertThat(client.readLine()).isEmpty();
+            assertThat(client.readLine()).isEqualTo("9");
+            assertThat(client.readLine()).isEqualTo("data: B");
+        }
     }
-  }
 
-  @Test
-  void whoeverWantsOneBodyGetsIt() throws Exception {
-    try (var server = TestServer.with(new SpellingHandler()).start()) {
-      var response = server.invoke("abc\n\nde", "Accept", "application/json");
-      assertThat(response.body()).isEqualTo("ABC\n\nDE");
-      assertThat(response.headers().firstValue("Content-Length")).hasValue("7");
-      assertThat(server.invoke("", "Accept", "application/json").body()).isEmpty();
-      assertThat(server.invoke("a!").statusCode()).isEqualTo(500);
-      assertThat(server.invoke("a?").statusCode()).isEqualTo(400);
-    }
-  }
-
-  @Test
-  void aBatchTransformJobGetsWholeAnswers() throws Exception {
-    try (var server =
-        TestServer.with(new SpellingHandler()).set("SAGEMAKER_BATCH", "true").start()) {
-      assertThat(server.invoke("abc", "Accept", LINES).body()).isEqualTo("ABC");
-      assertThat(server.invoke("a!", "Accept", LINES).statusCode()).isEqualTo(500);
-    }
-  }
-
-  @Test
-  void partsOfSeveralRecordsShareAnAnswer() throws Exception {
-    var handler =
-        new SpellingHandler() {
-          @Override
-          public byte[] partFn(String part, int record, InvocationRequest request) {
-            return "%d%s".formatted(record, part).getBytes(StandardCharsets.UTF_8);
-          }
-        };
-    try (var server = TestServer.with(handler).start()) {
-      assertThat(server.invoke("abc\n\nde", "Accept", LINES).body().lines())
-          .containsExactlyInAnyOrder("0A", "0B", "0C", "2D", "2E")
-          .containsSubsequence("0A", "0B", "0C")
-          .containsSubsequence("2D", "2E");
-    }
-  }
-
-  @Test
-  void aRecordJoinsTheStepsOfOthersAndLeavesThem() throws Exception {
-    var handler = new SteppedHandler();
-    try (var server = TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").start()) {
-      var slow = server.invokeAsync("abcdef", "Accept", LINES);
-      handler.allowed.release(2);
-      await().until(() -> handler.steps().size() == 2);
-      var quick = server.invokeAsync("xy", "Accept", LINES);
-      var whole = server.invokeAsync("z");
-      awaitMetric(server, "berth_queue_depth", "2.0");
-      handler.allowed.release(100);
-      assertThat(quick.join().body()).isEqualTo("X\nY\n");
-      assertThat(whole.join().body()).isEqualTo("Z");
-      assertThat(slow.join().body()).isEqualTo("A\nB\nC\nD\nE\nF\n");
-      // The third step had begun when the two came.
-      assertThat(handler.steps()).hasSize(6);
-      assertThat(handler.steps().get(3)).containsExactlyInAnyOrder("abcdef", "xy", "z");
-      assertThat(handler.steps().get(4)).containsExactlyInAnyOrder("abcdef", "xy");
-      assertThat(handler.steps().get(5)).containsExactly("abcdef");
-    }
-  }
-
-  /// A worker that has taken the last record is the only one that knows of it until it has begun
-  /// it.
-  @Test
-  void aRecordThatIsBegunWhileAnotherWorkerGoesIdleGoesOn() throws Exception {
-    var slow = new Gate(1);
-    var handler =
-        new SpellingHandler() {
-          @Override
-          public Spelling beginFn(String line, Object model) {
-            if (line.startsWith("slow")) {
-              try {
-                slow.pass();
-              } catch (InterruptedException e) {
-                throw new IllegalStateException(e);
-              }
+    @Test
+    @Tag("STR-02")
+    void whateverPiecesAReaderTakesTheContentIsTheSame() throws Exception {
+        var random = new Random(22);
+        var text = random.ints(20_000, 'a', 'z' + 1)
+                .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append);
+        try (var server = TestServer.with(new SpellingHandler()).start()) {
+            var body = stream(server, text.toString(), LINES).body();
+            var all = new ByteArrayOutputStream();
+            for (int count; (count = body.read(new byte[0])) >= 0; ) {
+                var piece = new byte[1 + random.nextInt(3000)];
+                count = body.read(piece);
+                if (count < 0) {
+                    break;
+                }
+                all.write(piece, 0, count);
             }
-            return super.beginFn(line, model);
-          }
+            assertThat(all.toString(StandardCharsets.UTF_8).replace("\n", ""))
+                    .isEqualTo(text.toString().toUpperCase(Locale.ROOT));
+        }
+    }
+
+    @Test
+    @Tag("STR-03")
+    void aFailureBeforeTheFirstPartIsAProperStatus() throws Exception {
+        try (var server = TestServer.with(new SpellingHandler()).start()) {
+            var refused = server.invoke("?", "Accept", EVENTS);
+            assertThat(refused.statusCode()).isEqualTo(400);
+            assertThat(refused.body()).contains("line: found a ?, expected letters");
+            assertThat(refused.headers().firstValue("Content-Type"))
+                    .hasValueSatisfying(type -> assertThat(type).startsWith("application/json"));
+            var notBegun = server.invoke("0", "Accept", EVENTS);
+            assertThat(notBegun.statusCode()).isEqualTo(400);
+            assertThat(notBegun.body()).contains("line: found a 0, expected letters");
+            assertThat(server.invoke("!", "Accept", EVENTS).statusCode()).isEqualTo(500);
+            var unencoded = server.invoke("#", "Accept", EVENTS);
+            assertThat(unencoded.statusCode()).isEqualTo(500);
+            assertThat(unencoded.body()).contains("partFn failed").contains("can't encode #");
+            assertThat(server.invoke("ab", "Accept", "image/png").body()).isEqualTo("AB");
+        }
+    }
+
+    @Test
+    @Tag("STR-04")
+    void aFailureAfterTheFirstPartIsToldInAnEventOrALine() throws Exception {
+        try (var log = new CapturedLog();
+                var server = TestServer.with(new SpellingHandler()).start()) {
+            assertThat(server.invoke("a!", "Accept", EVENTS).body())
+                    .startsWith("data: A\n\nevent: error\ndata: {\"error\":{\"message\":\"stepFn failed")
+                    .endsWith("\"code\":500}}\n\n");
+            assertThat(server.invoke("ab?", "Accept", LINES).body())
+                    .isEqualTo(
+                            "A\nB\n{\"error\":{\"message\":\"line: found a ?, expected letters\",\"type\":\"bad_input\",\"code\":400}}\n");
+            await().untilAsserted(() -> assertThat(log.text()).contains("500 in", "400 in", "BAD_INPUT"));
+            assertThat(server.get("/metrics").body())
+                    .contains(
+                            "berth_requests_total{route=\"/invocations\",status=\"500\"} 1.0",
+                            "berth_model_requests_total{model=\"model\",status=\"500\"} 1.0",
+                            "berth_model_requests_total{model=\"model\",status=\"400\"} 1.0",
+                            "berth_streams_broken_total{model=\"model\"} 2.0")
+                    .doesNotContain("status=\"200\"");
+            assertThat(log.events().stream().filter(event -> event.getThrowableProxy() != null))
+                    .hasSize(1);
+        }
+    }
+
+    @Test
+    @Tag("STR-04")
+    void aFailureAfterTheFirstPartCutsOffWhatCannotTellIt() throws Exception {
+        try (var server = TestServer.with(new SpellingHandler()).start();
+                var client = new RawConnection(server.port())) {
+            client.send(post("ab!", "text/plain"));
+            assertThat(client.readAll())
+                    .startsWith("HTTP/1.1 200")
+                    .contains("A")
+                    .doesNotEndWith("0\r\n\r\n");
+        }
+    }
+
+    @Test
+    @Tag("slow")
+    @Tag("STR-05")
+    void partsMayGoOnLongAfterTheTimeForTheFirst() throws Exception {
+        var handler = new SpellingHandler() {
+            @Override
+            public void stepFn(List<PartStream<Spelling, String>> streams, Object model) throws Exception {
+                super.stepFn(streams, model);
+                streams.forEach(stream -> stream.pause(Duration.ofMillis(300)));
+            }
         };
-    try (var server = TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_WORKERS", "2").start()) {
-      var first = server.invokeAsync("slow", "Accept", LINES);
-      slow.awaitArrival();
-      assertThat(server.invoke("quick", "Accept", LINES).body()).isEqualTo("Q\nU\nI\nC\nK\n");
-      slow.open();
-      assertThat(first.join().body()).isEqualTo("S\nL\nO\nW\n");
-    }
-  }
-
-  @Test
-  @Tag("SES-03")
-  void aStreamIsInItsSessionUntilItsLastPart() throws Exception {
-    var handler = new Remembering();
-    try (var server = TestServer.with(handler).start();
-        var client = new RawConnection(server.port())) {
-      var id =
-          server
-              .invoke("a", "X-Amzn-SageMaker-Session-Id", "NEW_SESSION", "Accept", LINES)
-              .headers()
-              .firstValue("X-Amzn-SageMaker-Session-Id")
-              .orElseThrow()
-              .split(";")[0];
-      client.send(
-          post("b_c", LINES).replace("Host: x", "Host: x\r\nX-Amzn-SageMaker-Session-Id: " + id));
-      assertThat(head(client)).startsWith("HTTP/1.1 200");
-      var second = server.invokeAsync("d", "X-Amzn-SageMaker-Session-Id", id, "Accept", LINES);
-      assertThat(handler.lines).containsExactly("a", "b_c");
-      client.close();
-      assertThat(second.join().body()).isEqualTo("D\n");
-      assertThat(handler.lines).containsExactly("a", "b_c", "d");
-    }
-  }
-
-  /// Has its session remember the lines that it was asked.
-  private static final class Remembering extends SpellingHandler
-      implements SessionHandler<List<String>> {
-    private final List<String> lines = new CopyOnWriteArrayList<>();
-
-    @Override
-    @SuppressWarnings("unchecked")
-    public List<String> inputFn(InvocationRequest request) throws IOException {
-      var records = super.inputFn(request);
-      request.session(List.class).orElseThrow().addAll(records);
-      return records;
+        try (var server = TestServer.with(handler)
+                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1")
+                .start()) {
+            assertThat(server.invoke("abcdefghij", "Accept", LINES).body()).isEqualTo("A\nB\nC\nD\nE\nF\nG\nH\nI\nJ\n");
+        }
     }
 
-    @Override
-    public List<String> openSession(InvocationRequest request) {
-      return lines;
+    @Test
+    @Tag("slow")
+    void anAnswerWithoutAFirstPartInTimeIs504() throws Exception {
+        try (var server = TestServer.with(new SpellingHandler())
+                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1")
+                .start()) {
+            assertThat(server.invoke("_a", "Accept", LINES).statusCode()).isEqualTo(504);
+            assertThat(server.invoke("_a").statusCode()).isEqualTo(504);
+        }
     }
-  }
 
-  @Test
-  void noMoreThanABatchMayHoldAreInAStep() throws Exception {
-    var handler = new SpellingHandler();
-    try (var server =
-        TestServer.with(handler)
-            .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-            .set("BERTH_MAX_BATCH_SIZE", "3")
-            .start()) {
-      var answers =
-          IntStream.range(0, 10)
-              .mapToObj(i -> server.invokeAsync("abcd", "Accept", LINES))
-              .toList();
-      answers.forEach(answer -> assertThat(answer.join().body()).isEqualTo("A\nB\nC\nD\n"));
-      assertThat(handler.steps()).allSatisfy(step -> assertThat(step).hasSizeLessThanOrEqualTo(3));
+    @Test
+    @Tag("slow")
+    void anAnswerIsEndedWhenAPartOrTheWholeTakesTooLong() throws Exception {
+        var handler = new SpellingHandler();
+        try (var server =
+                TestServer.with(handler).set("BERTH_STREAM_PART_TIMEOUT", "1").start()) {
+            assertThat(server.invoke("a_b", "Accept", LINES).body())
+                    .startsWith("A\n{\"error\":")
+                    .contains("deadline_exceeded");
+            await().until(() -> handler.open() == 0);
+        }
+        var endless = new SpellingHandler() {
+            @Override
+            public Spelling beginFn(String line, Object model) {
+                return super.beginFn("a".repeat(1 << 20), model);
+            }
+
+            @Override
+            public void stepFn(List<PartStream<Spelling, String>> streams, Object model) throws Exception {
+                super.stepFn(streams, model);
+                streams.forEach(stream -> stream.pause(Duration.ofMillis(10)));
+            }
+        };
+        try (var server =
+                TestServer.with(endless).set("BERTH_STREAM_TIMEOUT", "2").start()) {
+            assertThat(server.invoke("a", "Accept", LINES).body())
+                    .startsWith("A\nA\n")
+                    .contains("deadline_exceeded");
+            await().until(() -> endless.open() == 0);
+        }
     }
-  }
 
-  @Test
-  void aSlowReaderSlowsItsOwnStreamAndNobodyElses() throws Exception {
-    var handler = new SpellingHandler();
-    try (var server =
-            TestServer.with(handler)
+    @Test
+    @Tag("STR-06")
+    void aReaderWhoLeavesEndsTheWork() throws Exception {
+        var handler = new SpellingHandler();
+        try (var server = TestServer.with(handler).start()) {
+            for (var text : List.of("a_b", "%".repeat(1 << 20))) {
+                try (var client = new RawConnection(server.port())) {
+                    client.send(post(text, EVENTS));
+                    assertThat(head(client)).startsWith("HTTP/1.1 200");
+                    assertThat(handler.open()).isEqualTo(1);
+                }
+                await().until(() -> handler.open() == 0);
+            }
+            await().untilAsserted(() ->
+                    assertThat(server.get("/metrics").body()).contains("berth_streams{model=\"model\"} 0"));
+        }
+    }
+
+    @Test
+    @Tag("STR-07")
+    void eventsHaveADataLineForEachLineOfAPart() throws Exception {
+        var handler = new SpellingHandler() {
+            @Override
+            public byte[] partFn(String part, int record, InvocationRequest request) {
+                return (part + "1\n" + part + "2\r\n\r" + record).getBytes(StandardCharsets.UTF_8);
+            }
+        };
+        try (var server = TestServer.with(handler).start()) {
+            var response = server.invoke("a", "Accept", EVENTS);
+            assertThat(response.body()).isEqualTo("data: A1\ndata: A2\ndata: \ndata: 0\n\n");
+            assertThat(response.headers().firstValue("Cache-Control")).hasValue("no-cache");
+            assertThat(response.headers().firstValue("Content-Length")).isEmpty();
+        }
+    }
+
+    @Test
+    void whoeverWantsOneBodyGetsIt() throws Exception {
+        try (var server = TestServer.with(new SpellingHandler()).start()) {
+            var response = server.invoke("abc\n\nde", "Accept", "application/json");
+            assertThat(response.body()).isEqualTo("ABC\n\nDE");
+            assertThat(response.headers().firstValue("Content-Length")).hasValue("7");
+            assertThat(server.invoke("", "Accept", "application/json").body()).isEmpty();
+            assertThat(server.invoke("a!").statusCode()).isEqualTo(500);
+            assertThat(server.invoke("a?").statusCode()).isEqualTo(400);
+        }
+    }
+
+    @Test
+    void aBatchTransformJobGetsWholeAnswers() throws Exception {
+        try (var server = TestServer.with(new SpellingHandler())
+                .set("SAGEMAKER_BATCH", "true")
+                .start()) {
+            assertThat(server.invoke("abc", "Accept", LINES).body()).isEqualTo("ABC");
+            assertThat(server.invoke("a!", "Accept", LINES).statusCode()).isEqualTo(500);
+        }
+    }
+
+    @Test
+    void partsOfSeveralRecordsShareAnAnswer() throws Exception {
+        var handler = new SpellingHandler() {
+            @Override
+            public byte[] partFn(String part, int record, InvocationRequest request) {
+                return "%d%s".formatted(record, part).getBytes(StandardCharsets.UTF_8);
+            }
+        };
+        try (var server = TestServer.with(handler).start()) {
+            assertThat(server.invoke("abc\n\nde", "Accept", LINES).body().lines())
+                    .containsExactlyInAnyOrder("0A", "0B", "0C", "2D", "2E")
+                    .containsSubsequence("0A", "0B", "0C")
+                    .containsSubsequence("2D", "2E");
+        }
+    }
+
+    @Test
+    void aRecordJoinsTheStepsOfOthersAndLeavesThem() throws Exception {
+        var handler = new SteppedHandler();
+        try (var server = TestServer.with(handler)
                 .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-                .set("BERTH_MAX_BATCH_SIZE", "2")
-                .start();
-        var one = new RawConnection(server.port());
-        var two = new RawConnection(server.port());
-        var three = new RawConnection(server.port())) {
-      // 1 GiB each, of which nothing is read.
-      for (var client : List.of(one, two, three)) {
-        client.send(post("%".repeat(1 << 16), EVENTS));
-        assertThat(head(client)).startsWith("HTTP/1.1 200");
-      }
-      assertThat(server.invoke("abc", "Accept", LINES).body()).isEqualTo("A\nB\nC\n");
-      await()
-          .until(
-              () -> {
+                .start()) {
+            var slow = server.invokeAsync("abcdef", "Accept", LINES);
+            handler.allowed.release(2);
+            await().until(() -> handler.steps().size() == 2);
+            var quick = server.invokeAsync("xy", "Accept", LINES);
+            var whole = server.invokeAsync("z");
+            awaitMetric(server, "berth_queue_depth", "2.0");
+            handler.allowed.release(100);
+            assertThat(quick.join().body()).isEqualTo("X\nY\n");
+            assertThat(whole.join().body()).isEqualTo("Z");
+            assertThat(slow.join().body()).isEqualTo("A\nB\nC\nD\nE\nF\n");
+            // The third step had begun when the two came.
+            assertThat(handler.steps()).hasSize(6);
+            assertThat(handler.steps().get(3)).containsExactlyInAnyOrder("abcdef", "xy", "z");
+            assertThat(handler.steps().get(4)).containsExactlyInAnyOrder("abcdef", "xy");
+            assertThat(handler.steps().get(5)).containsExactly("abcdef");
+        }
+    }
+
+    /// A worker that has taken the last record is the only one that knows of it until it has begun
+    /// it.
+    @Test
+    void aRecordThatIsBegunWhileAnotherWorkerGoesIdleGoesOn() throws Exception {
+        var slow = new Gate(1);
+        var handler = new SpellingHandler() {
+            @Override
+            public Spelling beginFn(String line, Object model) {
+                if (line.startsWith("slow")) {
+                    try {
+                        slow.pass();
+                    } catch (InterruptedException e) {
+                        throw new IllegalStateException(e);
+                    }
+                }
+                return super.beginFn(line, model);
+            }
+        };
+        try (var server = TestServer.with(handler)
+                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2")
+                .start()) {
+            var first = server.invokeAsync("slow", "Accept", LINES);
+            slow.awaitArrival();
+            assertThat(server.invoke("quick", "Accept", LINES).body()).isEqualTo("Q\nU\nI\nC\nK\n");
+            slow.open();
+            assertThat(first.join().body()).isEqualTo("S\nL\nO\nW\n");
+        }
+    }
+
+    @Test
+    @Tag("SES-03")
+    void aStreamIsInItsSessionUntilItsLastPart() throws Exception {
+        var handler = new Remembering();
+        try (var server = TestServer.with(handler).start();
+                var client = new RawConnection(server.port())) {
+            var id = server.invoke("a", "X-Amzn-SageMaker-Session-Id", "NEW_SESSION", "Accept", LINES)
+                    .headers()
+                    .firstValue("X-Amzn-SageMaker-Session-Id")
+                    .orElseThrow()
+                    .split(";")[0];
+            client.send(post("b_c", LINES).replace("Host: x", "Host: x\r\nX-Amzn-SageMaker-Session-Id: " + id));
+            assertThat(head(client)).startsWith("HTTP/1.1 200");
+            var second = server.invokeAsync("d", "X-Amzn-SageMaker-Session-Id", id, "Accept", LINES);
+            assertThat(handler.lines).containsExactly("a", "b_c");
+            client.close();
+            assertThat(second.join().body()).isEqualTo("D\n");
+            assertThat(handler.lines).containsExactly("a", "b_c", "d");
+        }
+    }
+
+    /// Has its session remember the lines that it was asked.
+    private static final class Remembering extends SpellingHandler implements SessionHandler<List<String>> {
+        private final List<String> lines = new CopyOnWriteArrayList<>();
+
+        @Override
+        @SuppressWarnings("unchecked")
+        public List<String> inputFn(InvocationRequest request) throws IOException {
+            var records = super.inputFn(request);
+            request.session(List.class).orElseThrow().addAll(records);
+            return records;
+        }
+
+        @Override
+        public List<String> openSession(InvocationRequest request) {
+            return lines;
+        }
+    }
+
+    @Test
+    void noMoreThanABatchMayHoldAreInAStep() throws Exception {
+        var handler = new SpellingHandler();
+        try (var server = TestServer.with(handler)
+                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
+                .set("BERTH_MAX_BATCH_SIZE", "3")
+                .start()) {
+            var answers = IntStream.range(0, 10)
+                    .mapToObj(i -> server.invokeAsync("abcd", "Accept", LINES))
+                    .toList();
+            answers.forEach(answer -> assertThat(answer.join().body()).isEqualTo("A\nB\nC\nD\n"));
+            assertThat(handler.steps()).allSatisfy(step -> assertThat(step).hasSizeLessThanOrEqualTo(3));
+        }
+    }
+
+    @Test
+    void aSlowReaderSlowsItsOwnStreamAndNobodyElses() throws Exception {
+        var handler = new SpellingHandler();
+        try (var server = TestServer.with(handler)
+                        .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
+                        .set("BERTH_MAX_BATCH_SIZE", "2")
+                        .start();
+                var one = new RawConnection(server.port());
+                var two = new RawConnection(server.port());
+                var three = new RawConnection(server.port())) {
+            // 1 GiB each, of which nothing is read.
+            for (var client : List.of(one, two, three)) {
+                client.send(post("%".repeat(1 << 16), EVENTS));
+                assertThat(head(client)).startsWith("HTTP/1.1 200");
+            }
+            assertThat(server.invoke("abc", "Accept", LINES).body()).isEqualTo("A\nB\nC\n");
+            await().until(() -> {
                 int before = handler.steps().size();
                 return server.invoke("abc").body().equals("ABC")
-                    && handler.steps().size() == before + 3;
-              });
-      await().until(() -> handler.open() == 3);
-      assertThat(handler.steps()).hasSizeLessThan(1 << 14);
+                        && handler.steps().size() == before + 3;
+            });
+            await().until(() -> handler.open() == 3);
+            assertThat(handler.steps()).hasSizeLessThan(1 << 14);
+        }
+        await().until(() -> handler.open() == 0);
     }
-    await().until(() -> handler.open() == 0);
-  }
 
-  @Test
-  @Tag("slow")
-  void aReaderWhoDoesNotReadAtAllIsCutOffWhenItsTimeIsOver() throws Exception {
-    var handler = new SpellingHandler();
-    try (var server = TestServer.with(handler).set("BERTH_STREAM_PART_TIMEOUT", "2").start();
-        var client = new RawConnection(server.port())) {
-      client.send(post("%".repeat(1 << 16), EVENTS));
-      await().until(() -> handler.open() == 1);
-      await().until(() -> handler.open() == 0);
-      assertThat(client.readAll()).doesNotEndWith("0\r\n\r\n");
-      assertThat(server.invoke("a").body()).isEqualTo("A");
+    @Test
+    @Tag("slow")
+    void aReaderWhoDoesNotReadAtAllIsCutOffWhenItsTimeIsOver() throws Exception {
+        var handler = new SpellingHandler();
+        try (var server = TestServer.with(handler)
+                        .set("BERTH_STREAM_PART_TIMEOUT", "2")
+                        .start();
+                var client = new RawConnection(server.port())) {
+            client.send(post("%".repeat(1 << 16), EVENTS));
+            await().until(() -> handler.open() == 1);
+            await().until(() -> handler.open() == 0);
+            assertThat(client.readAll()).doesNotEndWith("0\r\n\r\n");
+            assertThat(server.invoke("a").body()).isEqualTo("A");
+        }
     }
-  }
 
-  @Test
-  void aRecordThatThrowsFailsItsOwnStreamOnly() throws Exception {
-    var gate = new Gate(1);
-    var handler =
-        new SpellingHandler() {
-          @Override
-          public void stepFn(List<PartStream<Spelling, String>> streams, Object model)
-              throws Exception {
-            gate.pass();
-            super.stepFn(streams, model);
-          }
-        };
-    try (var server = TestServer.with(handler).set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").start()) {
-      var answers =
-          List.of("abcdefgh", "ab!", "a#b", "abc?", "xyz").stream()
-              .map(text -> server.invokeAsync(text, "Accept", LINES))
-              .toList();
-      gate.awaitArrival();
-      gate.open();
-      assertThat(answers.get(0).join().body()).isEqualTo("A\nB\nC\nD\nE\nF\nG\nH\n");
-      assertThat(answers.get(1).join().body())
-          .startsWith("A\nB\n{\"error\"")
-          .contains("no such letter");
-      assertThat(answers.get(2).join().body())
-          .startsWith("A\n{\"error\"")
-          .contains("can't encode #");
-      assertThat(answers.get(3).join().body())
-          .startsWith("A\nB\nC\n{\"error\"")
-          .contains("found a ?");
-      assertThat(answers.get(4).join().body()).isEqualTo("X\nY\nZ\n");
-    }
-    assertThat(handler.open()).isZero();
-  }
-
-  @Test
-  @Tag("slow")
-  void aStepThatHangsForOneRecordFailsThatOneOnly() throws Exception {
-    var allowed = new Semaphore(2);
-    var handler =
-        new SpellingHandler() {
-          @Override
-          public void stepFn(List<PartStream<Spelling, String>> streams, Object model)
-              throws Exception {
-            allowed.acquire();
-            if (streams.stream().anyMatch(stream -> stream.state().line().startsWith("hang"))) {
-              Thread.sleep(Duration.ofMinutes(10));
+    @Test
+    void aRecordThatThrowsFailsItsOwnStreamOnly() throws Exception {
+        var gate = new Gate(1);
+        var handler = new SpellingHandler() {
+            @Override
+            public void stepFn(List<PartStream<Spelling, String>> streams, Object model) throws Exception {
+                gate.pass();
+                super.stepFn(streams, model);
             }
-            super.stepFn(streams, model);
-          }
         };
-    try (var server =
-        TestServer.with(handler)
-            .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-            .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "10")
-            .set("BERTH_STREAM_PART_TIMEOUT", "3600")
-            .start()) {
-      var good = server.invokeAsync("abcdefgh\nxyz", "Accept", LINES);
-      await().until(() -> handler.steps().size() == 2);
-      var hanging = server.invokeAsync("hang", "Accept", LINES);
-      await()
-          .until(
-              () -> server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 1"));
-      allowed.release(1000);
-      assertThat(good.join().body().lines()).contains("A", "H", "X", "Z").hasSize(11);
-      assertThat(hanging.join().statusCode()).isEqualTo(504);
-    }
-  }
-
-  @Test
-  void twoHundredStreamsThatFailAnywhereLeaveNothing() throws Exception {
-    var random = new Random(4);
-    var handler = new Remembering();
-    try (var server = TestServer.with(handler).start()) {
-      failAnywhere(server, random);
-      var leftovers = Leftovers.since(server);
-      failAnywhere(server, random);
-      leftovers.assertNone();
-      await().until(() -> handler.open() == 0);
-      assertThat(
-              server
-                  .invoke("abc", "Accept", LINES, "X-Amzn-SageMaker-Session-Id", "NEW_SESSION")
-                  .body())
-          .isEqualTo("A\nB\nC\n");
-    }
-  }
-
-  /// A request whose first part came has told its caller the session that it opened, which goes on.
-  private static void failAnywhere(TestServer server, Random random) throws Exception {
-    var answers = new ArrayList<CompletableFuture<HttpResponse<String>>>();
-    var expected = new ArrayList<String>();
-    for (int i = 0; i < 200; i++) {
-      int at = random.nextInt(30);
-      answers.add(
-          server.invokeAsync(
-              "a".repeat(at) + "!?#".charAt(i % 3) + "b".repeat(10),
-              "Accept",
-              LINES,
-              "X-Amzn-SageMaker-Session-Id",
-              "NEW_SESSION"));
-      expected.add("A\n".repeat(at));
-    }
-    for (int i = 0; i < 200; i++) {
-      var answer = answers.get(i).join();
-      assertThat(answer.body()).startsWith(expected.get(i)).contains("\"message\"");
-      var session = answer.headers().firstValue("X-Amzn-SageMaker-Session-Id");
-      assertThat(session.isPresent()).isEqualTo(answer.statusCode() == 200);
-      if (session.isPresent()) {
-        server.invoke(
-            "{\"requestType\": \"CLOSE\"}",
-            "X-Amzn-SageMaker-Session-Id",
-            session.get().split(";")[0]);
-      }
-    }
-  }
-
-  @Test
-  void idleStreamsCostNoThreadEach() throws Exception {
-    var handler = new SpellingHandler();
-    try (var server = TestServer.with(handler).set("BERTH_STREAM_PART_TIMEOUT", "3600").start()) {
-      server.invoke("abc", "Accept", LINES);
-      int before = Thread.getAllStackTraces().size();
-      var clients = new ArrayList<RawConnection>();
-      try {
-        for (int i = 0; i < 500; i++) {
-          var client = new RawConnection(server.port());
-          clients.add(client);
-          client.send(post("a_b", LINES));
+        try (var server = TestServer.with(handler)
+                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
+                .start()) {
+            var answers = List.of("abcdefgh", "ab!", "a#b", "abc?", "xyz").stream()
+                    .map(text -> server.invokeAsync(text, "Accept", LINES))
+                    .toList();
+            gate.awaitArrival();
+            gate.open();
+            assertThat(answers.get(0).join().body()).isEqualTo("A\nB\nC\nD\nE\nF\nG\nH\n");
+            assertThat(answers.get(1).join().body())
+                    .startsWith("A\nB\n{\"error\"")
+                    .contains("no such letter");
+            assertThat(answers.get(2).join().body()).startsWith("A\n{\"error\"").contains("can't encode #");
+            assertThat(answers.get(3).join().body())
+                    .startsWith("A\nB\nC\n{\"error\"")
+                    .contains("found a ?");
+            assertThat(answers.get(4).join().body()).isEqualTo("X\nY\nZ\n");
         }
-        for (var client : clients) {
-          assertThat(head(client)).startsWith("HTTP/1.1 200");
+        assertThat(handler.open()).isZero();
+    }
+
+    @Test
+    @Tag("slow")
+    void aStepThatHangsForOneRecordFailsThatOneOnly() throws Exception {
+        var allowed = new Semaphore(2);
+        var handler = new SpellingHandler() {
+            @Override
+            public void stepFn(List<PartStream<Spelling, String>> streams, Object model) throws Exception {
+                allowed.acquire();
+                if (streams.stream().anyMatch(stream -> stream.state().line().startsWith("hang"))) {
+                    Thread.sleep(Duration.ofMinutes(10));
+                }
+                super.stepFn(streams, model);
+            }
+        };
+        try (var server = TestServer.with(handler)
+                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
+                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "10")
+                .set("BERTH_STREAM_PART_TIMEOUT", "3600")
+                .start()) {
+            var good = server.invokeAsync("abcdefgh\nxyz", "Accept", LINES);
+            await().until(() -> handler.steps().size() == 2);
+            var hanging = server.invokeAsync("hang", "Accept", LINES);
+            await().until(() -> server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 1"));
+            allowed.release(1000);
+            assertThat(good.join().body().lines()).contains("A", "H", "X", "Z").hasSize(11);
+            assertThat(hanging.join().statusCode()).isEqualTo(504);
         }
-        await().until(() -> handler.open() == 500);
-        assertThat(Thread.getAllStackTraces().size()).isLessThan(before + 50);
-        assertThat(server.invoke("abc", "Accept", LINES).body()).isEqualTo("A\nB\nC\n");
-      } finally {
-        for (var client : clients) {
-          client.close();
+    }
+
+    @Test
+    void twoHundredStreamsThatFailAnywhereLeaveNothing() throws Exception {
+        var random = new Random(4);
+        var handler = new Remembering();
+        try (var server = TestServer.with(handler).start()) {
+            failAnywhere(server, random);
+            var leftovers = Leftovers.since(server);
+            failAnywhere(server, random);
+            leftovers.assertNone();
+            await().until(() -> handler.open() == 0);
+            assertThat(server.invoke("abc", "Accept", LINES, "X-Amzn-SageMaker-Session-Id", "NEW_SESSION")
+                            .body())
+                    .isEqualTo("A\nB\nC\n");
         }
-      }
-      await().until(() -> handler.open() == 0);
     }
-  }
 
-  @Test
-  @Tag("slow")
-  void aServerThatStopsEndsItsStreams() throws Exception {
-    var handler = new SpellingHandler();
-    CompletableFuture<HttpResponse<String>> answer;
-    try (var server = TestServer.with(handler).set("BERTH_DRAIN_SECONDS", "1").start()) {
-      answer = server.invokeAsync("a_b", "Accept", LINES);
-      await().until(() -> handler.steps().size() == 2);
-      server.server().close();
+    /// A request whose first part came has told its caller the session that it opened, which goes on.
+    private static void failAnywhere(TestServer server, Random random) throws Exception {
+        var answers = new ArrayList<CompletableFuture<HttpResponse<String>>>();
+        var expected = new ArrayList<String>();
+        for (int i = 0; i < 200; i++) {
+            int at = random.nextInt(30);
+            answers.add(server.invokeAsync(
+                    "a".repeat(at) + "!?#".charAt(i % 3) + "b".repeat(10),
+                    "Accept",
+                    LINES,
+                    "X-Amzn-SageMaker-Session-Id",
+                    "NEW_SESSION"));
+            expected.add("A\n".repeat(at));
+        }
+        for (int i = 0; i < 200; i++) {
+            var answer = answers.get(i).join();
+            assertThat(answer.body()).startsWith(expected.get(i)).contains("\"message\"");
+            var session = answer.headers().firstValue("X-Amzn-SageMaker-Session-Id");
+            assertThat(session.isPresent()).isEqualTo(answer.statusCode() == 200);
+            if (session.isPresent()) {
+                server.invoke(
+                        "{\"requestType\": \"CLOSE\"}",
+                        "X-Amzn-SageMaker-Session-Id",
+                        session.get().split(";")[0]);
+            }
+        }
     }
-    assertThat(answer.join().body()).startsWith("A\n{\"error\":").contains("not_ready");
-    assertThat(handler.open()).isZero();
-  }
 
-  private static HttpResponse<InputStream> stream(TestServer server, String body, String accept)
-      throws Exception {
-    var request =
-        HttpRequest.newBuilder(server.uri("/invocations"))
-            .header("Accept", accept)
-            .POST(BodyPublishers.ofString(body));
-    return server.send(request.build(), BodyHandlers.ofInputStream());
-  }
-
-  private static String post(String body, String accept) {
-    return "POST /invocations HTTP/1.1\r\nHost: x\r\nAccept: %s\r\nContent-Length: %d\r\n\r\n%s"
-        .formatted(accept, body.length(), body);
-  }
-
-  private static String head(RawConnection client) throws IOException {
-    var head = new StringBuilder();
-    for (var line = client.readLine(); line != null && !line.isEmpty(); line = client.readLine()) {
-      head.append(line).append('\n');
+    @Test
+    void idleStreamsCostNoThreadEach() throws Exception {
+        var handler = new SpellingHandler();
+        try (var server = TestServer.with(handler)
+                .set("BERTH_STREAM_PART_TIMEOUT", "3600")
+                .start()) {
+            server.invoke("abc", "Accept", LINES);
+            int before = Thread.getAllStackTraces().size();
+            var clients = new ArrayList<RawConnection>();
+            try {
+                for (int i = 0; i < 500; i++) {
+                    var client = new RawConnection(server.port());
+                    clients.add(client);
+                    client.send(post("a_b", LINES));
+                }
+                for (var client : clients) {
+                    assertThat(head(client)).startsWith("HTTP/1.1 200");
+                }
+                await().until(() -> handler.open() == 500);
+                assertThat(Thread.getAllStackTraces().size()).isLessThan(before + 50);
+                assertThat(server.invoke("abc", "Accept", LINES).body()).isEqualTo("A\nB\nC\n");
+            } finally {
+                for (var client : clients) {
+                    client.close();
+                }
+            }
+            await().until(() -> handler.open() == 0);
+        }
     }
-    return head.toString();
-  }
 
-  private static void awaitMetric(TestServer server, String name, String value) {
-    await()
-        .until(
-            () ->
-                server
-                    .get("/metrics")
-                    .body()
-                    .contains("%s{model=\"model\"} %s".formatted(name, value)));
-  }
+    @Test
+    @Tag("slow")
+    void aServerThatStopsEndsItsStreams() throws Exception {
+        var handler = new SpellingHandler();
+        CompletableFuture<HttpResponse<String>> answer;
+        try (var server =
+                TestServer.with(handler).set("BERTH_DRAIN_SECONDS", "1").start()) {
+            answer = server.invokeAsync("a_b", "Accept", LINES);
+            await().until(() -> handler.steps().size() == 2);
+            server.server().close();
+        }
+        assertThat(answer.join().body()).startsWith("A\n{\"error\":").contains("not_ready");
+        assertThat(handler.open()).isZero();
+    }
+
+    private static HttpResponse<InputStream> stream(TestServer server, String body, String accept) throws Exception {
+        var request = HttpRequest.newBuilder(server.uri("/invocations"))
+                .header("Accept", accept)
+                .POST(BodyPublishers.ofString(body));
+        return server.send(request.build(), BodyHandlers.ofInputStream());
+    }
+
+    private static String post(String body, String accept) {
+        return "POST /invocations HTTP/1.1\r\nHost: x\r\nAccept: %s\r\nContent-Length: %d\r\n\r\n%s"
+                .formatted(accept, body.length(), body);
+    }
+
+    private static String head(RawConnection client) throws IOException {
+        var head = new StringBuilder();
+        for (var line = client.readLine(); line != null && !line.isEmpty(); line = client.readLine()) {
+            head.append(line).append('\n');
+        }
+        return head.toString();
+    }
+
+    private static void awaitMetric(TestServer server, String name, String value) {
+        await().until(() -> server.get("/metrics").body().contains("%s{model=\"model\"} %s".formatted(name, value)));
+    }
 }

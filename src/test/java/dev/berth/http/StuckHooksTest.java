@@ -23,112 +23,113 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(600)
 class StuckHooksTest {
 
-  /// Waits in the hook that it is told, whoever interrupts, where the body says `wedge`.
-  private static final class FakeWedgedHandler extends TextHandler {
-    private final String hook;
-    private final AtomicInteger wedged = new AtomicInteger();
-    private final CountDownLatch end = new CountDownLatch(1);
+    /// Waits in the hook that it is told, whoever interrupts, where the body says `wedge`.
+    private static final class FakeWedgedHandler extends TextHandler {
+        private final String hook;
+        private final AtomicInteger wedged = new AtomicInteger();
+        private final CountDownLatch end = new CountDownLatch(1);
 
-    FakeWedgedHandler(String hook) {
-      this.hook = hook;
-    }
-
-    @Override
-    public List<String> inputFn(InvocationRequest request) throws IOException {
-      var records = super.inputFn(request);
-      wedgeIn("inputFn", records);
-      return records;
-    }
-
-    @Override
-    public List<String> predictFn(List<String> records, Object model) throws Exception {
-      wedgeIn("predictFn", records);
-      return super.predictFn(records, model);
-    }
-
-    private void wedgeIn(String here, List<String> records) {
-      boolean wedges = here.equals(hook) && records.contains("wedge");
-      wedged.addAndGet(wedges ? 1 : 0);
-      while (wedges && end.getCount() > 0) {
-        try {
-          end.await();
-        } catch (InterruptedException _) {
-          // As `while (true) {}` would.
+        FakeWedgedHandler(String hook) {
+            this.hook = hook;
         }
-      }
+
+        @Override
+        public List<String> inputFn(InvocationRequest request) throws IOException {
+            var records = super.inputFn(request);
+            wedgeIn("inputFn", records);
+            return records;
+        }
+
+        @Override
+        public List<String> predictFn(List<String> records, Object model) throws Exception {
+            wedgeIn("predictFn", records);
+            return super.predictFn(records, model);
+        }
+
+        private void wedgeIn(String here, List<String> records) {
+            boolean wedges = here.equals(hook) && records.contains("wedge");
+            wedged.addAndGet(wedges ? 1 : 0);
+            while (wedges && end.getCount() > 0) {
+                try {
+                    end.await();
+                } catch (InterruptedException _) {
+                    // As `while (true) {}` would.
+                }
+            }
+        }
     }
-  }
 
-  @Test
-  @Tag("PING-09")
-  void whenPredictFnEndsOnNoWorkerPingIs503AndRequestsAreRefusedAtOnce() throws Exception {
-    var handler = new FakeWedgedHandler("predictFn");
-    try (var server = start(handler);
-        var log = new CapturedLog()) {
-      var wedged = wedge(server, handler, 2);
-      assertThat(wedged).allSatisfy(caller -> assertThat(caller.get().statusCode()).isEqualTo(504));
-      await().untilAsserted(() -> assertThat(server.get("/ping").statusCode()).isEqualTo(503));
+    @Test
+    @Tag("PING-09")
+    void whenPredictFnEndsOnNoWorkerPingIs503AndRequestsAreRefusedAtOnce() throws Exception {
+        var handler = new FakeWedgedHandler("predictFn");
+        try (var server = start(handler);
+                var log = new CapturedLog()) {
+            var wedged = wedge(server, handler, 2);
+            assertThat(wedged)
+                    .allSatisfy(caller -> assertThat(caller.get().statusCode()).isEqualTo(504));
+            await().untilAsserted(
+                            () -> assertThat(server.get("/ping").statusCode()).isEqualTo(503));
 
-      assertThat(server.get("/ping").body()).contains("no worker left that can predict");
-      assertThat(server.invoke("fine").statusCode()).isEqualTo(503);
-      assertThat(server.get("/metrics").body())
-          .contains("berth_workers{model=\"model\"} 0.0", "berth_stuck_hooks{model=\"model\"} 2.0");
-      assertThat(
-              log.events().stream()
-                  .filter(event -> event.getFormattedMessage().startsWith("predictFn is stuck")))
-          .hasSize(2)
-          .allSatisfy(
-              event ->
-                  assertThat(ThrowableProxyUtil.asString(event.getThrowableProxy()))
-                      .contains("FakeWedgedHandler.wedgeIn"));
+            assertThat(server.get("/ping").body()).contains("no worker left that can predict");
+            assertThat(server.invoke("fine").statusCode()).isEqualTo(503);
+            assertThat(server.get("/metrics").body())
+                    .contains("berth_workers{model=\"model\"} 0.0", "berth_stuck_hooks{model=\"model\"} 2.0");
+            assertThat(log.events().stream()
+                            .filter(event -> event.getFormattedMessage().startsWith("predictFn is stuck")))
+                    .hasSize(2)
+                    .allSatisfy(event -> assertThat(ThrowableProxyUtil.asString(event.getThrowableProxy()))
+                            .contains("FakeWedgedHandler.wedgeIn"));
 
-      handler.end.countDown();
-      await().untilAsserted(() -> assertThat(server.get("/ping").statusCode()).isEqualTo(200));
-      assertServes(server);
+            handler.end.countDown();
+            await().untilAsserted(
+                            () -> assertThat(server.get("/ping").statusCode()).isEqualTo(200));
+            assertServes(server);
+        }
     }
-  }
 
-  @Test
-  @Tag("PING-09")
-  void whenInputFnEndsOnNoThreadPingIs503() throws Exception {
-    var handler = new FakeWedgedHandler("inputFn");
-    try (var server = start(handler)) {
-      var wedged = wedge(server, handler, 32);
-      assertThat(wedged).allSatisfy(caller -> assertThat(caller.get().statusCode()).isEqualTo(504));
-      // Some of their threads are replaced.
-      await()
-          .untilAsserted(
-              () ->
-                  assertThat(server.get("/metrics").body())
-                      .contains("berth_stuck_hooks{model=\"model\"} 32.0"));
-      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-      assertServes(server);
+    @Test
+    @Tag("PING-09")
+    void whenInputFnEndsOnNoThreadPingIs503() throws Exception {
+        var handler = new FakeWedgedHandler("inputFn");
+        try (var server = start(handler)) {
+            var wedged = wedge(server, handler, 32);
+            assertThat(wedged)
+                    .allSatisfy(caller -> assertThat(caller.get().statusCode()).isEqualTo(504));
+            // Some of their threads are replaced.
+            await().untilAsserted(() ->
+                    assertThat(server.get("/metrics").body()).contains("berth_stuck_hooks{model=\"model\"} 32.0"));
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+            assertServes(server);
 
-      var more = wedge(server, handler, 40);
-      assertThat(more).allSatisfy(caller -> assertThat(caller.get().statusCode()).isEqualTo(504));
-      await().untilAsserted(() -> assertThat(server.get("/ping").statusCode()).isEqualTo(503));
+            var more = wedge(server, handler, 40);
+            assertThat(more)
+                    .allSatisfy(caller -> assertThat(caller.get().statusCode()).isEqualTo(504));
+            await().untilAsserted(
+                            () -> assertThat(server.get("/ping").statusCode()).isEqualTo(503));
 
-      handler.end.countDown();
-      await().untilAsserted(() -> assertThat(server.get("/ping").statusCode()).isEqualTo(200));
-      assertServes(server);
+            handler.end.countDown();
+            await().untilAsserted(
+                            () -> assertThat(server.get("/ping").statusCode()).isEqualTo(200));
+            assertServes(server);
+        }
     }
-  }
 
-  /// @param hooks how many are to hang, those before included
-  private static List<CompletableFuture<HttpResponse<String>>> wedge(
-      TestServer server, FakeWedgedHandler handler, int hooks) {
-    return TestServer.hang(hooks, handler.wedged::get, () -> server.invokeAsync("wedge"));
-  }
+    /// @param hooks how many are to hang, those before included
+    private static List<CompletableFuture<HttpResponse<String>>> wedge(
+            TestServer server, FakeWedgedHandler handler, int hooks) {
+        return TestServer.hang(hooks, handler.wedged::get, () -> server.invokeAsync("wedge"));
+    }
 
-  private static void assertServes(TestServer server) {
-    await().untilAsserted(() -> assertThat(server.invoke("fine").body()).isEqualTo("FINE"));
-  }
+    private static void assertServes(TestServer server) {
+        await().untilAsserted(() -> assertThat(server.invoke("fine").body()).isEqualTo("FINE"));
+    }
 
-  private static TestServer start(TextHandler handler) throws Exception {
-    return TestServer.with(handler)
-        .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2")
-        .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2")
-        .set("BERTH_STUCK_SECONDS", "1")
-        .start();
-  }
+    private static TestServer start(TextHandler handler) throws Exception {
+        return TestServer.with(handler)
+                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "2")
+                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2")
+                .set("BERTH_STUCK_SECONDS", "1")
+                .start();
+    }
 }

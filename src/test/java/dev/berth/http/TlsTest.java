@@ -47,265 +47,242 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(300)
 class TlsTest {
 
-  @TempDir private static Path directory;
+    @TempDir
+    private static Path directory;
 
-  private static TestCertificate rsa;
-  private static TestCertificate another;
-  private static TestCertificate ec;
-  private static TestServer server;
+    private static TestCertificate rsa;
+    private static TestCertificate another;
+    private static TestCertificate ec;
+    private static TestServer server;
 
-  @BeforeAll
-  static void start() throws Exception {
-    rsa = TestCertificate.of("RSA", directory);
-    another = TestCertificate.of("RSA", directory);
-    ec = TestCertificate.of("EC", directory);
-    server = server(file("rsa.crt", rsa.pem()), file("rsa.key", rsa.keyPem()));
-  }
-
-  private static TestServer server(Path certificate, Path key) throws Exception {
-    return TestServer.with(new TextHandler())
-        .set("BERTH_GRPC_PORT", "0")
-        .set("BERTH_TLS_CERTIFICATE", certificate.toString())
-        .set("BERTH_TLS_KEY", key.toString())
-        .start();
-  }
-
-  private static Path file(String name, String text) throws IOException {
-    return Files.writeString(directory.resolve(name), text);
-  }
-
-  @AfterAll
-  static void stop() throws Exception {
-    server.close();
-  }
-
-  private static HttpResponse<String> ask(SSLContext trusted, int port) throws Exception {
-    try (var client = HttpClient.newBuilder().sslContext(trusted).version(Version.HTTP_2).build()) {
-      return client.send(
-          HttpRequest.newBuilder(URI.create("https://localhost:%d/invocations".formatted(port)))
-              .header("Accept", "text/plain")
-              .POST(BodyPublishers.ofString("ab\nc"))
-              .build(),
-          BodyHandlers.ofString());
+    @BeforeAll
+    static void start() throws Exception {
+        rsa = TestCertificate.of("RSA", directory);
+        another = TestCertificate.of("RSA", directory);
+        ec = TestCertificate.of("EC", directory);
+        server = server(file("rsa.crt", rsa.pem()), file("rsa.key", rsa.keyPem()));
     }
-  }
 
-  @Test
-  void thePortOfHttpAndThatOfGrpcSpeakTls() throws Exception {
-    var http = ask(rsa.trusted(), server.port());
-    assertThat(http.body()).isEqualTo("AB\nC");
-    assertThat(http.version()).isEqualTo(Version.HTTP_1_1);
-    int grpcPort = server.server().grpcPort().orElseThrow();
-    var overHttp2 = ask(rsa.trusted(), grpcPort);
-    assertThat(overHttp2.body()).isEqualTo("AB\nC");
-    assertThat(overHttp2.version()).isEqualTo(Version.HTTP_2);
-    try (var client = new GrpcClient(grpcPort, rsa.trusted())) {
-      assertThat(client.call("ServerLive", "").toString()).isEqualTo("live: true\n");
+    private static TestServer server(Path certificate, Path key) throws Exception {
+        return TestServer.with(new TextHandler())
+                .set("BERTH_GRPC_PORT", "0")
+                .set("BERTH_TLS_CERTIFICATE", certificate.toString())
+                .set("BERTH_TLS_KEY", key.toString())
+                .start();
     }
-  }
 
-  @Test
-  void socketsOpenOverTls() throws Exception {
-    var received = new CompletableFuture<String>();
-    try (var client = HttpClient.newBuilder().sslContext(rsa.trusted()).build()) {
-      var socket =
-          client
-              .newWebSocketBuilder()
-              .buildAsync(
-                  URI.create(
-                      "wss://localhost:%d%s"
-                          .formatted(server.port(), "/invocations-bidirectional-stream")),
-                  new WebSocket.Listener() {
-                    @Override
-                    public CompletionStage<?> onText(
-                        WebSocket of, CharSequence data, boolean last) {
-                      received.complete(data.toString());
-                      return null;
-                    }
-                  })
-              .join();
-      socket.sendText("ab", true).join();
-      assertThat(received.get()).isEqualTo("AB");
-      socket.abort();
+    private static Path file(String name, String text) throws IOException {
+        return Files.writeString(directory.resolve(name), text);
     }
-  }
 
-  @Test
-  void whoTrustsAnotherCertificateComesNoFurther() {
-    assertThatThrownBy(() -> ask(another.trusted(), server.port()))
-        .isInstanceOf(SSLHandshakeException.class);
-  }
-
-  /// A platform's checks, and the server's own, know of no certificate.
-  @Test
-  void withoutTlsOnlyHealthChecksAreAnswered() throws Exception {
-    assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-    assertThat(server.get("/v2/health/live").statusCode()).isEqualTo(200);
-    for (var response : new HttpResponse<?>[] {server.invoke("ab"), server.get("/metrics")}) {
-      assertThat(response.statusCode()).isEqualTo(400);
-      assertThat(response.body().toString())
-          .contains("found a request without TLS, expected https");
+    @AfterAll
+    static void stop() throws Exception {
+        server.close();
     }
-    try (var plain = new GrpcClient(server.server().grpcPort().orElseThrow())) {
-      assertThatThrownBy(() -> plain.call("ServerLive", "")).hasMessageContaining("UNAVAILABLE");
+
+    private static HttpResponse<String> ask(SSLContext trusted, int port) throws Exception {
+        try (var client = HttpClient.newBuilder()
+                .sslContext(trusted)
+                .version(Version.HTTP_2)
+                .build()) {
+            return client.send(
+                    HttpRequest.newBuilder(URI.create("https://localhost:%d/invocations".formatted(port)))
+                            .header("Accept", "text/plain")
+                            .POST(BodyPublishers.ofString("ab\nc"))
+                            .build(),
+                    BodyHandlers.ofString());
+        }
     }
-  }
 
-  @Test
-  void aConnectionThatSaysNothingIsClosed() throws Exception {
-    try (var silent = new RawConnection(server.port());
-        var half = new RawConnection(server.port());
-        var open =
-            (SSLSocket) rsa.trusted().getSocketFactory().createSocket("localhost", server.port())) {
-      // The beginning of a handshake.
-      half.send(new byte[] {0x16, 3});
-      open.startHandshake();
-      assertThat(silent.readAll()).isEmpty();
-      assertThat(half.readAll()).isEmpty();
-      assertThat(open.getInputStream().read()).isNegative();
+    @Test
+    void thePortOfHttpAndThatOfGrpcSpeakTls() throws Exception {
+        var http = ask(rsa.trusted(), server.port());
+        assertThat(http.body()).isEqualTo("AB\nC");
+        assertThat(http.version()).isEqualTo(Version.HTTP_1_1);
+        int grpcPort = server.server().grpcPort().orElseThrow();
+        var overHttp2 = ask(rsa.trusted(), grpcPort);
+        assertThat(overHttp2.body()).isEqualTo("AB\nC");
+        assertThat(overHttp2.version()).isEqualTo(Version.HTTP_2);
+        try (var client = new GrpcClient(grpcPort, rsa.trusted())) {
+            assertThat(client.call("ServerLive", "").toString()).isEqualTo("live: true\n");
+        }
     }
-  }
 
-  /// To sign costs more than anything else of a connection.
-  @Test
-  void aHandshakeWhoseClientHasGoneIsNotComputed() throws Exception {
-    for (int port : List.of(server.port(), server.server().grpcPort().orElseThrow())) {
-      try (var gone = new RawConnection(port)) {
-        gone.send(clientHello());
-        gone.socket().shutdownOutput();
-        assertThat(gone.readAll()).doesNotStartWith("\u0016");
-      }
+    @Test
+    void socketsOpenOverTls() throws Exception {
+        var received = new CompletableFuture<String>();
+        try (var client = HttpClient.newBuilder().sslContext(rsa.trusted()).build()) {
+            var socket = client.newWebSocketBuilder()
+                    .buildAsync(
+                            URI.create("wss://localhost:%d%s"
+                                    .formatted(server.port(), "/invocations-bidirectional-stream")),
+                            new WebSocket.Listener() {
+                                @Override
+                                public CompletionStage<?> onText(WebSocket of, CharSequence data, boolean last) {
+                                    received.complete(data.toString());
+                                    return null;
+                                }
+                            })
+                    .join();
+            socket.sendText("ab", true).join();
+            assertThat(received.get()).isEqualTo("AB");
+            socket.abort();
+        }
     }
-  }
 
-  @Test
-  void heldHandshakesKeepNobodyOut() throws Exception {
-    var hello = clientHello();
-    var held = new ArrayList<RawConnection>();
-    try {
-      for (int i = 0; i < 16; i++) {
-        held.add(new RawConnection(server.port()).send(hello));
-      }
-      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-      assertThat(ask(rsa.trusted(), server.port()).body()).isEqualTo("AB\nC");
-      for (var half : held) {
-        // An answer or, where that has taken too long, an end.
-        assertThat(half.socket().getInputStream().read()).isIn(0x16, -1);
-      }
-    } finally {
-      for (var half : held) {
-        half.close();
-      }
+    @Test
+    void whoTrustsAnotherCertificateComesNoFurther() {
+        assertThatThrownBy(() -> ask(another.trusted(), server.port())).isInstanceOf(SSLHandshakeException.class);
     }
-  }
 
-  private static byte[] clientHello() throws Exception {
-    var engine = rsa.trusted().createSSLEngine("localhost", 0);
-    engine.setUseClientMode(true);
-    var hello = ByteBuffer.allocate(engine.getSession().getPacketBufferSize());
-    engine.wrap(ByteBuffer.allocate(0), hello);
-    return Arrays.copyOf(hello.array(), hello.position());
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"RSA", "EC", "Ed25519"})
-  void keysOfEachKindAndFormAreRead(String algorithm) throws Exception {
-    var made = algorithm.equals("RSA") ? rsa : TestCertificate.of(algorithm, directory);
-    var certificate = file(algorithm + ".crt", made.pem());
-    var key =
-        file(
-            algorithm + ".key",
-            algorithm.equals("Ed25519") ? made.keyPem() : made.traditionalKeyPem());
-    try (var another = server(certificate, key)) {
-      assertThat(ask(made.trusted(), another.port()).body()).isEqualTo("AB\nC");
+    /// A platform's checks, and the server's own, know of no certificate.
+    @Test
+    void withoutTlsOnlyHealthChecksAreAnswered() throws Exception {
+        assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+        assertThat(server.get("/v2/health/live").statusCode()).isEqualTo(200);
+        for (var response : new HttpResponse<?>[] {server.invoke("ab"), server.get("/metrics")}) {
+            assertThat(response.statusCode()).isEqualTo(400);
+            assertThat(response.body().toString()).contains("found a request without TLS, expected https");
+        }
+        try (var plain = new GrpcClient(server.server().grpcPort().orElseThrow())) {
+            assertThatThrownBy(() -> plain.call("ServerLive", "")).hasMessageContaining("UNAVAILABLE");
+        }
     }
-  }
 
-  @Test
-  void filesThatChangeAreTakenAndWrongOnesAreNot() throws Exception {
-    var certificate = file("changing.crt", rsa.pem());
-    var key = file("changing.key", rsa.keyPem());
-    try (var log = new CapturedLog();
-        var changing = server(certificate, key)) {
-      Files.writeString(certificate, ec.pem());
-      await()
-          .until(
-              () ->
-                  log.text()
-                      .contains(
-                          "the certificate before stays in use: tls-key: found what is no EC key in "
-                              + key));
-      assertThat(ask(rsa.trusted(), changing.port()).body()).isEqualTo("AB\nC");
-      Files.writeString(key, ec.keyPem());
-      await().until(() -> log.text().contains(certificate + " has changed"));
-      assertThat(ask(ec.trusted(), changing.port()).body()).isEqualTo("AB\nC");
-      await()
-          .untilAsserted(
-              () ->
-                  assertThat(
-                          ask(ec.trusted(), changing.server().grpcPort().orElseThrow()).version())
-                      .isEqualTo(Version.HTTP_2));
-      Files.delete(key);
-      await().until(() -> log.text().contains("tls-key: found what can't be read in " + key));
-      assertThat(ask(ec.trusted(), changing.port()).body()).isEqualTo("AB\nC");
+    @Test
+    void aConnectionThatSaysNothingIsClosed() throws Exception {
+        try (var silent = new RawConnection(server.port());
+                var half = new RawConnection(server.port());
+                var open = (SSLSocket) rsa.trusted().getSocketFactory().createSocket("localhost", server.port())) {
+            // The beginning of a handshake.
+            half.send(new byte[] {0x16, 3});
+            open.startHandshake();
+            assertThat(silent.readAll()).isEmpty();
+            assertThat(half.readAll()).isEmpty();
+            assertThat(open.getInputStream().read()).isNegative();
+        }
     }
-  }
 
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "rsa.crt     |             | tls-certificate, tls-key: found one of them, expected both or none",
-        "            | rsa.key     | tls-certificate, tls-key: found one of them, expected both or none",
-        "nope.crt    | rsa.key     | BERTH_TLS_CERTIFICATE: found ~nope.crt~, expected a file that exists",
-        "rsa.key     | rsa.key     | tls-certificate: found no certificate in rsa.key, expected a chain of X.509 certificates in PEM",
-        "broken.crt  | rsa.key     | tls-certificate: found no certificate in broken.crt, expected a chain",
-        "two.crt     | rsa.key     | tls-certificate: found certificates that are no chain in two.crt, expected a chain",
-        "empty       | rsa.key     | tls-certificate: found no certificate in empty, expected a chain",
-        "rsa.crt     | rsa.crt     | tls-key: found no private key without a password in rsa.crt, expected the private key of the certificate in PEM",
-        "rsa.crt     | another.key | tls-key: found the key of another certificate in another.key, expected",
-        "rsa.crt     | ec.key      | tls-key: found what is no RSA key in ec.key, expected",
-        "rsa.crt     | broken.key  | tls-key: found what is no RSA key in broken.key, expected"
-      })
-  void whatIsWrongStopsTheStartWithOneSentence(String certificate, String key, String problem)
-      throws Exception {
-    file("rsa.crt", rsa.pem());
-    file("two.crt", rsa.pem() + rsa.pem());
-    file("empty", "");
-    file("another.key", another.keyPem());
-    file("ec.key", ec.keyPem());
-    file("broken.key", "-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----\n");
-    file("broken.crt", "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n");
-    var environment = new HashMap<String, String>();
-    environment.put("BERTH_MODEL_DIR", TestServer.SAMPLE_ARTIFACT.toString());
-    Map.of(
-            "BERTH_TLS_CERTIFICATE",
-            certificate == null ? "" : certificate,
-            "BERTH_TLS_KEY",
-            key == null ? "" : key)
-        .forEach(
-            (name, value) ->
-                environment.put(name, value.isEmpty() ? "" : directory.resolve(value).toString()));
-    assertThatThrownBy(() -> Configuration.read(environment, Map.of(), Path.of(".")))
-        .isInstanceOfSatisfying(
-            ConfigurationException.class,
-            e ->
-                assertThat(e.problems())
-                    .anySatisfy(
-                        said ->
-                            assertThat(said.replace(directory + "/", ""))
-                                .startsWith(problem.replace('~', '"'))));
-  }
+    /// To sign costs more than anything else of a connection.
+    @Test
+    void aHandshakeWhoseClientHasGoneIsNotComputed() throws Exception {
+        for (int port : List.of(server.port(), server.server().grpcPort().orElseThrow())) {
+            try (var gone = new RawConnection(port)) {
+                gone.send(clientHello());
+                gone.socket().shutdownOutput();
+                assertThat(gone.readAll()).doesNotStartWith("\u0016");
+            }
+        }
+    }
 
-  @Test
-  void asynchronousInvocationsNeedAServerWithoutTls() throws Exception {
-    var environment =
-        Map.of(
-            "BERTH_MODEL_DIR", TestServer.SAMPLE_ARTIFACT.toString(),
-            "BERTH_TLS_CERTIFICATE", file("rsa.crt", rsa.pem()).toString(),
-            "BERTH_TLS_KEY", file("rsa.key", rsa.keyPem()).toString(),
-            "BERTH_ASYNC_OUTPUT", directory.toString());
-    assertThatThrownBy(() -> Configuration.read(environment, Map.of(), Path.of(".")))
-        .hasMessageContaining("async-output: found it beside tls-certificate");
-  }
+    @Test
+    void heldHandshakesKeepNobodyOut() throws Exception {
+        var hello = clientHello();
+        var held = new ArrayList<RawConnection>();
+        try {
+            for (int i = 0; i < 16; i++) {
+                held.add(new RawConnection(server.port()).send(hello));
+            }
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+            assertThat(ask(rsa.trusted(), server.port()).body()).isEqualTo("AB\nC");
+            for (var half : held) {
+                // An answer or, where that has taken too long, an end.
+                assertThat(half.socket().getInputStream().read()).isIn(0x16, -1);
+            }
+        } finally {
+            for (var half : held) {
+                half.close();
+            }
+        }
+    }
+
+    private static byte[] clientHello() throws Exception {
+        var engine = rsa.trusted().createSSLEngine("localhost", 0);
+        engine.setUseClientMode(true);
+        var hello = ByteBuffer.allocate(engine.getSession().getPacketBufferSize());
+        engine.wrap(ByteBuffer.allocate(0), hello);
+        return Arrays.copyOf(hello.array(), hello.position());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"RSA", "EC", "Ed25519"})
+    void keysOfEachKindAndFormAreRead(String algorithm) throws Exception {
+        var made = algorithm.equals("RSA") ? rsa : TestCertificate.of(algorithm, directory);
+        var certificate = file(algorithm + ".crt", made.pem());
+        var key = file(algorithm + ".key", algorithm.equals("Ed25519") ? made.keyPem() : made.traditionalKeyPem());
+        try (var another = server(certificate, key)) {
+            assertThat(ask(made.trusted(), another.port()).body()).isEqualTo("AB\nC");
+        }
+    }
+
+    @Test
+    void filesThatChangeAreTakenAndWrongOnesAreNot() throws Exception {
+        var certificate = file("changing.crt", rsa.pem());
+        var key = file("changing.key", rsa.keyPem());
+        try (var log = new CapturedLog();
+                var changing = server(certificate, key)) {
+            Files.writeString(certificate, ec.pem());
+            await().until(() -> log.text()
+                    .contains("the certificate before stays in use: tls-key: found what is no EC key in " + key));
+            assertThat(ask(rsa.trusted(), changing.port()).body()).isEqualTo("AB\nC");
+            Files.writeString(key, ec.keyPem());
+            await().until(() -> log.text().contains(certificate + " has changed"));
+            assertThat(ask(ec.trusted(), changing.port()).body()).isEqualTo("AB\nC");
+            await().untilAsserted(() -> assertThat(
+                            ask(ec.trusted(), changing.server().grpcPort().orElseThrow())
+                                    .version())
+                    .isEqualTo(Version.HTTP_2));
+            Files.delete(key);
+            await().until(() -> log.text().contains("tls-key: found what can't be read in " + key));
+            assertThat(ask(ec.trusted(), changing.port()).body()).isEqualTo("AB\nC");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "rsa.crt     |             | tls-certificate, tls-key: found one of them, expected both or none",
+                "            | rsa.key     | tls-certificate, tls-key: found one of them, expected both or none",
+                "nope.crt    | rsa.key     | BERTH_TLS_CERTIFICATE: found ~nope.crt~, expected a file that exists",
+                "rsa.key     | rsa.key     | tls-certificate: found no certificate in rsa.key, expected a chain of X.509 certificates in PEM",
+                "broken.crt  | rsa.key     | tls-certificate: found no certificate in broken.crt, expected a chain",
+                "two.crt     | rsa.key     | tls-certificate: found certificates that are no chain in two.crt, expected a chain",
+                "empty       | rsa.key     | tls-certificate: found no certificate in empty, expected a chain",
+                "rsa.crt     | rsa.crt     | tls-key: found no private key without a password in rsa.crt, expected the private key of the certificate in PEM",
+                "rsa.crt     | another.key | tls-key: found the key of another certificate in another.key, expected",
+                "rsa.crt     | ec.key      | tls-key: found what is no RSA key in ec.key, expected",
+                "rsa.crt     | broken.key  | tls-key: found what is no RSA key in broken.key, expected"
+            })
+    void whatIsWrongStopsTheStartWithOneSentence(String certificate, String key, String problem) throws Exception {
+        file("rsa.crt", rsa.pem());
+        file("two.crt", rsa.pem() + rsa.pem());
+        file("empty", "");
+        file("another.key", another.keyPem());
+        file("ec.key", ec.keyPem());
+        file("broken.key", "-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----\n");
+        file("broken.crt", "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n");
+        var environment = new HashMap<String, String>();
+        environment.put("BERTH_MODEL_DIR", TestServer.SAMPLE_ARTIFACT.toString());
+        Map.of("BERTH_TLS_CERTIFICATE", certificate == null ? "" : certificate, "BERTH_TLS_KEY", key == null ? "" : key)
+                .forEach((name, value) -> environment.put(
+                        name, value.isEmpty() ? "" : directory.resolve(value).toString()));
+        assertThatThrownBy(() -> Configuration.read(environment, Map.of(), Path.of(".")))
+                .isInstanceOfSatisfying(
+                        ConfigurationException.class,
+                        e -> assertThat(e.problems())
+                                .anySatisfy(said -> assertThat(said.replace(directory + "/", ""))
+                                        .startsWith(problem.replace('~', '"'))));
+    }
+
+    @Test
+    void asynchronousInvocationsNeedAServerWithoutTls() throws Exception {
+        var environment = Map.of(
+                "BERTH_MODEL_DIR", TestServer.SAMPLE_ARTIFACT.toString(),
+                "BERTH_TLS_CERTIFICATE", file("rsa.crt", rsa.pem()).toString(),
+                "BERTH_TLS_KEY", file("rsa.key", rsa.keyPem()).toString(),
+                "BERTH_ASYNC_OUTPUT", directory.toString());
+        assertThatThrownBy(() -> Configuration.read(environment, Map.of(), Path.of(".")))
+                .hasMessageContaining("async-output: found it beside tls-certificate");
+    }
 }

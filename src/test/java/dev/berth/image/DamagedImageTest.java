@@ -21,240 +21,231 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// said so.
 class DamagedImageTest {
 
-  private static final int FEW_PIXELS = 100_000;
+    private static final int FEW_PIXELS = 100_000;
 
-  private static byte[] bytes(String name) throws IOException {
-    return Files.readAllBytes(Path.of("src/test/resources/images", name));
-  }
-
-  private static void assertRefused(byte[] bytes, String message) {
-    assertThatThrownBy(() -> Image.read(bytes))
-        .isInstanceOf(BadInputException.class)
-        .hasMessage("image: " + message);
-  }
-
-  private static byte[] ascii(String text) {
-    return text.getBytes(StandardCharsets.ISO_8859_1);
-  }
-
-  /// The bytes with others from an offset on.
-  private static byte[] patched(byte[] bytes, int at, int... values) {
-    var patched = bytes.clone();
-    for (int i = 0; i < values.length; i++) {
-      patched[at + i] = (byte) values[i];
+    private static byte[] bytes(String name) throws IOException {
+        return Files.readAllBytes(Path.of("src/test/resources/images", name));
     }
-    return patched;
-  }
 
-  private static int indexOf(byte[] bytes, String text) {
-    return new String(bytes, StandardCharsets.ISO_8859_1).indexOf(text);
-  }
-
-  @Test
-  void whatIsNoPictureIsRefusedWithItsFirstBytes() {
-    assertRefused(new byte[0], "found no bytes, expected JPEG, PNG, GIF, BMP or WebP");
-    assertRefused(
-        ascii("%PDF-1.7 and so on"),
-        "found the text \"%PDF-1.7 and…\", expected JPEG, PNG, GIF, BMP or WebP");
-    assertRefused(ascii("a\tb\n"), "found the text \"a b \", expected JPEG, PNG, GIF, BMP or WebP");
-    assertRefused(
-        ascii("II*\0"), "found the first bytes 49 49 2a 00, expected JPEG, PNG, GIF, BMP or WebP");
-    assertRefused(ascii("GIF89a"), "found 6 bytes that end too early, expected a whole picture");
-    assertRefused(ascii("BM"), "found 2 bytes that end too early, expected a whole picture");
-  }
-
-  @Test
-  void aPictureThatIsTooLargeIsNotDecoded() throws Exception {
-    var png = bytes("rgb.png");
-    ByteBuffer.wrap(png).putInt(16, 20_000).putInt(20, 20_000).putInt(29, checksum(png, 12, 17));
-    assertRefused(png, "found 20000 x 20000 pixels, expected at most " + Pixels.MOST);
-    assertThatThrownBy(() -> Image.read(bytes("rgb.png"), 142))
-        .hasMessage("image: found 13 x 11 pixels, expected at most 142");
-    assertThat(Image.read(bytes("rgb.png"), 143).width()).isEqualTo(13);
-  }
-
-  @Test
-  void aPictureWithoutPixelsIsRefused() throws Exception {
-    var jpeg = bytes("baseline.jpg");
-    int frame = indexOf(jpeg, "\u00ff\u00c0");
-    assertRefused(patched(jpeg, frame + 5, 0, 0), "found 13 x 0 pixels, expected at least one");
-    assertRefused(
-        patched(bytes("rgb.bmp"), 18, 0, 0, 0, 0), "found 0 x 11 pixels, expected at least one");
-    assertRefused(
-        patched(bytes("rgb.bmp"), 22, 0, 0, 0, 0x80),
-        "found 13 x -2147483648 pixels, expected at least one");
-  }
-
-  @Test
-  void aPictureTooThinForItsSizeIsRefused() {
-    var thin = new Image(1, 1_000_000, new byte[3_000_000]);
-    assertThatThrownBy(() -> thin.resizeShorterSide(256))
-        .isInstanceOf(BadInputException.class)
-        .hasMessage("image: found 256000000 x 256 pixels, expected at most " + Pixels.MOST);
-  }
-
-  @Test
-  void halfAFileIsRefused() throws Exception {
-    assertRefused(half("baseline.jpg"), "JPEG segment at offset 395: found 12 bytes, expected 31");
-    assertRefused(
-        Arrays.copyOf(bytes("baseline.jpg"), bytes("baseline.jpg").length - 2),
-        "found the end of %d bytes within a JPEG, expected an end marker"
-            .formatted(bytes("baseline.jpg").length - 2));
-    assertRefused(half("photo.png"), "PNG chunk at offset 33: found 772 bytes, expected 1565");
-    assertRefused(
-        half("still.gif"), "found 479 bytes that end too early, expected a whole picture");
-    assertRefused(half("rgb.bmp"), "found damaged bytes, expected a whole picture");
-    assertRefused(half("lossy.webp"), "WebP chunk at offset 0: found 88 bytes, expected 176");
-  }
-
-  private static byte[] half(String name) throws IOException {
-    var bytes = bytes(name);
-    return Arrays.copyOf(bytes, bytes.length / 2);
-  }
-
-  @Test
-  void whatADecoderSaysOfDamageIsHandedOn() throws Exception {
-    var png = bytes("rgb.png");
-    int data = indexOf(png, "IDAT");
-    assertRefused(
-        patched(png, data + 10, 0, 1, 2),
-        "PNG chunk at offset %d: found bytes that do not match their checksum".formatted(data - 4));
-    int length = ByteBuffer.wrap(png).getInt(data - 4);
-    var consistent = patched(png, data + 4, 1, 2, 3);
-    ByteBuffer.wrap(consistent).putInt(data + 4 + length, checksum(consistent, data, length + 4));
-    assertRefused(
-        consistent, "found damaged bytes (incorrect header check), expected a whole picture");
-    var webp = bytes("lossless.webp");
-    assertRefused(
-        patched(webp, indexOf(webp, "VP8L") + 8, 0),
-        "found damaged bytes (Invalid WebP data), expected a whole picture");
-  }
-
-  /// Such as that of the division by a red mask of no bits, which the fuzzer found.
-  @Test
-  void namesOfExceptionsAreNotHandedOn() throws Exception {
-    var noRed = patched(bytes("16-bits.bmp"), 54, 0, 0, 0, 0, 0, 0xf8, 0, 0, 0xe0, 7, 0, 0);
-    assertThatThrownBy(() -> Image.read(noRed))
-        .isInstanceOf(BadInputException.class)
-        .hasMessage("image: found damaged bytes, expected a whole picture")
-        .hasRootCauseInstanceOf(ArithmeticException.class);
-  }
-
-  @Test
-  void kindsOfJpegThatAreNotReadAreNamed() throws Exception {
-    var jpeg = bytes("baseline.jpg");
-    int frame = indexOf(jpeg, "\u00ff\u00c0");
-    assertRefused(
-        patched(jpeg, frame + 1, 0xc9),
-        "offset %d: found lossless or arithmetic JPEG (0xc9), expected baseline or progressive"
-            .formatted(frame + 2));
-    assertRefused(patched(jpeg, frame + 4, 12), "found a JPEG of 12 bits, expected 8");
-    assertRefused(patched(jpeg, frame + 9, 2), "found a JPEG of 2 components, expected 1, 3 or 4");
-    assertRefused(patched(jpeg, frame + 1, 0xfe), "found a JPEG without a picture");
-    var twoFrames =
-        concat(Arrays.copyOf(jpeg, frame + 19), Arrays.copyOfRange(jpeg, frame, jpeg.length));
-    assertRefused(twoFrames, "found a JPEG of several frames, expected one");
-  }
-
-  @Test
-  void manyScansOfOneJpegAreRefused() throws Exception {
-    var jpeg = bytes("baseline.jpg");
-    int scan = indexOf(jpeg, "\u00ff\u00da");
-    var scans = new byte[101][];
-    Arrays.fill(scans, Arrays.copyOfRange(jpeg, scan, jpeg.length - 2));
-    assertRefused(
-        concat(Arrays.copyOf(jpeg, scan), concat(scans)), "found a JPEG of more than 100 scans");
-  }
-
-  @Test
-  void filesWithoutAPictureAreRefused() throws Exception {
-    assertRefused(ascii("GIF89a\1\0\1\0\0\0\0;"), "found a GIF without a picture");
-    assertRefused(ascii("RIFF\4\0\0\0WEBP"), "found a WebP without a picture");
-    var animation = bytes("animated.webp");
-    assertRefused(
-        patched(animation, indexOf(animation, "VP8L"), 'X'), "found a WebP without a picture");
-    assertRefused(
-        patched(animation, indexOf(animation, "ANMF") + 8, 200),
-        "found a WebP frame that leaves its canvas of 20 x 15");
-  }
-
-  /// The JDK would hand them to whatever decoder it finds.
-  @Test
-  void picturesWithinBitmapsAreRefused() throws Exception {
-    assertRefused(
-        patched(bytes("rgb.bmp"), 30, 4), "BMP header: found the compression 4, expected 0 to 3");
-  }
-
-  @ParameterizedTest
-  @Tag("slow")
-  @ValueSource(
-      strings = {
-        "baseline.jpg",
-        "progressive.jpg",
-        "ycck.jpg",
-        "orientation-6.jpg",
-        "palette.png",
-        "rgb-interlaced.png",
-        "orientation-6.png",
-        "interlaced.gif",
-        "larger-screen.gif",
-        "rgb.bmp",
-        "16-bits.bmp",
-        "run-lengths.bmp",
-        "lossy.webp",
-        "lossless.webp",
-        "animated.webp"
-      })
-  void damageOfAnyKindGivesAPictureOrIsTheCallersFault(String name) throws Exception {
-    var bytes = bytes(name);
-    for (int length = 0; length < bytes.length; length++) {
-      readOrRefuse(Arrays.copyOf(bytes, length));
+    private static void assertRefused(byte[] bytes, String message) {
+        assertThatThrownBy(() -> Image.read(bytes))
+                .isInstanceOf(BadInputException.class)
+                .hasMessage("image: " + message);
     }
-    var random = new Random(1);
-    for (int at = 0; at < bytes.length; at++) {
-      readOrRefuse(patched(bytes, at, 0));
-      readOrRefuse(patched(bytes, at, 255));
-      readOrRefuse(withChecksums(patched(bytes, at, random.nextInt(256))));
-    }
-  }
 
-  private static void readOrRefuse(byte[] bytes) {
-    try {
-      assertThat(Image.read(bytes, FEW_PIXELS).width()).isPositive();
-    } catch (BadInputException e) {
-      assertThat(e.getMessage()).startsWith("image: ").hasSizeLessThan(160);
+    private static byte[] ascii(String text) {
+        return text.getBytes(StandardCharsets.ISO_8859_1);
     }
-  }
 
-  /// Otherwise nothing that is wrong with a PNG would reach its decoder.
-  private static byte[] withChecksums(byte[] bytes) {
-    if (indexOf(bytes, "PNG") != 1) {
-      return bytes;
+    /// The bytes with others from an offset on.
+    private static byte[] patched(byte[] bytes, int at, int... values) {
+        var patched = bytes.clone();
+        for (int i = 0; i < values.length; i++) {
+            patched[at + i] = (byte) values[i];
+        }
+        return patched;
     }
-    var in = ByteBuffer.wrap(bytes);
-    int at = 8;
-    while (at + 12 <= bytes.length) {
-      int length = in.getInt(at);
-      if (length < 0 || length > bytes.length - at - 12) {
-        break;
-      }
-      in.putInt(at + 8 + length, checksum(bytes, at + 4, length + 4));
-      at += length + 12;
-    }
-    return bytes;
-  }
 
-  private static int checksum(byte[] bytes, int at, int length) {
-    var checksum = new CRC32();
-    checksum.update(bytes, at, length);
-    return (int) checksum.getValue();
-  }
-
-  private static byte[] concat(byte[]... parts) {
-    var all = ByteBuffer.allocate(Arrays.stream(parts).mapToInt(part -> part.length).sum());
-    for (var part : parts) {
-      all.put(part);
+    private static int indexOf(byte[] bytes, String text) {
+        return new String(bytes, StandardCharsets.ISO_8859_1).indexOf(text);
     }
-    return all.array();
-  }
+
+    @Test
+    void whatIsNoPictureIsRefusedWithItsFirstBytes() {
+        assertRefused(new byte[0], "found no bytes, expected JPEG, PNG, GIF, BMP or WebP");
+        assertRefused(
+                ascii("%PDF-1.7 and so on"), "found the text \"%PDF-1.7 and…\", expected JPEG, PNG, GIF, BMP or WebP");
+        assertRefused(ascii("a\tb\n"), "found the text \"a b \", expected JPEG, PNG, GIF, BMP or WebP");
+        assertRefused(ascii("II*\0"), "found the first bytes 49 49 2a 00, expected JPEG, PNG, GIF, BMP or WebP");
+        assertRefused(ascii("GIF89a"), "found 6 bytes that end too early, expected a whole picture");
+        assertRefused(ascii("BM"), "found 2 bytes that end too early, expected a whole picture");
+    }
+
+    @Test
+    void aPictureThatIsTooLargeIsNotDecoded() throws Exception {
+        var png = bytes("rgb.png");
+        ByteBuffer.wrap(png).putInt(16, 20_000).putInt(20, 20_000).putInt(29, checksum(png, 12, 17));
+        assertRefused(png, "found 20000 x 20000 pixels, expected at most " + Pixels.MOST);
+        assertThatThrownBy(() -> Image.read(bytes("rgb.png"), 142))
+                .hasMessage("image: found 13 x 11 pixels, expected at most 142");
+        assertThat(Image.read(bytes("rgb.png"), 143).width()).isEqualTo(13);
+    }
+
+    @Test
+    void aPictureWithoutPixelsIsRefused() throws Exception {
+        var jpeg = bytes("baseline.jpg");
+        int frame = indexOf(jpeg, "\u00ff\u00c0");
+        assertRefused(patched(jpeg, frame + 5, 0, 0), "found 13 x 0 pixels, expected at least one");
+        assertRefused(patched(bytes("rgb.bmp"), 18, 0, 0, 0, 0), "found 0 x 11 pixels, expected at least one");
+        assertRefused(
+                patched(bytes("rgb.bmp"), 22, 0, 0, 0, 0x80), "found 13 x -2147483648 pixels, expected at least one");
+    }
+
+    @Test
+    void aPictureTooThinForItsSizeIsRefused() {
+        var thin = new Image(1, 1_000_000, new byte[3_000_000]);
+        assertThatThrownBy(() -> thin.resizeShorterSide(256))
+                .isInstanceOf(BadInputException.class)
+                .hasMessage("image: found 256000000 x 256 pixels, expected at most " + Pixels.MOST);
+    }
+
+    @Test
+    void halfAFileIsRefused() throws Exception {
+        assertRefused(half("baseline.jpg"), "JPEG segment at offset 395: found 12 bytes, expected 31");
+        assertRefused(
+                Arrays.copyOf(bytes("baseline.jpg"), bytes("baseline.jpg").length - 2),
+                "found the end of %d bytes within a JPEG, expected an end marker"
+                        .formatted(bytes("baseline.jpg").length - 2));
+        assertRefused(half("photo.png"), "PNG chunk at offset 33: found 772 bytes, expected 1565");
+        assertRefused(half("still.gif"), "found 479 bytes that end too early, expected a whole picture");
+        assertRefused(half("rgb.bmp"), "found damaged bytes, expected a whole picture");
+        assertRefused(half("lossy.webp"), "WebP chunk at offset 0: found 88 bytes, expected 176");
+    }
+
+    private static byte[] half(String name) throws IOException {
+        var bytes = bytes(name);
+        return Arrays.copyOf(bytes, bytes.length / 2);
+    }
+
+    @Test
+    void whatADecoderSaysOfDamageIsHandedOn() throws Exception {
+        var png = bytes("rgb.png");
+        int data = indexOf(png, "IDAT");
+        assertRefused(
+                patched(png, data + 10, 0, 1, 2),
+                "PNG chunk at offset %d: found bytes that do not match their checksum".formatted(data - 4));
+        int length = ByteBuffer.wrap(png).getInt(data - 4);
+        var consistent = patched(png, data + 4, 1, 2, 3);
+        ByteBuffer.wrap(consistent).putInt(data + 4 + length, checksum(consistent, data, length + 4));
+        assertRefused(consistent, "found damaged bytes (incorrect header check), expected a whole picture");
+        var webp = bytes("lossless.webp");
+        assertRefused(
+                patched(webp, indexOf(webp, "VP8L") + 8, 0),
+                "found damaged bytes (Invalid WebP data), expected a whole picture");
+    }
+
+    /// Such as that of the division by a red mask of no bits, which the fuzzer found.
+    @Test
+    void namesOfExceptionsAreNotHandedOn() throws Exception {
+        var noRed = patched(bytes("16-bits.bmp"), 54, 0, 0, 0, 0, 0, 0xf8, 0, 0, 0xe0, 7, 0, 0);
+        assertThatThrownBy(() -> Image.read(noRed))
+                .isInstanceOf(BadInputException.class)
+                .hasMessage("image: found damaged bytes, expected a whole picture")
+                .hasRootCauseInstanceOf(ArithmeticException.class);
+    }
+
+    @Test
+    void kindsOfJpegThatAreNotReadAreNamed() throws Exception {
+        var jpeg = bytes("baseline.jpg");
+        int frame = indexOf(jpeg, "\u00ff\u00c0");
+        assertRefused(
+                patched(jpeg, frame + 1, 0xc9),
+                "offset %d: found lossless or arithmetic JPEG (0xc9), expected baseline or progressive"
+                        .formatted(frame + 2));
+        assertRefused(patched(jpeg, frame + 4, 12), "found a JPEG of 12 bits, expected 8");
+        assertRefused(patched(jpeg, frame + 9, 2), "found a JPEG of 2 components, expected 1, 3 or 4");
+        assertRefused(patched(jpeg, frame + 1, 0xfe), "found a JPEG without a picture");
+        var twoFrames = concat(Arrays.copyOf(jpeg, frame + 19), Arrays.copyOfRange(jpeg, frame, jpeg.length));
+        assertRefused(twoFrames, "found a JPEG of several frames, expected one");
+    }
+
+    @Test
+    void manyScansOfOneJpegAreRefused() throws Exception {
+        var jpeg = bytes("baseline.jpg");
+        int scan = indexOf(jpeg, "\u00ff\u00da");
+        var scans = new byte[101][];
+        Arrays.fill(scans, Arrays.copyOfRange(jpeg, scan, jpeg.length - 2));
+        assertRefused(concat(Arrays.copyOf(jpeg, scan), concat(scans)), "found a JPEG of more than 100 scans");
+    }
+
+    @Test
+    void filesWithoutAPictureAreRefused() throws Exception {
+        assertRefused(ascii("GIF89a\1\0\1\0\0\0\0;"), "found a GIF without a picture");
+        assertRefused(ascii("RIFF\4\0\0\0WEBP"), "found a WebP without a picture");
+        var animation = bytes("animated.webp");
+        assertRefused(patched(animation, indexOf(animation, "VP8L"), 'X'), "found a WebP without a picture");
+        assertRefused(
+                patched(animation, indexOf(animation, "ANMF") + 8, 200),
+                "found a WebP frame that leaves its canvas of 20 x 15");
+    }
+
+    /// The JDK would hand them to whatever decoder it finds.
+    @Test
+    void picturesWithinBitmapsAreRefused() throws Exception {
+        assertRefused(patched(bytes("rgb.bmp"), 30, 4), "BMP header: found the compression 4, expected 0 to 3");
+    }
+
+    @ParameterizedTest
+    @Tag("slow")
+    @ValueSource(
+            strings = {
+                "baseline.jpg",
+                "progressive.jpg",
+                "ycck.jpg",
+                "orientation-6.jpg",
+                "palette.png",
+                "rgb-interlaced.png",
+                "orientation-6.png",
+                "interlaced.gif",
+                "larger-screen.gif",
+                "rgb.bmp",
+                "16-bits.bmp",
+                "run-lengths.bmp",
+                "lossy.webp",
+                "lossless.webp",
+                "animated.webp"
+            })
+    void damageOfAnyKindGivesAPictureOrIsTheCallersFault(String name) throws Exception {
+        var bytes = bytes(name);
+        for (int length = 0; length < bytes.length; length++) {
+            readOrRefuse(Arrays.copyOf(bytes, length));
+        }
+        var random = new Random(1);
+        for (int at = 0; at < bytes.length; at++) {
+            readOrRefuse(patched(bytes, at, 0));
+            readOrRefuse(patched(bytes, at, 255));
+            readOrRefuse(withChecksums(patched(bytes, at, random.nextInt(256))));
+        }
+    }
+
+    private static void readOrRefuse(byte[] bytes) {
+        try {
+            assertThat(Image.read(bytes, FEW_PIXELS).width()).isPositive();
+        } catch (BadInputException e) {
+            assertThat(e.getMessage()).startsWith("image: ").hasSizeLessThan(160);
+        }
+    }
+
+    /// Otherwise nothing that is wrong with a PNG would reach its decoder.
+    private static byte[] withChecksums(byte[] bytes) {
+        if (indexOf(bytes, "PNG") != 1) {
+            return bytes;
+        }
+        var in = ByteBuffer.wrap(bytes);
+        int at = 8;
+        while (at + 12 <= bytes.length) {
+            int length = in.getInt(at);
+            if (length < 0 || length > bytes.length - at - 12) {
+                break;
+            }
+            in.putInt(at + 8 + length, checksum(bytes, at + 4, length + 4));
+            at += length + 12;
+        }
+        return bytes;
+    }
+
+    private static int checksum(byte[] bytes, int at, int length) {
+        var checksum = new CRC32();
+        checksum.update(bytes, at, length);
+        return (int) checksum.getValue();
+    }
+
+    private static byte[] concat(byte[]... parts) {
+        var all = ByteBuffer.allocate(
+                Arrays.stream(parts).mapToInt(part -> part.length).sum());
+        for (var part : parts) {
+            all.put(part);
+        }
+        return all.array();
+    }
 }

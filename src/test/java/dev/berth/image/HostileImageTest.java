@@ -33,238 +33,218 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// when it is interrupted.
 class HostileImageTest {
 
-  private static final Path IMAGES = Path.of("src/test/resources/images");
+    private static final Path IMAGES = Path.of("src/test/resources/images");
 
-  private static void assertRefused(byte[] bytes, String message) {
-    assertThatThrownBy(() -> Image.read(bytes))
-        .isInstanceOf(BadInputException.class)
-        .hasMessage("image: " + message);
-  }
-
-  @Test
-  void manyPixelsInManyScansAreRefused() {
-    assertRefused(
-        HostileImages.progressiveJpeg(9990, 9990, 100),
-        "found a JPEG of 9990 x 9990 pixels in 100 scans, expected at most 600000000 in all scans");
-    assertRefused(
-        HostileImages.progressiveJpeg(3000, 3000, 67),
-        "found a JPEG of 3000 x 3000 pixels in 67 scans, expected at most 600000000 in all scans");
-  }
-
-  @Test
-  void whatCamerasMakeIsLessThanTheLimits() {
-    assertThat(Decoding.header(HostileImages.progressiveJpeg(8688, 5792, 10)).work())
-        .isEqualTo(503_208_960);
-    assertThat(Decoding.header(HostileImages.baselineJpeg(11_648, 8736, 3)).work())
-        .isEqualTo(101_756_928);
-  }
-
-  @Test
-  void manyPixelsOf16BitsAreRefused() {
-    assertRefused(
-        HostileImages.png(40_001, 1000, 16, 0, 0, false),
-        "found a PNG of 40001 x 1000 pixels of 16 bits, expected at most 40000000 of so many bits");
-  }
-
-  @Test
-  void longSidesAreRefused() {
-    assertRefused(
-        HostileImages.png(1, 1_000_001, 1, 0, 0, false),
-        "found 1 x 1000001 pixels, expected sides of at most 1000000");
-    assertRefused(
-        HostileImages.bmp(1_000_001, 1, 8),
-        "found 1000001 x 1 pixels, expected sides of at most 1000000");
-    assertThat(Image.read(HostileImages.png(1, 1_000_000, 1, 0, 0, false)).height())
-        .isEqualTo(1_000_000);
-  }
-
-  /// They are read, and take no longer than their pixels do.
-  @Test
-  void whatIsMostlyEmptyIsRead() {
-    assertBlack(HostileImages.progressiveJpeg(300, 200, 100), 128);
-    assertBlack(HostileImages.baselineJpeg(300, 200, 1), 128);
-    assertBlack(HostileImages.gifScreen(300, 200), 0);
-    assertBlack(HostileImages.gifFrame(300, 200, false), 0);
-    assertBlack(HostileImages.gifFrame(300, 200, true), 0);
-    assertBlack(HostileImages.png(300, 200, 1, 0, 0, true), 0);
-    assertBlack(HostileImages.png(300, 200, 8, 3, 0, true), 0);
-    assertBlack(HostileImages.png(300, 200, 16, 6, 4, true), 0);
-    assertBlack(HostileImages.bmp(300, 200, 8, (byte) 0, (byte) 1), 0);
-    assertBlack(HostileImages.bmp(300, 200, 4, (byte) 0, (byte) 2, (byte) 1, (byte) 255), 0);
-    assertBlack(HostileImages.losslessWebp(300, 200), 0);
-    assertThat(Image.read(HostileImages.lossyWebp(300, 200)).width()).isEqualTo(300);
-  }
-
-  private static void assertBlack(byte[] bytes, int value) {
-    var pixels = Image.read(bytes).rgb();
-    assertThat(pixels.shape()).containsExactly(200, 300, 3);
-    assertThat(pixels.longs()).containsOnly(value);
-  }
-
-  /// 20 billion of them, which take the JDK's decoder a minute.
-  @Test
-  void pixelsBeyondTheLastRowOfAGifAreNotDecoded() {
-    var bytes = HostileImages.gifBeyondItsEnd(20_000_000_000L);
-    assertThat(bytes).hasSizeLessThan(9_000_000);
-    assertThat(Image.read(bytes).rgb().longs()).containsExactly(0, 0, 0);
-  }
-
-  @ParameterizedTest
-  @ValueSource(ints = {ImageWriteParam.MODE_DEFAULT, ImageWriteParam.MODE_DISABLED})
-  void aGifWhoseTableOfCodesIsFullIsReadAsItWasWritten(int interlaced) throws Exception {
-    var image = new BufferedImage(500, 300, BufferedImage.TYPE_BYTE_GRAY);
-    var greys = ((DataBufferByte) image.getRaster().getDataBuffer()).getData();
-    new Random(1).nextBytes(greys);
-    // The second half repeats itself, in codes for more and more pixels.
-    for (int i = greys.length / 2; i < greys.length; i++) {
-      greys[i] = greys[i % 7];
+    private static void assertRefused(byte[] bytes, String message) {
+        assertThatThrownBy(() -> Image.read(bytes))
+                .isInstanceOf(BadInputException.class)
+                .hasMessage("image: " + message);
     }
-    var file = new ByteArrayOutputStream();
-    var writer = ImageIO.getImageWritersByFormatName("gif").next();
-    try (var output = ImageIO.createImageOutputStream(file)) {
-      writer.setOutput(output);
-      var parameters = writer.getDefaultWriteParam();
-      parameters.setProgressiveMode(interlaced);
-      writer.write(null, new IIOImage(image, null, null), parameters);
-    } finally {
-      writer.dispose();
+
+    @Test
+    void manyPixelsInManyScansAreRefused() {
+        assertRefused(
+                HostileImages.progressiveJpeg(9990, 9990, 100),
+                "found a JPEG of 9990 x 9990 pixels in 100 scans, expected at most 600000000 in all scans");
+        assertRefused(
+                HostileImages.progressiveJpeg(3000, 3000, 67),
+                "found a JPEG of 3000 x 3000 pixels in 67 scans, expected at most 600000000 in all scans");
     }
-    var read = Image.read(file.toByteArray());
-    assertThat(read.grey()).isEqualTo(Tensor.ofUnsigned(greys, 300, 500));
-  }
 
-  @Test
-  void gifCodesThatCannotBeAreRefused() {
-    var gif = HostileImages.gifFrame(300, 200, false);
-    gif[23] = 9;
-    assertRefused(gif, "found damaged bytes (GIF codes of 9 bits), expected a whole picture");
-    var other = HostileImages.gifFrame(300, 200, false);
-    other[26] = (byte) 0xff;
-    other[27] |= 3;
-    assertRefused(other, "found damaged bytes (GIF code 511 before 258), expected a whole picture");
-  }
-
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "baseline.jpg",
-        "progressive.jpg",
-        "rgb.png",
-        "still.gif",
-        "rgb.bmp",
-        "lossless.webp"
-      })
-  void noFormatIsDecodedOnAnInterruptedThread(String name) throws Exception {
-    var bytes = Files.readAllBytes(IMAGES.resolve(name));
-    var encoded = Decoding.header(bytes);
-    Thread.currentThread().interrupt();
-    assertThatThrownBy(encoded::decode).isInstanceOf(CancellationException.class);
-    assertThatThrownBy(() -> Image.read(bytes)).isInstanceOf(CancellationException.class);
-    assertThat(Thread.interrupted()).isTrue();
-    assertThat(Image.read(bytes).width()).isPositive();
-  }
-
-  @Test
-  void neitherTurningNorResizingGoesOnWhenInterrupted() {
-    var pixels = new Pixels(300, 200, new byte[300 * 200 * 3]);
-    var image = new Image(300, 200, pixels.rgb());
-    Thread.currentThread().interrupt();
-    assertThatThrownBy(() -> Orientation.turn(pixels, 6)).isInstanceOf(CancellationException.class);
-    assertThatThrownBy(() -> image.resize(200, 200)).isInstanceOf(CancellationException.class);
-    assertThatThrownBy(() -> image.resize(300, 100)).isInstanceOf(CancellationException.class);
-    assertThat(Thread.interrupted()).isTrue();
-  }
-
-  /// Who reads on finds out that the end is damaged.
-  @Test
-  void aJpegStopsAmongItsScansWhenInterrupted() throws Exception {
-    assertRefused(
-        HostileImages.progressiveJpegWithABadEnd(30, 30, 24),
-        "found damaged bytes (Bogus Huffman table definition), expected a whole picture");
-    assertStops(HostileImages.progressiveJpegWithABadEnd(5000, 5000, 24), "readImage");
-  }
-
-  @Test
-  void aPngStopsAmongItsRowsWhenInterrupted() throws Exception {
-    assertRefused(
-        HostileImages.pngWithABadEnd(30, 30),
-        "found damaged bytes (Unknown row filter type (= 5)!), expected a whole picture");
-    assertStops(HostileImages.pngWithABadEnd(5000, 5000), "decodePass");
-  }
-
-  private static void assertStops(byte[] bytes, String method) throws Exception {
-    var small = Files.readAllBytes(IMAGES.resolve("rgb.png"));
-    var thrown = new AtomicReference<Throwable>();
-    var afterwards = new AtomicReference<Image>();
-    var thread =
-        Thread.ofPlatform()
-            .start(
-                () -> {
-                  thrown.set(catchThrowable(() -> Image.read(bytes)));
-                  Thread.interrupted();
-                  afterwards.set(Image.read(small));
-                });
-    await()
-        .until(
-            () ->
-                Arrays.stream(thread.getStackTrace())
-                    .anyMatch(frame -> frame.getMethodName().equals(method)));
-    thread.interrupt();
-    thread.join();
-    assertThat(thrown.get()).isInstanceOf(CancellationException.class);
-    assertThat(afterwards.get().width()).isEqualTo(13);
-  }
-
-  @Test
-  void largePicturesTakeTurnsAndSmallOnesDoNotWait() throws Exception {
-    int cores = Runtime.getRuntime().availableProcessors();
-    var turns = new ArrayList<DecodingTurn>();
-    for (int i = 0; i < cores; i++) {
-      turns.add(DecodingTurn.take(2_000_000));
+    @Test
+    void whatCamerasMakeIsLessThanTheLimits() {
+        assertThat(Decoding.header(HostileImages.progressiveJpeg(8688, 5792, 10))
+                        .work())
+                .isEqualTo(503_208_960);
+        assertThat(Decoding.header(HostileImages.baselineJpeg(11_648, 8736, 3)).work())
+                .isEqualTo(101_756_928);
     }
-    var told = new AtomicInteger();
-    var ended = new CountDownLatch(1);
-    var memory =
-        new RequestMemory(ProcessMemory.ofThisProcess(), Long.MAX_VALUE, told::incrementAndGet);
-    var large = HostileImages.gifFrame(2000, 1000, false);
-    var thread =
-        Thread.ofPlatform()
-            .start(
-                () ->
-                    memory.run(
-                        () -> {
-                          Image.read(large);
-                          ended.countDown();
-                        }));
-    await().until(() -> thread.getState() == Thread.State.WAITING && told.get() == 1);
-    assertThat(ended.getCount()).isOne();
-    assertThat(Image.read(HostileImages.gifFrame(300, 200, false)).rgb().type())
-        .isEqualTo(ElementType.UINT8);
-    try (var huge = DecodingTurn.take(20_000_000)) {
-      assertThat(huge).isNotNull();
-    }
-    turns.removeLast().close();
-    ended.await();
-    thread.join();
-    memory.close();
-    turns.forEach(DecodingTurn::close);
-  }
 
-  @Test
-  void whoWaitsForItsTurnCanBeInterrupted() throws Exception {
-    var turns = new ArrayList<DecodingTurn>();
-    for (int i = 0; i < Math.max(1, Runtime.getRuntime().availableProcessors() / 2); i++) {
-      turns.add(DecodingTurn.take(20_000_000));
+    @Test
+    void manyPixelsOf16BitsAreRefused() {
+        assertRefused(
+                HostileImages.png(40_001, 1000, 16, 0, 0, false),
+                "found a PNG of 40001 x 1000 pixels of 16 bits, expected at most 40000000 of so many bits");
     }
-    var thrown = new AtomicReference<Throwable>();
-    var huge = HostileImages.gifScreen(5000, 4000);
-    var thread =
-        Thread.ofPlatform().start(() -> thrown.set(catchThrowable(() -> Image.read(huge))));
-    await().until(() -> thread.getState() == Thread.State.WAITING);
-    thread.interrupt();
-    thread.join();
-    assertThat(thrown.get()).isInstanceOf(CancellationException.class);
-    turns.forEach(DecodingTurn::close);
-    assertThat(Image.read(huge).width()).isEqualTo(5000);
-  }
+
+    @Test
+    void longSidesAreRefused() {
+        assertRefused(
+                HostileImages.png(1, 1_000_001, 1, 0, 0, false),
+                "found 1 x 1000001 pixels, expected sides of at most 1000000");
+        assertRefused(
+                HostileImages.bmp(1_000_001, 1, 8), "found 1000001 x 1 pixels, expected sides of at most 1000000");
+        assertThat(Image.read(HostileImages.png(1, 1_000_000, 1, 0, 0, false)).height())
+                .isEqualTo(1_000_000);
+    }
+
+    /// They are read, and take no longer than their pixels do.
+    @Test
+    void whatIsMostlyEmptyIsRead() {
+        assertBlack(HostileImages.progressiveJpeg(300, 200, 100), 128);
+        assertBlack(HostileImages.baselineJpeg(300, 200, 1), 128);
+        assertBlack(HostileImages.gifScreen(300, 200), 0);
+        assertBlack(HostileImages.gifFrame(300, 200, false), 0);
+        assertBlack(HostileImages.gifFrame(300, 200, true), 0);
+        assertBlack(HostileImages.png(300, 200, 1, 0, 0, true), 0);
+        assertBlack(HostileImages.png(300, 200, 8, 3, 0, true), 0);
+        assertBlack(HostileImages.png(300, 200, 16, 6, 4, true), 0);
+        assertBlack(HostileImages.bmp(300, 200, 8, (byte) 0, (byte) 1), 0);
+        assertBlack(HostileImages.bmp(300, 200, 4, (byte) 0, (byte) 2, (byte) 1, (byte) 255), 0);
+        assertBlack(HostileImages.losslessWebp(300, 200), 0);
+        assertThat(Image.read(HostileImages.lossyWebp(300, 200)).width()).isEqualTo(300);
+    }
+
+    private static void assertBlack(byte[] bytes, int value) {
+        var pixels = Image.read(bytes).rgb();
+        assertThat(pixels.shape()).containsExactly(200, 300, 3);
+        assertThat(pixels.longs()).containsOnly(value);
+    }
+
+    /// 20 billion of them, which take the JDK's decoder a minute.
+    @Test
+    void pixelsBeyondTheLastRowOfAGifAreNotDecoded() {
+        var bytes = HostileImages.gifBeyondItsEnd(20_000_000_000L);
+        assertThat(bytes).hasSizeLessThan(9_000_000);
+        assertThat(Image.read(bytes).rgb().longs()).containsExactly(0, 0, 0);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {ImageWriteParam.MODE_DEFAULT, ImageWriteParam.MODE_DISABLED})
+    void aGifWhoseTableOfCodesIsFullIsReadAsItWasWritten(int interlaced) throws Exception {
+        var image = new BufferedImage(500, 300, BufferedImage.TYPE_BYTE_GRAY);
+        var greys = ((DataBufferByte) image.getRaster().getDataBuffer()).getData();
+        new Random(1).nextBytes(greys);
+        // The second half repeats itself, in codes for more and more pixels.
+        for (int i = greys.length / 2; i < greys.length; i++) {
+            greys[i] = greys[i % 7];
+        }
+        var file = new ByteArrayOutputStream();
+        var writer = ImageIO.getImageWritersByFormatName("gif").next();
+        try (var output = ImageIO.createImageOutputStream(file)) {
+            writer.setOutput(output);
+            var parameters = writer.getDefaultWriteParam();
+            parameters.setProgressiveMode(interlaced);
+            writer.write(null, new IIOImage(image, null, null), parameters);
+        } finally {
+            writer.dispose();
+        }
+        var read = Image.read(file.toByteArray());
+        assertThat(read.grey()).isEqualTo(Tensor.ofUnsigned(greys, 300, 500));
+    }
+
+    @Test
+    void gifCodesThatCannotBeAreRefused() {
+        var gif = HostileImages.gifFrame(300, 200, false);
+        gif[23] = 9;
+        assertRefused(gif, "found damaged bytes (GIF codes of 9 bits), expected a whole picture");
+        var other = HostileImages.gifFrame(300, 200, false);
+        other[26] = (byte) 0xff;
+        other[27] |= 3;
+        assertRefused(other, "found damaged bytes (GIF code 511 before 258), expected a whole picture");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"baseline.jpg", "progressive.jpg", "rgb.png", "still.gif", "rgb.bmp", "lossless.webp"})
+    void noFormatIsDecodedOnAnInterruptedThread(String name) throws Exception {
+        var bytes = Files.readAllBytes(IMAGES.resolve(name));
+        var encoded = Decoding.header(bytes);
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(encoded::decode).isInstanceOf(CancellationException.class);
+        assertThatThrownBy(() -> Image.read(bytes)).isInstanceOf(CancellationException.class);
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(Image.read(bytes).width()).isPositive();
+    }
+
+    @Test
+    void neitherTurningNorResizingGoesOnWhenInterrupted() {
+        var pixels = new Pixels(300, 200, new byte[300 * 200 * 3]);
+        var image = new Image(300, 200, pixels.rgb());
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(() -> Orientation.turn(pixels, 6)).isInstanceOf(CancellationException.class);
+        assertThatThrownBy(() -> image.resize(200, 200)).isInstanceOf(CancellationException.class);
+        assertThatThrownBy(() -> image.resize(300, 100)).isInstanceOf(CancellationException.class);
+        assertThat(Thread.interrupted()).isTrue();
+    }
+
+    /// Who reads on finds out that the end is damaged.
+    @Test
+    void aJpegStopsAmongItsScansWhenInterrupted() throws Exception {
+        assertRefused(
+                HostileImages.progressiveJpegWithABadEnd(30, 30, 24),
+                "found damaged bytes (Bogus Huffman table definition), expected a whole picture");
+        assertStops(HostileImages.progressiveJpegWithABadEnd(5000, 5000, 24), "readImage");
+    }
+
+    @Test
+    void aPngStopsAmongItsRowsWhenInterrupted() throws Exception {
+        assertRefused(
+                HostileImages.pngWithABadEnd(30, 30),
+                "found damaged bytes (Unknown row filter type (= 5)!), expected a whole picture");
+        assertStops(HostileImages.pngWithABadEnd(5000, 5000), "decodePass");
+    }
+
+    private static void assertStops(byte[] bytes, String method) throws Exception {
+        var small = Files.readAllBytes(IMAGES.resolve("rgb.png"));
+        var thrown = new AtomicReference<Throwable>();
+        var afterwards = new AtomicReference<Image>();
+        var thread = Thread.ofPlatform().start(() -> {
+            thrown.set(catchThrowable(() -> Image.read(bytes)));
+            Thread.interrupted();
+            afterwards.set(Image.read(small));
+        });
+        await().until(() -> Arrays.stream(thread.getStackTrace())
+                .anyMatch(frame -> frame.getMethodName().equals(method)));
+        thread.interrupt();
+        thread.join();
+        assertThat(thrown.get()).isInstanceOf(CancellationException.class);
+        assertThat(afterwards.get().width()).isEqualTo(13);
+    }
+
+    @Test
+    void largePicturesTakeTurnsAndSmallOnesDoNotWait() throws Exception {
+        int cores = Runtime.getRuntime().availableProcessors();
+        var turns = new ArrayList<DecodingTurn>();
+        for (int i = 0; i < cores; i++) {
+            turns.add(DecodingTurn.take(2_000_000));
+        }
+        var told = new AtomicInteger();
+        var ended = new CountDownLatch(1);
+        var memory = new RequestMemory(ProcessMemory.ofThisProcess(), Long.MAX_VALUE, told::incrementAndGet);
+        var large = HostileImages.gifFrame(2000, 1000, false);
+        var thread = Thread.ofPlatform()
+                .start(() -> memory.run(() -> {
+                    Image.read(large);
+                    ended.countDown();
+                }));
+        await().until(() -> thread.getState() == Thread.State.WAITING && told.get() == 1);
+        assertThat(ended.getCount()).isOne();
+        assertThat(Image.read(HostileImages.gifFrame(300, 200, false)).rgb().type())
+                .isEqualTo(ElementType.UINT8);
+        try (var huge = DecodingTurn.take(20_000_000)) {
+            assertThat(huge).isNotNull();
+        }
+        turns.removeLast().close();
+        ended.await();
+        thread.join();
+        memory.close();
+        turns.forEach(DecodingTurn::close);
+    }
+
+    @Test
+    void whoWaitsForItsTurnCanBeInterrupted() throws Exception {
+        var turns = new ArrayList<DecodingTurn>();
+        for (int i = 0; i < Math.max(1, Runtime.getRuntime().availableProcessors() / 2); i++) {
+            turns.add(DecodingTurn.take(20_000_000));
+        }
+        var thrown = new AtomicReference<Throwable>();
+        var huge = HostileImages.gifScreen(5000, 4000);
+        var thread = Thread.ofPlatform().start(() -> thrown.set(catchThrowable(() -> Image.read(huge))));
+        await().until(() -> thread.getState() == Thread.State.WAITING);
+        thread.interrupt();
+        thread.join();
+        assertThat(thrown.get()).isInstanceOf(CancellationException.class);
+        turns.forEach(DecodingTurn::close);
+        assertThat(Image.read(huge).width()).isEqualTo(5000);
+    }
 }

@@ -22,218 +22,211 @@ import org.junit.jupiter.params.provider.MethodSource;
 /// Pictures of every kind beside what Pillow makes of them; `make_images.py` there made both.
 class ImageTest {
 
-  private static final Path IMAGES = Path.of("src/test/resources/images");
+    private static final Path IMAGES = Path.of("src/test/resources/images");
 
-  static Stream<String> images() throws IOException {
-    return names(IMAGES)
-        .filter(name -> name.endsWith(".rgb"))
-        .map(name -> name.substring(0, name.lastIndexOf('.')));
-  }
-
-  private static Stream<String> names(Path directory) throws IOException {
-    try (var files = Files.list(directory)) {
-      return files.map(file -> file.getFileName().toString()).sorted().toList().stream();
+    static Stream<String> images() throws IOException {
+        return names(IMAGES)
+                .filter(name -> name.endsWith(".rgb"))
+                .map(name -> name.substring(0, name.lastIndexOf('.')));
     }
-  }
 
-  private static byte[] bytes(String name) throws IOException {
-    var packed = IMAGES.resolve(name + ".gz");
-    return Files.exists(packed) ? Gzipped.bytes(packed) : Files.readAllBytes(IMAGES.resolve(name));
-  }
-
-  private static Image image(String name) throws IOException {
-    return Image.read(bytes(name));
-  }
-
-  /// Some builds of libjpeg round otherwise.
-  private static boolean isLossy(String name) {
-    return name.endsWith(".jpg") || name.startsWith("lossy");
-  }
-
-  @ParameterizedTest
-  @MethodSource("images")
-  void itHasThePixelsThatPillowReads(String name) throws Exception {
-    var image = image(name);
-    var pixels = image.rgb();
-    assertThat(pixels.type()).isEqualTo(ElementType.UINT8);
-    assertThat(pixels.shape()).containsExactly(image.height(), image.width(), 3);
-    var expected = Tensor.ofUnsigned(bytes(name + ".rgb"), pixels.shape());
-    if (isLossy(name)) {
-      assertClose(pixels.longs(), expected.longs());
-    } else {
-      assertThat(pixels.longs()).isEqualTo(expected.longs());
-    }
-  }
-
-  private static void assertClose(long[] found, long[] expected) {
-    long sum = 0;
-    for (int i = 0; i < expected.length; i++) {
-      assertThat(found[i]).as("value %d", i).isBetween(expected[i] - 3, expected[i] + 3);
-      sum += Math.abs(found[i] - expected[i]);
-    }
-    assertThat(sum).isLessThanOrEqualTo(expected.length);
-  }
-
-  @ParameterizedTest
-  @CsvSource({"11, 17", "8, 23", "29, 7", "40, 9", "31, 25", "96, 75", "1, 1"})
-  void itIsResizedAsPillowResizes(int width, int height) throws Exception {
-    var expected = bytes("photo.png.%dx%d".formatted(width, height));
-    int size = width * height * 3;
-    int at = 0;
-    // Their pictures stand one behind the other.
-    for (var filter : Filter.values()) {
-      var pixels = Arrays.copyOfRange(expected, at, at += size);
-      assertThat(image("photo.png").resize(width, height, filter, Pillow.OLD).rgb())
-          .as(filter.toString())
-          .isEqualTo(Tensor.ofUnsigned(pixels, height, width, 3));
-    }
-    var usual = image("photo.png").resize(width, height);
-    assertThat(usual.rgb())
-        .isEqualTo(image("photo.png").resize(width, height, Filter.BILINEAR).rgb());
-  }
-
-  /// `resized.py` made the digests: each is of one picture by all filters.
-  @ParameterizedTest
-  @CsvSource({"12.3.0, OLD", "13.0.0, NEWEST"})
-  void itIsResizedToTheLastBitAsByAVersionOfPillow(String version, Pillow order) throws Exception {
-    for (var line : Files.readAllLines(IMAGES.resolve("resized-%s.txt".formatted(version)))) {
-      var words = line.split(" ");
-      boolean isGrey = words[2].equals("L");
-      var picture = noise(Integer.parseInt(words[0]), Integer.parseInt(words[1]), isGrey ? 1 : 3);
-      var digest = MessageDigest.getInstance("SHA-256");
-      for (var filter : Filter.values()) {
-        var resized =
-            picture.resize(Integer.parseInt(words[3]), Integer.parseInt(words[4]), filter, order);
-        byte[] pixels = resized.pixels();
-        for (int i = 0; i < pixels.length; i += isGrey ? 3 : 1) {
-          digest.update(pixels[i]);
+    private static Stream<String> names(Path directory) throws IOException {
+        try (var files = Files.list(directory)) {
+            return files.map(file -> file.getFileName().toString()).sorted().toList().stream();
         }
-      }
-      assertThat(HexFormat.of().formatHex(digest.digest())).as(line).startsWith(words[5]);
     }
-  }
 
-  /// The picture of `resized.py`.
-  private static Image noise(int width, int height, int channels) {
-    var pixels = new byte[width * height * 3];
-    long state = 1;
-    for (int i = 0; i < pixels.length; i++) {
-      if (channels == 3 || i % 3 == 0) {
-        state = state * 48271 % Integer.MAX_VALUE;
-      }
-      pixels[i] = (byte) (state >> 8);
+    private static byte[] bytes(String name) throws IOException {
+        var packed = IMAGES.resolve(name + ".gz");
+        return Files.exists(packed) ? Gzipped.bytes(packed) : Files.readAllBytes(IMAGES.resolve(name));
     }
-    return new Image(width, height, pixels);
-  }
 
-  @Test
-  void greyIsBrightnessAsPillowWeighsIt() throws Exception {
-    var image = image("rgb.png");
-    var grey = image.grey();
-    assertThat(grey)
-        .isEqualTo(Tensor.ofUnsigned(bytes("rgb.png.grey"), image.height(), image.width()));
-    var normalized = image.grey(0.5f, 0.25f);
-    assertThat(normalized).hasToString("float32[1, 11, 13]");
-    assertThat(normalized.floats()[7]).isEqualTo((grey.longs()[7] / 255f - 0.5f) / 0.25f);
-  }
-
-  @Test
-  void normalizedPixelsStandColourByColour() {
-    var image = new Image(2, 1, new byte[] {(byte) 255, 51, 0, 102, 0, (byte) 204});
-    var input = image.rgb(new float[] {0.5f, 0, 0.2f}, new float[] {0.5f, 1, 0.4f});
-    assertThat(input)
-        .isEqualTo(
-            Tensor.of(
-                new float[] {1, (0.4f - 0.5f) / 0.5f, 0.2f, 0, -0.2f / 0.4f, (0.8f - 0.2f) / 0.4f},
-                3,
-                1,
-                2));
-  }
-
-  @ParameterizedTest
-  @CsvSource({
-    "640, 427, 256, 383, 256",
-    "427, 640, 256, 256, 383",
-    "30, 30, 7, 7, 7",
-    "3, 2, 5, 7, 5"
-  })
-  void theShorterSideIsMadeAsLongAsAsked(
-      int width, int height, int length, int newWidth, int newHeight) {
-    var resized = new Image(width, height, new byte[width * height * 3]).resizeShorterSide(length);
-    assertThat(resized.width()).isEqualTo(newWidth);
-    assertThat(resized.height()).isEqualTo(newHeight);
-  }
-
-  /// As torchvision's `center_crop` does it with pictures of these numbers.
-  @Test
-  void theMiddleIsCutOut() {
-    assertThat(rowOf(1, 2, 3, 4, 5).centerCrop(3, 1).grey()).isEqualTo(rowOf(2, 3, 4).grey());
-    assertThat(rowOf(1, 2, 3, 4).centerCrop(3, 1).grey()).isEqualTo(rowOf(1, 2, 3).grey());
-    assertThat(rowOf(1, 2, 3, 4, 5, 6).centerCrop(3, 1).grey()).isEqualTo(rowOf(3, 4, 5).grey());
-    assertThat(rowOf(1, 2).centerCrop(5, 1).grey()).isEqualTo(rowOf(0, 1, 2, 0, 0).grey());
-    assertThat(rowOf(1, 2).centerCrop(1, 3).grey())
-        .isEqualTo(Tensor.ofUnsigned(new byte[] {0, 1, 0}, 3, 1));
-  }
-
-  @Test
-  void aPartBeyondThePictureIsBlack() {
-    assertThat(rowOf(1, 2, 3).crop(1, 0, 4, 1).grey()).isEqualTo(rowOf(2, 3, 0, 0).grey());
-    assertThat(rowOf(1, 2, 3).crop(-2, 0, 3, 1).grey()).isEqualTo(rowOf(0, 0, 1).grey());
-    assertThat(rowOf(1, 2, 3).crop(7, 0, 2, 1).grey()).isEqualTo(rowOf(0, 0).grey());
-    assertThat(rowOf(1, 2, 3).crop(0, 5, 2, 1).grey()).isEqualTo(rowOf(0, 0).grey());
-  }
-
-  private static Image rowOf(int... greys) {
-    var pixels = new byte[greys.length * 3];
-    for (int i = 0; i < pixels.length; i++) {
-      pixels[i] = (byte) greys[i / 3];
+    private static Image image(String name) throws IOException {
+        return Image.read(bytes(name));
     }
-    return new Image(greys.length, 1, pixels);
-  }
 
-  @Test
-  void aThinPictureIsResizedWithoutAHugeOneInBetween() {
-    int length = 2_000_000;
-    var pixels = new byte[length * 3];
-    for (int i = 0; i < pixels.length; i++) {
-      pixels[i] = (byte) (i < pixels.length / 2 ? 40 : 200);
+    /// Some builds of libjpeg round otherwise.
+    private static boolean isLossy(String name) {
+        return name.endsWith(".jpg") || name.startsWith("lossy");
     }
-    var down = new Image(1, length, pixels).resize(100, 4).grey().unstack();
-    assertThat(down.getFirst().longs()).containsOnly(40);
-    assertThat(down.getLast().longs()).containsOnly(200);
-    var less =
-        new Image(
-            1,
-            100_000,
-            Arrays.copyOfRange(pixels, pixels.length / 2 - 150_000, pixels.length / 2 + 150_000));
-    var small = less.resize(224, 4).grey().unstack();
-    assertThat(small.getFirst().longs()).containsOnly(40);
-    assertThat(small.getLast().longs()).containsOnly(200);
-    var across = new Image(length, 1, pixels).resize(4, 100).grey().unstack();
-    assertThat(across.getFirst()).isEqualTo(across.getLast());
-    assertThat(across.getFirst().longs()).startsWith(40).endsWith(200);
-  }
 
-  @Test
-  void whoIsInterruptedDoesNotWaitForMemory() throws Exception {
-    var bytes = bytes("rgb.png");
-    Thread.currentThread().interrupt();
-    assertThatThrownBy(() -> Image.read(bytes)).isInstanceOf(CancellationException.class);
-    assertThat(Thread.interrupted()).isTrue();
-    assertThat(Image.read(bytes, Long.MAX_VALUE).width()).isEqualTo(13);
-  }
+    @ParameterizedTest
+    @MethodSource("images")
+    void itHasThePixelsThatPillowReads(String name) throws Exception {
+        var image = image(name);
+        var pixels = image.rgb();
+        assertThat(pixels.type()).isEqualTo(ElementType.UINT8);
+        assertThat(pixels.shape()).containsExactly(image.height(), image.width(), 3);
+        var expected = Tensor.ofUnsigned(bytes(name + ".rgb"), pixels.shape());
+        if (isLossy(name)) {
+            assertClose(pixels.longs(), expected.longs());
+        } else {
+            assertThat(pixels.longs()).isEqualTo(expected.longs());
+        }
+    }
 
-  @Test
-  void nothingCanBeDoneWithImpossibleSizes() throws Exception {
-    var image = image("rgb.png");
-    assertThatThrownBy(() -> image.resize(0, 5))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("found the size 0 x 5, expected lengths from 1");
-    assertThatThrownBy(() -> image.resizeShorterSide(0))
-        .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> image.centerCrop(5, -1)).isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> image.rgb(new float[1], new float[3]))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("found 1 means and 3 standard deviations, expected 3 of each");
-  }
+    private static void assertClose(long[] found, long[] expected) {
+        long sum = 0;
+        for (int i = 0; i < expected.length; i++) {
+            assertThat(found[i]).as("value %d", i).isBetween(expected[i] - 3, expected[i] + 3);
+            sum += Math.abs(found[i] - expected[i]);
+        }
+        assertThat(sum).isLessThanOrEqualTo(expected.length);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"11, 17", "8, 23", "29, 7", "40, 9", "31, 25", "96, 75", "1, 1"})
+    void itIsResizedAsPillowResizes(int width, int height) throws Exception {
+        var expected = bytes("photo.png.%dx%d".formatted(width, height));
+        int size = width * height * 3;
+        int at = 0;
+        // Their pictures stand one behind the other.
+        for (var filter : Filter.values()) {
+            var pixels = Arrays.copyOfRange(expected, at, at += size);
+            assertThat(image("photo.png")
+                            .resize(width, height, filter, Pillow.OLD)
+                            .rgb())
+                    .as(filter.toString())
+                    .isEqualTo(Tensor.ofUnsigned(pixels, height, width, 3));
+        }
+        var usual = image("photo.png").resize(width, height);
+        assertThat(usual.rgb())
+                .isEqualTo(image("photo.png")
+                        .resize(width, height, Filter.BILINEAR)
+                        .rgb());
+    }
+
+    /// `resized.py` made the digests: each is of one picture by all filters.
+    @ParameterizedTest
+    @CsvSource({"12.3.0, OLD", "13.0.0, NEWEST"})
+    void itIsResizedToTheLastBitAsByAVersionOfPillow(String version, Pillow order) throws Exception {
+        for (var line : Files.readAllLines(IMAGES.resolve("resized-%s.txt".formatted(version)))) {
+            var words = line.split(" ");
+            boolean isGrey = words[2].equals("L");
+            var picture = noise(Integer.parseInt(words[0]), Integer.parseInt(words[1]), isGrey ? 1 : 3);
+            var digest = MessageDigest.getInstance("SHA-256");
+            for (var filter : Filter.values()) {
+                var resized = picture.resize(Integer.parseInt(words[3]), Integer.parseInt(words[4]), filter, order);
+                byte[] pixels = resized.pixels();
+                for (int i = 0; i < pixels.length; i += isGrey ? 3 : 1) {
+                    digest.update(pixels[i]);
+                }
+            }
+            assertThat(HexFormat.of().formatHex(digest.digest())).as(line).startsWith(words[5]);
+        }
+    }
+
+    /// The picture of `resized.py`.
+    private static Image noise(int width, int height, int channels) {
+        var pixels = new byte[width * height * 3];
+        long state = 1;
+        for (int i = 0; i < pixels.length; i++) {
+            if (channels == 3 || i % 3 == 0) {
+                state = state * 48271 % Integer.MAX_VALUE;
+            }
+            pixels[i] = (byte) (state >> 8);
+        }
+        return new Image(width, height, pixels);
+    }
+
+    @Test
+    void greyIsBrightnessAsPillowWeighsIt() throws Exception {
+        var image = image("rgb.png");
+        var grey = image.grey();
+        assertThat(grey).isEqualTo(Tensor.ofUnsigned(bytes("rgb.png.grey"), image.height(), image.width()));
+        var normalized = image.grey(0.5f, 0.25f);
+        assertThat(normalized).hasToString("float32[1, 11, 13]");
+        assertThat(normalized.floats()[7]).isEqualTo((grey.longs()[7] / 255f - 0.5f) / 0.25f);
+    }
+
+    @Test
+    void normalizedPixelsStandColourByColour() {
+        var image = new Image(2, 1, new byte[] {(byte) 255, 51, 0, 102, 0, (byte) 204});
+        var input = image.rgb(new float[] {0.5f, 0, 0.2f}, new float[] {0.5f, 1, 0.4f});
+        assertThat(input)
+                .isEqualTo(Tensor.of(
+                        new float[] {1, (0.4f - 0.5f) / 0.5f, 0.2f, 0, -0.2f / 0.4f, (0.8f - 0.2f) / 0.4f}, 3, 1, 2));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"640, 427, 256, 383, 256", "427, 640, 256, 256, 383", "30, 30, 7, 7, 7", "3, 2, 5, 7, 5"})
+    void theShorterSideIsMadeAsLongAsAsked(int width, int height, int length, int newWidth, int newHeight) {
+        var resized = new Image(width, height, new byte[width * height * 3]).resizeShorterSide(length);
+        assertThat(resized.width()).isEqualTo(newWidth);
+        assertThat(resized.height()).isEqualTo(newHeight);
+    }
+
+    /// As torchvision's `center_crop` does it with pictures of these numbers.
+    @Test
+    void theMiddleIsCutOut() {
+        assertThat(rowOf(1, 2, 3, 4, 5).centerCrop(3, 1).grey())
+                .isEqualTo(rowOf(2, 3, 4).grey());
+        assertThat(rowOf(1, 2, 3, 4).centerCrop(3, 1).grey())
+                .isEqualTo(rowOf(1, 2, 3).grey());
+        assertThat(rowOf(1, 2, 3, 4, 5, 6).centerCrop(3, 1).grey())
+                .isEqualTo(rowOf(3, 4, 5).grey());
+        assertThat(rowOf(1, 2).centerCrop(5, 1).grey())
+                .isEqualTo(rowOf(0, 1, 2, 0, 0).grey());
+        assertThat(rowOf(1, 2).centerCrop(1, 3).grey()).isEqualTo(Tensor.ofUnsigned(new byte[] {0, 1, 0}, 3, 1));
+    }
+
+    @Test
+    void aPartBeyondThePictureIsBlack() {
+        assertThat(rowOf(1, 2, 3).crop(1, 0, 4, 1).grey())
+                .isEqualTo(rowOf(2, 3, 0, 0).grey());
+        assertThat(rowOf(1, 2, 3).crop(-2, 0, 3, 1).grey())
+                .isEqualTo(rowOf(0, 0, 1).grey());
+        assertThat(rowOf(1, 2, 3).crop(7, 0, 2, 1).grey()).isEqualTo(rowOf(0, 0).grey());
+        assertThat(rowOf(1, 2, 3).crop(0, 5, 2, 1).grey()).isEqualTo(rowOf(0, 0).grey());
+    }
+
+    private static Image rowOf(int... greys) {
+        var pixels = new byte[greys.length * 3];
+        for (int i = 0; i < pixels.length; i++) {
+            pixels[i] = (byte) greys[i / 3];
+        }
+        return new Image(greys.length, 1, pixels);
+    }
+
+    @Test
+    void aThinPictureIsResizedWithoutAHugeOneInBetween() {
+        int length = 2_000_000;
+        var pixels = new byte[length * 3];
+        for (int i = 0; i < pixels.length; i++) {
+            pixels[i] = (byte) (i < pixels.length / 2 ? 40 : 200);
+        }
+        var down = new Image(1, length, pixels).resize(100, 4).grey().unstack();
+        assertThat(down.getFirst().longs()).containsOnly(40);
+        assertThat(down.getLast().longs()).containsOnly(200);
+        var less = new Image(
+                1, 100_000, Arrays.copyOfRange(pixels, pixels.length / 2 - 150_000, pixels.length / 2 + 150_000));
+        var small = less.resize(224, 4).grey().unstack();
+        assertThat(small.getFirst().longs()).containsOnly(40);
+        assertThat(small.getLast().longs()).containsOnly(200);
+        var across = new Image(length, 1, pixels).resize(4, 100).grey().unstack();
+        assertThat(across.getFirst()).isEqualTo(across.getLast());
+        assertThat(across.getFirst().longs()).startsWith(40).endsWith(200);
+    }
+
+    @Test
+    void whoIsInterruptedDoesNotWaitForMemory() throws Exception {
+        var bytes = bytes("rgb.png");
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(() -> Image.read(bytes)).isInstanceOf(CancellationException.class);
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(Image.read(bytes, Long.MAX_VALUE).width()).isEqualTo(13);
+    }
+
+    @Test
+    void nothingCanBeDoneWithImpossibleSizes() throws Exception {
+        var image = image("rgb.png");
+        assertThatThrownBy(() -> image.resize(0, 5))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("found the size 0 x 5, expected lengths from 1");
+        assertThatThrownBy(() -> image.resizeShorterSide(0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> image.centerCrop(5, -1)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> image.rgb(new float[1], new float[3]))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("found 1 means and 3 standard deviations, expected 3 of each");
+    }
 }

@@ -12,109 +12,106 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class JsonTextTest {
 
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      quoteCharacter = '`',
-      value = {
-        "``                   | found nothing, expected a JSON value",
-        "{                    | found the end of the text, expected that of the object that begins at line 1, column 1",
-        "[1, {\"a\": \"x     | expected that of the object that begins at line 1, column 5",
-        "[1,                  | expected that of the list that begins at line 1, column 1",
-        "{a: 1}               | line 1, column 2: found 'a', expected a name in double quotes",
-        "{\"a\": 1,}          | found '}', expected a name in double quotes",
-        "{\"a\" 1}            | found '1', expected a colon",
-        "{\"a\": 1 \"b\": 2}  | found '\"', expected a comma",
-        "[1,]                 | found ']', expected a value",
-        "[1}                  | found '}', expected a comma or ]",
-        "{\"a\": 1]           | found ']', expected a comma or }",
-        "NaN                  | found 'NaN', expected a value",
-        "[-Infinity]          | found '-Infinity', expected a value",
-        "'a'                  | found ''', expected a value",
-        "True                 | found 'True', expected a value",
-        "+1                   | found '+', expected a number as JSON writes them",
-        "01                   | expected a number as JSON writes them",
-        "\"\\x\"              | found 'x', expected an escape such as \\n or \\u00e9",
-        "\"\\u12g4\"          | found 'g', expected an escape such as \\n or \\u00e9",
-        "\"a\tb\"             | found a line break or another control character, expected its escape",
-        "{\"\\ude00\": 1}     | found half of a character in a name",
-        "1 2                  | found a second JSON value at line 1, column 3, expected one",
-        "{\"a\": 1}},         | found more than a JSON value at line 1, column 9, expected its end",
-        "{\"a\": 1, \"a\": 2} | found 'a' twice, expected it once",
-        "// 1                 | found '/', expected a value",
-      })
-  void whatIsNotOneValueIsNamedInOurOwnWords(String text, String message) {
-    var bytes = text.getBytes(UTF_8);
-    assertThatThrownBy(() -> JsonText.read(bytes))
-        .isInstanceOf(NotJsonException.class)
-        .hasMessageEndingWith(message);
-    if (!text.contains("\"a\": 2")) {
-      assertThatThrownBy(() -> JsonText.exact(text))
-          .as("a line needs no number")
-          .hasMessageEndingWith(message.replace("line 1, ", ""));
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "``                   | found nothing, expected a JSON value",
+                "{                    | found the end of the text, expected that of the object that begins at line 1, column 1",
+                "[1, {\"a\": \"x     | expected that of the object that begins at line 1, column 5",
+                "[1,                  | expected that of the list that begins at line 1, column 1",
+                "{a: 1}               | line 1, column 2: found 'a', expected a name in double quotes",
+                "{\"a\": 1,}          | found '}', expected a name in double quotes",
+                "{\"a\" 1}            | found '1', expected a colon",
+                "{\"a\": 1 \"b\": 2}  | found '\"', expected a comma",
+                "[1,]                 | found ']', expected a value",
+                "[1}                  | found '}', expected a comma or ]",
+                "{\"a\": 1]           | found ']', expected a comma or }",
+                "NaN                  | found 'NaN', expected a value",
+                "[-Infinity]          | found '-Infinity', expected a value",
+                "'a'                  | found ''', expected a value",
+                "True                 | found 'True', expected a value",
+                "+1                   | found '+', expected a number as JSON writes them",
+                "01                   | expected a number as JSON writes them",
+                "\"\\x\"              | found 'x', expected an escape such as \\n or \\u00e9",
+                "\"\\u12g4\"          | found 'g', expected an escape such as \\n or \\u00e9",
+                "\"a\tb\"             | found a line break or another control character, expected its escape",
+                "{\"\\ude00\": 1}     | found half of a character in a name",
+                "1 2                  | found a second JSON value at line 1, column 3, expected one",
+                "{\"a\": 1}},         | found more than a JSON value at line 1, column 9, expected its end",
+                "{\"a\": 1, \"a\": 2} | found 'a' twice, expected it once",
+                "// 1                 | found '/', expected a value",
+            })
+    void whatIsNotOneValueIsNamedInOurOwnWords(String text, String message) {
+        var bytes = text.getBytes(UTF_8);
+        assertThatThrownBy(() -> JsonText.read(bytes))
+                .isInstanceOf(NotJsonException.class)
+                .hasMessageEndingWith(message);
+        if (!text.contains("\"a\": 2")) {
+            assertThatThrownBy(() -> JsonText.exact(text))
+                    .as("a line needs no number")
+                    .hasMessageEndingWith(message.replace("line 1, ", ""));
+        }
     }
-  }
 
-  @Test
-  void bytesThatAreNoTextAreNotJson() {
-    for (var bytes : new byte[][] {{'"', (byte) 0xe9, '"'}, {0, 0, 1, 0, 0}}) {
-      assertThatThrownBy(() -> JsonText.read(bytes)).isInstanceOf(NotJsonException.class);
+    @Test
+    void bytesThatAreNoTextAreNotJson() {
+        for (var bytes : new byte[][] {{'"', (byte) 0xe9, '"'}, {0, 0, 1, 0, 0}}) {
+            assertThatThrownBy(() -> JsonText.read(bytes)).isInstanceOf(NotJsonException.class);
+        }
     }
-  }
 
-  @Test
-  void limitsAreNamedWithoutTheParsersNames() {
-    for (var text :
-        new String[] {"[".repeat(2000), "1".repeat(2000), "{\"" + "x".repeat(60_000) + "\":1}"}) {
-      assertThatThrownBy(() -> JsonText.payload(text))
-          .hasMessageStartingWith("found ")
-          .hasMessageContaining("expected at most")
-          .message()
-          .doesNotContain("Stream");
+    @Test
+    void limitsAreNamedWithoutTheParsersNames() {
+        for (var text : new String[] {"[".repeat(2000), "1".repeat(2000), "{\"" + "x".repeat(60_000) + "\":1}"}) {
+            assertThatThrownBy(() -> JsonText.payload(text))
+                    .hasMessageStartingWith("found ")
+                    .hasMessageContaining("expected at most")
+                    .message()
+                    .doesNotContain("Stream");
+        }
     }
-  }
 
-  @Test
-  void aByteOrderMarkIsNoPartOfTheValueAndATextHasAnyLength() throws Exception {
-    assertThat(JsonText.read("\uFEFF{}".getBytes(UTF_8))).isEmpty();
-    var json = "\"" + "x".repeat(21_000_000) + "\"";
-    assertThat(JsonText.read(json.getBytes(UTF_8)).textValue()).hasSize(21_000_000);
-  }
+    @Test
+    void aByteOrderMarkIsNoPartOfTheValueAndATextHasAnyLength() throws Exception {
+        assertThat(JsonText.read("\uFEFF{}".getBytes(UTF_8))).isEmpty();
+        var json = "\"" + "x".repeat(21_000_000) + "\"";
+        assertThat(JsonText.read(json.getBytes(UTF_8)).textValue()).hasSize(21_000_000);
+    }
 
-  @Test
-  void halfACharacterIsWrittenAsItsEscape() throws Exception {
-    var json = "[\"\\ud800\",\"\ud83d\ude00\"]";
-    assertThat(JsonText.write(JsonText.payload(json))).isEqualTo(json);
-  }
+    @Test
+    void halfACharacterIsWrittenAsItsEscape() throws Exception {
+        var json = "[\"\\ud800\",\"\ud83d\ude00\"]";
+        assertThat(JsonText.write(JsonText.payload(json))).isEqualTo(json);
+    }
 
-  @Test
-  void membersStandAsTheyStandInTheirText() {
-    var text =
-        """
+    @Test
+    void membersStandAsTheyStandInTheirText() {
+        var text = """
         {"id": 1.50, "é": "ü", "list": [1e400, "\\ud800 \\"é\\"", {"id": 3}]\t, "text":"ä\\n",
          "none": null}""";
-    var members = JsonMembers.of(text, Set.of("id", "list", "text", "none", "other"));
-    assertThat(members.flaw()).isEmpty();
-    assertThat(members.values())
-        .isEqualTo(
-            Map.of(
-                "id", "1.50",
-                "list", "[1e400, \"\\ud800 \\\"é\\\"\", {\"id\": 3}]",
-                "text", "\"ä\\n\"",
-                "none", "null"));
-    var large = "{\"a\":\"%s\",\"b\":[1,\n2]}".formatted("é".repeat(100_000));
-    assertThat(JsonMembers.of(large, Set.of("b")).values()).isEqualTo(Map.of("b", "[1,2]"));
-    assertThat(JsonMembers.of("[{\"a\":1}]", Set.of("a")).values()).isEmpty();
-  }
+        var members = JsonMembers.of(text, Set.of("id", "list", "text", "none", "other"));
+        assertThat(members.flaw()).isEmpty();
+        assertThat(members.values())
+                .isEqualTo(Map.of(
+                        "id", "1.50",
+                        "list", "[1e400, \"\\ud800 \\\"é\\\"\", {\"id\": 3}]",
+                        "text", "\"ä\\n\"",
+                        "none", "null"));
+        var large = "{\"a\":\"%s\",\"b\":[1,\n2]}".formatted("é".repeat(100_000));
+        assertThat(JsonMembers.of(large, Set.of("b")).values()).isEqualTo(Map.of("b", "[1,2]"));
+        assertThat(JsonMembers.of("[{\"a\":1}]", Set.of("a")).values()).isEmpty();
+    }
 
-  @Test
-  void whatComesBeforeAFlawIsThere() {
-    var members = JsonMembers.of("{\"a\":1,\"b\":{]}", Set.of("a", "b"));
-    assertThat(members.values()).isEqualTo(Map.of("a", "1"));
-    assertThat(members.flaw()).isPresent();
-    assertThat(JsonMembers.of("{\"a\":1}{\"a\":2}", Set.of("a")).flaw().orElseThrow())
-        .hasMessage("found a second JSON value at column 8, expected one");
-    assertThat(JsonMembers.of("{\"a\":1,\"a\":2}", Set.of("a")).flaw().orElseThrow())
-        .hasMessage("found a twice, expected it once");
-  }
+    @Test
+    void whatComesBeforeAFlawIsThere() {
+        var members = JsonMembers.of("{\"a\":1,\"b\":{]}", Set.of("a", "b"));
+        assertThat(members.values()).isEqualTo(Map.of("a", "1"));
+        assertThat(members.flaw()).isPresent();
+        assertThat(JsonMembers.of("{\"a\":1}{\"a\":2}", Set.of("a")).flaw().orElseThrow())
+                .hasMessage("found a second JSON value at column 8, expected one");
+        assertThat(JsonMembers.of("{\"a\":1,\"a\":2}", Set.of("a")).flaw().orElseThrow())
+                .hasMessage("found a twice, expected it once");
+    }
 }

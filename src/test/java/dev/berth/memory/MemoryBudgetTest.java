@@ -16,187 +16,183 @@ import org.junit.jupiter.api.Test;
 
 class MemoryBudgetTest {
 
-  private static final long LATER = 1_000_000_000_000L;
+    private static final long LATER = 1_000_000_000_000L;
 
-  private final AtomicLong clock = new AtomicLong(-5);
-  private final MemoryBudget budget = new MemoryBudget(100, clock::get);
-  private final ExecutorService threads = new TestThreads();
+    private final AtomicLong clock = new AtomicLong(-5);
+    private final MemoryBudget budget = new MemoryBudget(100, clock::get);
+    private final ExecutorService threads = new TestThreads();
 
-  @AfterEach
-  void stop() {
-    threads.close();
-  }
-
-  /// Has a thread of its own do what must wait, and comes back when it waits.
-  private <T> Future<T> waiting(Callable<T> action) {
-    int before = budget.waiting();
-    var result = threads.submit(action);
-    await().until(() -> budget.waiting() == before + 1);
-    return result;
-  }
-
-  private void assertFree(long bytes) {
-    try (var _ = budget.tryTake(bytes).orElseThrow()) {
-      assertThat(budget.tryTake(1)).isEmpty();
+    @AfterEach
+    void stop() {
+        threads.close();
     }
-  }
 
-  @Test
-  void sharesNeverHoldMoreThanThereIs() {
-    var other = budget.tryTake(10).orElseThrow();
-    var share = budget.tryTake(60).orElseThrow();
-    assertFree(30);
-    assertThat(share.tryGrowTo(91)).isFalse();
-    assertThat(share.tryGrowTo(80)).isTrue();
-    assertThat(share.tryGrowTo(20)).isTrue();
-    assertFree(10);
-    share.shrinkTo(30);
-    share.shrinkTo(50);
-    assertFree(60);
-    share.close();
-    other.close();
-    assertFree(100);
-  }
-
-  @Test
-  void aShareLargerThanTheBudgetWaitsToBeAlone() throws Exception {
-    var small = budget.take(1);
-    var large = waiting(() -> budget.take(Long.MAX_VALUE));
-    small.close();
-    try (var _ = large.get()) {
-      assertThat(budget.tryTake(1)).isEmpty();
+    /// Has a thread of its own do what must wait, and comes back when it waits.
+    private <T> Future<T> waiting(Callable<T> action) {
+        int before = budget.waiting();
+        var result = threads.submit(action);
+        await().until(() -> budget.waiting() == before + 1);
+        return result;
     }
-    budget.tryTake(Long.MAX_VALUE).orElseThrow().close();
-  }
 
-  // Others get in between more often.
-  @SuppressWarnings("ThreadPriorityCheck")
-  @Test
-  void thoseThatHaveNoRoomBesideEachOtherComeOneAfterAnother() throws Exception {
-    var inside = new AtomicInteger();
-    var all =
-        IntStream.range(0, 50)
-            .mapToObj(
-                i ->
-                    threads.submit(
-                        () -> {
-                          try (var _ = budget.take(i % 2 == 0 ? 51 : 5_000_000_000L)) {
-                            assertThat(inside.incrementAndGet()).isEqualTo(1);
-                            Thread.yield();
-                            return inside.decrementAndGet();
-                          }
-                        }))
-            .toList();
-    for (var each : all) {
-      assertThat(each.get()).isZero();
+    private void assertFree(long bytes) {
+        try (var _ = budget.tryTake(bytes).orElseThrow()) {
+            assertThat(budget.tryTake(1)).isEmpty();
+        }
     }
-  }
 
-  @Test
-  void thoseThatWaitAreServedInOrder() throws Exception {
-    var held = budget.take(60);
-    var large = waiting(() -> budget.take(90));
-    var small = waiting(() -> budget.take(30));
-    assertThat(budget.waiting()).isEqualTo(2);
-    held.close();
-    var first = large.get();
-    assertThat(small.isDone()).isFalse();
-    first.close();
-    small.get().close();
-  }
-
-  @Test
-  void whoDoesNotWaitMayOvertake() throws Exception {
-    try (var _ = budget.take(60)) {
-      var _ = waiting(() -> budget.take(90));
-      budget.tryTake(40).orElseThrow().close();
+    @Test
+    void sharesNeverHoldMoreThanThereIs() {
+        var other = budget.tryTake(10).orElseThrow();
+        var share = budget.tryTake(60).orElseThrow();
+        assertFree(30);
+        assertThat(share.tryGrowTo(91)).isFalse();
+        assertThat(share.tryGrowTo(80)).isTrue();
+        assertThat(share.tryGrowTo(20)).isTrue();
+        assertFree(10);
+        share.shrinkTo(30);
+        share.shrinkTo(50);
+        assertFree(60);
+        share.close();
+        other.close();
+        assertFree(100);
     }
-  }
 
-  @Test
-  void aShareGrowsBeforeOthersBegin() throws Exception {
-    var share = budget.take(60);
-    var other = budget.take(30);
-    var all = waiting(() -> budget.take(100));
-    var grown = waiting(() -> share.growTo(90, LATER));
-    other.close();
-    assertThat(grown.get()).isTrue();
-    assertFree(10);
-    assertThat(share.growTo(90, LATER)).isTrue();
-    share.close();
-    all.get().close();
-  }
+    @Test
+    void aShareLargerThanTheBudgetWaitsToBeAlone() throws Exception {
+        var small = budget.take(1);
+        var large = waiting(() -> budget.take(Long.MAX_VALUE));
+        small.close();
+        try (var _ = large.get()) {
+            assertThat(budget.tryTake(1)).isEmpty();
+        }
+        budget.tryTake(Long.MAX_VALUE).orElseThrow().close();
+    }
 
-  @Test
-  void sharesThatGrowWaitInTurnUnlessTheyWouldBlockEachOther() throws Exception {
-    var first = budget.take(30);
-    var second = budget.take(20);
-    var other = budget.take(50);
-    var grown = waiting(() -> first.growTo(80, LATER));
-    // 20 and 80 leave room for either, when the other waits.
-    var next = waiting(() -> second.growTo(70, LATER));
-    // With 50 more that wait, there would never be 80.
-    assertThat(other.growTo(51, LATER)).isFalse();
-    assertThat(budget.waiting()).isEqualTo(2);
-    other.close();
-    assertThat(grown.get()).isTrue();
-    assertThat(next.isDone()).isFalse();
-    first.close();
-    assertThat(next.get()).isTrue();
-  }
+    // Others get in between more often.
+    @SuppressWarnings("ThreadPriorityCheck")
+    @Test
+    void thoseThatHaveNoRoomBesideEachOtherComeOneAfterAnother() throws Exception {
+        var inside = new AtomicInteger();
+        var all = IntStream.range(0, 50)
+                .mapToObj(i -> threads.submit(() -> {
+                    try (var _ = budget.take(i % 2 == 0 ? 51 : 5_000_000_000L)) {
+                        assertThat(inside.incrementAndGet()).isEqualTo(1);
+                        Thread.yield();
+                        return inside.decrementAndGet();
+                    }
+                }))
+                .toList();
+        for (var each : all) {
+            assertThat(each.get()).isZero();
+        }
+    }
 
-  @Test
-  void afterTheDeadlineNothingIsTaken() throws Exception {
-    var share = budget.take(60);
-    assertThat(budget.take(41, -5)).isEmpty();
-    assertThat(budget.take(30, -6)).isPresent();
-    assertThat(share.growTo(71, -5)).isFalse();
-    assertThat(share.growTo(70, -6)).isTrue();
-  }
+    @Test
+    void thoseThatWaitAreServedInOrder() throws Exception {
+        var held = budget.take(60);
+        var large = waiting(() -> budget.take(90));
+        var small = waiting(() -> budget.take(30));
+        assertThat(budget.waiting()).isEqualTo(2);
+        held.close();
+        var first = large.get();
+        assertThat(small.isDone()).isFalse();
+        first.close();
+        small.get().close();
+    }
 
-  @Test
-  void whoseDeadlinePassesWhileItWaitsMakesRoomForTheNext() throws Exception {
-    var held = budget.take(60);
-    var share = budget.take(10);
-    var large = waiting(() -> budget.take(90, LATER));
-    var small = waiting(() -> budget.take(50, 2 * LATER));
-    clock.set(LATER);
-    held.shrinkTo(50);
-    assertThat(large.get()).isEmpty();
-    share.close();
-    assertThat(small.get()).isPresent();
-  }
+    @Test
+    void whoDoesNotWaitMayOvertake() throws Exception {
+        try (var _ = budget.take(60)) {
+            var _ = waiting(() -> budget.take(90));
+            budget.tryTake(40).orElseThrow().close();
+        }
+    }
 
-  @Test
-  void aShareMayBeClosedByAnotherThreadWhileItWaitsToGrow() throws Exception {
-    var held = budget.take(60);
-    var share = budget.take(10);
-    var grown = waiting(() -> share.growTo(50, LATER));
-    share.close();
-    assertThat(grown.get()).isFalse();
-    assertFree(40);
-    share.close();
-    assertThat(share.tryGrowTo(1)).isFalse();
-    assertThat(share.growTo(1, LATER)).isFalse();
-    held.close();
-    assertFree(100);
-  }
+    @Test
+    void aShareGrowsBeforeOthersBegin() throws Exception {
+        var share = budget.take(60);
+        var other = budget.take(30);
+        var all = waiting(() -> budget.take(100));
+        var grown = waiting(() -> share.growTo(90, LATER));
+        other.close();
+        assertThat(grown.get()).isTrue();
+        assertFree(10);
+        assertThat(share.growTo(90, LATER)).isTrue();
+        share.close();
+        all.get().close();
+    }
 
-  @Test
-  void whoIsInterruptedTakesNothing() throws Exception {
-    var held = budget.take(60);
-    var waiting = waiting(() -> budget.take(50));
-    waiting.cancel(true);
-    await().until(() -> budget.waiting() == 0);
-    held.close();
-    assertFree(100);
-    Thread.currentThread().interrupt();
-    assertThatThrownBy(() -> budget.take(1)).isInstanceOf(InterruptedException.class);
-    assertFree(100);
-  }
+    @Test
+    void sharesThatGrowWaitInTurnUnlessTheyWouldBlockEachOther() throws Exception {
+        var first = budget.take(30);
+        var second = budget.take(20);
+        var other = budget.take(50);
+        var grown = waiting(() -> first.growTo(80, LATER));
+        // 20 and 80 leave room for either, when the other waits.
+        var next = waiting(() -> second.growTo(70, LATER));
+        // With 50 more that wait, there would never be 80.
+        assertThat(other.growTo(51, LATER)).isFalse();
+        assertThat(budget.waiting()).isEqualTo(2);
+        other.close();
+        assertThat(grown.get()).isTrue();
+        assertThat(next.isDone()).isFalse();
+        first.close();
+        assertThat(next.get()).isTrue();
+    }
 
-  @Test
-  void aBudgetHasBytes() {
-    assertThatThrownBy(() -> new MemoryBudget(0)).hasMessage("bytes: found 0, expected at least 1");
-  }
+    @Test
+    void afterTheDeadlineNothingIsTaken() throws Exception {
+        var share = budget.take(60);
+        assertThat(budget.take(41, -5)).isEmpty();
+        assertThat(budget.take(30, -6)).isPresent();
+        assertThat(share.growTo(71, -5)).isFalse();
+        assertThat(share.growTo(70, -6)).isTrue();
+    }
+
+    @Test
+    void whoseDeadlinePassesWhileItWaitsMakesRoomForTheNext() throws Exception {
+        var held = budget.take(60);
+        var share = budget.take(10);
+        var large = waiting(() -> budget.take(90, LATER));
+        var small = waiting(() -> budget.take(50, 2 * LATER));
+        clock.set(LATER);
+        held.shrinkTo(50);
+        assertThat(large.get()).isEmpty();
+        share.close();
+        assertThat(small.get()).isPresent();
+    }
+
+    @Test
+    void aShareMayBeClosedByAnotherThreadWhileItWaitsToGrow() throws Exception {
+        var held = budget.take(60);
+        var share = budget.take(10);
+        var grown = waiting(() -> share.growTo(50, LATER));
+        share.close();
+        assertThat(grown.get()).isFalse();
+        assertFree(40);
+        share.close();
+        assertThat(share.tryGrowTo(1)).isFalse();
+        assertThat(share.growTo(1, LATER)).isFalse();
+        held.close();
+        assertFree(100);
+    }
+
+    @Test
+    void whoIsInterruptedTakesNothing() throws Exception {
+        var held = budget.take(60);
+        var waiting = waiting(() -> budget.take(50));
+        waiting.cancel(true);
+        await().until(() -> budget.waiting() == 0);
+        held.close();
+        assertFree(100);
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(() -> budget.take(1)).isInstanceOf(InterruptedException.class);
+        assertFree(100);
+    }
+
+    @Test
+    void aBudgetHasBytes() {
+        assertThatThrownBy(() -> new MemoryBudget(0)).hasMessage("bytes: found 0, expected at least 1");
+    }
 }

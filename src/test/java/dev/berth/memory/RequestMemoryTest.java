@@ -11,220 +11,215 @@ import org.junit.jupiter.api.Test;
 
 class RequestMemoryTest {
 
-  private static final long MEBIBYTE = 1 << 20;
-  private static final long LATER = 1_000_000_000_000L;
+    private static final long MEBIBYTE = 1 << 20;
+    private static final long LATER = 1_000_000_000_000L;
 
-  private final AtomicLong clock = new AtomicLong();
+    private final AtomicLong clock = new AtomicLong();
 
-  /// Medium requests have up to 10 MiB, all of them 100; large ones 360, bodies 140.
-  private final ProcessMemory process = ProcessMemory.ofHeap(1000 * MEBIBYTE, clock::get);
+    /// Medium requests have up to 10 MiB, all of them 100; large ones 360, bodies 140.
+    private final ProcessMemory process = ProcessMemory.ofHeap(1000 * MEBIBYTE, clock::get);
 
-  private final AtomicInteger waits = new AtomicInteger();
+    private final AtomicInteger waits = new AtomicInteger();
 
-  private RequestMemory request() {
-    return new RequestMemory(process, LATER, waits::incrementAndGet);
-  }
-
-  private static void assertUntouched(MemoryBudget budget) {
-    budget.tryTake(budget.bytes()).orElseThrow().close();
-  }
-
-  private void assertNothingIsHeld() {
-    assertUntouched(process.few());
-    assertUntouched(process.medium());
-    assertUntouched(process.large());
-    assertUntouched(process.arriving());
-  }
-
-  @Test
-  void aSmallRequestNeedsNothingOfTheOthers() {
-    try (var request = request()) {
-      request.add(200 << 10);
-      assertUntouched(process.medium());
-      assertUntouched(process.large());
-      assertThat(process.few().tryTake(process.few().bytes())).isEmpty();
+    private RequestMemory request() {
+        return new RequestMemory(process, LATER, waits::incrementAndGet);
     }
-    assertNothingIsHeld();
-  }
 
-  @Test
-  void whenTheFirstPartIsFullASmallRequestTakesOfTheNext() {
-    try (var _ = process.few().tryTake(process.few().bytes()).orElseThrow();
-        var request = request()) {
-      request.add(1);
-      assertThat(process.medium().tryTake(process.medium().bytes())).isEmpty();
+    private static void assertUntouched(MemoryBudget budget) {
+        budget.tryTake(budget.bytes()).orElseThrow().close();
     }
-    assertNothingIsHeld();
-  }
 
-  @Test
-  void aRequestThatGrowsLargeGivesBackWhatMediumOnesMayHave() {
-    try (var request = request()) {
-      request.add(5 * MEBIBYTE);
-      assertUntouched(process.large());
-      request.add(50 * MEBIBYTE);
-      assertUntouched(process.medium());
-      assertThat(process.large().tryTake(305 * MEBIBYTE)).isEmpty();
+    private void assertNothingIsHeld() {
+        assertUntouched(process.few());
+        assertUntouched(process.medium());
+        assertUntouched(process.large());
+        assertUntouched(process.arriving());
     }
-    assertNothingIsHeld();
-  }
 
-  @Test
-  void aRequestThatGrowsLargeUnexpectedlyDoesNotWait() {
-    try (var _ = process.large().tryTake(360 * MEBIBYTE).orElseThrow();
-        var request = request()) {
-      request.add(5 * MEBIBYTE);
-      assertThatThrownBy(() -> request.add(50 * MEBIBYTE))
-          .isInstanceOf(MemoryShortException.class)
-          .hasMessageContaining("needs 62 MB")
-          .hasMessageEndingWith("try again later");
+    @Test
+    void aSmallRequestNeedsNothingOfTheOthers() {
+        try (var request = request()) {
+            request.add(200 << 10);
+            assertUntouched(process.medium());
+            assertUntouched(process.large());
+            assertThat(process.few().tryTake(process.few().bytes())).isEmpty();
+        }
+        assertNothingIsHeld();
     }
-    assertThat(waits).hasValue(0);
-    assertNothingIsHeld();
-  }
 
-  @Test
-  void whatIsExpectedToBeLargeWaitsForItsPlace() throws Exception {
-    try (var request = request()) {
-      var others = process.large().tryTake(360 * MEBIBYTE).orElseThrow();
-      var expected = CompletableFuture.runAsync(() -> request.expect(50 * MEBIBYTE));
-      await().until(() -> process.large().isWanted());
-      assertThat(waits).hasValue(1);
-      others.close();
-      expected.get();
-      request.add(50 * MEBIBYTE);
+    @Test
+    void whenTheFirstPartIsFullASmallRequestTakesOfTheNext() {
+        try (var _ = process.few().tryTake(process.few().bytes()).orElseThrow();
+                var request = request()) {
+            request.add(1);
+            assertThat(process.medium().tryTake(process.medium().bytes())).isEmpty();
+        }
+        assertNothingIsHeld();
     }
-    assertNothingIsHeld();
-  }
 
-  @Test
-  void whoseDeadlineComesWhileItWaitsIsToldToComeAgain() {
-    clock.set(LATER);
-    try (var _ = process.large().tryTake(360 * MEBIBYTE).orElseThrow();
-        var request = request()) {
-      assertThatThrownBy(() -> request.expect(50 * MEBIBYTE))
-          .hasMessageEndingWith("try again later");
+    @Test
+    void aRequestThatGrowsLargeGivesBackWhatMediumOnesMayHave() {
+        try (var request = request()) {
+            request.add(5 * MEBIBYTE);
+            assertUntouched(process.large());
+            request.add(50 * MEBIBYTE);
+            assertUntouched(process.medium());
+            assertThat(process.large().tryTake(305 * MEBIBYTE)).isEmpty();
+        }
+        assertNothingIsHeld();
     }
-  }
 
-  @Test
-  void whoIsInterruptedWhileItWaitsStaysInterrupted() {
-    try (var _ = process.large().tryTake(360 * MEBIBYTE).orElseThrow();
-        var request = request()) {
-      Thread.currentThread().interrupt();
-      assertThatThrownBy(() -> request.expect(50 * MEBIBYTE)).hasMessageContaining("interrupted");
-      assertThat(Thread.interrupted()).isTrue();
+    @Test
+    void aRequestThatGrowsLargeUnexpectedlyDoesNotWait() {
+        try (var _ = process.large().tryTake(360 * MEBIBYTE).orElseThrow();
+                var request = request()) {
+            request.add(5 * MEBIBYTE);
+            assertThatThrownBy(() -> request.add(50 * MEBIBYTE))
+                    .isInstanceOf(MemoryShortException.class)
+                    .hasMessageContaining("needs 62 MB")
+                    .hasMessageEndingWith("try again later");
+        }
+        assertThat(waits).hasValue(0);
+        assertNothingIsHeld();
     }
-  }
 
-  @Test
-  void whatThereIsNotInAllIsTooLarge() {
-    try (var request = request()) {
-      for (long bytes : new long[] {361 * MEBIBYTE, Long.MAX_VALUE, -1}) {
-        assertThatThrownBy(() -> request.add(bytes))
-            .hasMessage(
-                "the request: found data that need more memory than the 360 MB that there are for"
-                    + " one, expected fewer or smaller records")
-            .matches(e -> ((MemoryShortException) e).isTooLarge());
-      }
-      assertThatThrownBy(() -> request.receive(141 * MEBIBYTE))
-          .matches(e -> ((MemoryShortException) e).isTooLarge());
-      // What is only expected may turn out to be less.
-      request.expect(361 * MEBIBYTE);
+    @Test
+    void whatIsExpectedToBeLargeWaitsForItsPlace() throws Exception {
+        try (var request = request()) {
+            var others = process.large().tryTake(360 * MEBIBYTE).orElseThrow();
+            var expected = CompletableFuture.runAsync(() -> request.expect(50 * MEBIBYTE));
+            await().until(() -> process.large().isWanted());
+            assertThat(waits).hasValue(1);
+            others.close();
+            expected.get();
+            request.add(50 * MEBIBYTE);
+        }
+        assertNothingIsHeld();
     }
-    assertNothingIsHeld();
-  }
 
-  @Test
-  void whatIsHeldIsGivenBackBefore() {
-    try (var request = request()) {
-      request.run(
-          () -> {
-            try (var _ = RequestMemory.hold(300 * MEBIBYTE)) {
-              RequestMemory.charge(MEBIBYTE);
-              assertThat(process.large().tryTake(60 * MEBIBYTE)).isEmpty();
+    @Test
+    void whoseDeadlineComesWhileItWaitsIsToldToComeAgain() {
+        clock.set(LATER);
+        try (var _ = process.large().tryTake(360 * MEBIBYTE).orElseThrow();
+                var request = request()) {
+            assertThatThrownBy(() -> request.expect(50 * MEBIBYTE)).hasMessageEndingWith("try again later");
+        }
+    }
+
+    @Test
+    void whoIsInterruptedWhileItWaitsStaysInterrupted() {
+        try (var _ = process.large().tryTake(360 * MEBIBYTE).orElseThrow();
+                var request = request()) {
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(() -> request.expect(50 * MEBIBYTE)).hasMessageContaining("interrupted");
+            assertThat(Thread.interrupted()).isTrue();
+        }
+    }
+
+    @Test
+    void whatThereIsNotInAllIsTooLarge() {
+        try (var request = request()) {
+            for (long bytes : new long[] {361 * MEBIBYTE, Long.MAX_VALUE, -1}) {
+                assertThatThrownBy(() -> request.add(bytes))
+                        .hasMessage("the request: found data that need more memory than the 360 MB that there are for"
+                                + " one, expected fewer or smaller records")
+                        .matches(e -> ((MemoryShortException) e).isTooLarge());
             }
-            process.large().tryTake(350 * MEBIBYTE).orElseThrow().close();
-            RequestMemory.charge(300 * MEBIBYTE);
-          });
+            assertThatThrownBy(() -> request.receive(141 * MEBIBYTE))
+                    .matches(e -> ((MemoryShortException) e).isTooLarge());
+            // What is only expected may turn out to be less.
+            request.expect(361 * MEBIBYTE);
+        }
+        assertNothingIsHeld();
     }
-    assertNothingIsHeld();
-  }
 
-  @Test
-  void aThreadThatWorksForNoRequestHoldsOfTheProcess() {
-    var all = ProcessMemory.ofThisProcess().large();
-    RequestMemory.charge(Long.MAX_VALUE);
-    RequestMemory.waiting();
-    try (var _ = RequestMemory.hold(all.bytes())) {
-      assertThat(all.tryTake(1)).isEmpty();
+    @Test
+    void whatIsHeldIsGivenBackBefore() {
+        try (var request = request()) {
+            request.run(() -> {
+                try (var _ = RequestMemory.hold(300 * MEBIBYTE)) {
+                    RequestMemory.charge(MEBIBYTE);
+                    assertThat(process.large().tryTake(60 * MEBIBYTE)).isEmpty();
+                }
+                process.large().tryTake(350 * MEBIBYTE).orElseThrow().close();
+                RequestMemory.charge(300 * MEBIBYTE);
+            });
+        }
+        assertNothingIsHeld();
     }
-    assertUntouched(all);
-    assertThatThrownBy(() -> RequestMemory.hold(all.bytes() + 1))
-        .isInstanceOf(MemoryShortException.class);
-  }
 
-  @Test
-  void aBodyHoldsWhatHasComeOfIt() {
-    try (var request = request()) {
-      request.receive(100 * MEBIBYTE);
-      assertThat(request.isReceivingWanted()).isFalse();
-      assertThat(process.arriving().tryTake(50 * MEBIBYTE)).isEmpty();
-      request.keepReceived(50 * MEBIBYTE);
-      process.arriving().tryTake(90 * MEBIBYTE).orElseThrow().close();
-      assertUntouched(process.large());
+    @Test
+    void aThreadThatWorksForNoRequestHoldsOfTheProcess() {
+        var all = ProcessMemory.ofThisProcess().large();
+        RequestMemory.charge(Long.MAX_VALUE);
+        RequestMemory.waiting();
+        try (var _ = RequestMemory.hold(all.bytes())) {
+            assertThat(all.tryTake(1)).isEmpty();
+        }
+        assertUntouched(all);
+        assertThatThrownBy(() -> RequestMemory.hold(all.bytes() + 1)).isInstanceOf(MemoryShortException.class);
     }
-    assertNothingIsHeld();
-  }
 
-  @Test
-  void theRequestsOfOneModelHoldNoMoreThanHalfOfAPart() {
-    var wedged = new Object();
-    try (var first = request();
-        var second = request();
-        var other = request()) {
-      first.countFor(wedged);
-      second.countFor(wedged);
-      other.countFor(new Object());
-      first.add(150 * MEBIBYTE);
-      // It does not wait, or those of other models would wait behind it.
-      assertThatThrownBy(() -> second.expect(50 * MEBIBYTE))
-          .isInstanceOf(MemoryShortException.class)
-          .hasMessageContaining("needs 51 MB")
-          .hasMessageEndingWith("try again later");
-      second.expect(5 * MEBIBYTE);
-      other.expect(150 * MEBIBYTE);
-      first.receive(60 * MEBIBYTE);
-      assertThatThrownBy(() -> second.receive(20 * MEBIBYTE))
-          .isInstanceOf(MemoryShortException.class);
-      other.receive(60 * MEBIBYTE);
+    @Test
+    void aBodyHoldsWhatHasComeOfIt() {
+        try (var request = request()) {
+            request.receive(100 * MEBIBYTE);
+            assertThat(request.isReceivingWanted()).isFalse();
+            assertThat(process.arriving().tryTake(50 * MEBIBYTE)).isEmpty();
+            request.keepReceived(50 * MEBIBYTE);
+            process.arriving().tryTake(90 * MEBIBYTE).orElseThrow().close();
+            assertUntouched(process.large());
+        }
+        assertNothingIsHeld();
     }
-    assertNothingIsHeld();
-    try (var again = request();
-        var second = request()) {
-      again.countFor(wedged);
-      second.countFor(wedged);
-      again.add(100 * MEBIBYTE);
-      second.add(30 * MEBIBYTE);
-    }
-    assertNothingIsHeld();
-  }
 
-  @Test
-  void aRequestThatIsAloneMayHaveMoreThanTheHalfOfItsModel() {
-    try (var alone = request()) {
-      alone.countFor(new Object());
-      alone.add(300 * MEBIBYTE);
+    @Test
+    void theRequestsOfOneModelHoldNoMoreThanHalfOfAPart() {
+        var wedged = new Object();
+        try (var first = request();
+                var second = request();
+                var other = request()) {
+            first.countFor(wedged);
+            second.countFor(wedged);
+            other.countFor(new Object());
+            first.add(150 * MEBIBYTE);
+            // It does not wait, or those of other models would wait behind it.
+            assertThatThrownBy(() -> second.expect(50 * MEBIBYTE))
+                    .isInstanceOf(MemoryShortException.class)
+                    .hasMessageContaining("needs 51 MB")
+                    .hasMessageEndingWith("try again later");
+            second.expect(5 * MEBIBYTE);
+            other.expect(150 * MEBIBYTE);
+            first.receive(60 * MEBIBYTE);
+            assertThatThrownBy(() -> second.receive(20 * MEBIBYTE)).isInstanceOf(MemoryShortException.class);
+            other.receive(60 * MEBIBYTE);
+        }
+        assertNothingIsHeld();
+        try (var again = request();
+                var second = request()) {
+            again.countFor(wedged);
+            second.countFor(wedged);
+            again.add(100 * MEBIBYTE);
+            second.add(30 * MEBIBYTE);
+        }
+        assertNothingIsHeld();
     }
-    assertNothingIsHeld();
-  }
 
-  @Test
-  void afterItsEndARequestTakesNothing() {
-    var request = request();
-    request.close();
-    assertThatThrownBy(() -> request.add(1)).isInstanceOf(MemoryShortException.class);
-    assertThatThrownBy(() -> request.receive(1)).isInstanceOf(MemoryShortException.class);
-    assertNothingIsHeld();
-  }
+    @Test
+    void aRequestThatIsAloneMayHaveMoreThanTheHalfOfItsModel() {
+        try (var alone = request()) {
+            alone.countFor(new Object());
+            alone.add(300 * MEBIBYTE);
+        }
+        assertNothingIsHeld();
+    }
+
+    @Test
+    void afterItsEndARequestTakesNothing() {
+        var request = request();
+        request.close();
+        assertThatThrownBy(() -> request.add(1)).isInstanceOf(MemoryShortException.class);
+        assertThatThrownBy(() -> request.receive(1)).isInstanceOf(MemoryShortException.class);
+        assertNothingIsHeld();
+    }
 }

@@ -18,25 +18,26 @@ import org.junit.jupiter.api.io.TempDir;
 
 class WholeFileTest {
 
-  @TempDir private Path directory;
+    @TempDir
+    private Path directory;
 
-  @Test
-  void aFileThatTheHeapHasRoomForIsRead() throws IOException {
-    var file = Files.writeString(directory.resolve("model.json"), "{}");
-    assertThat(WholeFile.read(file, 4)).asString().isEqualTo("{}");
-  }
-
-  /// A sparse file takes nothing of the disk.
-  @Test
-  void aLargerOneIsRefusedBeforeItIsRead() throws IOException {
-    var file = directory.resolve("tokenizer.json");
-    try (var content = FileChannel.open(file, CREATE_NEW, WRITE, SPARSE)) {
-      content.write(ByteBuffer.allocate(1), 1L << 40);
+    @Test
+    void aFileThatTheHeapHasRoomForIsRead() throws IOException {
+        var file = Files.writeString(directory.resolve("model.json"), "{}");
+        assertThat(WholeFile.read(file, 4)).asString().isEqualTo("{}");
     }
-    assertThatThrownBy(() -> WholeFile.read(file, 4))
-        .isInstanceOf(IOException.class)
-        .hasMessageStartingWith(file + ": found 1048576 MB, expected at most ");
-    assertThatThrownBy(() -> JsonText.read(file)).hasMessageContaining("found 1048576 MB");
-    assertThatThrownBy(() -> Tokenizer.load(directory)).isInstanceOf(IOException.class);
-  }
+
+    /// A sparse file takes nothing of the disk.
+    @Test
+    void aLargerOneIsRefusedBeforeItIsRead() throws IOException {
+        var file = directory.resolve("tokenizer.json");
+        try (var content = FileChannel.open(file, CREATE_NEW, WRITE, SPARSE)) {
+            content.write(ByteBuffer.allocate(1), 1L << 40);
+        }
+        assertThatThrownBy(() -> WholeFile.read(file, 4))
+                .isInstanceOf(IOException.class)
+                .hasMessageStartingWith(file + ": found 1048576 MB, expected at most ");
+        assertThatThrownBy(() -> JsonText.read(file)).hasMessageContaining("found 1048576 MB");
+        assertThatThrownBy(() -> Tokenizer.load(directory)).isInstanceOf(IOException.class);
+    }
 }

@@ -17,61 +17,60 @@ import org.junit.jupiter.params.provider.CsvSource;
 /// The prefix of a message, as no client writes it wrong.
 class GrpcMessageTest {
 
-  /// `ab`, packed by zlib.
-  private static final String DEFLATED = "789c4b4c0200012600c4";
+    /// `ab`, packed by zlib.
+    private static final String DEFLATED = "789c4b4c0200012600c4";
 
-  private final RequestMemory memory =
-      new RequestMemory(ProcessMemory.ofThisProcess(), System.nanoTime(), () -> {});
+    private final RequestMemory memory = new RequestMemory(ProcessMemory.ofThisProcess(), System.nanoTime(), () -> {});
 
-  @AfterEach
-  void giveBack() {
-    memory.close();
-  }
+    @AfterEach
+    void giveBack() {
+        memory.close();
+    }
 
-  private GrpcMessage message(InputStream body, String coding, boolean isOnly) {
-    return new GrpcMessage(body, coding, isOnly, memory);
-  }
+    private GrpcMessage message(InputStream body, String coding, boolean isOnly) {
+        return new GrpcMessage(body, coding, isOnly, memory);
+    }
 
-  private static InputStream bytes(String hex) {
-    return new ByteArrayInputStream(HexFormat.of().parseHex(hex));
-  }
+    private static InputStream bytes(String hex) {
+        return new ByteArrayInputStream(HexFormat.of().parseHex(hex));
+    }
 
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "''               | identity | found 0 bytes, expected a message behind the 5 of its prefix",
-        "00000000         | identity | found 4 bytes, expected a message behind the 5 of its prefix",
-        "0100000000       | identity | found a compressed message, expected one that is not",
-        "000000000201     | identity | found its end, expected 1 more bytes of its message",
-        "00000000010102   | identity | found more bytes behind its message, expected one message",
-        "00ffffffff0102   | identity | found its end, expected 4294967293 more bytes",
-        "0100000000       | gzip     | it is not whole gzip, as grpc-encoding says: ",
-        "01000000020102   | gzip     | it is not whole gzip, as grpc-encoding says: ",
-        "01000000020102   | deflate  | it is not whole deflate, as grpc-encoding says: "
-      })
-  void aBrokenOneIsNamed(String body, String coding, String message) {
-    assertThatThrownBy(() -> message(bytes(body), coding, true).readAllBytes())
-        .isInstanceOf(ServingException.class)
-        .hasMessageContaining(message);
-  }
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "''               | identity | found 0 bytes, expected a message behind the 5 of its prefix",
+                "00000000         | identity | found 4 bytes, expected a message behind the 5 of its prefix",
+                "0100000000       | identity | found a compressed message, expected one that is not",
+                "000000000201     | identity | found its end, expected 1 more bytes of its message",
+                "00000000010102   | identity | found more bytes behind its message, expected one message",
+                "00ffffffff0102   | identity | found its end, expected 4294967293 more bytes",
+                "0100000000       | gzip     | it is not whole gzip, as grpc-encoding says: ",
+                "01000000020102   | gzip     | it is not whole gzip, as grpc-encoding says: ",
+                "01000000020102   | deflate  | it is not whole deflate, as grpc-encoding says: "
+            })
+    void aBrokenOneIsNamed(String body, String coding, String message) {
+        assertThatThrownBy(() -> message(bytes(body), coding, true).readAllBytes())
+                .isInstanceOf(ServingException.class)
+                .hasMessageContaining(message);
+    }
 
-  @Test
-  void messagesAreReadOneAfterAnother() throws Exception {
-    var body = bytes("00000000026162" + "010000000a" + DEFLATED + "0000000000" + "00000000017a");
-    assertThat(message(body, "deflate", false).readAllBytes()).asString().isEqualTo("ab");
-    assertThat(message(body, "deflate", false).readAllBytes()).asString().isEqualTo("ab");
-    assertThat(message(body, "deflate", false).readAllBytes()).isEmpty();
-    assertThat(message(body, "deflate", true).readAllBytes()).asString().isEqualTo("z");
-  }
+    @Test
+    void messagesAreReadOneAfterAnother() throws Exception {
+        var body = bytes("00000000026162" + "010000000a" + DEFLATED + "0000000000" + "00000000017a");
+        assertThat(message(body, "deflate", false).readAllBytes()).asString().isEqualTo("ab");
+        assertThat(message(body, "deflate", false).readAllBytes()).asString().isEqualTo("ab");
+        assertThat(message(body, "deflate", false).readAllBytes()).isEmpty();
+        assertThat(message(body, "deflate", true).readAllBytes()).asString().isEqualTo("z");
+    }
 
-  @Test
-  void theRestOfAMessageIsSkipped() throws Exception {
-    var body = bytes("00000000036162" + "63" + "010000000a" + DEFLATED + "00000000017a");
-    var first = message(body, "deflate", false);
-    assertThat(first.read()).isEqualTo('a');
-    first.skip();
-    message(body, "deflate", false).skip();
-    assertThat(message(body, "deflate", true).read()).isEqualTo('z');
-  }
+    @Test
+    void theRestOfAMessageIsSkipped() throws Exception {
+        var body = bytes("00000000036162" + "63" + "010000000a" + DEFLATED + "00000000017a");
+        var first = message(body, "deflate", false);
+        assertThat(first.read()).isEqualTo('a');
+        first.skip();
+        message(body, "deflate", false).skip();
+        assertThat(message(body, "deflate", true).read()).isEqualTo('z');
+    }
 }

@@ -8,12 +8,13 @@ import org.junit.jupiter.api.Test;
 
 class GrpcMessagesTest {
 
-  @Test
-  void namesAreReadAsSoonAsTheyAreWhole() {
-    var message = HexFormat.of().parseHex("0a0161" + "120131" + "2a05");
-    for (int length = 0; length < message.length - 1; length++) {
-      assertThat(GrpcMessages.askedFirst(Arrays.copyOf(message, length), false)).isEmpty();
+    @Test
+    void namesAreReadAsSoonAsTheyAreWhole() {
+        var message = HexFormat.of().parseHex("0a0161" + "120131" + "2a05");
+        for (int length = 0; length < message.length - 1; length++) {
+            assertThat(GrpcMessages.askedFirst(Arrays.copyOf(message, length), false))
+                    .isEmpty();
+        }
+        assertThat(GrpcMessages.askedFirst(message, false)).contains(new GrpcMessages.Asked("a", "1"));
     }
-    assertThat(GrpcMessages.askedFirst(message, false)).contains(new GrpcMessages.Asked("a", "1"));
-  }
 }

@@ -48,321 +48,270 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(300)
 class GrpcServicesTest {
 
-  private static TestServer server;
-  private static GrpcClient client;
+    private static TestServer server;
+    private static GrpcClient client;
 
-  @BeforeAll
-  static void start() throws Exception {
-    server = TestServer.with(new TextHandler()).set("BERTH_GRPC_PORT", "0").start();
-    client = new GrpcClient(server.server().grpcPort().orElseThrow());
-  }
-
-  @AfterAll
-  static void stop() throws Exception {
-    client.close();
-    server.close();
-  }
-
-  private record Marshaller<M extends Message>(Parser<M> parser)
-      implements MethodDescriptor.Marshaller<M> {
-    @Override
-    public InputStream stream(M message) {
-      return new ByteArrayInputStream(message.toByteArray());
+    @BeforeAll
+    static void start() throws Exception {
+        server = TestServer.with(new TextHandler()).set("BERTH_GRPC_PORT", "0").start();
+        client = new GrpcClient(server.server().grpcPort().orElseThrow());
     }
 
-    @Override
-    public M parse(InputStream stream) {
-      try {
-        return parser.parseFrom(stream);
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
+    @AfterAll
+    static void stop() throws Exception {
+        client.close();
+        server.close();
     }
-  }
 
-  private static <Q extends Message, A extends Message> MethodDescriptor<Q, A> method(
-      MethodType type, String name, Parser<Q> request, Parser<A> answer) {
-    return MethodDescriptor.<Q, A>newBuilder()
-        .setType(type)
-        .setFullMethodName(name)
-        .setRequestMarshaller(new Marshaller<>(request))
-        .setResponseMarshaller(new Marshaller<>(answer))
-        .build();
-  }
+    private record Marshaller<M extends Message>(Parser<M> parser) implements MethodDescriptor.Marshaller<M> {
+        @Override
+        public InputStream stream(M message) {
+            return new ByteArrayInputStream(message.toByteArray());
+        }
 
-  private static MethodDescriptor<HealthCheckRequest, HealthCheckResponse> health(
-      MethodType type, String name) {
-    return method(
-        type,
-        "grpc.health.v1.Health/" + name,
-        HealthCheckRequest.parser(),
-        HealthCheckResponse.parser());
-  }
+        @Override
+        public M parse(InputStream stream) {
+            try {
+                return parser.parseFrom(stream);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
 
-  private static HealthCheckRequest of(String service) {
-    return HealthCheckRequest.newBuilder().setService(service).build();
-  }
+    private static <Q extends Message, A extends Message> MethodDescriptor<Q, A> method(
+            MethodType type, String name, Parser<Q> request, Parser<A> answer) {
+        return MethodDescriptor.<Q, A>newBuilder()
+                .setType(type)
+                .setFullMethodName(name)
+                .setRequestMarshaller(new Marshaller<>(request))
+                .setResponseMarshaller(new Marshaller<>(answer))
+                .build();
+    }
 
-  private static ServingStatus check(GrpcClient asking, String service) {
-    return ClientCalls.blockingUnaryCall(
-            asking.channel(), health(MethodType.UNARY, "Check"), CallOptions.DEFAULT, of(service))
-        .getStatus();
-  }
+    private static MethodDescriptor<HealthCheckRequest, HealthCheckResponse> health(MethodType type, String name) {
+        return method(type, "grpc.health.v1.Health/" + name, HealthCheckRequest.parser(), HealthCheckResponse.parser());
+    }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"", "inference.GRPCInferenceService", "model"})
-  void theServerAndItsModelServe(String service) {
-    assertThat(check(client, service)).isEqualTo(ServingStatus.SERVING);
-  }
+    private static HealthCheckRequest of(String service) {
+        return HealthCheckRequest.newBuilder().setService(service).build();
+    }
 
-  @Test
-  void anotherServiceIsNotFound() {
-    var failure = catchThrowableOfType(StatusRuntimeException.class, () -> check(client, "other"));
-    assertThat(failure.getStatus().getCode()).isEqualTo(Code.NOT_FOUND);
-    assertThat(failure.getStatus().getDescription())
-        .isEqualTo("service: found \"other\", expected the name of a model, or nothing");
-  }
+    private static ServingStatus check(GrpcClient asking, String service) {
+        return ClientCalls.blockingUnaryCall(
+                        asking.channel(), health(MethodType.UNARY, "Check"), CallOptions.DEFAULT, of(service))
+                .getStatus();
+    }
 
-  @Test
-  void aMessageThatIsNoneIsABadRequest() {
-    var bytes = "grpc.health.v1.Health/Check";
-    var failure =
-        catchThrowableOfType(
-            StatusRuntimeException.class,
-            () ->
-                ClientCalls.blockingUnaryCall(
-                    client.channel(),
-                    method(
-                        MethodType.UNARY,
-                        bytes,
-                        ServerReflectionRequest.parser(),
-                        HealthCheckResponse.parser()),
-                    CallOptions.DEFAULT,
-                    // A text that is no UTF-8 in the field of the service.
-                    broken()));
-    assertThat(failure.getStatus().getCode()).isEqualTo(Code.INVALID_ARGUMENT);
-    assertThat(failure.getStatus().getDescription()).isEqualTo("message: not a HealthCheckRequest");
-  }
+    @ParameterizedTest
+    @ValueSource(strings = {"", "inference.GRPCInferenceService", "model"})
+    void theServerAndItsModelServe(String service) {
+        assertThat(check(client, service)).isEqualTo(ServingStatus.SERVING);
+    }
 
-  private static ServerReflectionRequest broken() {
-    return ServerReflectionRequest.newBuilder()
-        .setUnknownFields(
-            UnknownFieldSet.newBuilder()
-                .addField(
-                    1,
-                    UnknownFieldSet.Field.newBuilder()
-                        .addLengthDelimited(ByteString.copyFrom(new byte[] {-1}))
+    @Test
+    void anotherServiceIsNotFound() {
+        var failure = catchThrowableOfType(StatusRuntimeException.class, () -> check(client, "other"));
+        assertThat(failure.getStatus().getCode()).isEqualTo(Code.NOT_FOUND);
+        assertThat(failure.getStatus().getDescription())
+                .isEqualTo("service: found \"other\", expected the name of a model, or nothing");
+    }
+
+    @Test
+    void aMessageThatIsNoneIsABadRequest() {
+        var bytes = "grpc.health.v1.Health/Check";
+        var failure = catchThrowableOfType(
+                StatusRuntimeException.class,
+                () -> ClientCalls.blockingUnaryCall(
+                        client.channel(),
+                        method(MethodType.UNARY, bytes, ServerReflectionRequest.parser(), HealthCheckResponse.parser()),
+                        CallOptions.DEFAULT,
+                        // A text that is no UTF-8 in the field of the service.
+                        broken()));
+        assertThat(failure.getStatus().getCode()).isEqualTo(Code.INVALID_ARGUMENT);
+        assertThat(failure.getStatus().getDescription()).isEqualTo("message: not a HealthCheckRequest");
+    }
+
+    private static ServerReflectionRequest broken() {
+        return ServerReflectionRequest.newBuilder()
+                .setUnknownFields(UnknownFieldSet.newBuilder()
+                        .addField(
+                                1,
+                                UnknownFieldSet.Field.newBuilder()
+                                        .addLengthDelimited(ByteString.copyFrom(new byte[] {-1}))
+                                        .build())
                         .build())
-                .build())
-        .build();
-  }
+                .build();
+    }
 
-  @Test
-  void whoWatchesIsToldOfEachChange() throws Exception {
-    var loading = new Gate(1);
-    var handler =
-        new TextHandler() {
-          @Override
-          public Object modelFn(ModelContext context) throws Exception {
-            loading.pass();
-            return this;
-          }
+    @Test
+    void whoWatchesIsToldOfEachChange() throws Exception {
+        var loading = new Gate(1);
+        var handler = new TextHandler() {
+            @Override
+            public Object modelFn(ModelContext context) throws Exception {
+                loading.pass();
+                return this;
+            }
         };
-    try (var starting = TestServer.with(handler).set("BERTH_GRPC_PORT", "0").startWithoutWaiting();
-        var asking = new GrpcClient(starting.server().grpcPort().orElseThrow())) {
-      loading.awaitArrival();
-      assertThat(check(asking, "")).isEqualTo(ServingStatus.NOT_SERVING);
-      assertThat(check(asking, "model")).isEqualTo(ServingStatus.NOT_SERVING);
-      var watch =
-          ClientCalls.blockingV2ServerStreamingCall(
-              asking.channel(),
-              health(MethodType.SERVER_STREAMING, "Watch"),
-              CallOptions.DEFAULT,
-              of(""));
-      assertThat(watch.read().getStatus()).isEqualTo(ServingStatus.NOT_SERVING);
-      loading.open();
-      assertThat(watch.read().getStatus()).isEqualTo(ServingStatus.SERVING);
-      starting.close();
-      assertThat(watch.read().getStatus()).isEqualTo(ServingStatus.NOT_SERVING);
-      assertThat(catchThrowableOfType(StatusException.class, watch::read).getStatus().getCode())
-          .isEqualTo(Code.UNAVAILABLE);
+        try (var starting = TestServer.with(handler).set("BERTH_GRPC_PORT", "0").startWithoutWaiting();
+                var asking = new GrpcClient(starting.server().grpcPort().orElseThrow())) {
+            loading.awaitArrival();
+            assertThat(check(asking, "")).isEqualTo(ServingStatus.NOT_SERVING);
+            assertThat(check(asking, "model")).isEqualTo(ServingStatus.NOT_SERVING);
+            var watch = ClientCalls.blockingV2ServerStreamingCall(
+                    asking.channel(), health(MethodType.SERVER_STREAMING, "Watch"), CallOptions.DEFAULT, of(""));
+            assertThat(watch.read().getStatus()).isEqualTo(ServingStatus.NOT_SERVING);
+            loading.open();
+            assertThat(watch.read().getStatus()).isEqualTo(ServingStatus.SERVING);
+            starting.close();
+            assertThat(watch.read().getStatus()).isEqualTo(ServingStatus.NOT_SERVING);
+            assertThat(catchThrowableOfType(StatusException.class, watch::read)
+                            .getStatus()
+                            .getCode())
+                    .isEqualTo(Code.UNAVAILABLE);
+        }
     }
-  }
 
-  @Test
-  void anUnknownServiceMayBeWatchedUntilItComes() throws Exception {
-    var watch =
-        ClientCalls.blockingV2ServerStreamingCall(
-            client.channel(),
-            health(MethodType.SERVER_STREAMING, "Watch"),
-            CallOptions.DEFAULT,
-            of("other"));
-    assertThat(watch.read().getStatus()).isEqualTo(ServingStatus.SERVICE_UNKNOWN);
-    watch.cancel("it was enough", null);
-    await()
-        .until(
-            () ->
-                server
-                    .get("/metrics")
-                    .body()
-                    .contains("berth_requests_total{route=\"/grpc.health.v1.Health/Watch\""));
-  }
+    @Test
+    void anUnknownServiceMayBeWatchedUntilItComes() throws Exception {
+        var watch = ClientCalls.blockingV2ServerStreamingCall(
+                client.channel(), health(MethodType.SERVER_STREAMING, "Watch"), CallOptions.DEFAULT, of("other"));
+        assertThat(watch.read().getStatus()).isEqualTo(ServingStatus.SERVICE_UNKNOWN);
+        watch.cancel("it was enough", null);
+        await().until(() ->
+                server.get("/metrics").body().contains("berth_requests_total{route=\"/grpc.health.v1.Health/Watch\""));
+    }
 
-  @Test
-  void whoOnlyWatchesMakesWayForNewConnections() throws Exception {
-    var sockets = new ArrayList<Socket>();
-    try (var full =
-            TestServer.with(new TextHandler())
-                .set("BERTH_GRPC_PORT", "0")
-                .set("BERTH_MAX_CONNECTIONS", "6")
-                .start();
-        var asking = new GrpcClient(full.server().grpcPort().orElseThrow())) {
-      var watch =
-          ClientCalls.blockingV2ServerStreamingCall(
-              asking.channel(),
-              health(MethodType.SERVER_STREAMING, "Watch"),
-              CallOptions.DEFAULT,
-              of(""));
-      assertThat(watch.read().getStatus()).isEqualTo(ServingStatus.SERVING);
-      var end =
-          CompletableFuture.supplyAsync(
-              () -> catchThrowableOfType(StatusException.class, watch::read));
-      await()
-          .until(
-              () -> {
-                sockets.add(new Socket(InetAddress.getLoopbackAddress(), full.server().port()));
+    @Test
+    void whoOnlyWatchesMakesWayForNewConnections() throws Exception {
+        var sockets = new ArrayList<Socket>();
+        try (var full = TestServer.with(new TextHandler())
+                        .set("BERTH_GRPC_PORT", "0")
+                        .set("BERTH_MAX_CONNECTIONS", "6")
+                        .start();
+                var asking = new GrpcClient(full.server().grpcPort().orElseThrow())) {
+            var watch = ClientCalls.blockingV2ServerStreamingCall(
+                    asking.channel(), health(MethodType.SERVER_STREAMING, "Watch"), CallOptions.DEFAULT, of(""));
+            assertThat(watch.read().getStatus()).isEqualTo(ServingStatus.SERVING);
+            var end = CompletableFuture.supplyAsync(() -> catchThrowableOfType(StatusException.class, watch::read));
+            await().until(() -> {
+                sockets.add(new Socket(
+                        InetAddress.getLoopbackAddress(), full.server().port()));
                 return end.isDone();
-              });
-      assertThat(end.get().getStatus().getCode()).isEqualTo(Code.UNAVAILABLE);
-    } finally {
-      for (var socket : sockets) {
-        socket.close();
-      }
-    }
-  }
-
-  @ParameterizedTest
-  @ValueSource(booleans = {false, true})
-  void aLongRequestForReflectionIsRefused(boolean compressed) {
-    var options = CallOptions.DEFAULT;
-    assertThatThrownBy(
-            () ->
-                reflected(
-                    compressed ? options.withCompression("gzip") : options,
-                    "grpc.reflection.v1.ServerReflection",
-                    request().setFileContainingSymbol("a".repeat(1 << 20))))
-        .isInstanceOfSatisfying(
-            StatusException.class,
-            failure -> {
-              assertThat(failure.getStatus().getCode()).isEqualTo(Code.INVALID_ARGUMENT);
-              assertThat(failure.getStatus().getDescription())
-                  .isEqualTo(
-                      "message: found more than 16384 bytes, expected a ServerReflectionRequest");
             });
-  }
-
-  private static List<ServerReflectionResponse> reflected(
-      String service, ServerReflectionRequest.Builder... requests) throws Exception {
-    return reflected(CallOptions.DEFAULT, service, requests);
-  }
-
-  private static List<ServerReflectionResponse> reflected(
-      CallOptions options, String service, ServerReflectionRequest.Builder... requests)
-      throws Exception {
-    var call =
-        ClientCalls.blockingBidiStreamingCall(
-            client.channel(),
-            method(
-                MethodType.BIDI_STREAMING,
-                service + "/ServerReflectionInfo",
-                ServerReflectionRequest.parser(),
-                ServerReflectionResponse.parser()),
-            options);
-    for (var request : requests) {
-      call.write(request.setHost("here").build());
+            assertThat(end.get().getStatus().getCode()).isEqualTo(Code.UNAVAILABLE);
+        } finally {
+            for (var socket : sockets) {
+                socket.close();
+            }
+        }
     }
-    call.halfClose();
-    var answers = new ArrayList<ServerReflectionResponse>();
-    for (var answer = call.read(); answer != null; answer = call.read()) {
-      answers.add(answer);
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aLongRequestForReflectionIsRefused(boolean compressed) {
+        var options = CallOptions.DEFAULT;
+        assertThatThrownBy(() -> reflected(
+                        compressed ? options.withCompression("gzip") : options,
+                        "grpc.reflection.v1.ServerReflection",
+                        request().setFileContainingSymbol("a".repeat(1 << 20))))
+                .isInstanceOfSatisfying(StatusException.class, failure -> {
+                    assertThat(failure.getStatus().getCode()).isEqualTo(Code.INVALID_ARGUMENT);
+                    assertThat(failure.getStatus().getDescription())
+                            .isEqualTo("message: found more than 16384 bytes, expected a ServerReflectionRequest");
+                });
     }
-    return answers;
-  }
 
-  private static ServerReflectionRequest.Builder request() {
-    return ServerReflectionRequest.newBuilder();
-  }
+    private static List<ServerReflectionResponse> reflected(String service, ServerReflectionRequest.Builder... requests)
+            throws Exception {
+        return reflected(CallOptions.DEFAULT, service, requests);
+    }
 
-  @ParameterizedTest
-  @ValueSource(
-      strings = {"grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"})
-  void reflectionListsServicesAndTheirFiles(String service) throws Exception {
-    var answers =
-        reflected(
-            service, request().setListServices("*"), request().setFileByFilename("health.proto"));
-    assertThat(answers.getFirst().getListServicesResponse().getServiceList())
-        .extracting(ReflectionProtocol.ServiceResponse::getName)
-        .containsExactly(
-            "inference.GRPCInferenceService",
-            "grpc.health.v1.Health",
-            "grpc.reflection.v1.ServerReflection");
-    assertThat(answers.getFirst().getValidHost()).isEqualTo("here");
-    assertThat(file(answers.get(1)).getPackage()).isEqualTo("grpc.health.v1");
-  }
+    private static List<ServerReflectionResponse> reflected(
+            CallOptions options, String service, ServerReflectionRequest.Builder... requests) throws Exception {
+        var call = ClientCalls.blockingBidiStreamingCall(
+                client.channel(),
+                method(
+                        MethodType.BIDI_STREAMING,
+                        service + "/ServerReflectionInfo",
+                        ServerReflectionRequest.parser(),
+                        ServerReflectionResponse.parser()),
+                options);
+        for (var request : requests) {
+            call.write(request.setHost("here").build());
+        }
+        call.halfClose();
+        var answers = new ArrayList<ServerReflectionResponse>();
+        for (var answer = call.read(); answer != null; answer = call.read()) {
+            answers.add(answer);
+        }
+        return answers;
+    }
 
-  private static FileDescriptorProto file(ServerReflectionResponse answer) throws Exception {
-    return FileDescriptorProto.parseFrom(
-        answer.getFileDescriptorResponse().getFileDescriptorProto(0));
-  }
+    private static ServerReflectionRequest.Builder request() {
+        return ServerReflectionRequest.newBuilder();
+    }
 
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "inference.GRPCInferenceService",
-        "inference.GRPCInferenceService.ModelStreamInfer",
-        "inference.ModelInferRequest",
-        "inference.ModelInferRequest.InferInputTensor",
-        "inference.DataType"
-      })
-  void theFileOfASymbolIsFound(String symbol) throws Exception {
-    var answers =
-        reflected("grpc.reflection.v1.ServerReflection", request().setFileContainingSymbol(symbol));
-    assertThat(file(answers.getFirst()).getName()).isEqualTo("inference.proto");
-  }
+    @ParameterizedTest
+    @ValueSource(strings = {"grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"})
+    void reflectionListsServicesAndTheirFiles(String service) throws Exception {
+        var answers =
+                reflected(service, request().setListServices("*"), request().setFileByFilename("health.proto"));
+        assertThat(answers.getFirst().getListServicesResponse().getServiceList())
+                .extracting(ReflectionProtocol.ServiceResponse::getName)
+                .containsExactly(
+                        "inference.GRPCInferenceService",
+                        "grpc.health.v1.Health",
+                        "grpc.reflection.v1.ServerReflection");
+        assertThat(answers.getFirst().getValidHost()).isEqualTo("here");
+        assertThat(file(answers.get(1)).getPackage()).isEqualTo("grpc.health.v1");
+    }
 
-  @Test
-  void whatIsNotThereIsNotFoundAndTheStreamGoesOn() throws Exception {
-    var requests =
-        Stream.of(
-                request().setFileContainingSymbol("inference.Nope"),
-                request().setFileContainingSymbol("inference.GRPCInferenceService.Nope"),
-                request().setFileContainingSymbol("nope"),
-                request().setFileByFilename("nope.proto"),
-                request().setAllExtensionNumbersOfType("inference.Nope"),
-                request()
-                    .setFileContainingExtension(
-                        ReflectionProtocol.ExtensionRequest.newBuilder()
-                            .setContainingType("inference.ModelConfig")
-                            .setExtensionNumber(1)))
-            .toArray(ServerReflectionRequest.Builder[]::new);
-    var answers = reflected("grpc.reflection.v1.ServerReflection", requests);
-    assertThat(answers).hasSize(requests.length);
-    assertThat(answers)
-        .allSatisfy(
-            answer -> {
-              assertThat(answer.getErrorResponse().getErrorCode()).isEqualTo(5);
-              assertThat(answer.getErrorResponse().getErrorMessage()).contains("there ");
-            });
-  }
+    private static FileDescriptorProto file(ServerReflectionResponse answer) throws Exception {
+        return FileDescriptorProto.parseFrom(answer.getFileDescriptorResponse().getFileDescriptorProto(0));
+    }
 
-  @Test
-  void aRequestForNothingEndsTheStream() {
-    var failure =
-        catchThrowableOfType(
-            StatusException.class,
-            () -> reflected("grpc.reflection.v1.ServerReflection", request()));
-    assertThat(failure.getStatus().getCode()).isEqualTo(Code.INVALID_ARGUMENT);
-    assertThat(failure.getStatus().getDescription())
-        .isEqualTo("message_request: found none, expected one");
-  }
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "inference.GRPCInferenceService",
+                "inference.GRPCInferenceService.ModelStreamInfer",
+                "inference.ModelInferRequest",
+                "inference.ModelInferRequest.InferInputTensor",
+                "inference.DataType"
+            })
+    void theFileOfASymbolIsFound(String symbol) throws Exception {
+        var answers = reflected("grpc.reflection.v1.ServerReflection", request().setFileContainingSymbol(symbol));
+        assertThat(file(answers.getFirst()).getName()).isEqualTo("inference.proto");
+    }
+
+    @Test
+    void whatIsNotThereIsNotFoundAndTheStreamGoesOn() throws Exception {
+        var requests = Stream.of(
+                        request().setFileContainingSymbol("inference.Nope"),
+                        request().setFileContainingSymbol("inference.GRPCInferenceService.Nope"),
+                        request().setFileContainingSymbol("nope"),
+                        request().setFileByFilename("nope.proto"),
+                        request().setAllExtensionNumbersOfType("inference.Nope"),
+                        request()
+                                .setFileContainingExtension(ReflectionProtocol.ExtensionRequest.newBuilder()
+                                        .setContainingType("inference.ModelConfig")
+                                        .setExtensionNumber(1)))
+                .toArray(ServerReflectionRequest.Builder[]::new);
+        var answers = reflected("grpc.reflection.v1.ServerReflection", requests);
+        assertThat(answers).hasSize(requests.length);
+        assertThat(answers).allSatisfy(answer -> {
+            assertThat(answer.getErrorResponse().getErrorCode()).isEqualTo(5);
+            assertThat(answer.getErrorResponse().getErrorMessage()).contains("there ");
+        });
+    }
+
+    @Test
+    void aRequestForNothingEndsTheStream() {
+        var failure = catchThrowableOfType(
+                StatusException.class, () -> reflected("grpc.reflection.v1.ServerReflection", request()));
+        assertThat(failure.getStatus().getCode()).isEqualTo(Code.INVALID_ARGUMENT);
+        assertThat(failure.getStatus().getDescription()).isEqualTo("message_request: found none, expected one");
+    }
 }

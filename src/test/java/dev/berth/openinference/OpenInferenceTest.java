@@ -49,845 +49,692 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(300)
 class OpenInferenceTest {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
-  private static final Path TASKS = Path.of("src/test/resources/tasks");
-  private static final String LENGTH = "Inference-Header-Content-Length";
-  private static final String TWO_INPUTS =
-      """
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Path TASKS = Path.of("src/test/resources/tasks");
+    private static final String LENGTH = "Inference-Header-Content-Length";
+    private static final String TWO_INPUTS = """
       {"format": 1, "files": [{"path": "sum-and-product.pt"}], "outputs": ["product", "sum"],
        "inputs": ["left", {"name": "right", "type": "int64"}]}""";
 
-  @TempDir private static Path directory;
+    @TempDir
+    private static Path directory;
 
-  private static TestServer doubled;
-  private static TestServer twoInputs;
-  private static TestServer questions;
+    private static TestServer doubled;
+    private static TestServer twoInputs;
+    private static TestServer questions;
 
-  @BeforeAll
-  static void start() throws Exception {
-    doubled = TestServer.artifact(artifact("doubled", "doubled.pt", null)).start();
-    twoInputs =
-        TestServer.artifact(artifact("two-inputs", "sum-and-product.pt", TWO_INPUTS)).start();
-    questions = TestServer.sample().set("BERTH_MODEL_NAME", "answers").start();
-  }
-
-  @AfterAll
-  static void stop() throws Exception {
-    doubled.close();
-    twoInputs.close();
-    questions.close();
-  }
-
-  private static Path artifact(String name, String file, String modelJson) throws Exception {
-    var artifact = Files.createDirectory(directory.resolve(name));
-    Files.copy(TestArtifact.TORCHSCRIPT.resolve(file), artifact.resolve(file));
-    if (modelJson != null) {
-      Files.writeString(artifact.resolve("model.json"), modelJson);
+    @BeforeAll
+    static void start() throws Exception {
+        doubled = TestServer.artifact(artifact("doubled", "doubled.pt", null)).start();
+        twoInputs = TestServer.artifact(artifact("two-inputs", "sum-and-product.pt", TWO_INPUTS))
+                .start();
+        questions = TestServer.sample().set("BERTH_MODEL_NAME", "answers").start();
     }
-    return artifact;
-  }
 
-  @Test
-  void theServerAndItsModelSayWhatTheyAre() throws Exception {
-    assertThat(json(doubled.get("/v2")))
-        .isEqualTo(
-            JSON.readTree(
-                """
-        {"name": "berth", "version": "%s", "extensions": ["binary_tensor_data", "model_configuration", "model_repository", "statistics"]}"""
-                    .formatted(ServingMetrics.version())));
-    assertThat(doubled.get("/v2/health/live").body()).isEqualTo("{\"live\":true}");
-    assertThat(doubled.get("/v2/health/ready").body()).isEqualTo("{\"ready\":true}");
-    for (var path : List.of("/v2/models/answers", "/v2/models/answers/versions/1")) {
-      assertThat(json(questions.get(path)))
-          .isEqualTo(
-              JSON.readTree(
-                  """
+    @AfterAll
+    static void stop() throws Exception {
+        doubled.close();
+        twoInputs.close();
+        questions.close();
+    }
+
+    private static Path artifact(String name, String file, String modelJson) throws Exception {
+        var artifact = Files.createDirectory(directory.resolve(name));
+        Files.copy(TestArtifact.TORCHSCRIPT.resolve(file), artifact.resolve(file));
+        if (modelJson != null) {
+            Files.writeString(artifact.resolve("model.json"), modelJson);
+        }
+        return artifact;
+    }
+
+    @Test
+    void theServerAndItsModelSayWhatTheyAre() throws Exception {
+        assertThat(json(doubled.get("/v2"))).isEqualTo(JSON.readTree("""
+        {"name": "berth", "version": "%s", "extensions": ["binary_tensor_data", "model_configuration", "model_repository", "statistics"]}""".formatted(ServingMetrics.version())));
+        assertThat(doubled.get("/v2/health/live").body()).isEqualTo("{\"live\":true}");
+        assertThat(doubled.get("/v2/health/ready").body()).isEqualTo("{\"ready\":true}");
+        for (var path : List.of("/v2/models/answers", "/v2/models/answers/versions/1")) {
+            assertThat(json(questions.get(path))).isEqualTo(JSON.readTree("""
           {"name": "answers", "versions": ["1"], "platform": "berth",
            "inputs": [{"name": "question", "datatype": "BYTES", "shape": [-1]},
                       {"name": "context", "datatype": "BYTES", "shape": [-1]}],
            "outputs": [{"name": "answer", "datatype": "BYTES", "shape": [-1]}, {"name": "score", "datatype": "FP64", "shape": [-1]},
                        {"name": "start", "datatype": "INT64", "shape": [-1]}, {"name": "end", "datatype": "INT64", "shape": [-1]}]}"""));
-      assertThat(questions.get(path + "/ready").body())
-          .isEqualTo("{\"name\":\"answers\",\"ready\":true}");
+            assertThat(questions.get(path + "/ready").body()).isEqualTo("{\"name\":\"answers\",\"ready\":true}");
+        }
     }
-  }
 
-  @Test
-  void theOutputsOfATensorModelAreKnownAfterItsFirstForward() throws Exception {
-    infer(
-        twoInputs,
-        "model",
-        """
+    @Test
+    void theOutputsOfATensorModelAreKnownAfterItsFirstForward() throws Exception {
+        infer(twoInputs, "model", """
         {"inputs": [{"name": "right", "datatype": "INT64", "shape": [1], "data": [3]},
                     {"name": "left", "datatype": "FP32", "shape": [1], "data": [2.5]}]}""");
-    assertThat(json(twoInputs.get("/v2/models/model")))
-        .isEqualTo(
-            JSON.readTree(
-                """
+        assertThat(json(twoInputs.get("/v2/models/model"))).isEqualTo(JSON.readTree("""
         {"name": "model", "versions": ["1"], "platform": "berth",
          "inputs": [{"name": "left", "datatype": "FP32", "shape": [-1]}, {"name": "right", "datatype": "INT64", "shape": [-1]}],
          "outputs": [{"name": "product", "datatype": "FP32", "shape": [-1]}, {"name": "sum", "datatype": "FP32", "shape": [-1]}]}"""));
-  }
+    }
 
-  @Test
-  void aSampleSaysTypesAndShapesBeforeAnybodyAsks() throws Exception {
-    var artifact = artifact("sampled", "two-columns.pt", null);
-    Files.writeString(artifact.resolve("sample.json"), "[[70, 3]]");
-    try (var server = TestServer.artifact(artifact).set("BERTH_GRPC_PORT", "0").start();
-        var client = new GrpcClient(server.server().grpcPort().orElseThrow())) {
-      var metadata = json(server.get("/v2/models/model"));
-      assertThat(metadata)
-          .isEqualTo(
-              JSON.readTree(
-                  """
+    @Test
+    void aSampleSaysTypesAndShapesBeforeAnybodyAsks() throws Exception {
+        var artifact = artifact("sampled", "two-columns.pt", null);
+        Files.writeString(artifact.resolve("sample.json"), "[[70, 3]]");
+        try (var server = TestServer.artifact(artifact)
+                        .set("BERTH_GRPC_PORT", "0")
+                        .start();
+                var client = new GrpcClient(server.server().grpcPort().orElseThrow())) {
+            var metadata = json(server.get("/v2/models/model"));
+            assertThat(metadata).isEqualTo(JSON.readTree("""
           {"name": "model", "versions": ["1"], "platform": "berth",
            "inputs": [{"name": "values", "datatype": "FP32", "shape": [-1, 2]}],
            "outputs": [{"name": "output_0", "datatype": "FP32", "shape": [-1, 1]}]}"""));
-      assertThat(TextFormat.printer().printToString(client.call("ModelMetadata", "")))
-          .contains("shape: -1\n  shape: 2\n", "shape: -1\n  shape: 1\n");
-      for (var type : List.of("BOOL", "UINT8", "INT8", "INT16", "INT32", "INT64", "FP16", "FP64")) {
-        var answer =
-            json(
-                infer(
-                    server,
-                    "model",
-                    """
-            {"inputs": [{"name": "values", "datatype": "%s", "shape": [2, 2], "data": [1, 0, 0, 1]}]}"""
-                        .formatted(type)));
-        assertThat(answer.path("outputs"))
-            .as(type)
-            .isEqualTo(
-                JSON.readTree(
-                    """
+            assertThat(TextFormat.printer().printToString(client.call("ModelMetadata", "")))
+                    .contains("shape: -1\n  shape: 2\n", "shape: -1\n  shape: 1\n");
+            for (var type : List.of("BOOL", "UINT8", "INT8", "INT16", "INT32", "INT64", "FP16", "FP64")) {
+                var answer = json(infer(server, "model", """
+            {"inputs": [{"name": "values", "datatype": "%s", "shape": [2, 2], "data": [1, 0, 0, 1]}]}""".formatted(type)));
+                assertThat(answer.path("outputs")).as(type).isEqualTo(JSON.readTree("""
             [{"name": "output_0", "datatype": "FP32", "shape": [2, 1], "data": [1.0, 10.0]}]"""));
-      }
-      assertThat(json(server.get("/v2/models/model"))).isEqualTo(metadata);
-    }
-  }
-
-  @Test
-  void aLengthThatDiffersFromRequestToRequestIsNotKnown() throws Exception {
-    var artifact =
-        artifact(
-            "lengths",
-            "looked-up.pt",
-            "{\"format\": 1, \"files\": [{\"path\": \"looked-up.pt\"}], \"independentRows\": true}");
-    Files.writeString(artifact.resolve("sample.json"), "[[1, 2, 3], [4, 5]]");
-    try (var server = TestServer.artifact(artifact).start()) {
-      assertThat(json(server.get("/v2/models/model")).path("inputs"))
-          .isEqualTo(
-              JSON.readTree(
-                  """
-          [{"name": "ids", "datatype": "INT64", "shape": [-1, -1]}]"""));
-      assertError(
-          infer(
-              server,
-              "model",
-              """
-          {"inputs": [{"name": "ids", "datatype": "FP32", "shape": [1, 2], "data": [7, 2.5]}]}"""),
-          400,
-          "ids[0][1]: found 2.5, expected a whole number that is int64");
-    }
-  }
-
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "text-classification-bert",
-        "token-classification-bert",
-        "sentence-embeddings-bert",
-        "fill-mask-bert",
-        "image-classification-resnet"
-      })
-  void tasksAnswerAsTheyAreDescribed(String task) throws Exception {
-    var data =
-        task.startsWith("image")
-            ? Base64.getEncoder().encodeToString(picture())
-            : "Marie [MASK] was born in Warsaw.";
-    try (var server = TestServer.artifact(TASKS.resolve(task)).start()) {
-      var described = json(server.get("/v2/models/model"));
-      for (int records : List.of(1, 2)) {
-        var request = JSON.createObjectNode();
-        request
-            .withArray("inputs")
-            .addObject()
-            .put("name", described.at("/inputs/0/name").asText())
-            .put("datatype", described.at("/inputs/0/datatype").asText())
-            .putPOJO("shape", List.of(records))
-            .putPOJO("data", Collections.nCopies(records, data));
-        var outputs = json(infer(server, "model", request.toString())).path("outputs");
-        assertThat(outputs).hasSameSizeAs(described.path("outputs"));
-        for (int i = 0; i < outputs.size(); i++) {
-          var expected = described.path("outputs").path(i);
-          for (var field : List.of("name", "datatype")) {
-            assertThat(outputs.path(i).path(field)).isEqualTo(expected.path(field));
-          }
-          var shape = outputs.path(i).path("shape");
-          assertThat(shape).as("%s", expected).hasSameSizeAs(expected.path("shape"));
-          assertThat(shape.path(0).asInt()).isEqualTo(records);
+            }
+            assertThat(json(server.get("/v2/models/model"))).isEqualTo(metadata);
         }
-      }
     }
-  }
 
-  private static byte[] picture() throws Exception {
-    var picture = new ByteArrayOutputStream();
-    ImageIO.write(new BufferedImage(8, 8, BufferedImage.TYPE_INT_RGB), "png", picture);
-    return picture.toByteArray();
-  }
+    @Test
+    void aLengthThatDiffersFromRequestToRequestIsNotKnown() throws Exception {
+        var artifact = artifact(
+                "lengths",
+                "looked-up.pt",
+                "{\"format\": 1, \"files\": [{\"path\": \"looked-up.pt\"}], \"independentRows\": true}");
+        Files.writeString(artifact.resolve("sample.json"), "[[1, 2, 3], [4, 5]]");
+        try (var server = TestServer.artifact(artifact).start()) {
+            assertThat(json(server.get("/v2/models/model")).path("inputs")).isEqualTo(JSON.readTree("""
+          [{"name": "ids", "datatype": "INT64", "shape": [-1, -1]}]"""));
+            assertError(
+                    infer(server, "model", """
+          {"inputs": [{"name": "ids", "datatype": "FP32", "shape": [1, 2], "data": [7, 2.5]}]}"""), 400, "ids[0][1]: found 2.5, expected a whole number that is int64");
+        }
+    }
 
-  @Test
-  void aRequestMayLeaveItselfLessTime() throws Exception {
-    assertError(
-        infer(
-            doubled,
-            "model",
-            """
-        {"parameters": {"timeout": 1}, "inputs": [{"name": "values", "datatype": "FP32", "shape": [1], "data": [1]}]}"""),
-        504,
-        "the request's time ran out");
-    var gate = new Gate(1);
-    try (var server =
-        TestServer.with(new GatedHandler(gate))
-            .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-            .start()) {
-      var running = server.invokeAsync("a");
-      gate.awaitArrival();
-      // In the queue, behind one that goes on.
-      assertError(
-          infer(
-              server,
-              "model",
-              """
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "text-classification-bert",
+                "token-classification-bert",
+                "sentence-embeddings-bert",
+                "fill-mask-bert",
+                "image-classification-resnet"
+            })
+    void tasksAnswerAsTheyAreDescribed(String task) throws Exception {
+        var data = task.startsWith("image")
+                ? Base64.getEncoder().encodeToString(picture())
+                : "Marie [MASK] was born in Warsaw.";
+        try (var server = TestServer.artifact(TASKS.resolve(task)).start()) {
+            var described = json(server.get("/v2/models/model"));
+            for (int records : List.of(1, 2)) {
+                var request = JSON.createObjectNode();
+                request.withArray("inputs")
+                        .addObject()
+                        .put("name", described.at("/inputs/0/name").asText())
+                        .put("datatype", described.at("/inputs/0/datatype").asText())
+                        .putPOJO("shape", List.of(records))
+                        .putPOJO("data", Collections.nCopies(records, data));
+                var outputs = json(infer(server, "model", request.toString())).path("outputs");
+                assertThat(outputs).hasSameSizeAs(described.path("outputs"));
+                for (int i = 0; i < outputs.size(); i++) {
+                    var expected = described.path("outputs").path(i);
+                    for (var field : List.of("name", "datatype")) {
+                        assertThat(outputs.path(i).path(field)).isEqualTo(expected.path(field));
+                    }
+                    var shape = outputs.path(i).path("shape");
+                    assertThat(shape).as("%s", expected).hasSameSizeAs(expected.path("shape"));
+                    assertThat(shape.path(0).asInt()).isEqualTo(records);
+                }
+            }
+        }
+    }
+
+    private static byte[] picture() throws Exception {
+        var picture = new ByteArrayOutputStream();
+        ImageIO.write(new BufferedImage(8, 8, BufferedImage.TYPE_INT_RGB), "png", picture);
+        return picture.toByteArray();
+    }
+
+    @Test
+    void aRequestMayLeaveItselfLessTime() throws Exception {
+        assertError(infer(doubled, "model", """
+        {"parameters": {"timeout": 1}, "inputs": [{"name": "values", "datatype": "FP32", "shape": [1], "data": [1]}]}"""), 504, "the request's time ran out");
+        var gate = new Gate(1);
+        try (var server = TestServer.with(new GatedHandler(gate))
+                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
+                .start()) {
+            var running = server.invokeAsync("a");
+            gate.awaitArrival();
+            // In the queue, behind one that goes on.
+            assertError(infer(server, "model", """
           {"parameters": {"timeout": 100000},
-           "inputs": [{"name": "content", "datatype": "BYTES", "shape": [1], "data": ["\\"a\\""]}]}"""),
-          504,
-          "the request's time ran out");
-      gate.open();
-      assertThat(running.get().statusCode()).isEqualTo(200);
+           "inputs": [{"name": "content", "datatype": "BYTES", "shape": [1], "data": ["\\"a\\""]}]}"""), 504, "the request's time ran out");
+            gate.open();
+            assertThat(running.get().statusCode()).isEqualTo(200);
+        }
     }
-  }
 
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "BOOL  | INT64 | [true, false]          | [2,0]",
-        "UINT8 | UINT8 | [1, 127]               | [2,254]",
-        "INT8  | INT8  | [-64, 63]              | [-128,126]",
-        "INT16 | INT32 | [-16384, 1]            | [-32768,2]",
-        "INT32 | INT32 | [-1073741824, 1]       | [-2147483648,2]",
-        "INT64 | INT64 | [4611686018427387903, -1] | [9223372036854775806,-2]",
-        "FP16  | FP16  | [0.5, -1]              | [1.0,-2.0]",
-        "FP32  | FP32  | [0.1, 1e39]            | [0.2,null]",
-        "FP64  | FP32  | [0.1, 2]               | [0.2,4.0]"
-      })
-  void numbersOfEveryTypeComeAndGo(String datatype, String answered, String data, String answer)
-      throws Exception {
-    var body =
-        """
-        {"id": "a", "inputs": [{"name": "values", "datatype": "%s", "shape": [2, 1], "data": %s}]}"""
-            .formatted(datatype, data);
-    var expected =
-        """
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "BOOL  | INT64 | [true, false]          | [2,0]",
+                "UINT8 | UINT8 | [1, 127]               | [2,254]",
+                "INT8  | INT8  | [-64, 63]              | [-128,126]",
+                "INT16 | INT32 | [-16384, 1]            | [-32768,2]",
+                "INT32 | INT32 | [-1073741824, 1]       | [-2147483648,2]",
+                "INT64 | INT64 | [4611686018427387903, -1] | [9223372036854775806,-2]",
+                "FP16  | FP16  | [0.5, -1]              | [1.0,-2.0]",
+                "FP32  | FP32  | [0.1, 1e39]            | [0.2,null]",
+                "FP64  | FP32  | [0.1, 2]               | [0.2,4.0]"
+            })
+    void numbersOfEveryTypeComeAndGo(String datatype, String answered, String data, String answer) throws Exception {
+        var body = """
+        {"id": "a", "inputs": [{"name": "values", "datatype": "%s", "shape": [2, 1], "data": %s}]}""".formatted(datatype, data);
+        var expected = """
         {"model_name": "model", "model_version": "1", "id": "a",
-         "outputs": [{"name": "output_0", "datatype": "%s", "shape": [2, 1], "data": %s}]}"""
-            .formatted(answered, answer);
-    assertThat(json(infer(doubled, "model", body))).isEqualTo(JSON.readTree(expected));
-  }
+         "outputs": [{"name": "output_0", "datatype": "%s", "shape": [2, 1], "data": %s}]}""".formatted(answered, answer);
+        assertThat(json(infer(doubled, "model", body))).isEqualTo(JSON.readTree(expected));
+    }
 
-  @ParameterizedTest
-  @CsvSource({
-    "BOOL, 0100, INT64, 02000000000000000000000000000000",
-    "UINT8, 017f, UINT8, 02fe",
-    "INT8, c0ff, INT8, 80fe",
-    "INT16, 0100ff00, INT32, 02000000fe010000",
-    "INT32, 01000000ffffffff, INT32, 02000000feffffff",
-    "INT64, 0100000000000000ffffffffffffffff, INT64, 0200000000000000feffffffffffffff",
-    "FP16, 003c0038, FP16, 0040003c",
-    "FP32, 0000803f0000003f, FP32, 000000400000803f",
-    "FP64, 000000000000f03f000000000000e03f, FP32, 000000400000803f"
-  })
-  void bytesOfEveryTypeComeAndGo(String datatype, String bytes, String answered, String answer)
-      throws Exception {
-    var raw = HexFormat.of().parseHex(bytes);
-    var header =
-        """
+    @ParameterizedTest
+    @CsvSource({
+        "BOOL, 0100, INT64, 02000000000000000000000000000000",
+        "UINT8, 017f, UINT8, 02fe",
+        "INT8, c0ff, INT8, 80fe",
+        "INT16, 0100ff00, INT32, 02000000fe010000",
+        "INT32, 01000000ffffffff, INT32, 02000000feffffff",
+        "INT64, 0100000000000000ffffffffffffffff, INT64, 0200000000000000feffffffffffffff",
+        "FP16, 003c0038, FP16, 0040003c",
+        "FP32, 0000803f0000003f, FP32, 000000400000803f",
+        "FP64, 000000000000f03f000000000000e03f, FP32, 000000400000803f"
+    })
+    void bytesOfEveryTypeComeAndGo(String datatype, String bytes, String answered, String answer) throws Exception {
+        var raw = HexFormat.of().parseHex(bytes);
+        var header = """
         {"parameters": {"binary_data_output": true}, "inputs": [{"name": "values", "datatype": "%s", "shape": [2],
-         "parameters": {"binary_data_size": %d}}]}"""
-            .formatted(datatype, raw.length);
-    var response = inferBinary(doubled, "model", header, raw);
-    int length = Integer.parseInt(response.headers().firstValue(LENGTH).orElseThrow());
-    assertThat(response.headers().firstValue("Content-Type")).contains("application/octet-stream");
-    assertThat(JSON.readTree(response.body(), 0, length))
-        .isEqualTo(
-            JSON.readTree(
-                """
+         "parameters": {"binary_data_size": %d}}]}""".formatted(datatype, raw.length);
+        var response = inferBinary(doubled, "model", header, raw);
+        int length = Integer.parseInt(response.headers().firstValue(LENGTH).orElseThrow());
+        assertThat(response.headers().firstValue("Content-Type")).contains("application/octet-stream");
+        assertThat(JSON.readTree(response.body(), 0, length))
+                .isEqualTo(JSON.readTree("""
         {"model_name": "model", "model_version": "1", "outputs": [{"name": "output_0", "datatype": "%s", "shape": [2],
-         "parameters": {"binary_data_size": %d}}]}"""
-                    .formatted(answered, answer.length() / 2)));
-    assertThat(HexFormat.of().formatHex(response.body(), length, response.body().length))
-        .isEqualTo(answer);
-  }
+         "parameters": {"binary_data_size": %d}}]}""".formatted(answered, answer.length() / 2)));
+        assertThat(HexFormat.of().formatHex(response.body(), length, response.body().length))
+                .isEqualTo(answer);
+    }
 
-  @Test
-  void anOutputMayBeAskedForByNameAndAsBytes() throws Exception {
-    var response =
-        twoInputs.send(
-            request(
-                    twoInputs,
-                    "model",
-                    """
+    @Test
+    void anOutputMayBeAskedForByNameAndAsBytes() throws Exception {
+        var response = twoInputs.send(request(twoInputs, "model", """
         {"outputs": [{"name": "sum", "parameters": {"binary_data": true}}, {"name": "product"}],
          "inputs": [{"name": "left", "datatype": "FP32", "shape": [1, 2], "data": [[1, 2]]},
-                    {"name": "right", "datatype": "INT32", "shape": [1, 2], "data": [3, 4]}]}""")
-                .build(),
-            BodyHandlers.ofByteArray());
-    int length = Integer.parseInt(response.headers().firstValue(LENGTH).orElseThrow());
-    var outputs = JSON.readTree(response.body(), 0, length).path("outputs");
-    assertThat(outputs.findValuesAsText("name")).containsExactly("sum", "product");
-    assertThat(outputs.path(1).path("data")).isEqualTo(JSON.readTree("[3.0, 8.0]"));
-    var sums = ByteBuffer.wrap(response.body(), length, 8).order(ByteOrder.LITTLE_ENDIAN);
-    assertThat(List.of(sums.getFloat(), sums.getFloat())).containsExactly(4f, 6f);
-    assertThat(sums.hasRemaining()).isFalse();
-  }
-
-  @Test
-  void textsAreColumnsOfRecordsAndAnswersToo() throws Exception {
-    var sample = JSON.readTree(TestServer.SAMPLE_ARTIFACT.resolve("sample.json").toFile());
-    var expected = JSON.readTree(questions.invoke(sample.toString()).body());
-    var body = JSON.createObjectNode();
-    for (var field : List.of("question", "context")) {
-      body.withArray("inputs")
-          .addObject()
-          .put("name", field)
-          .put("datatype", "BYTES")
-          .putPOJO("shape", List.of(2, 1))
-          .putPOJO("data", List.of(sample.path(field), sample.path(field)));
+                    {"name": "right", "datatype": "INT32", "shape": [1, 2], "data": [3, 4]}]}""").build(), BodyHandlers.ofByteArray());
+        int length = Integer.parseInt(response.headers().firstValue(LENGTH).orElseThrow());
+        var outputs = JSON.readTree(response.body(), 0, length).path("outputs");
+        assertThat(outputs.findValuesAsText("name")).containsExactly("sum", "product");
+        assertThat(outputs.path(1).path("data")).isEqualTo(JSON.readTree("[3.0, 8.0]"));
+        var sums = ByteBuffer.wrap(response.body(), length, 8).order(ByteOrder.LITTLE_ENDIAN);
+        assertThat(List.of(sums.getFloat(), sums.getFloat())).containsExactly(4f, 6f);
+        assertThat(sums.hasRemaining()).isFalse();
     }
-    var outputs = json(infer(questions, "answers", body.toString())).path("outputs");
-    assertThat(outputs.findValuesAsText("name")).containsExactly("answer", "score", "start", "end");
-    assertThat(outputs.findValuesAsText("datatype"))
-        .containsExactly("BYTES", "FP64", "INT64", "INT64");
-    for (var output : outputs) {
-      assertThat(output.path("shape")).isEqualTo(JSON.readTree("[2]"));
-      assertThat(output.path("data").path(1).asText())
-          .startsWith(expected.path(output.path("name").asText()).asText().substring(0, 1));
-    }
-    assertThat(outputs.path(0).path("data").path(0)).isEqualTo(expected.path("answer"));
-  }
 
-  @Test
-  void parametersAreTheModelsOwnAndListsOfAnswersAreADimension() throws Exception {
-    var answer =
-        json(
-            infer(
-                questions,
-                "answers",
-                """
+    @Test
+    void textsAreColumnsOfRecordsAndAnswersToo() throws Exception {
+        var sample =
+                JSON.readTree(TestServer.SAMPLE_ARTIFACT.resolve("sample.json").toFile());
+        var expected = JSON.readTree(questions.invoke(sample.toString()).body());
+        var body = JSON.createObjectNode();
+        for (var field : List.of("question", "context")) {
+            body.withArray("inputs")
+                    .addObject()
+                    .put("name", field)
+                    .put("datatype", "BYTES")
+                    .putPOJO("shape", List.of(2, 1))
+                    .putPOJO("data", List.of(sample.path(field), sample.path(field)));
+        }
+        var outputs = json(infer(questions, "answers", body.toString())).path("outputs");
+        assertThat(outputs.findValuesAsText("name")).containsExactly("answer", "score", "start", "end");
+        assertThat(outputs.findValuesAsText("datatype")).containsExactly("BYTES", "FP64", "INT64", "INT64");
+        for (var output : outputs) {
+            assertThat(output.path("shape")).isEqualTo(JSON.readTree("[2]"));
+            assertThat(output.path("data").path(1).asText())
+                    .startsWith(
+                            expected.path(output.path("name").asText()).asText().substring(0, 1));
+        }
+        assertThat(outputs.path(0).path("data").path(0)).isEqualTo(expected.path("answer"));
+    }
+
+    @Test
+    void parametersAreTheModelsOwnAndListsOfAnswersAreADimension() throws Exception {
+        var answer = json(infer(questions, "answers", """
         {"parameters": {"top_k": 2, "priority": 0, "sequence_id": 0, "sequence_start": false, "timeout": 60000000},
          "inputs": [{"name": "question", "datatype": "BYTES", "shape": [1], "data": ["Where is it?"]},
                     {"name": "context", "datatype": "BYTES", "shape": [1], "data": ["It is in the house, behind the wall."]}]}"""));
-    assertThat(answer.path("outputs").path(0).path("shape")).isEqualTo(JSON.readTree("[1, 2]"));
-    assertThat(answer.path("outputs").path(1).path("data")).hasSize(2);
-  }
+        assertThat(answer.path("outputs").path(0).path("shape")).isEqualTo(JSON.readTree("[1, 2]"));
+        assertThat(answer.path("outputs").path(1).path("data")).hasSize(2);
+    }
 
-  @Test
-  void textsMayComeAndGoAsBytes() throws Exception {
-    var question = element("Where is it?".getBytes(StandardCharsets.UTF_8));
-    var context = element("It is in Zürich.".getBytes(StandardCharsets.UTF_8));
-    var both = new ByteArrayOutputStream();
-    both.writeBytes(question);
-    both.writeBytes(context);
-    var response =
-        inferBinary(
-            questions,
-            "answers",
-            """
+    @Test
+    void textsMayComeAndGoAsBytes() throws Exception {
+        var question = element("Where is it?".getBytes(StandardCharsets.UTF_8));
+        var context = element("It is in Zürich.".getBytes(StandardCharsets.UTF_8));
+        var both = new ByteArrayOutputStream();
+        both.writeBytes(question);
+        both.writeBytes(context);
+        var response =
+                inferBinary(questions, "answers", """
         {"outputs": [{"name": "answer", "parameters": {"binary_data": true}}],
          "inputs": [{"name": "question", "datatype": "BYTES", "shape": [1], "parameters": {"binary_data_size": %d}},
-                    {"name": "context", "datatype": "BYTES", "shape": [1], "parameters": {"binary_data_size": %d}}]}"""
-                .formatted(question.length, context.length),
-            both.toByteArray());
-    int length = Integer.parseInt(response.headers().firstValue(LENGTH).orElseThrow());
-    assertThat(
-            new String(
-                response.body(),
-                length + 4,
-                response.body().length - length - 4,
-                StandardCharsets.UTF_8))
-        .contains("Zürich");
-  }
+                    {"name": "context", "datatype": "BYTES", "shape": [1], "parameters": {"binary_data_size": %d}}]}""".formatted(question.length, context.length), both.toByteArray());
+        int length = Integer.parseInt(response.headers().firstValue(LENGTH).orElseThrow());
+        assertThat(new String(response.body(), length + 4, response.body().length - length - 4, StandardCharsets.UTF_8))
+                .contains("Zürich");
+    }
 
-  @Test
-  void tasksAnswerByTheNamesOfTheirFields() throws Exception {
-    var texts =
-        """
+    @Test
+    void tasksAnswerByTheNamesOfTheirFields() throws Exception {
+        var texts = """
         {"inputs": [{"name": "text", "datatype": "BYTES", "shape": [2, 1], "data": ["one", "two"]}]}""";
-    try (var server = TestServer.artifact(TASKS.resolve("text-classification-bert")).start()) {
-      var outputs = json(infer(server, "model", texts)).path("outputs");
-      assertThat(outputs.findValuesAsText("name")).containsExactly("label", "score");
-      assertThat(outputs.findValuesAsText("datatype")).containsExactly("BYTES", "FP64");
-      assertThat(outputs.path(0).path("shape")).isEqualTo(JSON.readTree("[2]"));
+        try (var server =
+                TestServer.artifact(TASKS.resolve("text-classification-bert")).start()) {
+            var outputs = json(infer(server, "model", texts)).path("outputs");
+            assertThat(outputs.findValuesAsText("name")).containsExactly("label", "score");
+            assertThat(outputs.findValuesAsText("datatype")).containsExactly("BYTES", "FP64");
+            assertThat(outputs.path(0).path("shape")).isEqualTo(JSON.readTree("[2]"));
+        }
+        try (var server =
+                TestServer.artifact(TASKS.resolve("sentence-embeddings-bert")).start()) {
+            var output = json(infer(server, "model", texts)).path("outputs").path(0);
+            assertThat(output.path("name").asText()).isEqualTo("embedding");
+            assertThat(output.path("datatype").asText()).isEqualTo("FP32");
+            assertThat(output.path("shape").path(0).asInt()).isEqualTo(2);
+            assertThat(json(server.get("/v2/models/model"))
+                            .path("outputs")
+                            .path(0)
+                            .path("name")
+                            .asText())
+                    .isEqualTo("embedding");
+        }
+        try (var server =
+                TestServer.artifact(TASKS.resolve("token-classification-bert")).start()) {
+            var output = json(infer(server, "model", texts)).path("outputs").path(0);
+            assertThat(json(server.get("/v2/models/model"))
+                            .path("outputs")
+                            .path(0)
+                            .path("name")
+                            .asText())
+                    .isEqualTo("entities");
+            assertThat(output.path("shape").path(0).asInt()).isEqualTo(2);
+        }
+        try (var server = TestServer.artifact(TASKS.resolve("image-classification-resnet"))
+                .start()) {
+            var base64 = Base64.getEncoder().encodeToString(picture());
+            var asText = json(infer(server, "model", """
+          {"inputs": [{"name": "image", "datatype": "BYTES", "shape": [1], "data": ["%s"]}]}""".formatted(base64)));
+            assertThat(asText.path("outputs").findValuesAsText("name")).containsExactly("label", "score");
+            for (var type : List.of("", ", \"content_type\": \"image/png\"")) {
+                var raw = element(picture());
+                var header = """
+            {"inputs": [{"name": "image", "datatype": "BYTES", "shape": [1], "parameters": {"binary_data_size": %d%s}}]}""".formatted(raw.length, type);
+                var response = inferBinary(server, "model", header, raw);
+                assertThat(JSON.readTree(response.body())
+                                .path("outputs")
+                                .path(0)
+                                .path("data"))
+                        .isEqualTo(asText.path("outputs").path(0).path("data"));
+            }
+        }
     }
-    try (var server = TestServer.artifact(TASKS.resolve("sentence-embeddings-bert")).start()) {
-      var output = json(infer(server, "model", texts)).path("outputs").path(0);
-      assertThat(output.path("name").asText()).isEqualTo("embedding");
-      assertThat(output.path("datatype").asText()).isEqualTo("FP32");
-      assertThat(output.path("shape").path(0).asInt()).isEqualTo(2);
-      assertThat(json(server.get("/v2/models/model")).path("outputs").path(0).path("name").asText())
-          .isEqualTo("embedding");
-    }
-    try (var server = TestServer.artifact(TASKS.resolve("token-classification-bert")).start()) {
-      var output = json(infer(server, "model", texts)).path("outputs").path(0);
-      assertThat(json(server.get("/v2/models/model")).path("outputs").path(0).path("name").asText())
-          .isEqualTo("entities");
-      assertThat(output.path("shape").path(0).asInt()).isEqualTo(2);
-    }
-    try (var server = TestServer.artifact(TASKS.resolve("image-classification-resnet")).start()) {
-      var base64 = Base64.getEncoder().encodeToString(picture());
-      var asText =
-          json(
-              infer(
-                  server,
-                  "model",
-                  """
-          {"inputs": [{"name": "image", "datatype": "BYTES", "shape": [1], "data": ["%s"]}]}"""
-                      .formatted(base64)));
-      assertThat(asText.path("outputs").findValuesAsText("name")).containsExactly("label", "score");
-      for (var type : List.of("", ", \"content_type\": \"image/png\"")) {
-        var raw = element(picture());
-        var header =
-            """
-            {"inputs": [{"name": "image", "datatype": "BYTES", "shape": [1], "parameters": {"binary_data_size": %d%s}}]}"""
-                .formatted(raw.length, type);
-        var response = inferBinary(server, "model", header, raw);
-        assertThat(JSON.readTree(response.body()).path("outputs").path(0).path("data"))
-            .isEqualTo(asText.path("outputs").path(0).path("data"));
-      }
-    }
-  }
 
-  @Test
-  void aBodyOfAnyTypeIsOneElement() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start()) {
-      var answer =
-          json(
-              infer(
-                  server,
-                  "model",
-                  """
+    @Test
+    void aBodyOfAnyTypeIsOneElement() throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start()) {
+            var answer = json(infer(server, "model", """
           {"inputs": [{"name": "content", "datatype": "BYTES", "shape": [1], "data": ["a\\nb"],
            "parameters": {"content_type": "text/plain"}}]}"""));
-      assertThat(answer.path("outputs"))
-          .isEqualTo(
-              JSON.readTree(
-                  """
+            assertThat(answer.path("outputs")).isEqualTo(JSON.readTree("""
           [{"name": "content", "datatype": "BYTES", "shape": [1], "parameters": {"content_type": "text/plain"}, "data": ["A\\nB"]}]"""));
+        }
     }
-  }
 
-  @Test
-  void bytesThatAreNoTextAreBase64InJson() throws Exception {
-    var handler =
-        new TextHandler() {
-          @Override
-          public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
-            return InvocationResponse.of(
-                new byte[] {-1, 0}, MediaType.parse("image/png").orElseThrow());
-          }
+    @Test
+    void bytesThatAreNoTextAreBase64InJson() throws Exception {
+        var handler = new TextHandler() {
+            @Override
+            public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
+                return InvocationResponse.of(
+                        new byte[] {-1, 0}, MediaType.parse("image/png").orElseThrow());
+            }
         };
-    try (var server = TestServer.with(handler).start()) {
-      var output =
-          json(infer(
-                  server,
-                  "model",
-                  """
-          {"inputs": [{"name": "x", "datatype": "INT64", "shape": [1], "data": [1]}]}"""))
-              .path("outputs")
-              .path(0);
-      assertThat(Base64.getDecoder().decode(output.path("data").path(0).asText()))
-          .containsExactly(-1, 0);
-      assertThat(output.path("parameters").path("content_type").asText()).isEqualTo("image/png");
+        try (var server = TestServer.with(handler).start()) {
+            var output = json(infer(server, "model", """
+          {"inputs": [{"name": "x", "datatype": "INT64", "shape": [1], "data": [1]}]}""")).path("outputs").path(0);
+            assertThat(Base64.getDecoder().decode(output.path("data").path(0).asText()))
+                    .containsExactly(-1, 0);
+            assertThat(output.path("parameters").path("content_type").asText()).isEqualTo("image/png");
+        }
     }
-  }
 
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "[]                                      | []",
-        "[1, null, 0.5]                          | [{'name':'output_0','datatype':'FP64','shape':[3],'data':[1.0,null,0.5]}]",
-        "{'predictions': [[1, 2], [3, 4]]}       | [{'name':'output_0','datatype':'INT64','shape':[2,2],'data':[1,2,3,4]}]",
-        "[true, false]                           | [{'name':'output_0','datatype':'BOOL','shape':[2],'data':[true,false]}]",
-        "{'outputs': 'text'}                     | [{'name':'output_0','datatype':'BYTES','shape':[1],'data':['text']}]",
-        "[{'a': 'x', 'b': [1, 2]}]               | [{'name':'a','datatype':'BYTES','shape':[1],'data':['x']},"
-            + "{'name':'b','datatype':'INT64','shape':[1,2],'data':[1,2]}]",
-        "[{'a': [1]}, {'a': [1, 2]}]             | [{'name':'a','datatype':'BYTES','shape':[2],'parameters':{'content_type':"
-            + "'application/json'},'data':['[1]','[1,2]']}]",
-        "[[{'a': 1}], []]                        | [{'name':'output_0','datatype':'BYTES','shape':[2],'parameters':{'content_type':"
-            + "'application/json'},'data':['[{~a~:1}]','[]']}]"
-      })
-  void jsonOfAnyFormBecomesTensors(String answer, String outputs) throws Exception {
-    var handler =
-        new TextHandler() {
-          @Override
-          public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
-            return InvocationResponse.of(answer.replace('\'', '"'), MediaType.JSON);
-          }
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "[]                                      | []",
+                "[1, null, 0.5]                          | [{'name':'output_0','datatype':'FP64','shape':[3],'data':[1.0,null,0.5]}]",
+                "{'predictions': [[1, 2], [3, 4]]}       | [{'name':'output_0','datatype':'INT64','shape':[2,2],'data':[1,2,3,4]}]",
+                "[true, false]                           | [{'name':'output_0','datatype':'BOOL','shape':[2],'data':[true,false]}]",
+                "{'outputs': 'text'}                     | [{'name':'output_0','datatype':'BYTES','shape':[1],'data':['text']}]",
+                "[{'a': 'x', 'b': [1, 2]}]               | [{'name':'a','datatype':'BYTES','shape':[1],'data':['x']},"
+                        + "{'name':'b','datatype':'INT64','shape':[1,2],'data':[1,2]}]",
+                "[{'a': [1]}, {'a': [1, 2]}]             | [{'name':'a','datatype':'BYTES','shape':[2],'parameters':{'content_type':"
+                        + "'application/json'},'data':['[1]','[1,2]']}]",
+                "[[{'a': 1}], []]                        | [{'name':'output_0','datatype':'BYTES','shape':[2],'parameters':{'content_type':"
+                        + "'application/json'},'data':['[{~a~:1}]','[]']}]"
+            })
+    void jsonOfAnyFormBecomesTensors(String answer, String outputs) throws Exception {
+        var handler = new TextHandler() {
+            @Override
+            public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
+                return InvocationResponse.of(answer.replace('\'', '"'), MediaType.JSON);
+            }
         };
-    var expected =
-        outputs.equals("[]")
-            ? "[{\"name\":\"output_0\",\"datatype\":\"BYTES\",\"shape\":[0],\"data\":[]}]"
-            : outputs.replace('\'', '"').replace("~", "\\\"");
-    try (var server = TestServer.with(handler).start()) {
-      var answered =
-          json(
-              infer(
-                  server,
-                  "model",
-                  """
+        var expected = outputs.equals("[]")
+                ? "[{\"name\":\"output_0\",\"datatype\":\"BYTES\",\"shape\":[0],\"data\":[]}]"
+                : outputs.replace('\'', '"').replace("~", "\\\"");
+        try (var server = TestServer.with(handler).start()) {
+            var answered = json(infer(server, "model", """
           {"inputs": [{"name": "x", "datatype": "INT64", "shape": [1], "data": [1]}]}"""));
-      assertThat(answered.path("outputs")).isEqualTo(JSON.readTree(expected));
+            assertThat(answered.path("outputs")).isEqualTo(JSON.readTree(expected));
+        }
     }
-  }
 
-  @Test
-  void hooksGetTheRowsOfAllInputsAsRecords() throws Exception {
-    var handler =
-        new TextHandler() {
-          @Override
-          public List<String> inputFn(InvocationRequest request) throws IOException {
-            return List.of(request.contentType() + " " + request.text());
-          }
+    @Test
+    void hooksGetTheRowsOfAllInputsAsRecords() throws Exception {
+        var handler = new TextHandler() {
+            @Override
+            public List<String> inputFn(InvocationRequest request) throws IOException {
+                return List.of(request.contentType() + " " + request.text());
+            }
 
-          @Override
-          public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
-            return InvocationResponse.of(predictions.getFirst(), MediaType.TEXT);
-          }
+            @Override
+            public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
+                return InvocationResponse.of(predictions.getFirst(), MediaType.TEXT);
+            }
         };
-    try (var server = TestServer.with(handler).start()) {
-      assertThat(
-              json(infer(
-                      server,
-                      "model",
-                      """
+        try (var server = TestServer.with(handler).start()) {
+            assertThat(json(infer(server, "model", """
           {"inputs": [{"name": "n", "datatype": "FP32", "shape": [2, 2], "data": [1, 2, 3, 4]},
                       {"name": "t", "datatype": "BYTES", "shape": [2, 2], "data": ["a", "b", "c", "d"]}]}"""))
-                  .path("outputs")
-                  .path(0)
-                  .path("data")
-                  .path(0)
-                  .asText())
-          .isEqualToIgnoringCase(
-              "application/json [{\"n\":[1.0,2.0],\"t\":[\"a\",\"b\"]},{\"n\":[3.0,4.0],\"t\":[\"c\",\"d\"]}]");
-      assertThat(
-              json(infer(
-                      server,
-                      "model",
-                      """
+                            .path("outputs")
+                            .path(0)
+                            .path("data")
+                            .path(0)
+                            .asText())
+                    .isEqualToIgnoringCase(
+                            "application/json [{\"n\":[1.0,2.0],\"t\":[\"a\",\"b\"]},{\"n\":[3.0,4.0],\"t\":[\"c\",\"d\"]}]");
+            assertThat(json(infer(server, "model", """
           {"parameters": {"k": 1}, "inputs": [{"name": "t", "datatype": "BYTES", "shape": [2, 1, 2], "data": ["a", "b", "c", "d"]}]}"""))
-                  .path("outputs")
-                  .path(0)
-                  .path("data")
-                  .path(0)
-                  .asText())
-          .isEqualToIgnoringCase(
-              "application/json {\"inputs\":[[[\"a\",\"b\"]],[[\"c\",\"d\"]]],\"parameters\":{\"k\":1}}");
+                            .path("outputs")
+                            .path(0)
+                            .path("data")
+                            .path(0)
+                            .asText())
+                    .isEqualToIgnoringCase(
+                            "application/json {\"inputs\":[[[\"a\",\"b\"]],[[\"c\",\"d\"]]],\"parameters\":{\"k\":1}}");
+        }
     }
-  }
 
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "[]                                       | 400 | body: found a list",
-        "{                                        | 400 | body: not JSON",
-        "{}                                       | 400 | inputs: found nothing, expected a list",
-        "{'inputs': []}                           | 400 | inputs: found none, expected at least one",
-        "{'inputs': [1]}                          | 400 | inputs[0].name: found nothing, expected a text",
-        "{'id': 1, 'inputs': []}                  | 400 | id: found 1, expected a text",
-        "{'inputs': [{'name': 'values'}]}         | 400 | inputs[0].datatype: found nothing, expected a text",
-        "{'inputs': [{'name': 'values', 'datatype': 'UINT32', 'shape': [1], 'data': [1]}]} | 400 | inputs[0].datatype: found ~UINT32~, expected one of [BOOL",
-        "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'data': [1]}]} | 400 | inputs[0].shape: found nothing, expected a list of whole numbers",
-        "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [-1], 'data': [1]}]} | 400 | inputs[0].shape: found [-1], expected lengths of at least 0",
-        "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [99999, 99999], 'data': [1]}]} | 400 | inputs[0].shape: found [99999, 99999], expected",
-        "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [3], 'data': [1, 2]}]} | 400 | inputs[0].data: found 2 elements, expected 3 for the shape [3]",
-        "{'inputs': [{'name': 'values', 'datatype': 'INT8', 'shape': [1], 'data': [300]}]} | 400 | inputs[0].data[0]: found 300, expected a whole number that is int8",
-        "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1]}]} | 400 | inputs[0].data: found nothing, expected a list, or parameters.binary_data_size",
-        "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'parameters': {'binary_data_size': 4}}]} | 400 | inputs[0].parameters.binary_data_size: found 4, expected at most the 0 bytes",
-        "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'parameters': []}]} | 400 | inputs[0].parameters: found a list, expected an object",
-        "{'inputs': [{'name': 'pixels', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | inputs[0].name: found ~pixels~, expected one of [values]",
-        "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [1], 'data': ['a']}]} | 400 | inputs[0].datatype: found BYTES, expected FP32",
-        "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [1], 'data': [1]}]} | 400 | inputs[0].data[0]: found 1, expected a text",
-        "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [2], 'data': ['a', 'b'], 'parameters': {'content_type': 'image/png'}}]} | 400 | inputs[0]: found 2 elements of image/png",
-        "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [1], 'data': ['a'], 'parameters': {'content_type': 'image/png'}}]} | 400 | inputs[0]: found what hooks get as image/png, expected",
-        "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}, {'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | inputs[1].name: found ~values~ a second time",
-        "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [1], 'data': ['YQ=='], 'parameters': {'content_type': 'base64'}}]} | 400 | inputs[0].parameters.content_type: found ~base64~, expected a media type",
-        "{'parameters': {'sequence_id': 5, 'sequence_start': true}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | parameters.sequence_",
-        "{'parameters': {'sequence_id': 'a'}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | parameters.sequence_id: found ~a~, expected none",
-        "{'parameters': {'priority': 1}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | parameters.priority: found ~1~, expected none",
-        "{'parameters': {'timeout': 'a'}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | parameters.timeout: found ~a~, expected microseconds",
-        "{'parameters': {'top_k': 1}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | parameters: found the unknown parameter ~top_k~, expected none",
-        "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'parameters': {'shared_memory_region': 'a'}}]} | 400 | inputs[0].parameters: found the unknown parameter ~shared_memory_region~, expected one of binary_data_size, content_type",
-        "{'outputs': [{'name': 'output_0', 'parameters': {'classification': 3}}], 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | outputs[0].parameters: found the unknown parameter ~classification~, expected one of binary_data",
-        "{'outputs': [{'name': 'other'}], 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | outputs[0].name: found ~other~, expected one of [output_0]"
-      })
-  void whatIsWrongIsNamed(String body, int status, String message) throws Exception {
-    assertError(
-        doubled.send(request(doubled, "model", body.replace('\'', '"')).build()),
-        status,
-        message.replace('~', '"'));
-  }
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "[]                                       | 400 | body: found a list",
+                "{                                        | 400 | body: not JSON",
+                "{}                                       | 400 | inputs: found nothing, expected a list",
+                "{'inputs': []}                           | 400 | inputs: found none, expected at least one",
+                "{'inputs': [1]}                          | 400 | inputs[0].name: found nothing, expected a text",
+                "{'id': 1, 'inputs': []}                  | 400 | id: found 1, expected a text",
+                "{'inputs': [{'name': 'values'}]}         | 400 | inputs[0].datatype: found nothing, expected a text",
+                "{'inputs': [{'name': 'values', 'datatype': 'UINT32', 'shape': [1], 'data': [1]}]} | 400 | inputs[0].datatype: found ~UINT32~, expected one of [BOOL",
+                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'data': [1]}]} | 400 | inputs[0].shape: found nothing, expected a list of whole numbers",
+                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [-1], 'data': [1]}]} | 400 | inputs[0].shape: found [-1], expected lengths of at least 0",
+                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [99999, 99999], 'data': [1]}]} | 400 | inputs[0].shape: found [99999, 99999], expected",
+                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [3], 'data': [1, 2]}]} | 400 | inputs[0].data: found 2 elements, expected 3 for the shape [3]",
+                "{'inputs': [{'name': 'values', 'datatype': 'INT8', 'shape': [1], 'data': [300]}]} | 400 | inputs[0].data[0]: found 300, expected a whole number that is int8",
+                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1]}]} | 400 | inputs[0].data: found nothing, expected a list, or parameters.binary_data_size",
+                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'parameters': {'binary_data_size': 4}}]} | 400 | inputs[0].parameters.binary_data_size: found 4, expected at most the 0 bytes",
+                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'parameters': []}]} | 400 | inputs[0].parameters: found a list, expected an object",
+                "{'inputs': [{'name': 'pixels', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | inputs[0].name: found ~pixels~, expected one of [values]",
+                "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [1], 'data': ['a']}]} | 400 | inputs[0].datatype: found BYTES, expected FP32",
+                "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [1], 'data': [1]}]} | 400 | inputs[0].data[0]: found 1, expected a text",
+                "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [2], 'data': ['a', 'b'], 'parameters': {'content_type': 'image/png'}}]} | 400 | inputs[0]: found 2 elements of image/png",
+                "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [1], 'data': ['a'], 'parameters': {'content_type': 'image/png'}}]} | 400 | inputs[0]: found what hooks get as image/png, expected",
+                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}, {'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | inputs[1].name: found ~values~ a second time",
+                "{'inputs': [{'name': 'values', 'datatype': 'BYTES', 'shape': [1], 'data': ['YQ=='], 'parameters': {'content_type': 'base64'}}]} | 400 | inputs[0].parameters.content_type: found ~base64~, expected a media type",
+                "{'parameters': {'sequence_id': 5, 'sequence_start': true}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | parameters.sequence_",
+                "{'parameters': {'sequence_id': 'a'}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | parameters.sequence_id: found ~a~, expected none",
+                "{'parameters': {'priority': 1}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | parameters.priority: found ~1~, expected none",
+                "{'parameters': {'timeout': 'a'}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | parameters.timeout: found ~a~, expected microseconds",
+                "{'parameters': {'top_k': 1}, 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | parameters: found the unknown parameter ~top_k~, expected none",
+                "{'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'parameters': {'shared_memory_region': 'a'}}]} | 400 | inputs[0].parameters: found the unknown parameter ~shared_memory_region~, expected one of binary_data_size, content_type",
+                "{'outputs': [{'name': 'output_0', 'parameters': {'classification': 3}}], 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | outputs[0].parameters: found the unknown parameter ~classification~, expected one of binary_data",
+                "{'outputs': [{'name': 'other'}], 'inputs': [{'name': 'values', 'datatype': 'FP32', 'shape': [1], 'data': [1]}]} | 400 | outputs[0].name: found ~other~, expected one of [output_0]"
+            })
+    void whatIsWrongIsNamed(String body, int status, String message) throws Exception {
+        assertError(
+                doubled.send(request(doubled, "model", body.replace('\'', '"')).build()),
+                status,
+                message.replace('~', '"'));
+    }
 
-  @Test
-  void rowsOfTextsMustBeAsMany() throws Exception {
-    assertError(
-        infer(
-            questions,
-            "answers",
-            """
+    @Test
+    void rowsOfTextsMustBeAsMany() throws Exception {
+        assertError(
+                infer(questions, "answers", """
         {"inputs": [{"name": "question", "datatype": "BYTES", "shape": [1], "data": ["a"]},
-                    {"name": "context", "datatype": "BYTES", "shape": [2], "data": ["a", "b"]}]}"""),
-        400,
-        "inputs[1].shape: found [2], expected 1 as the first length");
-  }
-
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "BYTES | 02000000616200  | inputs[0]: found 1 elements and 1 bytes behind them",
-        "BYTES | ffffffff        | inputs[0]: found 4294967295 as the length of element 0",
-        "BYTES | 0200000061      | inputs[0]: found 2 as the length of element 0, expected at most the 1 bytes",
-        "FP32  | 0000            | inputs[0]: found 2 bytes, expected 4 for FP32[1]",
-        "BOOL  | 02              | inputs[0]: found the byte 2 as element 0, expected 0 or 1"
-      })
-  void bytesThatAreWrongAreNamed(String datatype, String bytes, String message) throws Exception {
-    var raw = HexFormat.of().parseHex(bytes);
-    var response =
-        inferBinary(
-            doubled,
-            "model",
-            """
-        {"inputs": [{"name": "values", "datatype": "%s", "shape": [1], "parameters": {"binary_data_size": %d}}]}"""
-                .formatted(datatype, raw.length),
-            raw);
-    assertThat(response.statusCode()).isEqualTo(400);
-    assertThat(new String(response.body(), StandardCharsets.UTF_8)).contains(message);
-  }
-
-  @Test
-  void bytesOfNoInputAreRefused() throws Exception {
-    var response = inferBinary(doubled, "model", "{\"inputs\": []}", new byte[3]);
-    assertThat(new String(response.body(), StandardCharsets.UTF_8))
-        .contains("body: found 3 bytes that belong to no input");
-    for (var length : List.of("99", "x", "-1")) {
-      assertError(
-          doubled.send(request(doubled, "model", "{}").header(LENGTH, length).build()),
-          400,
-          LENGTH + ": found ");
+                    {"name": "context", "datatype": "BYTES", "shape": [2], "data": ["a", "b"]}]}"""), 400, "inputs[1].shape: found [2], expected 1 as the first length");
     }
-  }
 
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "/v2/models/other",
-        "/v2/models/other/ready",
-        "/v2/models/model/versions/2",
-        "/v2/models/model/versions/2/ready"
-      })
-  void otherModelsAndVersionsAreUnknown(String path) throws Exception {
-    assertError(doubled.get(path), 404, "found ", ", expected ");
-    assertError(
-        doubled.send(
-            HttpRequest.newBuilder(doubled.uri(path.replace("/ready", "") + "/infer"))
-                .POST(BodyPublishers.ofString("{}"))
-                .build()),
-        404,
-        "found ",
-        ", expected ");
-  }
-
-  @Test
-  void pathsAndMethodsThatAreNotThereAreErrorsOfTheProtocol() throws Exception {
-    assertError(doubled.get("/v2/nope"), 404, "no such path");
-    assertError(doubled.get("/v2/models/a%5Cb"), 404, "a\\b");
-    assertError(doubled.get("/v2/models/%ff"), 400, "");
-    var response = doubled.get("/v2/models/model/infer");
-    assertError(response, 405, "expected POST");
-    assertThat(response.headers().firstValue("Allow")).contains("POST");
-  }
-
-  @Test
-  void aModelThatIsNotThereIsNotReady() throws Exception {
-    var broken = Files.createDirectory(directory.resolve("broken"));
-    Files.writeString(broken.resolve("model.json"), "{}");
-    try (var server = TestServer.artifact(broken).startWithoutWaiting()) {
-      await()
-          .untilAsserted(
-              () ->
-                  assertError(
-                      server.get("/v2/health/ready"), 503, "the model could not be loaded"));
-      assertError(server.get("/v2/models/model/ready"), 503, "could not be loaded");
-      assertError(infer(server, "model", "{}"), 503, "could not be loaded");
-      assertThat(server.get("/v2/health/live").statusCode()).isEqualTo(200);
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "BYTES | 02000000616200  | inputs[0]: found 1 elements and 1 bytes behind them",
+                "BYTES | ffffffff        | inputs[0]: found 4294967295 as the length of element 0",
+                "BYTES | 0200000061      | inputs[0]: found 2 as the length of element 0, expected at most the 1 bytes",
+                "FP32  | 0000            | inputs[0]: found 2 bytes, expected 4 for FP32[1]",
+                "BOOL  | 02              | inputs[0]: found the byte 2 as element 0, expected 0 or 1"
+            })
+    void bytesThatAreWrongAreNamed(String datatype, String bytes, String message) throws Exception {
+        var raw = HexFormat.of().parseHex(bytes);
+        var response = inferBinary(doubled, "model", """
+        {"inputs": [{"name": "values", "datatype": "%s", "shape": [1], "parameters": {"binary_data_size": %d}}]}""".formatted(datatype, raw.length), raw);
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(new String(response.body(), StandardCharsets.UTF_8)).contains(message);
     }
-  }
 
-  @Test
-  void whatTheQueueHasNoRoomForIs503() throws Exception {
-    var gate = new Gate(1);
-    try (var log = new CapturedLog();
-        var server =
-            TestServer.with(new GatedHandler(gate))
-                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
-                .set("BERTH_QUEUE_CAPACITY", "1")
-                .start()) {
-      var running = server.invokeAsync("a");
-      gate.awaitArrival();
-      var waiting = server.invokeAsync("a");
-      await()
-          .until(
-              () ->
-                  server
-                      .get("/metrics")
-                      .body()
-                      .lines()
-                      .anyMatch(line -> line.matches("berth_queue_depth.* 1(\\.0)?")));
-      var refused =
-          infer(
-              server,
-              "model",
-              """
+    @Test
+    void bytesOfNoInputAreRefused() throws Exception {
+        var response = inferBinary(doubled, "model", "{\"inputs\": []}", new byte[3]);
+        assertThat(new String(response.body(), StandardCharsets.UTF_8))
+                .contains("body: found 3 bytes that belong to no input");
+        for (var length : List.of("99", "x", "-1")) {
+            assertError(
+                    doubled.send(request(doubled, "model", "{}")
+                            .header(LENGTH, length)
+                            .build()),
+                    400,
+                    LENGTH + ": found ");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "/v2/models/other",
+                "/v2/models/other/ready",
+                "/v2/models/model/versions/2",
+                "/v2/models/model/versions/2/ready"
+            })
+    void otherModelsAndVersionsAreUnknown(String path) throws Exception {
+        assertError(doubled.get(path), 404, "found ", ", expected ");
+        assertError(
+                doubled.send(HttpRequest.newBuilder(doubled.uri(path.replace("/ready", "") + "/infer"))
+                        .POST(BodyPublishers.ofString("{}"))
+                        .build()),
+                404,
+                "found ",
+                ", expected ");
+    }
+
+    @Test
+    void pathsAndMethodsThatAreNotThereAreErrorsOfTheProtocol() throws Exception {
+        assertError(doubled.get("/v2/nope"), 404, "no such path");
+        assertError(doubled.get("/v2/models/a%5Cb"), 404, "a\\b");
+        assertError(doubled.get("/v2/models/%ff"), 400, "");
+        var response = doubled.get("/v2/models/model/infer");
+        assertError(response, 405, "expected POST");
+        assertThat(response.headers().firstValue("Allow")).contains("POST");
+    }
+
+    @Test
+    void aModelThatIsNotThereIsNotReady() throws Exception {
+        var broken = Files.createDirectory(directory.resolve("broken"));
+        Files.writeString(broken.resolve("model.json"), "{}");
+        try (var server = TestServer.artifact(broken).startWithoutWaiting()) {
+            await().untilAsserted(
+                            () -> assertError(server.get("/v2/health/ready"), 503, "the model could not be loaded"));
+            assertError(server.get("/v2/models/model/ready"), 503, "could not be loaded");
+            assertError(infer(server, "model", "{}"), 503, "could not be loaded");
+            assertThat(server.get("/v2/health/live").statusCode()).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void whatTheQueueHasNoRoomForIs503() throws Exception {
+        var gate = new Gate(1);
+        try (var log = new CapturedLog();
+                var server = TestServer.with(new GatedHandler(gate))
+                        .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
+                        .set("BERTH_QUEUE_CAPACITY", "1")
+                        .start()) {
+            var running = server.invokeAsync("a");
+            gate.awaitArrival();
+            var waiting = server.invokeAsync("a");
+            await().until(() -> server.get("/metrics")
+                    .body()
+                    .lines()
+                    .anyMatch(line -> line.matches("berth_queue_depth.* 1(\\.0)?")));
+            var refused = infer(server, "model", """
           {"inputs": [{"name": "content", "datatype": "BYTES", "shape": [1], "data": ["\\"a\\""]}]}""");
-      assertError(refused, 503, "model is overloaded");
-      assertThat(refused.headers().firstValue("Retry-After")).isPresent();
-      gate.open();
-      assertThat(running.get().statusCode()).isEqualTo(200);
-      assertThat(waiting.get().statusCode()).isEqualTo(200);
-      assertThat(
-              infer(
-                      server,
-                      "model",
-                      """
-          {"inputs": [{"name": "content", "datatype": "BYTES", "shape": [1], "data": ["\\"a\\""]}]}""")
-                  .statusCode())
-          .isEqualTo(200);
-      assertThat(server.get("/metrics").body()).contains("route=\"/v2/models/{name}/infer\"");
-      await()
-          .untilAsserted(
-              () ->
-                  assertThat(log.text())
-                      .contains(
-                          "POST /v2/models/model/infer 503", "POST /v2/models/model/infer 200"));
+            assertError(refused, 503, "model is overloaded");
+            assertThat(refused.headers().firstValue("Retry-After")).isPresent();
+            gate.open();
+            assertThat(running.get().statusCode()).isEqualTo(200);
+            assertThat(waiting.get().statusCode()).isEqualTo(200);
+            assertThat(infer(server, "model", """
+          {"inputs": [{"name": "content", "datatype": "BYTES", "shape": [1], "data": ["\\"a\\""]}]}""").statusCode()).isEqualTo(200);
+            assertThat(server.get("/metrics").body()).contains("route=\"/v2/models/{name}/infer\"");
+            await().untilAsserted(() -> assertThat(log.text())
+                    .contains("POST /v2/models/model/infer 503", "POST /v2/models/model/infer 200"));
+        }
     }
-  }
 
-  @Test
-  void oneOfManyModelsIsAskedByItsName() throws Exception {
-    var root = Files.createDirectory(directory.resolve("many"));
-    Files.createDirectory(root.resolve("twice"));
-    Files.copy(
-        TestArtifact.TORCHSCRIPT.resolve("doubled.pt"), root.resolve("twice").resolve("model.pt"));
-    try (var server = TestServer.ofDirectory(root).start()) {
-      assertThat(server.get("/v2/models/twice/ready").statusCode()).isEqualTo(200);
-      assertError(server.get("/v2/models/nope/ready"), 404, "nope");
-      assertError(infer(server, "nope", "{}"), 404, "nope");
-      assertThat(
-              json(infer(
-                      server,
-                      "twice",
-                      """
-          {"inputs": [{"name": "values", "datatype": "FP32", "shape": [1], "data": [4]}]}"""))
-                  .path("outputs")
-                  .path(0)
-                  .path("data"))
-          .isEqualTo(JSON.readTree("[8.0]"));
-      assertThat(json(server.get("/v2/models/twice")).path("name").asText()).isEqualTo("twice");
+    @Test
+    void oneOfManyModelsIsAskedByItsName() throws Exception {
+        var root = Files.createDirectory(directory.resolve("many"));
+        Files.createDirectory(root.resolve("twice"));
+        Files.copy(
+                TestArtifact.TORCHSCRIPT.resolve("doubled.pt"),
+                root.resolve("twice").resolve("model.pt"));
+        try (var server = TestServer.ofDirectory(root).start()) {
+            assertThat(server.get("/v2/models/twice/ready").statusCode()).isEqualTo(200);
+            assertError(server.get("/v2/models/nope/ready"), 404, "nope");
+            assertError(infer(server, "nope", "{}"), 404, "nope");
+            assertThat(json(infer(server, "twice", """
+          {"inputs": [{"name": "values", "datatype": "FP32", "shape": [1], "data": [4]}]}""")).path("outputs").path(0).path("data"))
+                    .isEqualTo(JSON.readTree("[8.0]"));
+            assertThat(json(server.get("/v2/models/twice")).path("name").asText())
+                    .isEqualTo("twice");
+        }
     }
-  }
 
-  @Test
-  void aSignatureThatFailsIsTheHooksFault() throws Exception {
-    var handler =
-        new TextHandler() {
-          @Override
-          public Signature signature() {
-            throw new IllegalStateException("no idea");
-          }
+    @Test
+    void aSignatureThatFailsIsTheHooksFault() throws Exception {
+        var handler = new TextHandler() {
+            @Override
+            public Signature signature() {
+                throw new IllegalStateException("no idea");
+            }
         };
-    try (var server = TestServer.with(handler).start()) {
-      assertError(server.get("/v2/models/model"), 500, "signature failed");
+        try (var server = TestServer.with(handler).start()) {
+            assertError(server.get("/v2/models/model"), 500, "signature failed");
+        }
     }
-  }
 
-  @Test
-  void anAnswerThatIsNotTheJsonThatItSaysIsTheHooksFault() throws Exception {
-    var handler =
-        new TextHandler() {
-          @Override
-          public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
-            return InvocationResponse.of("{", MediaType.JSON);
-          }
+    @Test
+    void anAnswerThatIsNotTheJsonThatItSaysIsTheHooksFault() throws Exception {
+        var handler = new TextHandler() {
+            @Override
+            public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
+                return InvocationResponse.of("{", MediaType.JSON);
+            }
         };
-    try (var server = TestServer.with(handler).start()) {
-      assertError(
-          infer(
-              server,
-              "model",
-              """
+        try (var server = TestServer.with(handler).start()) {
+            assertError(infer(server, "model", """
           {"inputs": [{"name": "n", "datatype": "INT64", "shape": [1, 1], "data": [1]}, {"name": "t", "datatype": "BYTES", "shape": [1],
-           "data": ["a"]}]}"""),
-          500,
-          "outputFn's answer: not JSON");
+           "data": ["a"]}]}"""), 500, "outputFn's answer: not JSON");
+        }
     }
-  }
 
-  private static void assertError(HttpResponse<String> response, int status, String... message)
-      throws Exception {
-    assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
-    var body = JSON.readTree(response.body());
-    assertThat(body.properties()).hasSize(1);
-    assertThat(body.path("error").asText()).contains(message);
-  }
+    private static void assertError(HttpResponse<String> response, int status, String... message) throws Exception {
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
+        var body = JSON.readTree(response.body());
+        assertThat(body.properties()).hasSize(1);
+        assertThat(body.path("error").asText()).contains(message);
+    }
 
-  private static byte[] element(byte[] bytes) {
-    return ByteBuffer.allocate(4 + bytes.length)
-        .order(ByteOrder.LITTLE_ENDIAN)
-        .putInt(bytes.length)
-        .put(bytes)
-        .array();
-  }
+    private static byte[] element(byte[] bytes) {
+        return ByteBuffer.allocate(4 + bytes.length)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putInt(bytes.length)
+                .put(bytes)
+                .array();
+    }
 
-  private static HttpRequest.Builder request(TestServer server, String model, String body) {
-    return HttpRequest.newBuilder(server.uri("/v2/models/" + model + "/infer"))
-        .header("Content-Type", "application/json")
-        .POST(BodyPublishers.ofString(body));
-  }
+    private static HttpRequest.Builder request(TestServer server, String model, String body) {
+        return HttpRequest.newBuilder(server.uri("/v2/models/" + model + "/infer"))
+                .header("Content-Type", "application/json")
+                .POST(BodyPublishers.ofString(body));
+    }
 
-  private static HttpResponse<String> infer(TestServer server, String model, String body)
-      throws Exception {
-    return server.send(request(server, model, body).build());
-  }
+    private static HttpResponse<String> infer(TestServer server, String model, String body) throws Exception {
+        return server.send(request(server, model, body).build());
+    }
 
-  private static HttpResponse<byte[]> inferBinary(
-      TestServer server, String model, String header, byte[] raw) throws Exception {
-    var json = header.getBytes(StandardCharsets.UTF_8);
-    var body = Arrays.copyOf(json, json.length + raw.length);
-    System.arraycopy(raw, 0, body, json.length, raw.length);
-    return server.send(
-        HttpRequest.newBuilder(server.uri("/v2/models/" + model + "/infer"))
-            .header("Content-Type", "application/octet-stream")
-            .header(LENGTH, Integer.toString(json.length))
-            .POST(BodyPublishers.ofByteArray(body))
-            .build(),
-        BodyHandlers.ofByteArray());
-  }
+    private static HttpResponse<byte[]> inferBinary(TestServer server, String model, String header, byte[] raw)
+            throws Exception {
+        var json = header.getBytes(StandardCharsets.UTF_8);
+        var body = Arrays.copyOf(json, json.length + raw.length);
+        System.arraycopy(raw, 0, body, json.length, raw.length);
+        return server.send(
+                HttpRequest.newBuilder(server.uri("/v2/models/" + model + "/infer"))
+                        .header("Content-Type", "application/octet-stream")
+                        .header(LENGTH, Integer.toString(json.length))
+                        .POST(BodyPublishers.ofByteArray(body))
+                        .build(),
+                BodyHandlers.ofByteArray());
+    }
 
-  private static JsonNode json(HttpResponse<String> response) throws Exception {
-    assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-    return JSON.readTree(response.body());
-  }
+    private static JsonNode json(HttpResponse<String> response) throws Exception {
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        return JSON.readTree(response.body());
+    }
 }

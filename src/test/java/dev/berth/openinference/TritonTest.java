@@ -33,251 +33,248 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(300)
 class TritonTest {
 
-  @TempDir private static Path directory;
+    @TempDir
+    private static Path directory;
 
-  private static TestServer one;
-  private static TestServer many;
-  private static GrpcClient ofOne;
-  private static GrpcClient ofMany;
+    private static TestServer one;
+    private static TestServer many;
+    private static GrpcClient ofOne;
+    private static GrpcClient ofMany;
 
-  @BeforeAll
-  static void start() throws Exception {
-    var single = artifact(directory.resolve("one"));
-    Files.writeString(single.resolve("sample.json"), "[[70, 3]]");
-    one = TestServer.artifact(single).set("BERTH_GRPC_PORT", "0").start();
-    var models = Files.createDirectory(directory.resolve("models"));
-    artifact(models.resolve("a"));
-    artifact(models.resolve("b"));
-    Files.writeString(Files.createDirectory(models.resolve("c")).resolve("model.json"), "{}");
-    many = TestServer.ofDirectory(models).set("BERTH_GRPC_PORT", "0").start();
-    ofOne = new GrpcClient(one.server().grpcPort().orElseThrow());
-    ofMany = new GrpcClient(many.server().grpcPort().orElseThrow());
-  }
+    @BeforeAll
+    static void start() throws Exception {
+        var single = artifact(directory.resolve("one"));
+        Files.writeString(single.resolve("sample.json"), "[[70, 3]]");
+        one = TestServer.artifact(single).set("BERTH_GRPC_PORT", "0").start();
+        var models = Files.createDirectory(directory.resolve("models"));
+        artifact(models.resolve("a"));
+        artifact(models.resolve("b"));
+        Files.writeString(Files.createDirectory(models.resolve("c")).resolve("model.json"), "{}");
+        many = TestServer.ofDirectory(models).set("BERTH_GRPC_PORT", "0").start();
+        ofOne = new GrpcClient(one.server().grpcPort().orElseThrow());
+        ofMany = new GrpcClient(many.server().grpcPort().orElseThrow());
+    }
 
-  private static Path artifact(Path at) throws Exception {
-    Files.createDirectory(at);
-    Files.copy(TestArtifact.TORCHSCRIPT.resolve("two-columns.pt"), at.resolve("model.pt"));
-    return at;
-  }
+    private static Path artifact(Path at) throws Exception {
+        Files.createDirectory(at);
+        Files.copy(TestArtifact.TORCHSCRIPT.resolve("two-columns.pt"), at.resolve("model.pt"));
+        return at;
+    }
 
-  @AfterAll
-  static void stop() throws Exception {
-    ofOne.close();
-    ofMany.close();
-    one.close();
-    many.close();
-  }
+    @AfterAll
+    static void stop() throws Exception {
+        ofOne.close();
+        ofMany.close();
+        one.close();
+        many.close();
+    }
 
-  @Test
-  void aConfigurationHasTheColumnsWithoutTheRecords() throws Exception {
-    for (var path : List.of("/v2/models/model/config", "/v2/models/model/versions/1/config")) {
-      assertThat(json(one.get(path)))
-          .isEqualTo(
-              tree(
-                  """
+    @Test
+    void aConfigurationHasTheColumnsWithoutTheRecords() throws Exception {
+        for (var path : List.of("/v2/models/model/config", "/v2/models/model/versions/1/config")) {
+            assertThat(json(one.get(path))).isEqualTo(tree("""
           {"name": "model", "platform": "berth", "max_batch_size": 2147483647,
            "input": [{"name": "values", "data_type": "TYPE_FP32", "dims": [2]}],
            "output": [{"name": "output_0", "data_type": "TYPE_FP32", "dims": [1]}],
            "dynamic_batching": {}, "backend": "berth"}"""));
+        }
+        assertThat(text(ofOne.call("ModelConfig", "name: 'model'")))
+                .isEqualTo(
+                        "config { name: \"model\" platform: \"berth\" max_batch_size: 2147483647 input { name: \"values\" data_type: TYPE_FP32 dims: 2 } output { name: \"output_0\" data_type: TYPE_FP32 dims: 1 } dynamic_batching { } backend: \"berth\" }");
     }
-    assertThat(text(ofOne.call("ModelConfig", "name: 'model'")))
-        .isEqualTo(
-            "config { name: \"model\" platform: \"berth\" max_batch_size: 2147483647 input { name: \"values\" data_type: TYPE_FP32 dims: 2 } output { name: \"output_0\" data_type: TYPE_FP32 dims: 1 } dynamic_batching { } backend: \"berth\" }");
-  }
 
-  @Test
-  void statisticsCountWhatWasAnsweredAndWhatHasFailed() throws Exception {
-    var before = statistics(one.get("/v2/models/model/stats"));
-    var input =
-        """
+    @Test
+    void statisticsCountWhatWasAnsweredAndWhatHasFailed() throws Exception {
+        var before = statistics(one.get("/v2/models/model/stats"));
+        var input = """
         {"inputs": [{"name": "values", "datatype": "FP32", "shape": [3, 2], "data": [1, 2, 3, 4, 5, 6]}]}""";
-    assertThat(post(one, "/v2/models/model/infer", input).statusCode()).isEqualTo(200);
-    assertThat(post(one, "/v2/models/model/infer", "{}").statusCode()).isEqualTo(400);
-    for (var path :
-        List.of(
-            "/v2/models/stats", "/v2/models/model/stats", "/v2/models/model/versions/1/stats")) {
-      var after = statistics(one.get(path));
-      assertThat(after.path("name").textValue()).isEqualTo("model");
-      assertThat(after.path("version").textValue()).isEqualTo("1");
-      assertThat(grown(before, after, "/inference_count")).isEqualTo(3);
-      assertThat(grown(before, after, "/execution_count")).isPositive();
-      assertThat(grown(before, after, "/inference_stats/success/count")).isEqualTo(1);
-      assertThat(grown(before, after, "/inference_stats/success/ns")).isPositive();
-      assertThat(grown(before, after, "/inference_stats/fail/count")).isEqualTo(1);
-      for (var step : List.of("queue", "compute_input", "compute_infer", "compute_output")) {
-        assertThat(grown(before, after, "/inference_stats/%s/ns".formatted(step))).isPositive();
-      }
-      assertThat(after.path("last_inference").longValue())
-          .isBetween(1_700_000_000_000L, System.currentTimeMillis());
+        assertThat(post(one, "/v2/models/model/infer", input).statusCode()).isEqualTo(200);
+        assertThat(post(one, "/v2/models/model/infer", "{}").statusCode()).isEqualTo(400);
+        for (var path : List.of("/v2/models/stats", "/v2/models/model/stats", "/v2/models/model/versions/1/stats")) {
+            var after = statistics(one.get(path));
+            assertThat(after.path("name").textValue()).isEqualTo("model");
+            assertThat(after.path("version").textValue()).isEqualTo("1");
+            assertThat(grown(before, after, "/inference_count")).isEqualTo(3);
+            assertThat(grown(before, after, "/execution_count")).isPositive();
+            assertThat(grown(before, after, "/inference_stats/success/count")).isEqualTo(1);
+            assertThat(grown(before, after, "/inference_stats/success/ns")).isPositive();
+            assertThat(grown(before, after, "/inference_stats/fail/count")).isEqualTo(1);
+            for (var step : List.of("queue", "compute_input", "compute_infer", "compute_output")) {
+                assertThat(grown(before, after, "/inference_stats/%s/ns".formatted(step)))
+                        .isPositive();
+            }
+            assertThat(after.path("last_inference").longValue())
+                    .isBetween(1_700_000_000_000L, System.currentTimeMillis());
+        }
+        assertThat(text(ofOne.call("ModelStatistics", "")))
+                .startsWith("model_stats { name: \"model\" version: \"1\" last_inference: ");
+        assertThat(text(ofOne.call("ModelStatistics", "name: 'model'")))
+                .contains("success { count: ", "fail { count: ");
     }
-    assertThat(text(ofOne.call("ModelStatistics", "")))
-        .startsWith("model_stats { name: \"model\" version: \"1\" last_inference: ");
-    assertThat(text(ofOne.call("ModelStatistics", "name: 'model'")))
-        .contains("success { count: ", "fail { count: ");
-  }
 
-  private static JsonNode statistics(HttpResponse<String> response) throws Exception {
-    var all = json(response).path("model_stats");
-    assertThat(all).hasSize(1);
-    return all.get(0);
-  }
-
-  private static long grown(JsonNode before, JsonNode after, String field) {
-    return after.at(field).longValue() - before.at(field).longValue();
-  }
-
-  @Test
-  void theOnlyModelIsInTheIndexAndStays() throws Exception {
-    assertThat(json(post(one, "/v2/repository/index", "")))
-        .isEqualTo(
-            tree(
-                "[{\"name\": \"model\", \"version\": \"1\", \"state\": \"READY\", \"reason\": \"\"}]"));
-    assertThat(post(one, "/v2/repository/models/model/load", "{}").statusCode()).isEqualTo(200);
-    assertError(
-        post(one, "/v2/repository/models/model/unload", "{}"),
-        400,
-        "found a server without --models, expected one: only its models can be unloaded");
-  }
-
-  @Test
-  void modelsOfADirectoryAreLoadedAndUnloaded() throws Exception {
-    var body = "{\"parameters\": {\"unload_dependents\": false}}";
-    assertThat(post(many, "/v2/repository/models/b/load", "").statusCode()).isEqualTo(200);
-    assertThat(states()).contains("b READY ");
-    assertThat(post(many, "/v2/repository/models/b/unload", body).statusCode()).isEqualTo(200);
-    assertThat(states()).contains("b UNAVAILABLE not loaded");
-    ofMany.call("RepositoryModelLoad", "model_name: 'b'");
-    assertThat(text(ofMany.call("RepositoryIndex", "ready: true")))
-        .contains("models { name: \"b\" version: \"1\" state: \"READY\" }")
-        .doesNotContain("\"c\"");
-    assertThat(text(ofMany.call("ModelStatistics", "name: 'b'")))
-        .contains("model_stats { name: \"b\" version: \"1\"");
-    ofMany.call("RepositoryModelUnload", "model_name: 'b'");
-    assertThat(text(ofMany.call("ModelStatistics", "name: 'b'")))
-        .isEqualTo("model_stats { name: \"b\" version: \"1\" }");
-    // What is wrong with its files stays wrong: nobody should try again.
-    var failed = post(many, "/v2/repository/models/c/load", "");
-    assertError(failed, 400, "model.json");
-    assertThatThrownBy(() -> ofMany.call("RepositoryModelLoad", "model_name: 'c'"))
-        .isInstanceOfSatisfying(
-            StatusRuntimeException.class,
-            e -> assertThat(e.getStatus().getCode()).isEqualTo(Code.INVALID_ARGUMENT));
-    var asked = post(many, "/v2/models/c/infer", "{}");
-    assertError(asked, 500, "model.json");
-    assertThat(asked.headers().firstValue("Retry-After")).isEmpty();
-    assertThat(states()).anyMatch(state -> state.matches("(?s)c UNAVAILABLE .*model\\.json.*"));
-    assertThat(
-            json(post(many, "/v2/repository/index", "{\"ready\": true}")).findValuesAsText("name"))
-        .doesNotContain("c");
-  }
-
-  private static List<String> states() throws Exception {
-    return json(post(many, "/v2/repository/index", "{}"))
-        .valueStream()
-        .map(
-            model ->
-                "%s %s %s"
-                    .formatted(
-                        model.path("name").textValue(),
-                        model.path("state").textValue(),
-                        model.path("reason").textValue()))
-        .toList();
-  }
-
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "/v2/models/nope/config                  |       | 404 | neither loaded nor a directory",
-        "/v2/models/nope/stats                   |       | 404 | neither loaded nor a directory",
-        "/v2/models/a/versions/3/stats           |       | 404 | version: found ~3~, expected 1",
-        "/v2/repository/models/nope/load         | {}    | 404 | neither loaded nor a directory",
-        "/v2/repository/models/nope/unload       | {}    | 404 | is not loaded",
-        "/v2/repository/models/a/load            | []    | 400 | body: found no object",
-        "/v2/repository/models/a/load            | {     | 400 | body: ",
-        "/v2/repository/models/a/load            | {~parameters~: {~config~: ~{}~}} | 400 | parameters: found ~config~, expected none",
-        "/v2/repository/models/a/unload          | {~parameters~: {~x~: 1}}         | 400 | parameters: found ~x~, expected none",
-        "/v2/repository/index                    | 3     | 400 | body: found no object"
-      })
-  void whatIsWrongOrNotThereIsNamed(String path, String body, int status, String message)
-      throws Exception {
-    var response = body == null ? many.get(path) : post(many, path, body.replace('~', '"'));
-    assertError(response, status, message.replace('~', '"'));
-  }
-
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "ModelConfig           | name: 'nope'       | NOT_FOUND        | neither loaded",
-        "ModelStatistics       | name: 'nope'       | NOT_FOUND        | neither loaded",
-        "RepositoryModelLoad   | model_name: 'nope' | NOT_FOUND        | neither loaded",
-        "RepositoryModelUnload | model_name: 'nope' | NOT_FOUND        | is not loaded",
-        "RepositoryModelLoad   | model_name: 'a' parameters { key: 'file:1/model.pt' value { bytes_param: 'x' } } | INVALID_ARGUMENT | parameters: found ~file:1/model.pt~"
-      })
-  void callsThatAreWrongSayWhy(String method, String request, Code code, String message) {
-    var failure =
-        catchThrowableOfType(StatusRuntimeException.class, () -> ofMany.call(method, request));
-    assertThat(failure.getStatus().getCode()).isEqualTo(code);
-    assertThat(failure.getStatus().getDescription()).contains(message.replace('~', '"'));
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"ModelStatistics", "RepositoryIndex", "RepositoryModelLoad"})
-  void messagesThatAreBrokenAreBadRequests(String method) {
-    var failure =
-        catchThrowableOfType(
-            StatusRuntimeException.class, () -> ofMany.call(method, new byte[] {0x0a, 9}));
-    assertThat(failure.getStatus().getCode()).isEqualTo(Code.INVALID_ARGUMENT);
-    assertThat(failure.getStatus().getDescription()).startsWith("message: not ");
-  }
-
-  @Test
-  void insideSageMakerNoneIsThere() throws Exception {
-    try (var server = TestServer.ofModels().start()) {
-      for (var path : List.of("/v2/models/stats", "/v2/models/m/config", "/v2/models/m/stats")) {
-        assertError(server.get(path), 404, "");
-      }
-      for (var path : List.of("index", "models/m/load", "models/m/unload")) {
-        assertError(post(server, "/v2/repository/" + path, ""), 404, "no such path");
-      }
-      assertThat(json(server.get("/v2")).path("extensions").toString())
-          .isEqualTo("[\"binary_tensor_data\"]");
+    private static JsonNode statistics(HttpResponse<String> response) throws Exception {
+        var all = json(response).path("model_stats");
+        assertThat(all).hasSize(1);
+        return all.get(0);
     }
-  }
 
-  @Test
-  void aModelMayBeCalledAsThePathOfStatistics() throws Exception {
-    try (var server =
-        TestServer.artifact(directory.resolve("one")).set("BERTH_MODEL_NAME", "stats").start()) {
-      assertThat(json(server.get("/v2/models/stats")).path("inputs").path(0).path("name").asText())
-          .isEqualTo("values");
-      assertThat(json(server.get("/v2/models/stats/stats")).path("model_stats")).hasSize(1);
+    private static long grown(JsonNode before, JsonNode after, String field) {
+        return after.at(field).longValue() - before.at(field).longValue();
     }
-  }
 
-  private static void assertError(HttpResponse<String> response, int status, String message)
-      throws Exception {
-    assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
-    assertThat(tree(response.body()).path("error").textValue()).contains(message);
-  }
+    @Test
+    void theOnlyModelIsInTheIndexAndStays() throws Exception {
+        assertThat(json(post(one, "/v2/repository/index", "")))
+                .isEqualTo(tree("[{\"name\": \"model\", \"version\": \"1\", \"state\": \"READY\", \"reason\": \"\"}]"));
+        assertThat(post(one, "/v2/repository/models/model/load", "{}").statusCode())
+                .isEqualTo(200);
+        assertError(
+                post(one, "/v2/repository/models/model/unload", "{}"),
+                400,
+                "found a server without --models, expected one: only its models can be unloaded");
+    }
 
-  private static HttpResponse<String> post(TestServer server, String path, String body)
-      throws Exception {
-    return server.send(
-        HttpRequest.newBuilder(server.uri(path)).POST(BodyPublishers.ofString(body)).build());
-  }
+    @Test
+    void modelsOfADirectoryAreLoadedAndUnloaded() throws Exception {
+        var body = "{\"parameters\": {\"unload_dependents\": false}}";
+        assertThat(post(many, "/v2/repository/models/b/load", "").statusCode()).isEqualTo(200);
+        assertThat(states()).contains("b READY ");
+        assertThat(post(many, "/v2/repository/models/b/unload", body).statusCode())
+                .isEqualTo(200);
+        assertThat(states()).contains("b UNAVAILABLE not loaded");
+        ofMany.call("RepositoryModelLoad", "model_name: 'b'");
+        assertThat(text(ofMany.call("RepositoryIndex", "ready: true")))
+                .contains("models { name: \"b\" version: \"1\" state: \"READY\" }")
+                .doesNotContain("\"c\"");
+        assertThat(text(ofMany.call("ModelStatistics", "name: 'b'")))
+                .contains("model_stats { name: \"b\" version: \"1\"");
+        ofMany.call("RepositoryModelUnload", "model_name: 'b'");
+        assertThat(text(ofMany.call("ModelStatistics", "name: 'b'")))
+                .isEqualTo("model_stats { name: \"b\" version: \"1\" }");
+        // What is wrong with its files stays wrong: nobody should try again.
+        var failed = post(many, "/v2/repository/models/c/load", "");
+        assertError(failed, 400, "model.json");
+        assertThatThrownBy(() -> ofMany.call("RepositoryModelLoad", "model_name: 'c'"))
+                .isInstanceOfSatisfying(
+                        StatusRuntimeException.class,
+                        e -> assertThat(e.getStatus().getCode()).isEqualTo(Code.INVALID_ARGUMENT));
+        var asked = post(many, "/v2/models/c/infer", "{}");
+        assertError(asked, 500, "model.json");
+        assertThat(asked.headers().firstValue("Retry-After")).isEmpty();
+        assertThat(states()).anyMatch(state -> state.matches("(?s)c UNAVAILABLE .*model\\.json.*"));
+        assertThat(json(post(many, "/v2/repository/index", "{\"ready\": true}")).findValuesAsText("name"))
+                .doesNotContain("c");
+    }
 
-  private static JsonNode json(HttpResponse<String> response) throws Exception {
-    assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-    return tree(response.body());
-  }
+    private static List<String> states() throws Exception {
+        return json(post(many, "/v2/repository/index", "{}"))
+                .valueStream()
+                .map(model -> "%s %s %s"
+                        .formatted(
+                                model.path("name").textValue(),
+                                model.path("state").textValue(),
+                                model.path("reason").textValue()))
+                .toList();
+    }
 
-  private static JsonNode tree(String json) throws Exception {
-    return JsonText.read(json.getBytes(StandardCharsets.UTF_8));
-  }
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "/v2/models/nope/config                  |       | 404 | neither loaded nor a directory",
+                "/v2/models/nope/stats                   |       | 404 | neither loaded nor a directory",
+                "/v2/models/a/versions/3/stats           |       | 404 | version: found ~3~, expected 1",
+                "/v2/repository/models/nope/load         | {}    | 404 | neither loaded nor a directory",
+                "/v2/repository/models/nope/unload       | {}    | 404 | is not loaded",
+                "/v2/repository/models/a/load            | []    | 400 | body: found no object",
+                "/v2/repository/models/a/load            | {     | 400 | body: ",
+                "/v2/repository/models/a/load            | {~parameters~: {~config~: ~{}~}} | 400 | parameters: found ~config~, expected none",
+                "/v2/repository/models/a/unload          | {~parameters~: {~x~: 1}}         | 400 | parameters: found ~x~, expected none",
+                "/v2/repository/index                    | 3     | 400 | body: found no object"
+            })
+    void whatIsWrongOrNotThereIsNamed(String path, String body, int status, String message) throws Exception {
+        var response = body == null ? many.get(path) : post(many, path, body.replace('~', '"'));
+        assertError(response, status, message.replace('~', '"'));
+    }
 
-  private static String text(DynamicMessage message) {
-    return TextFormat.printer().emittingSingleLine(true).printToString(message).strip();
-  }
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "ModelConfig           | name: 'nope'       | NOT_FOUND        | neither loaded",
+                "ModelStatistics       | name: 'nope'       | NOT_FOUND        | neither loaded",
+                "RepositoryModelLoad   | model_name: 'nope' | NOT_FOUND        | neither loaded",
+                "RepositoryModelUnload | model_name: 'nope' | NOT_FOUND        | is not loaded",
+                "RepositoryModelLoad   | model_name: 'a' parameters { key: 'file:1/model.pt' value { bytes_param: 'x' } } | INVALID_ARGUMENT | parameters: found ~file:1/model.pt~"
+            })
+    void callsThatAreWrongSayWhy(String method, String request, Code code, String message) {
+        var failure = catchThrowableOfType(StatusRuntimeException.class, () -> ofMany.call(method, request));
+        assertThat(failure.getStatus().getCode()).isEqualTo(code);
+        assertThat(failure.getStatus().getDescription()).contains(message.replace('~', '"'));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ModelStatistics", "RepositoryIndex", "RepositoryModelLoad"})
+    void messagesThatAreBrokenAreBadRequests(String method) {
+        var failure =
+                catchThrowableOfType(StatusRuntimeException.class, () -> ofMany.call(method, new byte[] {0x0a, 9}));
+        assertThat(failure.getStatus().getCode()).isEqualTo(Code.INVALID_ARGUMENT);
+        assertThat(failure.getStatus().getDescription()).startsWith("message: not ");
+    }
+
+    @Test
+    void insideSageMakerNoneIsThere() throws Exception {
+        try (var server = TestServer.ofModels().start()) {
+            for (var path : List.of("/v2/models/stats", "/v2/models/m/config", "/v2/models/m/stats")) {
+                assertError(server.get(path), 404, "");
+            }
+            for (var path : List.of("index", "models/m/load", "models/m/unload")) {
+                assertError(post(server, "/v2/repository/" + path, ""), 404, "no such path");
+            }
+            assertThat(json(server.get("/v2")).path("extensions").toString()).isEqualTo("[\"binary_tensor_data\"]");
+        }
+    }
+
+    @Test
+    void aModelMayBeCalledAsThePathOfStatistics() throws Exception {
+        try (var server = TestServer.artifact(directory.resolve("one"))
+                .set("BERTH_MODEL_NAME", "stats")
+                .start()) {
+            assertThat(json(server.get("/v2/models/stats"))
+                            .path("inputs")
+                            .path(0)
+                            .path("name")
+                            .asText())
+                    .isEqualTo("values");
+            assertThat(json(server.get("/v2/models/stats/stats")).path("model_stats"))
+                    .hasSize(1);
+        }
+    }
+
+    private static void assertError(HttpResponse<String> response, int status, String message) throws Exception {
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
+        assertThat(tree(response.body()).path("error").textValue()).contains(message);
+    }
+
+    private static HttpResponse<String> post(TestServer server, String path, String body) throws Exception {
+        return server.send(HttpRequest.newBuilder(server.uri(path))
+                .POST(BodyPublishers.ofString(body))
+                .build());
+    }
+
+    private static JsonNode json(HttpResponse<String> response) throws Exception {
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        return tree(response.body());
+    }
+
+    private static JsonNode tree(String json) throws Exception {
+        return JsonText.read(json.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static String text(DynamicMessage message) {
+        return TextFormat.printer()
+                .emittingSingleLine(true)
+                .printToString(message)
+                .strip();
+    }
 }

@@ -14,30 +14,31 @@ import org.junit.jupiter.api.condition.OS;
 @EnabledOnOs(OS.LINUX)
 class ThreadPriorityTest {
 
-  /// Where `/proc/thread-self/stat` has it, counted from behind the thread's name.
-  private static final int NICE = 16;
+    /// Where `/proc/thread-self/stat` has it, counted from behind the thread's name.
+    private static final int NICE = 16;
 
-  @Test
-  void aThreadAndThoseThatItStartsGiveWayAndNoOthers() throws Exception {
-    int usual = nice();
-    try (var worker = Executors.newSingleThreadExecutor()) {
-      worker.submit(ThreadPriority::lower).get();
-      assertThat(worker.submit(ThreadPriorityTest::nice).get()).isEqualTo(usual + 5);
-      assertThat(worker.submit(() -> onAThread(ThreadPriorityTest::nice)).get())
-          .isEqualTo(usual + 5);
+    @Test
+    void aThreadAndThoseThatItStartsGiveWayAndNoOthers() throws Exception {
+        int usual = nice();
+        try (var worker = Executors.newSingleThreadExecutor()) {
+            worker.submit(ThreadPriority::lower).get();
+            assertThat(worker.submit(ThreadPriorityTest::nice).get()).isEqualTo(usual + 5);
+            assertThat(worker.submit(() -> onAThread(ThreadPriorityTest::nice)).get())
+                    .isEqualTo(usual + 5);
+        }
+        assertThat(nice()).isEqualTo(usual);
+        assertThat(onAThread(ThreadPriorityTest::nice)).isEqualTo(usual);
     }
-    assertThat(nice()).isEqualTo(usual);
-    assertThat(onAThread(ThreadPriorityTest::nice)).isEqualTo(usual);
-  }
 
-  private static <T> T onAThread(Callable<T> call) throws Exception {
-    try (var thread = Executors.newSingleThreadExecutor()) {
-      return thread.submit(call).get();
+    private static <T> T onAThread(Callable<T> call) throws Exception {
+        try (var thread = Executors.newSingleThreadExecutor()) {
+            return thread.submit(call).get();
+        }
     }
-  }
 
-  private static int nice() throws IOException {
-    var statistics = Files.readString(Path.of("/proc/thread-self/stat"));
-    return Integer.parseInt(statistics.substring(statistics.lastIndexOf(')') + 2).split(" ")[NICE]);
-  }
+    private static int nice() throws IOException {
+        var statistics = Files.readString(Path.of("/proc/thread-self/stat"));
+        return Integer.parseInt(
+                statistics.substring(statistics.lastIndexOf(')') + 2).split(" ")[NICE]);
+    }
 }

@@ -44,604 +44,576 @@ import org.junit.jupiter.params.provider.CsvSource;
 /// WebSockets: with Java's own client, and frame by frame.
 class SocketTest {
 
-  private static final String PATH = "/invocations-bidirectional-stream";
-  private static final Duration LONG = Duration.ofMinutes(20);
-  private static final String ID = "X-Amzn-SageMaker-Session-Id";
+    private static final String PATH = "/invocations-bidirectional-stream";
+    private static final Duration LONG = Duration.ofMinutes(20);
+    private static final String ID = "X-Amzn-SageMaker-Session-Id";
 
-  @Test
-  @Tag("BIDI-01")
-  void anotherClientTalksToTheSameHooks() throws Exception {
-    var received = new LinkedBlockingQueue<String>();
-    try (var server = TestServer.with(new TextHandler()).start()) {
-      var socket = connect(server, received);
+    @Test
+    @Tag("BIDI-01")
+    void anotherClientTalksToTheSameHooks() throws Exception {
+        var received = new LinkedBlockingQueue<String>();
+        try (var server = TestServer.with(new TextHandler()).start()) {
+            var socket = connect(server, received);
 
-      socket.sendText("one", true).join();
-      assertThat(next(received)).isEqualTo("ONE");
-      socket.sendText("two", true).join();
-      assertThat(next(received)).isEqualTo("TWO");
+            socket.sendText("one", true).join();
+            assertThat(next(received)).isEqualTo("ONE");
+            socket.sendText("two", true).join();
+            assertThat(next(received)).isEqualTo("TWO");
 
-      socket.sendClose(WebSocket.NORMAL_CLOSURE, "done").join();
-      assertThat(next(received)).isEqualTo("closed 1000");
-    }
-  }
-
-  @Test
-  @Tag("BIDI-02")
-  void aPingIsAnsweredWithItsPayloadAlsoWhileAnAnswerIsMade() throws Exception {
-    var gate = new Gate(1);
-    try (var server = TestServer.with(new GatedHandler(gate)).start();
-        var socket = open(server)) {
-      socket.frame(true, RawSocket.PING, "are you there".getBytes(StandardCharsets.UTF_8));
-      assertThat(socket.read())
-          .returns(RawSocket.PONG, RawSocket.Frame::opcode)
-          .returns("are you there", RawSocket.Frame::text);
-
-      socket.text("slow");
-      gate.awaitArrival();
-      socket.frame(true, RawSocket.PING, new byte[] {1});
-      assertThat(socket.read()).returns(RawSocket.PONG, RawSocket.Frame::opcode);
-      gate.open();
-      assertThat(socket.read().text()).isEqualTo("SLOW");
-    }
-  }
-
-  @Test
-  @Tag("BIDI-03")
-  void fragmentsAreOneMessageAndAPingMayComeBetween() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start();
-        var socket = open(server)) {
-      var snowman = "☃".getBytes(StandardCharsets.UTF_8);
-      socket
-          .frame(false, RawSocket.TEXT, new byte[] {'a', snowman[0]})
-          .frame(false, RawSocket.CONTINUATION, new byte[] {snowman[1]})
-          .frame(true, RawSocket.PING, new byte[0])
-          .frame(true, RawSocket.CONTINUATION, new byte[] {snowman[2], 'b'});
-
-      assertThat(socket.read().opcode()).isEqualTo(RawSocket.PONG);
-      assertThat(socket.read())
-          .returns(RawSocket.TEXT, RawSocket.Frame::opcode)
-          .returns("A☃B", RawSocket.Frame::text);
-    }
-  }
-
-  @Test
-  @Tag("BIDI-04")
-  void bytesAreBytesBothWays() throws Exception {
-    var handler =
-        new TextHandler() {
-          @Override
-          public List<String> inputFn(InvocationRequest request) throws IOException {
-            assertThat(request.contentType()).isEqualTo(MediaType.BYTES);
-            return List.of(new String(request.bytes(), StandardCharsets.ISO_8859_1));
-          }
-
-          @Override
-          public List<String> predictFn(List<String> records, Object model) {
-            return records;
-          }
-
-          @Override
-          public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
-            return InvocationResponse.of(
-                predictions.getFirst().getBytes(StandardCharsets.ISO_8859_1), request.accept());
-          }
-        };
-    var all = new byte[256];
-    for (int i = 0; i < all.length; i++) {
-      all[i] = (byte) i;
-    }
-    try (var server = TestServer.with(handler).start();
-        var socket = open(server)) {
-      socket.frame(true, RawSocket.BINARY, all);
-
-      var frame = socket.read();
-      assertThat(frame.opcode()).isEqualTo(RawSocket.BINARY);
-      assertThat(frame.payload()).isEqualTo(all);
-    }
-  }
-
-  @Test
-  void partsAreFramesAndAnEmptyOneFollowsTheLast() throws Exception {
-    var handler = new CountingStream();
-    try (var server = TestServer.with(handler).start();
-        var socket = open(server)) {
-      socket.text("3").text("1");
-
-      for (var expected : List.of("1", "2", "3", "", "1", "")) {
-        assertThat(socket.read())
-            .returns(expected, RawSocket.Frame::text)
-            .returns(RawSocket.TEXT, RawSocket.Frame::opcode)
-            .returns(true, RawSocket.Frame::last);
-      }
-      await().until(() -> handler.open() == 0);
-    }
-  }
-
-  @Test
-  void whatFailsBeforeTheFirstPartIsAnErrorFrameAndTheSocketStaysOpen() throws Exception {
-    try (var server = TestServer.with(new CountingStream()).start();
-        var socket = open(server)) {
-      socket.text("x");
-      assertThat(socket.read().text())
-          .isEqualTo(
-              "{\"error\":{\"message\":\"body: found no number, expected one\",\"type\":\"bad_input\",\"code\":400}}");
-      socket.text("3!1");
-      assertThat(socket.read().text()).contains("\"code\":500").contains("part 1 failed");
-      socket.text("1");
-      assertThat(socket.read().text()).isEqualTo("1");
-      assertThat(server.get("/metrics").body())
-          .contains(
-              "berth_requests_total{route=\"/invocations-bidirectional-stream\",status=\"101\"} 1.0")
-          .contains(
-              "berth_requests_total{route=\"/invocations-bidirectional-stream\",status=\"400\"} 1.0")
-          .contains("berth_model_requests_total{model=\"model\",status=\"500\"} 1.0");
-    }
-  }
-
-  @Test
-  void whatFailsAfterTheFirstPartClosesTheSocket() throws Exception {
-    try (var server = TestServer.with(new CountingStream()).start();
-        var socket = open(server)) {
-      socket.text("3!2");
-      assertThat(socket.read().text()).isEqualTo("1");
-      assertThat(socket.read())
-          .returns(1011, RawSocket.Frame::code)
-          .satisfies(frame -> assertThat(frame.reason()).contains("part 2 failed"));
-      await()
-          .untilAsserted(
-              () ->
-                  assertThat(server.get("/metrics").body())
-                      .contains("berth_streams_broken_total{model=\"model\"} 1.0"));
-    }
-  }
-
-  @Test
-  void invalidUtf8ClosesWith1007() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start();
-        var socket = open(server)) {
-      socket.frame(true, RawSocket.TEXT, new byte[] {'a', (byte) 0xff});
-      assertThat(socket.read())
-          .returns(RawSocket.CLOSE, RawSocket.Frame::opcode)
-          .returns(1007, RawSocket.Frame::code);
-    }
-  }
-
-  @Test
-  void aMissingMaskClosesWith1002() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start();
-        var socket = open(server)) {
-      socket.send((byte) 0x81, (byte) 1, (byte) 'a');
-      assertThat(socket.read())
-          .returns(RawSocket.CLOSE, RawSocket.Frame::opcode)
-          .returns(1002, RawSocket.Frame::code);
-    }
-  }
-
-  @Test
-  void aMessageThatIsTooLargeClosesWith1009AndItsReason() throws Exception {
-    try (var server =
-            TestServer.with(new TextHandler()).set("SAGEMAKER_MAX_REQUEST_SIZE", "1000").start();
-        var whole = open(server);
-        var fragments = open(server)) {
-      whole.frame(true, RawSocket.TEXT, new byte[1001]);
-      assertThat(whole.read())
-          .returns(1009, RawSocket.Frame::code)
-          .satisfies(frame -> assertThat(frame.reason()).contains("1000 bytes"));
-
-      fragments
-          .frame(false, RawSocket.BINARY, new byte[600])
-          .frame(false, RawSocket.CONTINUATION, new byte[600]);
-      assertThat(fragments.read()).returns(1009, RawSocket.Frame::code);
-      assertNothingIsTaken(server);
-    }
-  }
-
-  /// What is announced and does not come takes no memory.
-  @Test
-  @Tag("slow")
-  void announcedFramesTakeNoMemoryBeforeTheyCome() throws Exception {
-    try (var server =
-        TestServer.with(new TextHandler())
-            .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2")
-            .start()) {
-      var sockets = new ArrayList<RawSocket>();
-      for (int i = 0; i < 50; i++) {
-        var socket = open(server);
-        sockets.add(socket);
-        socket
-            .send(
-                ByteBuffer.allocate(14)
-                    .put((byte) 0x82)
-                    .put((byte) (0x80 | 127))
-                    .putLong(100_000_000)
-                    .putInt(0)
-                    .array())
-            .send(new byte[10]);
-      }
-      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-      for (var socket : sockets) {
-        assertThat(socket.read())
-            .returns(1008, RawSocket.Frame::code)
-            .satisfies(frame -> assertThat(frame.reason()).contains("was not whole within 2 s"));
-        socket.close();
-      }
-      await().untilAsserted(() -> assertMetric(server, "berth_sockets 0.0"));
-    }
-  }
-
-  @Test
-  @Tag("slow")
-  void aReaderThatDoesNotReadPausesItsOwnAnswerAndNobodyElses() throws Exception {
-    var handler = new CountingStream();
-    try (var server = TestServer.with(handler).set("BERTH_STREAM_PART_TIMEOUT", "2").start();
-        var lazy = open(server);
-        var other = open(server)) {
-      lazy.text("∞");
-      lazy.read();
-      awaitQuiet(handler);
-
-      other.text("3");
-      assertThat(other.read().text()).isEqualTo("1");
-      // The time from part to part is over for the lazy one, and its connection is cut.
-      await().until(() -> handler.open() == 0);
-      await().untilAsserted(() -> assertMetric(server, "berth_sockets 1.0"));
-    }
-  }
-
-  @Test
-  void oneWhoClosesInTheMiddleStopsTheWork() throws Exception {
-    var handler = new CountingStream();
-    try (var server = TestServer.with(handler).start()) {
-      var goes = open(server);
-      goes.text("∞");
-      goes.read();
-      goes.close();
-      await().until(() -> handler.open() == 0);
-
-      var says = open(server);
-      says.text("∞");
-      says.read();
-      says.frame(true, RawSocket.CLOSE, new byte[] {3, (byte) 0xe8});
-      await().until(() -> handler.open() == 0);
-      says.close();
-      await().untilAsserted(() -> assertMetric(server, "berth_sockets 0.0"));
-    }
-  }
-
-  @Test
-  void noMoreIsReadThanMayWait() throws Exception {
-    var gate = new Gate(1);
-    try (var server = TestServer.with(new GatedHandler(gate)).start();
-        var socket = open(server)) {
-      for (int i = 0; i < 30; i++) {
-        socket.text("m" + i);
-      }
-      gate.awaitArrival();
-      // Behind the messages that nobody reads yet.
-      socket.frame(true, RawSocket.PING, new byte[0]);
-      gate.open();
-      for (int i = 0; i < 30; ) {
-        var frame = socket.read();
-        if (frame.opcode() == RawSocket.TEXT) {
-          assertThat(frame.text()).isEqualTo("M" + i);
-          i++;
+            socket.sendClose(WebSocket.NORMAL_CLOSURE, "done").join();
+            assertThat(next(received)).isEqualTo("closed 1000");
         }
-      }
     }
-  }
 
-  @Test
-  void aMessageThatWaitedTooLongGetsAnErrorFrame() throws Exception {
-    var gate = new Gate(1);
-    try (var server =
-            TestServer.with(new GatedHandler(gate))
-                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1")
-                .start();
-        var socket = open(server)) {
-      socket.text("one").text("two");
-      assertThat(socket.read().text()).contains("\"code\":504");
-      assertThat(socket.read().text()).contains("\"code\":504");
-      gate.open();
-    }
-  }
+    @Test
+    @Tag("BIDI-02")
+    void aPingIsAnsweredWithItsPayloadAlsoWhileAnAnswerIsMade() throws Exception {
+        var gate = new Gate(1);
+        try (var server = TestServer.with(new GatedHandler(gate)).start();
+                var socket = open(server)) {
+            socket.frame(true, RawSocket.PING, "are you there".getBytes(StandardCharsets.UTF_8));
+            assertThat(socket.read())
+                    .returns(RawSocket.PONG, RawSocket.Frame::opcode)
+                    .returns("are you there", RawSocket.Frame::text);
 
-  @Test
-  void aSocketHasASessionOfItsOwnThatEndsWithIt() throws Exception {
-    var handler = new RememberingHandler(LONG);
-    try (var server = TestServer.with(handler).start()) {
-      try (var one = open(server);
-          var two = open(server)) {
-        assertThat(one.text("a").read().text()).isEqualTo("A");
-        assertThat(two.text("x").read().text()).isEqualTo("X");
-        assertThat(one.text("b").read().text()).isEqualTo("A,B");
-        assertThat(one.head()).doesNotContain("Session");
-      }
-      await().until(() -> handler.closed() == 2);
-    }
-  }
-
-  @Test
-  void aHandshakeOpensOrNamesASession() throws Exception {
-    var handler = new RememberingHandler(LONG);
-    try (var server = TestServer.with(handler).start()) {
-      String id;
-      try (var first = open(server, ID, "NEW_SESSION")) {
-        assertThat(first.text("a").read().text()).isEqualTo("A");
-        id = first.head().split("X-Amzn-SageMaker-New-Session-Id: ")[1].split(";")[0];
-      }
-      try (var second = open(server, ID, id)) {
-        assertThat(second.text("b").read().text()).isEqualTo("A,B");
-      }
-      assertThat(server.invoke("c", ID, id, "Content-Type", "text/plain").body())
-          .isEqualTo("A,B,C");
-      assertThat(handler.closed()).isZero();
-
-      try (var unknown = RawSocket.open(server.port(), PATH, ID, "abc")) {
-        assertThat(unknown.head()).startsWith("HTTP/1.1 400");
-        assertThat(unknown.body()).contains("is not open here");
-      }
-    }
-  }
-
-  @ParameterizedTest
-  @CsvSource({
-    "GET, Upgrade, 13, x, 400, 'expected 16 bytes in Base64'",
-    "GET, Upgrade, 13, , 400, 'Sec-WebSocket-Key: found nothing, expected 16 bytes in Base64'",
-    "GET, 'keep-alive, Upgrade', 8, dGhlIHNhbXBsZSBub25jZQ==, 426, expected 13",
-    "GET, Upgrade, , dGhlIHNhbXBsZSBub25jZQ==, 426, 'Sec-WebSocket-Version: found nothing'",
-    "GET, close, 13, dGhlIHNhbXBsZSBub25jZQ==, 400, upgrade headers",
-    "POST, Upgrade, 13, dGhlIHNhbXBsZSBub25jZQ==, 400, found no WebSocket handshake"
-  })
-  void aHandshakeThatLacksSomethingIsToldWhatAndOpensNoSession(
-      String method, String connection, String version, String key, int status, String why)
-      throws Exception {
-    var handler = new RememberingHandler(LONG);
-    try (var server = TestServer.with(handler).start();
-        var refused = new RawConnection(server.port())) {
-      refused.send(
-          "%s %s HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: %s\r\n"
-              .formatted(method, PATH, connection));
-      if (version != null) {
-        refused.send("Sec-WebSocket-Version: %s\r\n".formatted(version));
-      }
-      if (key != null) {
-        refused.send("Sec-WebSocket-Key: %s\r\n".formatted(key));
-      }
-      var response = refused.send("\r\n").readResponse();
-      assertThat(response).startsWith("HTTP/1.1 %d ".formatted(status)).contains(why);
-      assertThat(response.contains("Sec-WebSocket-Version: 13")).isEqualTo(status == 426);
-      assertThat(handler.opened()).isZero();
-    }
-  }
-
-  /// Jetty's own sessions: Javalin asks for one at each handshake.
-  @Test
-  void noHandshakeLeavesAnHttpSessionOrACookie() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start()) {
-      for (var path : List.of("/ping", "/invocations", "/nope", PATH)) {
-        for (int i = 0; i < 20; i++) {
-          try (var socket = RawSocket.open(server.port(), path)) {
-            assertThat(socket.head().toLowerCase(Locale.ROOT)).doesNotContain("cookie");
-          }
+            socket.text("slow");
+            gate.awaitArrival();
+            socket.frame(true, RawSocket.PING, new byte[] {1});
+            assertThat(socket.read()).returns(RawSocket.PONG, RawSocket.Frame::opcode);
+            gate.open();
+            assertThat(socket.read().text()).isEqualTo("SLOW");
         }
-        var version =
-            HttpRequest.newBuilder(server.uri(path)).header("Sec-WebSocket-Version", "13");
-        assertThat(server.send(version.build()).headers().map()).doesNotContainKey("set-cookie");
-      }
-      // Each look collects all garbage first.
-      await()
-          .pollInterval(Duration.ofSeconds(1))
-          .until(
-              () ->
-                  liveClasses()
-                      .lines()
-                      .noneMatch(line -> line.matches(".*\\.ManagedSession( .*)?")));
     }
-  }
 
-  private static String liveClasses() throws Exception {
-    return (String)
-        ManagementFactory.getPlatformMBeanServer()
-            .invoke(
-                new ObjectName("com.sun.management:type=DiagnosticCommand"),
-                "gcClassHistogram",
-                new Object[] {new String[0]},
-                new String[] {String[].class.getName()});
-  }
+    @Test
+    @Tag("BIDI-03")
+    void fragmentsAreOneMessageAndAPingMayComeBetween() throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start();
+                var socket = open(server)) {
+            var snowman = "☃".getBytes(StandardCharsets.UTF_8);
+            socket.frame(false, RawSocket.TEXT, new byte[] {'a', snowman[0]})
+                    .frame(false, RawSocket.CONTINUATION, new byte[] {snowman[1]})
+                    .frame(true, RawSocket.PING, new byte[0])
+                    .frame(true, RawSocket.CONTINUATION, new byte[] {snowman[2], 'b'});
 
-  @ParameterizedTest
-  @CsvSource({
-    "/chat/completions?model=a%20b, 101",
-    "/ping, 404",
-    "/metrics, 404",
-    "/invocations, 404",
-    "/models/a/invoke, 404"
-  })
-  void pathsWithoutARouteAreTakenWhereTheHooksCanTalk(String path, int status) throws Exception {
-    var handler =
-        new RememberingHandler(LONG) {
-          @Override
-          public List<String> inputFn(InvocationRequest request) {
-            assertThat(request.header("x-amzn-sagemaker-target-variant")).contains("a");
-            assertThat(request.remaining()).isBetween(Duration.ofMillis(1), Duration.ofMinutes(10));
-            return List.of(request.path() + "?" + request.query().orElse(""));
-          }
+            assertThat(socket.read().opcode()).isEqualTo(RawSocket.PONG);
+            assertThat(socket.read())
+                    .returns(RawSocket.TEXT, RawSocket.Frame::opcode)
+                    .returns("A☃B", RawSocket.Frame::text);
+        }
+    }
+
+    @Test
+    @Tag("BIDI-04")
+    void bytesAreBytesBothWays() throws Exception {
+        var handler = new TextHandler() {
+            @Override
+            public List<String> inputFn(InvocationRequest request) throws IOException {
+                assertThat(request.contentType()).isEqualTo(MediaType.BYTES);
+                return List.of(new String(request.bytes(), StandardCharsets.ISO_8859_1));
+            }
+
+            @Override
+            public List<String> predictFn(List<String> records, Object model) {
+                return records;
+            }
+
+            @Override
+            public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) {
+                return InvocationResponse.of(
+                        predictions.getFirst().getBytes(StandardCharsets.ISO_8859_1), request.accept());
+            }
         };
-    try (var server = TestServer.with(handler).start();
-        var socket = RawSocket.open(server.port(), path, "X-Amzn-SageMaker-Target-Variant", "a")) {
-      assertThat(socket.head()).startsWith("HTTP/1.1 " + status);
-      if (status == 101) {
-        assertThat(socket.text("a").read().text()).isEqualTo(path.toUpperCase(Locale.ROOT));
-      } else {
-        assertThat(socket.body()).contains("\"type\":\"not_found\"").contains(path);
-      }
+        var all = new byte[256];
+        for (int i = 0; i < all.length; i++) {
+            all[i] = (byte) i;
+        }
+        try (var server = TestServer.with(handler).start();
+                var socket = open(server)) {
+            socket.frame(true, RawSocket.BINARY, all);
+
+            var frame = socket.read();
+            assertThat(frame.opcode()).isEqualTo(RawSocket.BINARY);
+            assertThat(frame.payload()).isEqualTo(all);
+        }
     }
-  }
 
-  @Test
-  void otherHooksAnswerAtOnePathOnly() throws Exception {
-    try (var server = TestServer.with(new TextHandler()).start();
-        var socket = RawSocket.open(server.port(), "/chat")) {
-      assertThat(socket.head()).startsWith("HTTP/1.1 404");
-      assertThat(socket.body()).contains("expected " + PATH);
-      assertThat(server.get(PATH).statusCode()).isEqualTo(400);
+    @Test
+    void partsAreFramesAndAnEmptyOneFollowsTheLast() throws Exception {
+        var handler = new CountingStream();
+        try (var server = TestServer.with(handler).start();
+                var socket = open(server)) {
+            socket.text("3").text("1");
+
+            for (var expected : List.of("1", "2", "3", "", "1", "")) {
+                assertThat(socket.read())
+                        .returns(expected, RawSocket.Frame::text)
+                        .returns(RawSocket.TEXT, RawSocket.Frame::opcode)
+                        .returns(true, RawSocket.Frame::last);
+            }
+            await().until(() -> handler.open() == 0);
+        }
     }
-  }
 
-  @Test
-  void aServerThatStopsAnswersWhatItHasAndClosesWith1001() throws Exception {
-    var gate = new Gate(1);
-    var server = TestServer.with(new GatedHandler(gate)).start();
-    try (var idle = open(server);
-        var busy = open(server)) {
-      busy.text("last");
-      gate.awaitArrival();
-      var stop = Thread.ofVirtual().start(() -> stop(server));
-      await().until(() -> server.get("/ping").statusCode() == 503);
-      gate.open();
-
-      assertThat(busy.read().text()).isEqualTo("LAST");
-      assertThat(busy.read()).returns(1001, RawSocket.Frame::code);
-      assertThat(idle.read()).returns(1001, RawSocket.Frame::code);
-      stop.join();
+    @Test
+    void whatFailsBeforeTheFirstPartIsAnErrorFrameAndTheSocketStaysOpen() throws Exception {
+        try (var server = TestServer.with(new CountingStream()).start();
+                var socket = open(server)) {
+            socket.text("x");
+            assertThat(socket.read().text())
+                    .isEqualTo(
+                            "{\"error\":{\"message\":\"body: found no number, expected one\",\"type\":\"bad_input\",\"code\":400}}");
+            socket.text("3!1");
+            assertThat(socket.read().text()).contains("\"code\":500").contains("part 1 failed");
+            socket.text("1");
+            assertThat(socket.read().text()).isEqualTo("1");
+            assertThat(server.get("/metrics").body())
+                    .contains("berth_requests_total{route=\"/invocations-bidirectional-stream\",status=\"101\"} 1.0")
+                    .contains("berth_requests_total{route=\"/invocations-bidirectional-stream\",status=\"400\"} 1.0")
+                    .contains("berth_model_requests_total{model=\"model\",status=\"500\"} 1.0");
+        }
     }
-  }
 
-  @Test
-  void twoHundredSocketsWhoseHookFailsLeaveNothingBehind() throws Exception {
-    var handler = new CountingInSessions();
-    var random = new Random(22);
-    try (var server = TestServer.with(handler).start()) {
-      failAnywhere(server, random);
-      var leftovers = Leftovers.since(server);
-      failAnywhere(server, random);
-      leftovers.assertNone();
-      await().untilAsserted(() -> assertThat(handler.open()).isZero());
-      assertThat(handler.opened.get()).isEqualTo(400);
-      await().until(() -> handler.closed.get() == 400);
+    @Test
+    void whatFailsAfterTheFirstPartClosesTheSocket() throws Exception {
+        try (var server = TestServer.with(new CountingStream()).start();
+                var socket = open(server)) {
+            socket.text("3!2");
+            assertThat(socket.read().text()).isEqualTo("1");
+            assertThat(socket.read())
+                    .returns(1011, RawSocket.Frame::code)
+                    .satisfies(frame -> assertThat(frame.reason()).contains("part 2 failed"));
+            await().untilAsserted(() -> assertThat(server.get("/metrics").body())
+                    .contains("berth_streams_broken_total{model=\"model\"} 1.0"));
+        }
     }
-  }
 
-  private static void failAnywhere(TestServer server, Random random) throws Exception {
-    var sockets = new ArrayList<RawSocket>();
-    for (int i = 0; i < 200; i++) {
-      var socket = open(server);
-      sockets.add(socket.text("50!" + (1 + random.nextInt(50))));
+    @Test
+    void invalidUtf8ClosesWith1007() throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start();
+                var socket = open(server)) {
+            socket.frame(true, RawSocket.TEXT, new byte[] {'a', (byte) 0xff});
+            assertThat(socket.read())
+                    .returns(RawSocket.CLOSE, RawSocket.Frame::opcode)
+                    .returns(1007, RawSocket.Frame::code);
+        }
     }
-    for (var socket : sockets) {
-      var frame = socket.read();
-      while (frame.opcode() != RawSocket.CLOSE && !frame.text().contains("error")) {
-        frame = socket.read();
-      }
-      socket.close();
+
+    @Test
+    void aMissingMaskClosesWith1002() throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start();
+                var socket = open(server)) {
+            socket.send((byte) 0x81, (byte) 1, (byte) 'a');
+            assertThat(socket.read())
+                    .returns(RawSocket.CLOSE, RawSocket.Frame::opcode)
+                    .returns(1002, RawSocket.Frame::code);
+        }
     }
-  }
 
-  /// Counts the sessions, too.
-  private static final class CountingInSessions extends CountingStream
-      implements SessionHandler<AutoCloseable> {
-    private final AtomicInteger opened = new AtomicInteger();
-    private final AtomicInteger closed = new AtomicInteger();
+    @Test
+    void aMessageThatIsTooLargeClosesWith1009AndItsReason() throws Exception {
+        try (var server = TestServer.with(new TextHandler())
+                        .set("SAGEMAKER_MAX_REQUEST_SIZE", "1000")
+                        .start();
+                var whole = open(server);
+                var fragments = open(server)) {
+            whole.frame(true, RawSocket.TEXT, new byte[1001]);
+            assertThat(whole.read())
+                    .returns(1009, RawSocket.Frame::code)
+                    .satisfies(frame -> assertThat(frame.reason()).contains("1000 bytes"));
 
-    @Override
-    public AutoCloseable openSession(InvocationRequest handshake) {
-      opened.incrementAndGet();
-      return closed::incrementAndGet;
+            fragments.frame(false, RawSocket.BINARY, new byte[600]).frame(false, RawSocket.CONTINUATION, new byte[600]);
+            assertThat(fragments.read()).returns(1009, RawSocket.Frame::code);
+            assertNothingIsTaken(server);
+        }
     }
-  }
 
-  @Test
-  void idleSocketsHaveNoThreads() throws Exception {
-    try (var server = TestServer.with(new RememberingHandler(LONG)).start()) {
-      server.get("/ping");
-      int before = ManagementFactory.getThreadMXBean().getThreadCount();
-      var sockets = new ArrayList<RawSocket>();
-      for (int i = 0; i < 500; i++) {
-        sockets.add(open(server));
-      }
-      await().untilAsserted(() -> assertMetric(server, "berth_sockets 500.0"));
-      assertMetric(server, "berth_sessions{model=\"model\"} 500.0");
-      // Carriers of virtual threads, and hooks that opened sessions.
-      assertThat(ManagementFactory.getThreadMXBean().getThreadCount() - before).isLessThan(64);
-      for (var socket : sockets) {
-        socket.close();
-      }
-      assertNothingIsTaken(server);
-      await().untilAsserted(() -> assertMetric(server, "berth_sessions{model=\"model\"} 0.0"));
+    /// What is announced and does not come takes no memory.
+    @Test
+    @Tag("slow")
+    void announcedFramesTakeNoMemoryBeforeTheyCome() throws Exception {
+        try (var server = TestServer.with(new TextHandler())
+                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "2")
+                .start()) {
+            var sockets = new ArrayList<RawSocket>();
+            for (int i = 0; i < 50; i++) {
+                var socket = open(server);
+                sockets.add(socket);
+                socket.send(ByteBuffer.allocate(14)
+                                .put((byte) 0x82)
+                                .put((byte) (0x80 | 127))
+                                .putLong(100_000_000)
+                                .putInt(0)
+                                .array())
+                        .send(new byte[10]);
+            }
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+            for (var socket : sockets) {
+                assertThat(socket.read())
+                        .returns(1008, RawSocket.Frame::code)
+                        .satisfies(frame -> assertThat(frame.reason()).contains("was not whole within 2 s"));
+                socket.close();
+            }
+            await().untilAsserted(() -> assertMetric(server, "berth_sockets 0.0"));
+        }
     }
-  }
 
-  private static void stop(TestServer server) {
-    try {
-      server.server().close();
-    } catch (Exception e) {
-      throw new IllegalStateException(e);
+    @Test
+    @Tag("slow")
+    void aReaderThatDoesNotReadPausesItsOwnAnswerAndNobodyElses() throws Exception {
+        var handler = new CountingStream();
+        try (var server = TestServer.with(handler)
+                        .set("BERTH_STREAM_PART_TIMEOUT", "2")
+                        .start();
+                var lazy = open(server);
+                var other = open(server)) {
+            lazy.text("∞");
+            lazy.read();
+            awaitQuiet(handler);
+
+            other.text("3");
+            assertThat(other.read().text()).isEqualTo("1");
+            // The time from part to part is over for the lazy one, and its connection is cut.
+            await().until(() -> handler.open() == 0);
+            await().untilAsserted(() -> assertMetric(server, "berth_sockets 1.0"));
+        }
     }
-  }
 
-  private static RawSocket open(TestServer server, String... headers) throws IOException {
-    var socket = RawSocket.open(server.port(), PATH, headers);
-    assertThat(socket.head()).startsWith("HTTP/1.1 101");
-    return socket;
-  }
+    @Test
+    void oneWhoClosesInTheMiddleStopsTheWork() throws Exception {
+        var handler = new CountingStream();
+        try (var server = TestServer.with(handler).start()) {
+            var goes = open(server);
+            goes.text("∞");
+            goes.read();
+            goes.close();
+            await().until(() -> handler.open() == 0);
 
-  /// Until no more parts are made.
-  private static void awaitQuiet(CountingStream handler) {
-    var last = new int[1];
-    await()
-        .pollInterval(Duration.ofMillis(200))
-        .until(
-            () -> {
-              int before = last[0];
-              last[0] = handler.parts();
-              return last[0] == before;
-            });
-  }
+            var says = open(server);
+            says.text("∞");
+            says.read();
+            says.frame(true, RawSocket.CLOSE, new byte[] {3, (byte) 0xe8});
+            await().until(() -> handler.open() == 0);
+            says.close();
+            await().untilAsserted(() -> assertMetric(server, "berth_sockets 0.0"));
+        }
+    }
 
-  /// No socket, and nothing of the account of requests.
-  private static void assertNothingIsTaken(TestServer server) {
-    var process = ProcessMemory.ofThisProcess();
-    await()
-        .untilAsserted(
-            () -> {
-              assertMetric(server, "berth_sockets 0.0");
-              for (var part : List.of(process.few(), process.medium(), process.large())) {
+    @Test
+    void noMoreIsReadThanMayWait() throws Exception {
+        var gate = new Gate(1);
+        try (var server = TestServer.with(new GatedHandler(gate)).start();
+                var socket = open(server)) {
+            for (int i = 0; i < 30; i++) {
+                socket.text("m" + i);
+            }
+            gate.awaitArrival();
+            // Behind the messages that nobody reads yet.
+            socket.frame(true, RawSocket.PING, new byte[0]);
+            gate.open();
+            for (int i = 0; i < 30; ) {
+                var frame = socket.read();
+                if (frame.opcode() == RawSocket.TEXT) {
+                    assertThat(frame.text()).isEqualTo("M" + i);
+                    i++;
+                }
+            }
+        }
+    }
+
+    @Test
+    void aMessageThatWaitedTooLongGetsAnErrorFrame() throws Exception {
+        var gate = new Gate(1);
+        try (var server = TestServer.with(new GatedHandler(gate))
+                        .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1")
+                        .start();
+                var socket = open(server)) {
+            socket.text("one").text("two");
+            assertThat(socket.read().text()).contains("\"code\":504");
+            assertThat(socket.read().text()).contains("\"code\":504");
+            gate.open();
+        }
+    }
+
+    @Test
+    void aSocketHasASessionOfItsOwnThatEndsWithIt() throws Exception {
+        var handler = new RememberingHandler(LONG);
+        try (var server = TestServer.with(handler).start()) {
+            try (var one = open(server);
+                    var two = open(server)) {
+                assertThat(one.text("a").read().text()).isEqualTo("A");
+                assertThat(two.text("x").read().text()).isEqualTo("X");
+                assertThat(one.text("b").read().text()).isEqualTo("A,B");
+                assertThat(one.head()).doesNotContain("Session");
+            }
+            await().until(() -> handler.closed() == 2);
+        }
+    }
+
+    @Test
+    void aHandshakeOpensOrNamesASession() throws Exception {
+        var handler = new RememberingHandler(LONG);
+        try (var server = TestServer.with(handler).start()) {
+            String id;
+            try (var first = open(server, ID, "NEW_SESSION")) {
+                assertThat(first.text("a").read().text()).isEqualTo("A");
+                id = first.head().split("X-Amzn-SageMaker-New-Session-Id: ")[1].split(";")[0];
+            }
+            try (var second = open(server, ID, id)) {
+                assertThat(second.text("b").read().text()).isEqualTo("A,B");
+            }
+            assertThat(server.invoke("c", ID, id, "Content-Type", "text/plain").body())
+                    .isEqualTo("A,B,C");
+            assertThat(handler.closed()).isZero();
+
+            try (var unknown = RawSocket.open(server.port(), PATH, ID, "abc")) {
+                assertThat(unknown.head()).startsWith("HTTP/1.1 400");
+                assertThat(unknown.body()).contains("is not open here");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "GET, Upgrade, 13, x, 400, 'expected 16 bytes in Base64'",
+        "GET, Upgrade, 13, , 400, 'Sec-WebSocket-Key: found nothing, expected 16 bytes in Base64'",
+        "GET, 'keep-alive, Upgrade', 8, dGhlIHNhbXBsZSBub25jZQ==, 426, expected 13",
+        "GET, Upgrade, , dGhlIHNhbXBsZSBub25jZQ==, 426, 'Sec-WebSocket-Version: found nothing'",
+        "GET, close, 13, dGhlIHNhbXBsZSBub25jZQ==, 400, upgrade headers",
+        "POST, Upgrade, 13, dGhlIHNhbXBsZSBub25jZQ==, 400, found no WebSocket handshake"
+    })
+    void aHandshakeThatLacksSomethingIsToldWhatAndOpensNoSession(
+            String method, String connection, String version, String key, int status, String why) throws Exception {
+        var handler = new RememberingHandler(LONG);
+        try (var server = TestServer.with(handler).start();
+                var refused = new RawConnection(server.port())) {
+            refused.send("%s %s HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: %s\r\n"
+                    .formatted(method, PATH, connection));
+            if (version != null) {
+                refused.send("Sec-WebSocket-Version: %s\r\n".formatted(version));
+            }
+            if (key != null) {
+                refused.send("Sec-WebSocket-Key: %s\r\n".formatted(key));
+            }
+            var response = refused.send("\r\n").readResponse();
+            assertThat(response).startsWith("HTTP/1.1 %d ".formatted(status)).contains(why);
+            assertThat(response.contains("Sec-WebSocket-Version: 13")).isEqualTo(status == 426);
+            assertThat(handler.opened()).isZero();
+        }
+    }
+
+    /// Jetty's own sessions: Javalin asks for one at each handshake.
+    @Test
+    void noHandshakeLeavesAnHttpSessionOrACookie() throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start()) {
+            for (var path : List.of("/ping", "/invocations", "/nope", PATH)) {
+                for (int i = 0; i < 20; i++) {
+                    try (var socket = RawSocket.open(server.port(), path)) {
+                        assertThat(socket.head().toLowerCase(Locale.ROOT)).doesNotContain("cookie");
+                    }
+                }
+                var version = HttpRequest.newBuilder(server.uri(path)).header("Sec-WebSocket-Version", "13");
+                assertThat(server.send(version.build()).headers().map()).doesNotContainKey("set-cookie");
+            }
+            // Each look collects all garbage first.
+            await().pollInterval(Duration.ofSeconds(1))
+                    .until(() -> liveClasses().lines().noneMatch(line -> line.matches(".*\\.ManagedSession( .*)?")));
+        }
+    }
+
+    private static String liveClasses() throws Exception {
+        return (String) ManagementFactory.getPlatformMBeanServer()
+                .invoke(
+                        new ObjectName("com.sun.management:type=DiagnosticCommand"),
+                        "gcClassHistogram",
+                        new Object[] {new String[0]},
+                        new String[] {String[].class.getName()});
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "/chat/completions?model=a%20b, 101",
+        "/ping, 404",
+        "/metrics, 404",
+        "/invocations, 404",
+        "/models/a/invoke, 404"
+    })
+    void pathsWithoutARouteAreTakenWhereTheHooksCanTalk(String path, int status) throws Exception {
+        var handler = new RememberingHandler(LONG) {
+            @Override
+            public List<String> inputFn(InvocationRequest request) {
+                assertThat(request.header("x-amzn-sagemaker-target-variant")).contains("a");
+                assertThat(request.remaining()).isBetween(Duration.ofMillis(1), Duration.ofMinutes(10));
+                return List.of(request.path() + "?" + request.query().orElse(""));
+            }
+        };
+        try (var server = TestServer.with(handler).start();
+                var socket = RawSocket.open(server.port(), path, "X-Amzn-SageMaker-Target-Variant", "a")) {
+            assertThat(socket.head()).startsWith("HTTP/1.1 " + status);
+            if (status == 101) {
+                assertThat(socket.text("a").read().text()).isEqualTo(path.toUpperCase(Locale.ROOT));
+            } else {
+                assertThat(socket.body()).contains("\"type\":\"not_found\"").contains(path);
+            }
+        }
+    }
+
+    @Test
+    void otherHooksAnswerAtOnePathOnly() throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start();
+                var socket = RawSocket.open(server.port(), "/chat")) {
+            assertThat(socket.head()).startsWith("HTTP/1.1 404");
+            assertThat(socket.body()).contains("expected " + PATH);
+            assertThat(server.get(PATH).statusCode()).isEqualTo(400);
+        }
+    }
+
+    @Test
+    void aServerThatStopsAnswersWhatItHasAndClosesWith1001() throws Exception {
+        var gate = new Gate(1);
+        var server = TestServer.with(new GatedHandler(gate)).start();
+        try (var idle = open(server);
+                var busy = open(server)) {
+            busy.text("last");
+            gate.awaitArrival();
+            var stop = Thread.ofVirtual().start(() -> stop(server));
+            await().until(() -> server.get("/ping").statusCode() == 503);
+            gate.open();
+
+            assertThat(busy.read().text()).isEqualTo("LAST");
+            assertThat(busy.read()).returns(1001, RawSocket.Frame::code);
+            assertThat(idle.read()).returns(1001, RawSocket.Frame::code);
+            stop.join();
+        }
+    }
+
+    @Test
+    void twoHundredSocketsWhoseHookFailsLeaveNothingBehind() throws Exception {
+        var handler = new CountingInSessions();
+        var random = new Random(22);
+        try (var server = TestServer.with(handler).start()) {
+            failAnywhere(server, random);
+            var leftovers = Leftovers.since(server);
+            failAnywhere(server, random);
+            leftovers.assertNone();
+            await().untilAsserted(() -> assertThat(handler.open()).isZero());
+            assertThat(handler.opened.get()).isEqualTo(400);
+            await().until(() -> handler.closed.get() == 400);
+        }
+    }
+
+    private static void failAnywhere(TestServer server, Random random) throws Exception {
+        var sockets = new ArrayList<RawSocket>();
+        for (int i = 0; i < 200; i++) {
+            var socket = open(server);
+            sockets.add(socket.text("50!" + (1 + random.nextInt(50))));
+        }
+        for (var socket : sockets) {
+            var frame = socket.read();
+            while (frame.opcode() != RawSocket.CLOSE && !frame.text().contains("error")) {
+                frame = socket.read();
+            }
+            socket.close();
+        }
+    }
+
+    /// Counts the sessions, too.
+    private static final class CountingInSessions extends CountingStream implements SessionHandler<AutoCloseable> {
+        private final AtomicInteger opened = new AtomicInteger();
+        private final AtomicInteger closed = new AtomicInteger();
+
+        @Override
+        public AutoCloseable openSession(InvocationRequest handshake) {
+            opened.incrementAndGet();
+            return closed::incrementAndGet;
+        }
+    }
+
+    @Test
+    void idleSocketsHaveNoThreads() throws Exception {
+        try (var server = TestServer.with(new RememberingHandler(LONG)).start()) {
+            server.get("/ping");
+            int before = ManagementFactory.getThreadMXBean().getThreadCount();
+            var sockets = new ArrayList<RawSocket>();
+            for (int i = 0; i < 500; i++) {
+                sockets.add(open(server));
+            }
+            await().untilAsserted(() -> assertMetric(server, "berth_sockets 500.0"));
+            assertMetric(server, "berth_sessions{model=\"model\"} 500.0");
+            // Carriers of virtual threads, and hooks that opened sessions.
+            assertThat(ManagementFactory.getThreadMXBean().getThreadCount() - before)
+                    .isLessThan(64);
+            for (var socket : sockets) {
+                socket.close();
+            }
+            assertNothingIsTaken(server);
+            await().untilAsserted(() -> assertMetric(server, "berth_sessions{model=\"model\"} 0.0"));
+        }
+    }
+
+    private static void stop(TestServer server) {
+        try {
+            server.server().close();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static RawSocket open(TestServer server, String... headers) throws IOException {
+        var socket = RawSocket.open(server.port(), PATH, headers);
+        assertThat(socket.head()).startsWith("HTTP/1.1 101");
+        return socket;
+    }
+
+    /// Until no more parts are made.
+    private static void awaitQuiet(CountingStream handler) {
+        var last = new int[1];
+        await().pollInterval(Duration.ofMillis(200)).until(() -> {
+            int before = last[0];
+            last[0] = handler.parts();
+            return last[0] == before;
+        });
+    }
+
+    /// No socket, and nothing of the account of requests.
+    private static void assertNothingIsTaken(TestServer server) {
+        var process = ProcessMemory.ofThisProcess();
+        await().untilAsserted(() -> {
+            assertMetric(server, "berth_sockets 0.0");
+            for (var part : List.of(process.few(), process.medium(), process.large())) {
                 var all = part.tryTake(part.bytes());
                 all.ifPresent(MemoryBudget.Share::close);
                 assertThat(all).isPresent();
-              }
-            });
-  }
+            }
+        });
+    }
 
-  private static void assertMetric(TestServer server, String line) throws Exception {
-    assertThat(server.get("/metrics").body()).contains(line);
-  }
+    private static void assertMetric(TestServer server, String line) throws Exception {
+        assertThat(server.get("/metrics").body()).contains(line);
+    }
 
-  private static WebSocket connect(TestServer server, BlockingQueue<String> received) {
-    var uri = URI.create("ws://127.0.0.1:%d%s".formatted(server.port(), PATH));
-    return server
-        .client()
-        .newWebSocketBuilder()
-        .buildAsync(
-            uri,
-            new WebSocket.Listener() {
-              @Override
-              public CompletionStage<?> onText(WebSocket socket, CharSequence data, boolean last) {
-                received.add(data.toString());
-                socket.request(1);
-                return null;
-              }
+    private static WebSocket connect(TestServer server, BlockingQueue<String> received) {
+        var uri = URI.create("ws://127.0.0.1:%d%s".formatted(server.port(), PATH));
+        return server.client()
+                .newWebSocketBuilder()
+                .buildAsync(uri, new WebSocket.Listener() {
+                    @Override
+                    public CompletionStage<?> onText(WebSocket socket, CharSequence data, boolean last) {
+                        received.add(data.toString());
+                        socket.request(1);
+                        return null;
+                    }
 
-              @Override
-              public CompletionStage<?> onClose(WebSocket socket, int code, String reason) {
-                received.add("closed " + code);
-                return null;
-              }
-            })
-        .join();
-  }
+                    @Override
+                    public CompletionStage<?> onClose(WebSocket socket, int code, String reason) {
+                        received.add("closed " + code);
+                        return null;
+                    }
+                })
+                .join();
+    }
 
-  private static String next(BlockingQueue<String> received) throws InterruptedException {
-    return received.poll(30, TimeUnit.SECONDS);
-  }
+    private static String next(BlockingQueue<String> received) throws InterruptedException {
+        return received.poll(30, TimeUnit.SECONDS);
+    }
 }

@@ -11,75 +11,73 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class LocationTest {
 
-  @ParameterizedTest
-  @CsvSource({
-    "in, in",
-    "/a/b, /a/b",
-    "./a b, ./a b",
-    "file:///a/b, /a/b",
-    "file:///a%20b, /a b",
-    "file:/a, /a",
-    "a:b, a:b",
-    "s3:a, s3:a",
-    "in/, in"
-  })
-  void aPathOrAFileUriIsLocal(String text, Path path) {
-    assertThat(Location.of(text)).hasToString(text);
-    assertThat(Location.of(text).file()).hasValue(path);
-  }
+    @ParameterizedTest
+    @CsvSource({
+        "in, in",
+        "/a/b, /a/b",
+        "./a b, ./a b",
+        "file:///a/b, /a/b",
+        "file:///a%20b, /a b",
+        "file:/a, /a",
+        "a:b, a:b",
+        "s3:a, s3:a",
+        "in/, in"
+    })
+    void aPathOrAFileUriIsLocal(String text, Path path) {
+        assertThat(Location.of(text)).hasToString(text);
+        assertThat(Location.of(text).file()).hasValue(path);
+    }
 
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "gs://bucket/key | found the scheme gs,",
-        "https://example.com/a | found the scheme https,",
-        "S3://bucket/a | found the scheme S3,",
-        "s3:// | found no name of a bucket,",
-        "s3:///key | found no name of a bucket,",
-        "s3://a b/c | found no name of a bucket,",
-        "s3:/bucket/key | found no name of a bucket,",
-        "file:///a b | found no URI of a file (Illegal character in path",
-        "file://host/a | found no URI of a file",
-        "' ' | found nothing,"
-      })
-  void anythingElseIsAnErrorThatSaysWhatWasFoundAndWhatIsExpected(String text, String found) {
-    assertThatThrownBy(() -> Location.of(text))
-        .isInstanceOf(StorageException.class)
-        .hasMessageStartingWith("\"%s\": %s".formatted(text, found))
-        .hasMessageEndingWith("expected s3://bucket/key, file:///path or a path");
-  }
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "gs://bucket/key | found the scheme gs,",
+                "https://example.com/a | found the scheme https,",
+                "S3://bucket/a | found the scheme S3,",
+                "s3:// | found no name of a bucket,",
+                "s3:///key | found no name of a bucket,",
+                "s3://a b/c | found no name of a bucket,",
+                "s3:/bucket/key | found no name of a bucket,",
+                "file:///a b | found no URI of a file (Illegal character in path",
+                "file://host/a | found no URI of a file",
+                "' ' | found nothing,"
+            })
+    void anythingElseIsAnErrorThatSaysWhatWasFoundAndWhatIsExpected(String text, String found) {
+        assertThatThrownBy(() -> Location.of(text))
+                .isInstanceOf(StorageException.class)
+                .hasMessageStartingWith("\"%s\": %s".formatted(text, found))
+                .hasMessageEndingWith("expected s3://bucket/key, file:///path or a path");
+    }
 
-  @Test
-  void aPathThatCannotBeIsAnError() {
-    assertThatThrownBy(() -> Location.of("a\0b"))
-        .isInstanceOf(StorageException.class)
-        .hasMessageContaining("found no path (Nul character not allowed)");
-  }
+    @Test
+    void aPathThatCannotBeIsAnError() {
+        assertThatThrownBy(() -> Location.of("a\0b"))
+                .isInstanceOf(StorageException.class)
+                .hasMessageContaining("found no path (Nul character not allowed)");
+    }
 
-  @Test
-  void aLongTextIsCutInTheMessage() {
-    assertThatThrownBy(() -> Location.of("gs://" + "😀".repeat(100)))
-        .hasMessage(
-            "\"gs://"
-                + "😀".repeat(27)
-                + "…\": found the scheme gs, expected s3://bucket/key, file:///path or a path");
-  }
+    @Test
+    void aLongTextIsCutInTheMessage() {
+        assertThatThrownBy(() -> Location.of("gs://" + "😀".repeat(100)))
+                .hasMessage("\"gs://"
+                        + "😀".repeat(27)
+                        + "…\": found the scheme gs, expected s3://bucket/key, file:///path or a path");
+    }
 
-  @Test
-  void aKeyIsResolvedBelowADirectory() {
-    var below = Location.of("out/").resolve("a/..b/c.csv");
-    assertThat(below).hasToString("out/a/..b/c.csv");
-    assertThat(below.file()).hasValue(Path.of("out/a/..b/c.csv"));
-    assertThat(Location.of("file:///out").resolve("a b").file()).hasValue(Path.of("/out/a b"));
-  }
+    @Test
+    void aKeyIsResolvedBelowADirectory() {
+        var below = Location.of("out/").resolve("a/..b/c.csv");
+        assertThat(below).hasToString("out/a/..b/c.csv");
+        assertThat(below.file()).hasValue(Path.of("out/a/..b/c.csv"));
+        assertThat(Location.of("file:///out").resolve("a b").file()).hasValue(Path.of("/out/a b"));
+    }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"", "/etc/passwd", "../a", "a/../../b", "a//b", "a/./b", "a/", "a\0b"})
-  void aKeyThatCannotBeAFileOfItsOwnIsAnError(String key) {
-    assertThatThrownBy(() -> Location.of("out").resolve(key))
-        .isInstanceOf(StorageException.class)
-        .hasMessage(
-            "out: found the key \"%s\", expected one whose parts can be names of files", key);
-  }
+    @ParameterizedTest
+    @ValueSource(strings = {"", "/etc/passwd", "../a", "a/../../b", "a//b", "a/./b", "a/", "a\0b"})
+    void aKeyThatCannotBeAFileOfItsOwnIsAnError(String key) {
+        assertThatThrownBy(() -> Location.of("out").resolve(key))
+                .isInstanceOf(StorageException.class)
+                .hasMessage("out: found the key \"%s\", expected one whose parts can be names of files", key);
+    }
 }

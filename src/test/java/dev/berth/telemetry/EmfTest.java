@@ -23,157 +23,156 @@ import org.junit.jupiter.api.Test;
 /// Metrics in CloudWatch's Embedded Metric Format.
 class EmfTest {
 
-  private static final Map<String, String> DIMENSIONS =
-      Map.of("EndpointName", "demo", "VariantName", "AllTraffic");
-  private static final JsonMapper JSON = new JsonMapper();
+    private static final Map<String, String> DIMENSIONS = Map.of("EndpointName", "demo", "VariantName", "AllTraffic");
+    private static final JsonMapper JSON = new JsonMapper();
 
-  @Test
-  @Tag("slow")
-  void aServerPrintsThemOnLinesOfTheirOwn() throws Exception {
-    try (var server =
-        ServeProcess.java(
-                Map.of(
-                    "BERTH_METRICS_FORMAT",
-                    "emf",
-                    "BERTH_METRICS_INTERVAL_SECONDS",
-                    "1",
-                    "BERTH_LOG_FORMAT",
-                    "json",
-                    "BERTH_METRICS_DIMENSIONS",
-                    "EndpointName=demo,VariantName=AllTraffic"))
-            .awaitReady()) {
-      server.invokeSample();
-      await()
-          .until(
-              () ->
-                  documents(server).stream()
-                      .anyMatch(line -> line.contains("berth_predict_seconds")));
-      server.invokeSample();
-      assertThat(server.terminate().exitCode()).isZero();
-      double records = 0;
-      for (var line : documents(server)) {
-        EmfRules.check(line);
-        var document = JSON.readTree(line);
-        assertThat(document.get("EndpointName").asText()).isEqualTo("demo");
-        records += document.path("berth_records_total").asDouble();
-      }
-      // The end has printed what the last interval has not.
-      assertThat(records).isEqualTo(2);
-      for (var line : server.out().lines().toList()) {
-        assertThat(JSON.readTree(line).isObject()).isTrue();
-      }
+    @Test
+    @Tag("slow")
+    void aServerPrintsThemOnLinesOfTheirOwn() throws Exception {
+        try (var server = ServeProcess.java(Map.of(
+                        "BERTH_METRICS_FORMAT",
+                        "emf",
+                        "BERTH_METRICS_INTERVAL_SECONDS",
+                        "1",
+                        "BERTH_LOG_FORMAT",
+                        "json",
+                        "BERTH_METRICS_DIMENSIONS",
+                        "EndpointName=demo,VariantName=AllTraffic"))
+                .awaitReady()) {
+            server.invokeSample();
+            await().until(() -> documents(server).stream().anyMatch(line -> line.contains("berth_predict_seconds")));
+            server.invokeSample();
+            assertThat(server.terminate().exitCode()).isZero();
+            double records = 0;
+            for (var line : documents(server)) {
+                EmfRules.check(line);
+                var document = JSON.readTree(line);
+                assertThat(document.get("EndpointName").asText()).isEqualTo("demo");
+                records += document.path("berth_records_total").asDouble();
+            }
+            // The end has printed what the last interval has not.
+            assertThat(records).isEqualTo(2);
+            for (var line : server.out().lines().toList()) {
+                assertThat(JSON.readTree(line).isObject()).isTrue();
+            }
+        }
     }
-  }
 
-  private static List<String> documents(ServeProcess server) throws IOException {
-    return server
-        .out()
-        .lines()
-        .filter(line -> line.startsWith("{\"_aws\"") && line.endsWith("}"))
-        .toList();
-  }
-
-  @Test
-  void eachSetOfDimensionsHasADocumentWithWhatHasComeSinceTheLast() throws Exception {
-    try (var metrics = new ServingMetrics(true)) {
-      var model = metrics.ofModel("answers");
-      var documents = new EmfDocuments(DIMENSIONS);
-      entered(model, 200, 3, 3, 15, 70_000);
-      var first = documents(documents, metrics);
-      var ofModel = first.get("answers");
-      assertThat(ofModel.get("berth_requests_in_flight").asDouble()).isZero();
-      assertThat(ofModel.get("vllm:e2e_request_latency_seconds")).isNull();
-      var latency = ofModel.get("berth_model_request_seconds");
-      assertThat(latency.get("Values"))
-          .extracting(JsonNode::asDouble)
-          .containsExactly(0.005, 0.02, 60.0);
-      assertThat(latency.get("Counts"))
-          .extracting(JsonNode::asDouble)
-          .containsExactly(2.0, 1.0, 1.0);
-      assertThat(latency.get("Sum").asDouble()).isEqualTo(70.021);
-      assertThat(first.get("answers 200").get("berth_model_requests_total").asDouble())
-          .isEqualTo(4);
-      assertThat(first.get("").get("berth_models_loaded").asDouble()).isZero();
-
-      entered(model, 503, 1);
-      var second = documents(documents, metrics);
-      assertThat(second.get("answers").get("berth_model_request_seconds").get("Count").asDouble())
-          .isEqualTo(1);
-      assertThat(second.get("answers 200").get("berth_model_requests_total").asDouble()).isZero();
-      assertThat(second.get("answers 503").get("berth_model_requests_total").asDouble())
-          .isEqualTo(1);
-      // Nothing has come, so there is no latency.
-      assertThat(documents(documents, metrics).get("answers").get("berth_model_request_seconds"))
-          .isNull();
+    private static List<String> documents(ServeProcess server) throws IOException {
+        return server.out()
+                .lines()
+                .filter(line -> line.startsWith("{\"_aws\"") && line.endsWith("}"))
+                .toList();
     }
-  }
 
-  @Test
-  void aModelThatIsLoadedAgainCountsFromZero() throws Exception {
-    try (var metrics = new ServingMetrics()) {
-      var documents = new EmfDocuments(Map.of());
-      var model = metrics.ofModel("a");
-      model.requestQueued(5);
-      assertThat(documents(documents, metrics).get("a").get("berth_records_total").asDouble())
-          .isEqualTo(5);
-      model.close();
-      metrics.ofModel("a").requestQueued(2);
-      assertThat(documents(documents, metrics).get("a").get("berth_records_total").asDouble())
-          .isEqualTo(2);
-    }
-  }
+    @Test
+    void eachSetOfDimensionsHasADocumentWithWhatHasComeSinceTheLast() throws Exception {
+        try (var metrics = new ServingMetrics(true)) {
+            var model = metrics.ofModel("answers");
+            var documents = new EmfDocuments(DIMENSIONS);
+            entered(model, 200, 3, 3, 15, 70_000);
+            var first = documents(documents, metrics);
+            var ofModel = first.get("answers");
+            assertThat(ofModel.get("berth_requests_in_flight").asDouble()).isZero();
+            assertThat(ofModel.get("vllm:e2e_request_latency_seconds")).isNull();
+            var latency = ofModel.get("berth_model_request_seconds");
+            assertThat(latency.get("Values")).extracting(JsonNode::asDouble).containsExactly(0.005, 0.02, 60.0);
+            assertThat(latency.get("Counts")).extracting(JsonNode::asDouble).containsExactly(2.0, 1.0, 1.0);
+            assertThat(latency.get("Sum").asDouble()).isEqualTo(70.021);
+            assertThat(first.get("answers 200")
+                            .get("berth_model_requests_total")
+                            .asDouble())
+                    .isEqualTo(4);
+            assertThat(first.get("").get("berth_models_loaded").asDouble()).isZero();
 
-  @Test
-  void aNameThatNoDimensionMayHaveIsMadeOneAndManyMetricsAreSeveralDocuments() throws Exception {
-    try (var metrics = new ServingMetrics()) {
-      var model = metrics.ofModel("モデル " + "a".repeat(2000));
-      IntStream.range(0, 150)
-          .forEach(
-              i ->
-                  model
-                      .hookInstrument(ModelMetrics.Kind.COUNTER, "metric" + i, "", true)
-                      .accept(1));
-      metrics.ofModel("\u0007");
-      var lines = new EmfDocuments(DIMENSIONS).of(metrics.snapshots(), Instant.now());
-      assertThat(lines).filteredOn(line -> line.contains("??? aaa")).hasSize(2);
-      for (var line : lines) {
-        EmfRules.check(line);
-      }
+            entered(model, 503, 1);
+            var second = documents(documents, metrics);
+            assertThat(second.get("answers")
+                            .get("berth_model_request_seconds")
+                            .get("Count")
+                            .asDouble())
+                    .isEqualTo(1);
+            assertThat(second.get("answers 200")
+                            .get("berth_model_requests_total")
+                            .asDouble())
+                    .isZero();
+            assertThat(second.get("answers 503")
+                            .get("berth_model_requests_total")
+                            .asDouble())
+                    .isEqualTo(1);
+            // Nothing has come, so there is no latency.
+            assertThat(documents(documents, metrics).get("answers").get("berth_model_request_seconds"))
+                    .isNull();
+        }
     }
-  }
 
-  private static void entered(ModelMetrics model, int status, int... millis) {
-    for (int took : millis) {
-      model.requestEntered();
-      model.requestCompleted(status, Duration.ofMillis(took));
+    @Test
+    void aModelThatIsLoadedAgainCountsFromZero() throws Exception {
+        try (var metrics = new ServingMetrics()) {
+            var documents = new EmfDocuments(Map.of());
+            var model = metrics.ofModel("a");
+            model.requestQueued(5);
+            assertThat(documents(documents, metrics)
+                            .get("a")
+                            .get("berth_records_total")
+                            .asDouble())
+                    .isEqualTo(5);
+            model.close();
+            metrics.ofModel("a").requestQueued(2);
+            assertThat(documents(documents, metrics)
+                            .get("a")
+                            .get("berth_records_total")
+                            .asDouble())
+                    .isEqualTo(2);
+        }
     }
-  }
 
-  /// By model and status.
-  private static Map<String, JsonNode> documents(EmfDocuments documents, ServingMetrics metrics)
-      throws Exception {
-    var lines = documents.of(metrics.snapshots(), Instant.now());
-    for (var line : lines) {
-      EmfRules.check(line);
+    @Test
+    void aNameThatNoDimensionMayHaveIsMadeOneAndManyMetricsAreSeveralDocuments() throws Exception {
+        try (var metrics = new ServingMetrics()) {
+            var model = metrics.ofModel("モデル " + "a".repeat(2000));
+            IntStream.range(0, 150)
+                    .forEach(i -> model.hookInstrument(ModelMetrics.Kind.COUNTER, "metric" + i, "", true)
+                            .accept(1));
+            metrics.ofModel("\u0007");
+            var lines = new EmfDocuments(DIMENSIONS).of(metrics.snapshots(), Instant.now());
+            assertThat(lines).filteredOn(line -> line.contains("??? aaa")).hasSize(2);
+            for (var line : lines) {
+                EmfRules.check(line);
+            }
+        }
     }
-    return lines.stream()
-        .map(EmfTest::parsed)
-        .filter(document -> !document.has("model_name"))
-        .collect(
-            Collectors.toMap(
-                document ->
-                    "%s %s"
-                        .formatted(
-                            document.path("model").asText(), document.path("status").asText())
-                        .strip(),
-                document -> document));
-  }
 
-  private static JsonNode parsed(String line) {
-    try {
-      return JSON.readTree(line);
-    } catch (IOException e) {
-      throw new IllegalStateException(e);
+    private static void entered(ModelMetrics model, int status, int... millis) {
+        for (int took : millis) {
+            model.requestEntered();
+            model.requestCompleted(status, Duration.ofMillis(took));
+        }
     }
-  }
+
+    /// By model and status.
+    private static Map<String, JsonNode> documents(EmfDocuments documents, ServingMetrics metrics) throws Exception {
+        var lines = documents.of(metrics.snapshots(), Instant.now());
+        for (var line : lines) {
+            EmfRules.check(line);
+        }
+        return lines.stream()
+                .map(EmfTest::parsed)
+                .filter(document -> !document.has("model_name"))
+                .collect(Collectors.toMap(
+                        document -> "%s %s"
+                                .formatted(
+                                        document.path("model").asText(),
+                                        document.path("status").asText())
+                                .strip(),
+                        document -> document));
+    }
+
+    private static JsonNode parsed(String line) {
+        try {
+            return JSON.readTree(line);
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
 }

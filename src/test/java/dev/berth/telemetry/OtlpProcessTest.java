@@ -15,44 +15,44 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("slow")
 class OtlpProcessTest {
 
-  @TempDir private Path directory;
+    @TempDir
+    private Path directory;
 
-  @Test
-  void whatIsLeftIsSentAtTheEnd() throws Exception {
-    try (var receiver = new OtlpReceiver();
-        var server =
-            ServeProcess.java(
-                    Map.of(
-                        "OTEL_EXPORTER_OTLP_ENDPOINT",
-                        receiver.endpoint(),
-                        "OTEL_BSP_SCHEDULE_DELAY",
-                        "3600000",
-                        "OTEL_METRIC_EXPORT_INTERVAL",
-                        "3600000",
-                        "OTEL_BLRP_SCHEDULE_DELAY",
-                        "3600000"))
-                .awaitReady()) {
-      server.invokeSample();
-      assertThat(receiver.spans()).isEmpty();
-      assertThat(server.terminate().exitCode()).isZero();
-      assertThat(receiver.spans("POST /invocations")).hasSize(1);
-      assertThat(receiver.metrics()).anyMatch(metric -> metric.getName().equals("berth_records"));
-      assertThat(receiver.logs())
-          .anyMatch(line -> line.getBody().getStringValue().equals("stopping"));
+    @Test
+    void whatIsLeftIsSentAtTheEnd() throws Exception {
+        try (var receiver = new OtlpReceiver();
+                var server = ServeProcess.java(Map.of(
+                                "OTEL_EXPORTER_OTLP_ENDPOINT",
+                                receiver.endpoint(),
+                                "OTEL_BSP_SCHEDULE_DELAY",
+                                "3600000",
+                                "OTEL_METRIC_EXPORT_INTERVAL",
+                                "3600000",
+                                "OTEL_BLRP_SCHEDULE_DELAY",
+                                "3600000"))
+                        .awaitReady()) {
+            server.invokeSample();
+            assertThat(receiver.spans()).isEmpty();
+            assertThat(server.terminate().exitCode()).isZero();
+            assertThat(receiver.spans("POST /invocations")).hasSize(1);
+            assertThat(receiver.metrics()).anyMatch(metric -> metric.getName().equals("berth_records"));
+            assertThat(receiver.logs())
+                    .anyMatch(line -> line.getBody().getStringValue().equals("stopping"));
+        }
     }
-  }
 
-  @Test
-  void aServerThatSendsNothingLoadsNoClassForIt() throws Exception {
-    var loaded = directory.resolve("classes.log");
-    try (var server = ServeProcess.java(Map.of(), "-Xlog:class+load:file=" + loaded).awaitReady()) {
-      server.invokeSample();
-      assertThat(server.terminate().exitCode()).isZero();
+    @Test
+    void aServerThatSendsNothingLoadsNoClassForIt() throws Exception {
+        var loaded = directory.resolve("classes.log");
+        try (var server =
+                ServeProcess.java(Map.of(), "-Xlog:class+load:file=" + loaded).awaitReady()) {
+            server.invokeSample();
+            assertThat(server.terminate().exitCode()).isZero();
+        }
+        assertThat(Files.readString(loaded))
+                .contains("dev.berth.telemetry.RequestTrace")
+                .contains("dev.berth.http.RequestLog")
+                .doesNotContain("io.opentelemetry")
+                .doesNotContain("dev.berth.telemetry.otlp.OtlpExport ");
     }
-    assertThat(Files.readString(loaded))
-        .contains("dev.berth.telemetry.RequestTrace")
-        .contains("dev.berth.http.RequestLog")
-        .doesNotContain("io.opentelemetry")
-        .doesNotContain("dev.berth.telemetry.otlp.OtlpExport ");
-  }
 }

@@ -11,54 +11,56 @@ import org.slf4j.LoggerFactory;
 /// still log, so a test that lists all events of a part captures that part's logger.
 public final class CapturedLog implements AutoCloseable {
 
-  private final Logger logger;
-  private final List<ILoggingEvent> events = new CopyOnWriteArrayList<>();
-  private final AppenderBase<ILoggingEvent> appender =
-      new AppenderBase<>() {
+    private final Logger logger;
+    private final List<ILoggingEvent> events = new CopyOnWriteArrayList<>();
+    private final AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
         @Override
         protected void append(ILoggingEvent event) {
-          event.prepareForDeferredProcessing();
-          events.add(event);
+            event.prepareForDeferredProcessing();
+            events.add(event);
         }
-      };
+    };
 
-  public CapturedLog() {
-    this(org.slf4j.Logger.ROOT_LOGGER_NAME);
-  }
-
-  public CapturedLog(Class<?> logger) {
-    this(logger.getName());
-  }
-
-  private CapturedLog(String name) {
-    logger = (Logger) LoggerFactory.getLogger(name);
-    appender.setContext(logger.getLoggerContext());
-    appender.start();
-    logger.addAppender(appender);
-  }
-
-  public List<ILoggingEvent> events() {
-    return events;
-  }
-
-  /// The messages, each with its stack trace where it has one.
-  public String text() {
-    var text = new StringBuilder();
-    for (var event : events) {
-      text.append(event.getLevel()).append(' ').append(event.getFormattedMessage()).append('\n');
-      for (var cause = event.getThrowableProxy(); cause != null; cause = cause.getCause()) {
-        text.append(
-                cause.getOverridingMessage() == null
-                    ? cause.getClassName() + ": " + cause.getMessage()
-                    : cause.getOverridingMessage())
-            .append('\n');
-      }
+    public CapturedLog() {
+        this(org.slf4j.Logger.ROOT_LOGGER_NAME);
     }
-    return text.toString();
-  }
 
-  @Override
-  public void close() {
-    logger.detachAppender(appender);
-  }
+    public CapturedLog(Class<?> logger) {
+        this(logger.getName());
+    }
+
+    private CapturedLog(String name) {
+        logger = (Logger) LoggerFactory.getLogger(name);
+        appender.setContext(logger.getLoggerContext());
+        appender.start();
+        logger.addAppender(appender);
+    }
+
+    public List<ILoggingEvent> events() {
+        return events;
+    }
+
+    /// The messages, each with its stack trace where it has one.
+    public String text() {
+        var text = new StringBuilder();
+        for (var event : events) {
+            text.append(event.getLevel())
+                    .append(' ')
+                    .append(event.getFormattedMessage())
+                    .append('\n');
+            for (var cause = event.getThrowableProxy(); cause != null; cause = cause.getCause()) {
+                text.append(
+                                cause.getOverridingMessage() == null
+                                        ? cause.getClassName() + ": " + cause.getMessage()
+                                        : cause.getOverridingMessage())
+                        .append('\n');
+            }
+        }
+        return text.toString();
+    }
+
+    @Override
+    public void close() {
+        logger.detachAppender(appender);
+    }
 }

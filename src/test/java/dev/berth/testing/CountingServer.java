@@ -13,20 +13,17 @@ import java.util.Map;
 /// length.
 public final class CountingServer {
 
-  private CountingServer() {}
+    private CountingServer() {}
 
-  public static void main(String[] args) throws Exception {
-    var server =
-        Server.start(
-            Configuration.read(System.getenv(), Map.of(), Path.of(".")).config(),
-            new TextHandler() {
-              @Override
-              public List<String> inputFn(InvocationRequest request) throws IOException {
-                return List.of(
-                    String.valueOf(request.body().transferTo(OutputStream.nullOutputStream())));
-              }
-            });
-    server.awaitReady();
-    Thread.currentThread().join();
-  }
+    public static void main(String[] args) throws Exception {
+        var server = Server.start(
+                Configuration.read(System.getenv(), Map.of(), Path.of(".")).config(), new TextHandler() {
+                    @Override
+                    public List<String> inputFn(InvocationRequest request) throws IOException {
+                        return List.of(String.valueOf(request.body().transferTo(OutputStream.nullOutputStream())));
+                    }
+                });
+        server.awaitReady();
+        Thread.currentThread().join();
+    }
 }

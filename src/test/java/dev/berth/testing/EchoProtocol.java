@@ -13,28 +13,21 @@ import java.util.function.UnaryOperator;
 /// The smallest protocol: `POST /echo/{name}` asks a model, and says whose answer it is.
 public final class EchoProtocol implements Protocol {
 
-  @Override
-  public List<Route> routes() {
-    return List.of(
-        Route.post(
-            "/echo/{name}",
-            operations -> operations.ask("Ask a model by its name"),
-            parts -> {
-              var invocations = parts.invocations();
-              return ctx ->
-                  invocations.ask(
-                      ctx,
-                      asked ->
-                          invocations.answer(
-                              asked, new Named(asked.target().model()), UnaryOperator.identity()));
-            }));
-  }
-
-  private record Named(String model) implements Dialect {
     @Override
-    public InvocationResponse response(InvocationResponse answer) {
-      var text = "{\"%s\": \"%s\"}".formatted(model, new String(answer.body(), UTF_8));
-      return InvocationResponse.of(text, MediaType.JSON);
+    public List<Route> routes() {
+        return List.of(Route.post("/echo/{name}", operations -> operations.ask("Ask a model by its name"), parts -> {
+            var invocations = parts.invocations();
+            return ctx -> invocations.ask(
+                    ctx,
+                    asked -> invocations.answer(asked, new Named(asked.target().model()), UnaryOperator.identity()));
+        }));
     }
-  }
+
+    private record Named(String model) implements Dialect {
+        @Override
+        public InvocationResponse response(InvocationResponse answer) {
+            var text = "{\"%s\": \"%s\"}".formatted(model, new String(answer.body(), UTF_8));
+            return InvocationResponse.of(text, MediaType.JSON);
+        }
+    }
 }

@@ -9,40 +9,40 @@ import java.util.concurrent.TimeUnit;
 /// come. At the end of a test it opens by itself.
 public final class Gate {
 
-  private static final Set<Gate> SHUT = ConcurrentHashMap.newKeySet();
+    private static final Set<Gate> SHUT = ConcurrentHashMap.newKeySet();
 
-  private final CountDownLatch arrived;
-  private final CountDownLatch open = new CountDownLatch(1);
+    private final CountDownLatch arrived;
+    private final CountDownLatch open = new CountDownLatch(1);
 
-  /// @param visitors how many must come for [#awaitArrival]
-  public Gate(int visitors) {
-    this.arrived = new CountDownLatch(visitors);
-    SHUT.add(this);
-  }
-
-  /// Opens all gates. A test that has failed opens none, and what it closes may wait for those that
-  /// stand at one.
-  static void openAll() {
-    SHUT.forEach(Gate::open);
-  }
-
-  public void pass() throws InterruptedException {
-    arrived.countDown();
-    await(open, "the test never opened the gate");
-  }
-
-  public void awaitArrival() throws InterruptedException {
-    await(arrived, "no hook came to the gate");
-  }
-
-  public void open() {
-    open.countDown();
-    SHUT.remove(this);
-  }
-
-  private static void await(CountDownLatch latch, String failure) throws InterruptedException {
-    if (!latch.await(Patience.limit().toMillis(), TimeUnit.MILLISECONDS)) {
-      throw new IllegalStateException(failure);
+    /// @param visitors how many must come for [#awaitArrival]
+    public Gate(int visitors) {
+        this.arrived = new CountDownLatch(visitors);
+        SHUT.add(this);
     }
-  }
+
+    /// Opens all gates. A test that has failed opens none, and what it closes may wait for those that
+    /// stand at one.
+    static void openAll() {
+        SHUT.forEach(Gate::open);
+    }
+
+    public void pass() throws InterruptedException {
+        arrived.countDown();
+        await(open, "the test never opened the gate");
+    }
+
+    public void awaitArrival() throws InterruptedException {
+        await(arrived, "no hook came to the gate");
+    }
+
+    public void open() {
+        open.countDown();
+        SHUT.remove(this);
+    }
+
+    private static void await(CountDownLatch latch, String failure) throws InterruptedException {
+        if (!latch.await(Patience.limit().toMillis(), TimeUnit.MILLISECONDS)) {
+            throw new IllegalStateException(failure);
+        }
+    }
 }

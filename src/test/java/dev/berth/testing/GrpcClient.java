@@ -28,169 +28,163 @@ import javax.net.ssl.SSLContext;
 /// A client of gRPC's own library, made of the descriptors of the Open Inference Protocol.
 public final class GrpcClient implements AutoCloseable {
 
-  private static final FileDescriptor PROTO = proto();
+    private static final FileDescriptor PROTO = proto();
 
-  private final ManagedChannel channel;
+    private final ManagedChannel channel;
 
-  public GrpcClient(int port) {
-    this(OkHttpChannelBuilder.forAddress("127.0.0.1", port).usePlaintext());
-  }
-
-  /// One that speaks TLS.
-  public GrpcClient(int port, SSLContext trusted) {
-    this(
-        OkHttpChannelBuilder.forAddress("localhost", port)
-            .sslSocketFactory(trusted.getSocketFactory()));
-  }
-
-  private GrpcClient(OkHttpChannelBuilder builder) {
-    var codings = CompressorRegistry.newEmptyInstance();
-    codings.register(new Codec.Gzip());
-    codings.register(new Deflate("deflate"));
-    codings.register(new Deflate("snappy"));
-    this.channel = builder.compressorRegistry(codings).build();
-  }
-
-  /// What gRPC's other libraries bring.
-  private record Deflate(String getMessageEncoding) implements Compressor {
-    @Override
-    public OutputStream compress(OutputStream out) {
-      return new DeflaterOutputStream(out);
+    public GrpcClient(int port) {
+        this(OkHttpChannelBuilder.forAddress("127.0.0.1", port).usePlaintext());
     }
-  }
 
-  private static FileDescriptor proto() {
-    try (var file = GrpcClient.class.getResourceAsStream("/protocol/inference.desc")) {
-      return FileDescriptor.buildFrom(
-          FileDescriptorSet.parseFrom(file).getFile(0), new FileDescriptor[0]);
-    } catch (Exception e) {
-      throw new IllegalStateException(e);
+    /// One that speaks TLS.
+    public GrpcClient(int port, SSLContext trusted) {
+        this(OkHttpChannelBuilder.forAddress("localhost", port).sslSocketFactory(trusted.getSocketFactory()));
     }
-  }
 
-  /// A message of protobuf's text format.
-  public static DynamicMessage message(String type, String text) {
-    var builder = DynamicMessage.newBuilder(PROTO.findMessageTypeByName(type));
-    try {
-      TextFormat.merge(text, builder);
-    } catch (TextFormat.ParseException e) {
-      throw new IllegalArgumentException(e);
+    private GrpcClient(OkHttpChannelBuilder builder) {
+        var codings = CompressorRegistry.newEmptyInstance();
+        codings.register(new Codec.Gzip());
+        codings.register(new Deflate("deflate"));
+        codings.register(new Deflate("snappy"));
+        this.channel = builder.compressorRegistry(codings).build();
     }
-    return builder.build();
-  }
 
-  /// Calls a method with a request in protobuf's text format.
-  ///
-  /// @throws io.grpc.StatusRuntimeException with the status of a call that fails
-  public DynamicMessage call(String method, String request) {
-    return call(method, message(method + "Request", request), CallOptions.DEFAULT);
-  }
+    /// What gRPC's other libraries bring.
+    private record Deflate(String getMessageEncoding) implements Compressor {
+        @Override
+        public OutputStream compress(OutputStream out) {
+            return new DeflaterOutputStream(out);
+        }
+    }
 
-  public DynamicMessage call(String method, DynamicMessage request, CallOptions options) {
-    return ClientCalls.blockingUnaryCall(channel, method(method), options, request);
-  }
+    private static FileDescriptor proto() {
+        try (var file = GrpcClient.class.getResourceAsStream("/protocol/inference.desc")) {
+            return FileDescriptor.buildFrom(FileDescriptorSet.parseFrom(file).getFile(0), new FileDescriptor[0]);
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
 
-  /// Calls a method with any bytes.
-  public byte[] call(String method, byte[] request) {
-    var bytes =
-        new MethodDescriptor.Marshaller<byte[]>() {
-          @Override
-          public InputStream stream(byte[] message) {
-            return new ByteArrayInputStream(message);
-          }
+    /// A message of protobuf's text format.
+    public static DynamicMessage message(String type, String text) {
+        var builder = DynamicMessage.newBuilder(PROTO.findMessageTypeByName(type));
+        try {
+            TextFormat.merge(text, builder);
+        } catch (TextFormat.ParseException e) {
+            throw new IllegalArgumentException(e);
+        }
+        return builder.build();
+    }
 
-          @Override
-          public byte[] parse(InputStream stream) {
-            try {
-              return stream.readAllBytes();
-            } catch (IOException e) {
-              throw new UncheckedIOException(e);
+    /// Calls a method with a request in protobuf's text format.
+    ///
+    /// @throws io.grpc.StatusRuntimeException with the status of a call that fails
+    public DynamicMessage call(String method, String request) {
+        return call(method, message(method + "Request", request), CallOptions.DEFAULT);
+    }
+
+    public DynamicMessage call(String method, DynamicMessage request, CallOptions options) {
+        return ClientCalls.blockingUnaryCall(channel, method(method), options, request);
+    }
+
+    /// Calls a method with any bytes.
+    public byte[] call(String method, byte[] request) {
+        var bytes = new MethodDescriptor.Marshaller<byte[]>() {
+            @Override
+            public InputStream stream(byte[] message) {
+                return new ByteArrayInputStream(message);
             }
-          }
+
+            @Override
+            public byte[] parse(InputStream stream) {
+                try {
+                    return stream.readAllBytes();
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            }
         };
-    return ClientCalls.blockingUnaryCall(
-        channel,
-        MethodDescriptor.<byte[], byte[]>newBuilder()
-            .setType(MethodDescriptor.MethodType.UNARY)
-            .setFullMethodName("inference.GRPCInferenceService/" + method)
-            .setRequestMarshaller(bytes)
-            .setResponseMarshaller(bytes)
-            .build(),
-        CallOptions.DEFAULT,
-        request);
-  }
-
-  /// Sends requests in protobuf's text format, each after the answer to the one before.
-  ///
-  /// @throws io.grpc.StatusRuntimeException with the status of a call that fails
-  public List<DynamicMessage> stream(
-      String method, String type, CallOptions options, String... requests) throws Exception {
-    var answers = new ArrayList<DynamicMessage>();
-    var call = open(method, type, options);
-    for (var request : requests) {
-      call.write(message(type, request));
-      answers.add(call.read());
+        return ClientCalls.blockingUnaryCall(
+                channel,
+                MethodDescriptor.<byte[], byte[]>newBuilder()
+                        .setType(MethodDescriptor.MethodType.UNARY)
+                        .setFullMethodName("inference.GRPCInferenceService/" + method)
+                        .setRequestMarshaller(bytes)
+                        .setResponseMarshaller(bytes)
+                        .build(),
+                CallOptions.DEFAULT,
+                request);
     }
-    call.halfClose();
-    if (call.read() != null) {
-      throw new IllegalStateException("found an answer more than requests");
+
+    /// Sends requests in protobuf's text format, each after the answer to the one before.
+    ///
+    /// @throws io.grpc.StatusRuntimeException with the status of a call that fails
+    public List<DynamicMessage> stream(String method, String type, CallOptions options, String... requests)
+            throws Exception {
+        var answers = new ArrayList<DynamicMessage>();
+        var call = open(method, type, options);
+        for (var request : requests) {
+            call.write(message(type, request));
+            answers.add(call.read());
+        }
+        call.halfClose();
+        if (call.read() != null) {
+            throw new IllegalStateException("found an answer more than requests");
+        }
+        return answers;
     }
-    return answers;
-  }
 
-  /// Opens a stream of requests and answers.
-  public BlockingClientCall<DynamicMessage, DynamicMessage> open(
-      String method, String type, CallOptions options) {
-    return ClientCalls.blockingBidiStreamingCall(
-        channel,
-        method(method, MethodDescriptor.MethodType.BIDI_STREAMING, type, method + "Response"),
-        options);
-  }
+    /// Opens a stream of requests and answers.
+    public BlockingClientCall<DynamicMessage, DynamicMessage> open(String method, String type, CallOptions options) {
+        return ClientCalls.blockingBidiStreamingCall(
+                channel,
+                method(method, MethodDescriptor.MethodType.BIDI_STREAMING, type, method + "Response"),
+                options);
+    }
 
-  /// The channel to the server, for methods of other services.
-  public ManagedChannel channel() {
-    return channel;
-  }
+    /// The channel to the server, for methods of other services.
+    public ManagedChannel channel() {
+        return channel;
+    }
 
-  public ListenableFuture<DynamicMessage> callAsync(String method, String request) {
-    return ClientCalls.futureUnaryCall(
-        channel.newCall(method(method), CallOptions.DEFAULT), message(method + "Request", request));
-  }
+    public ListenableFuture<DynamicMessage> callAsync(String method, String request) {
+        return ClientCalls.futureUnaryCall(
+                channel.newCall(method(method), CallOptions.DEFAULT), message(method + "Request", request));
+    }
 
-  private static MethodDescriptor<DynamicMessage, DynamicMessage> method(String name) {
-    return method(name, MethodDescriptor.MethodType.UNARY, name + "Request", name + "Response");
-  }
+    private static MethodDescriptor<DynamicMessage, DynamicMessage> method(String name) {
+        return method(name, MethodDescriptor.MethodType.UNARY, name + "Request", name + "Response");
+    }
 
-  private static MethodDescriptor<DynamicMessage, DynamicMessage> method(
-      String name, MethodDescriptor.MethodType type, String request, String response) {
-    return MethodDescriptor.<DynamicMessage, DynamicMessage>newBuilder()
-        .setType(type)
-        .setFullMethodName("inference.GRPCInferenceService/" + name)
-        .setRequestMarshaller(new Marshaller(PROTO.findMessageTypeByName(request)))
-        .setResponseMarshaller(new Marshaller(PROTO.findMessageTypeByName(response)))
-        .build();
-  }
+    private static MethodDescriptor<DynamicMessage, DynamicMessage> method(
+            String name, MethodDescriptor.MethodType type, String request, String response) {
+        return MethodDescriptor.<DynamicMessage, DynamicMessage>newBuilder()
+                .setType(type)
+                .setFullMethodName("inference.GRPCInferenceService/" + name)
+                .setRequestMarshaller(new Marshaller(PROTO.findMessageTypeByName(request)))
+                .setResponseMarshaller(new Marshaller(PROTO.findMessageTypeByName(response)))
+                .build();
+    }
 
-  private record Marshaller(Descriptor type)
-      implements MethodDescriptor.Marshaller<DynamicMessage> {
+    private record Marshaller(Descriptor type) implements MethodDescriptor.Marshaller<DynamicMessage> {
+
+        @Override
+        public InputStream stream(DynamicMessage message) {
+            return message.toByteString().newInput();
+        }
+
+        @Override
+        public DynamicMessage parse(InputStream stream) {
+            try {
+                return DynamicMessage.parseFrom(type, stream);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
 
     @Override
-    public InputStream stream(DynamicMessage message) {
-      return message.toByteString().newInput();
+    public void close() {
+        channel.shutdownNow();
     }
-
-    @Override
-    public DynamicMessage parse(InputStream stream) {
-      try {
-        return DynamicMessage.parseFrom(type, stream);
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-    }
-  }
-
-  @Override
-  public void close() {
-    channel.shutdownNow();
-  }
 }

@@ -9,15 +9,15 @@ import java.util.zip.GZIPInputStream;
 /// What was recorded and is packed, because the repository has a limit.
 public final class Gzipped {
 
-  private Gzipped() {}
+    private Gzipped() {}
 
-  public static String text(Path file) throws IOException {
-    return new String(bytes(file), StandardCharsets.UTF_8);
-  }
-
-  public static byte[] bytes(Path file) throws IOException {
-    try (var in = new GZIPInputStream(Files.newInputStream(file))) {
-      return in.readAllBytes();
+    public static String text(Path file) throws IOException {
+        return new String(bytes(file), StandardCharsets.UTF_8);
     }
-  }
+
+    public static byte[] bytes(Path file) throws IOException {
+        try (var in = new GZIPInputStream(Files.newInputStream(file))) {
+            return in.readAllBytes();
+        }
+    }
 }

@@ -17,33 +17,33 @@ import org.junit.platform.launcher.TestIdentifier;
 /// what blocks nevertheless there are JUnit's limits in `junit-platform.properties`.
 public final class Patience implements LauncherSessionListener, TestExecutionListener {
 
-  private static final Duration CALM = Duration.ofSeconds(40);
-  private static final int MOST_TIMES = 7;
+    private static final Duration CALM = Duration.ofSeconds(40);
+    private static final int MOST_TIMES = 7;
 
-  /// How long a test waits for what takes seconds. Where the machine has several times as much to
-  /// do as it can, that takes as many times as long.
-  public static Duration limit() {
-    var machine = ManagementFactory.getOperatingSystemMXBean();
-    double load = machine.getSystemLoadAverage() / machine.getAvailableProcessors();
-    return CALM.multipliedBy(Math.clamp(Math.round(load), 1, MOST_TIMES));
-  }
+    /// How long a test waits for what takes seconds. Where the machine has several times as much to
+    /// do as it can, that takes as many times as long.
+    public static Duration limit() {
+        var machine = ManagementFactory.getOperatingSystemMXBean();
+        double load = machine.getSystemLoadAverage() / machine.getAvailableProcessors();
+        return CALM.multipliedBy(Math.clamp(Math.round(load), 1, MOST_TIMES));
+    }
 
-  @Override
-  public void launcherSessionOpened(LauncherSession session) {
-    Awaitility.setDefaultPollInterval(Duration.ofMillis(20));
-    Awaitility.setDefaultPollDelay(Duration.ZERO);
-    Locale.setDefault(Locale.ENGLISH);
-    session.getLauncher().registerTestExecutionListeners(this);
-  }
+    @Override
+    public void launcherSessionOpened(LauncherSession session) {
+        Awaitility.setDefaultPollInterval(Duration.ofMillis(20));
+        Awaitility.setDefaultPollDelay(Duration.ZERO);
+        Locale.setDefault(Locale.ENGLISH);
+        session.getLauncher().registerTestExecutionListeners(this);
+    }
 
-  @Override
-  public void executionStarted(TestIdentifier test) {
-    Awaitility.setDefaultTimeout(limit());
-  }
+    @Override
+    public void executionStarted(TestIdentifier test) {
+        Awaitility.setDefaultTimeout(limit());
+    }
 
-  /// Processes of tests that ran out of time.
-  @Override
-  public void launcherSessionClosed(LauncherSession session) {
-    ProcessHandle.current().descendants().forEach(ProcessHandle::destroyForcibly);
-  }
+    /// Processes of tests that ran out of time.
+    @Override
+    public void launcherSessionClosed(LauncherSession session) {
+        ProcessHandle.current().descendants().forEach(ProcessHandle::destroyForcibly);
+    }
 }

@@ -30,143 +30,143 @@ import software.amazon.awssdk.services.s3.model.S3Object;
 /// objects in memory and checks signatures. Tests look into it past the protocol.
 public final class S3Server implements AutoCloseable {
 
-  /// Retries that take no time.
-  public static final RetryPolicy IMPATIENT =
-      new RetryPolicy(6, Duration.ofMillis(1), Duration.ofMillis(4), Duration.ofSeconds(20));
+    /// Retries that take no time.
+    public static final RetryPolicy IMPATIENT =
+            new RetryPolicy(6, Duration.ofMillis(1), Duration.ofMillis(4), Duration.ofSeconds(20));
 
-  private static final String IDENTITY = "berth";
-  private static final String SECRET = "a secret of tests";
+    private static final String IDENTITY = "berth";
+    private static final String SECRET = "a secret of tests";
 
-  private final BlobStore store = new TransientNio2BlobStore();
-  private final S3Proxy proxy;
+    private final BlobStore store = new TransientNio2BlobStore();
+    private final S3Proxy proxy;
 
-  static {
-    ((Logger) LoggerFactory.getLogger("org.gaul")).setLevel(Level.WARN);
-  }
-
-  private S3Server(AuthenticationType authentication) throws Exception {
-    proxy =
-        S3Proxy.builder()
-            .blobStore(store)
-            .endpoint(URI.create("http://127.0.0.1:0"))
-            .awsAuthentication(authentication, IDENTITY, SECRET)
-            // Jetty's threads wait for slow clients; the default is 200.
-            .jettyMaxThreads(40)
-            .stopTimeout(0)
-            .build();
-    proxy.start();
-  }
-
-  /// A server that wants signed requests. The default chain of this process finds its credentials.
-  public static S3Server start() throws Exception {
-    credentials().forEach(credential -> System.setProperty(credential.name, credential.value));
-    return new S3Server(AuthenticationType.AWS_V4);
-  }
-
-  /// A server that asks nobody who they are.
-  public static S3Server startPublic() throws Exception {
-    return new S3Server(AuthenticationType.NONE);
-  }
-
-  /// A system property of the default chain.
-  public record Credential(String name, String value) {}
-
-  /// The credentials of [#start], for other processes.
-  public static List<Credential> credentials() {
-    return List.of(
-        new Credential("aws.accessKeyId", IDENTITY), new Credential("aws.secretAccessKey", SECRET));
-  }
-
-  public URI endpoint() {
-    return URI.create("http://127.0.0.1:" + proxy.getPort());
-  }
-
-  /// Options for a client of this server.
-  public S3Options options() {
-    return options(endpoint());
-  }
-
-  /// The same for what stands in front of it.
-  public S3Options options(URI address) {
-    return new S3Options(Optional.of(address), false, Optional.empty(), false, IMPATIENT);
-  }
-
-  /// For a client that signs nothing.
-  public S3Options anonymous() {
-    return new S3Options(Optional.of(endpoint()), false, Optional.empty(), true, IMPATIENT);
-  }
-
-  public S3Server createBucket(String bucket) {
-    store.createContainer(bucket);
-    return this;
-  }
-
-  public S3Server put(String bucket, String key, byte[] bytes) {
-    var request =
-        PutObjectRequest.builder()
-            .bucket(bucket)
-            .key(key)
-            .contentLength((long) bytes.length)
-            .build();
-    store.putBlob(request, new ByteArrayInputStream(bytes));
-    return this;
-  }
-
-  public S3Server put(String bucket, String key, String text) {
-    return put(bucket, key, text.getBytes(StandardCharsets.UTF_8));
-  }
-
-  public byte[] bytes(String bucket, String key) {
-    try (var blob = store.getBlob(bucket, key)) {
-      return blob.readAllBytes();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+    static {
+        ((Logger) LoggerFactory.getLogger("org.gaul")).setLevel(Level.WARN);
     }
-  }
 
-  public String text(String bucket, String key) {
-    return new String(bytes(bucket, key), StandardCharsets.UTF_8);
-  }
+    private S3Server(AuthenticationType authentication) throws Exception {
+        proxy = S3Proxy.builder()
+                .blobStore(store)
+                .endpoint(URI.create("http://127.0.0.1:0"))
+                .awsAuthentication(authentication, IDENTITY, SECRET)
+                // Jetty's threads wait for slow clients; the default is 200.
+                .jettyMaxThreads(40)
+                .stopTimeout(0)
+                .build();
+        proxy.start();
+    }
 
-  public String contentType(String bucket, String key) {
-    return store.blobMetadata(bucket, key).contentType();
-  }
+    /// A server that wants signed requests. The default chain of this process finds its credentials.
+    public static S3Server start() throws Exception {
+        credentials().forEach(credential -> System.setProperty(credential.name, credential.value));
+        return new S3Server(AuthenticationType.AWS_V4);
+    }
 
-  public String etag(String bucket, String key) {
-    return store.blobMetadata(bucket, key).eTag();
-  }
+    /// A server that asks nobody who they are.
+    public static S3Server startPublic() throws Exception {
+        return new S3Server(AuthenticationType.NONE);
+    }
 
-  /// All keys of a bucket, in order.
-  public List<String> keys(String bucket) {
-    var keys = new ArrayList<String>();
-    ListObjectsV2Response page = null;
-    do {
-      var token = page == null ? null : page.nextContinuationToken();
-      page =
-          store.list(
-              ListObjectsV2Request.builder().bucket(bucket).continuationToken(token).build());
-      page.contents().stream().map(S3Object::key).forEach(keys::add);
-    } while (page.isTruncated());
-    return keys;
-  }
+    /// A system property of the default chain.
+    public record Credential(String name, String value) {}
 
-  /// The texts of the objects below a prefix, by what follows it.
-  public Map<String, String> texts(String bucket, String prefix) {
-    var texts = new TreeMap<String, String>();
-    keys(bucket).stream()
-        .filter(key -> key.startsWith(prefix))
-        .forEach(key -> texts.put(key.substring(prefix.length()), text(bucket, key)));
-    return texts;
-  }
+    /// The credentials of [#start], for other processes.
+    public static List<Credential> credentials() {
+        return List.of(new Credential("aws.accessKeyId", IDENTITY), new Credential("aws.secretAccessKey", SECRET));
+    }
 
-  /// The keys of the uploads in parts that have neither been completed nor aborted.
-  public List<String> unfinishedUploads(String bucket) {
-    return store.listMultipartUploads(bucket).stream().map(MultipartUpload::key).toList();
-  }
+    public URI endpoint() {
+        return URI.create("http://127.0.0.1:" + proxy.getPort());
+    }
 
-  @Override
-  public void close() throws Exception {
-    proxy.stop();
-    store.close();
-  }
+    /// Options for a client of this server.
+    public S3Options options() {
+        return options(endpoint());
+    }
+
+    /// The same for what stands in front of it.
+    public S3Options options(URI address) {
+        return new S3Options(Optional.of(address), false, Optional.empty(), false, IMPATIENT);
+    }
+
+    /// For a client that signs nothing.
+    public S3Options anonymous() {
+        return new S3Options(Optional.of(endpoint()), false, Optional.empty(), true, IMPATIENT);
+    }
+
+    public S3Server createBucket(String bucket) {
+        store.createContainer(bucket);
+        return this;
+    }
+
+    public S3Server put(String bucket, String key, byte[] bytes) {
+        var request = PutObjectRequest.builder()
+                .bucket(bucket)
+                .key(key)
+                .contentLength((long) bytes.length)
+                .build();
+        store.putBlob(request, new ByteArrayInputStream(bytes));
+        return this;
+    }
+
+    public S3Server put(String bucket, String key, String text) {
+        return put(bucket, key, text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    public byte[] bytes(String bucket, String key) {
+        try (var blob = store.getBlob(bucket, key)) {
+            return blob.readAllBytes();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    public String text(String bucket, String key) {
+        return new String(bytes(bucket, key), StandardCharsets.UTF_8);
+    }
+
+    public String contentType(String bucket, String key) {
+        return store.blobMetadata(bucket, key).contentType();
+    }
+
+    public String etag(String bucket, String key) {
+        return store.blobMetadata(bucket, key).eTag();
+    }
+
+    /// All keys of a bucket, in order.
+    public List<String> keys(String bucket) {
+        var keys = new ArrayList<String>();
+        ListObjectsV2Response page = null;
+        do {
+            var token = page == null ? null : page.nextContinuationToken();
+            page = store.list(ListObjectsV2Request.builder()
+                    .bucket(bucket)
+                    .continuationToken(token)
+                    .build());
+            page.contents().stream().map(S3Object::key).forEach(keys::add);
+        } while (page.isTruncated());
+        return keys;
+    }
+
+    /// The texts of the objects below a prefix, by what follows it.
+    public Map<String, String> texts(String bucket, String prefix) {
+        var texts = new TreeMap<String, String>();
+        keys(bucket).stream()
+                .filter(key -> key.startsWith(prefix))
+                .forEach(key -> texts.put(key.substring(prefix.length()), text(bucket, key)));
+        return texts;
+    }
+
+    /// The keys of the uploads in parts that have neither been completed nor aborted.
+    public List<String> unfinishedUploads(String bucket) {
+        return store.listMultipartUploads(bucket).stream()
+                .map(MultipartUpload::key)
+                .toList();
+    }
+
+    @Override
+    public void close() throws Exception {
+        proxy.stop();
+        store.close();
+    }
 }

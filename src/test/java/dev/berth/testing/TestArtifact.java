@@ -12,63 +12,62 @@ import java.util.regex.Pattern;
 /// `trace/fixtures.py` makes.
 public final class TestArtifact {
 
-  public static final Path TORCHSCRIPT = Path.of("src/test/resources/torchscript").toAbsolutePath();
+    public static final Path TORCHSCRIPT =
+            Path.of("src/test/resources/torchscript").toAbsolutePath();
 
-  /// The library of the operators that the files named `neuron-…` use, as Neuron's own use those of
-  /// libtorchneuron.so.
-  public static final Path OPERATORS =
-      Path.of("src/test/resources/native/linux-x86_64/libtestops.so").toAbsolutePath();
+    /// The library of the operators that the files named `neuron-…` use, as Neuron's own use those of
+    /// libtorchneuron.so.
+    public static final Path OPERATORS =
+            Path.of("src/test/resources/native/linux-x86_64/libtestops.so").toAbsolutePath();
 
-  private static final ObjectMapper JSON = new ObjectMapper();
-  private static final Pattern SHAPE = Pattern.compile("(\\d+)x(\\d+)\\.pt");
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Pattern SHAPE = Pattern.compile("(\\d+)x(\\d+)\\.pt");
 
-  private TestArtifact() {}
+    private TestArtifact() {}
 
-  /// An artifact that takes any shape.
-  public static Path dynamic(Path directory, String file) throws IOException {
-    return write(directory, model -> addFile(directory, model, file));
-  }
-
-  /// An artifact of compiled shapes, which the files have in their names: `waves-4x128.pt` takes 4
-  /// rows of 128 tokens.
-  public static Path compiled(Path directory, String target, String... files) throws IOException {
-    return write(
-        directory,
-        model -> {
-          model.put("shapes", "compiled").put("target", target);
-          for (var file : files) {
-            var shape = SHAPE.matcher(file);
-            if (!shape.find()) {
-              throw new IllegalArgumentException(file);
-            }
-            addFile(directory, model, file)
-                .put("batch", Integer.parseInt(shape.group(1)))
-                .put("sequence", Integer.parseInt(shape.group(2)));
-          }
-        });
-  }
-
-  private static Path write(Path directory, Consumer<ObjectNode> change) throws IOException {
-    copy(directory, TestServer.SAMPLE_ARTIFACT.resolve("tokenizer.json"));
-    var model =
-        (ObjectNode) JSON.readTree(TestServer.SAMPLE_ARTIFACT.resolve("model.json").toFile());
-    model.withArray("files").removeAll();
-    change.accept(model);
-    JSON.writeValue(directory.resolve("model.json").toFile(), model);
-    return directory;
-  }
-
-  private static ObjectNode addFile(Path directory, ObjectNode model, String file) {
-    try {
-      copy(directory, TORCHSCRIPT.resolve(file));
-    } catch (IOException e) {
-      throw new IllegalStateException(e);
+    /// An artifact that takes any shape.
+    public static Path dynamic(Path directory, String file) throws IOException {
+        return write(directory, model -> addFile(directory, model, file));
     }
-    return model.withArray("files").addObject().put("path", file);
-  }
 
-  /// Not a symbolic link, because containers see the directory alone.
-  private static void copy(Path directory, Path file) throws IOException {
-    Files.copy(file, directory.resolve(file.getFileName()));
-  }
+    /// An artifact of compiled shapes, which the files have in their names: `waves-4x128.pt` takes 4
+    /// rows of 128 tokens.
+    public static Path compiled(Path directory, String target, String... files) throws IOException {
+        return write(directory, model -> {
+            model.put("shapes", "compiled").put("target", target);
+            for (var file : files) {
+                var shape = SHAPE.matcher(file);
+                if (!shape.find()) {
+                    throw new IllegalArgumentException(file);
+                }
+                addFile(directory, model, file)
+                        .put("batch", Integer.parseInt(shape.group(1)))
+                        .put("sequence", Integer.parseInt(shape.group(2)));
+            }
+        });
+    }
+
+    private static Path write(Path directory, Consumer<ObjectNode> change) throws IOException {
+        copy(directory, TestServer.SAMPLE_ARTIFACT.resolve("tokenizer.json"));
+        var model = (ObjectNode)
+                JSON.readTree(TestServer.SAMPLE_ARTIFACT.resolve("model.json").toFile());
+        model.withArray("files").removeAll();
+        change.accept(model);
+        JSON.writeValue(directory.resolve("model.json").toFile(), model);
+        return directory;
+    }
+
+    private static ObjectNode addFile(Path directory, ObjectNode model, String file) {
+        try {
+            copy(directory, TORCHSCRIPT.resolve(file));
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+        return model.withArray("files").addObject().put("path", file);
+    }
+
+    /// Not a symbolic link, because containers see the directory alone.
+    private static void copy(Path directory, Path file) throws IOException {
+        Files.copy(file, directory.resolve(file.getFileName()));
+    }
 }

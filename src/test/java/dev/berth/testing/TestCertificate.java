@@ -15,94 +15,94 @@ import javax.net.ssl.TrustManagerFactory;
 /// @param key in PKCS #8
 public record TestCertificate(X509Certificate certificate, byte[] key) {
 
-  private static final char[] PASSWORD = "password".toCharArray();
+    private static final char[] PASSWORD = "password".toCharArray();
 
-  /// @param algorithm `RSA`, `EC` or `Ed25519`
-  /// @param directory where a file is left
-  public static TestCertificate of(String algorithm, Path directory) throws Exception {
-    var file = Files.createTempFile(directory, "made", ".p12");
-    Files.delete(file);
-    var keytool =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
-                "-genkeypair",
-                "-keyalg",
-                algorithm,
-                "-alias",
-                "made",
-                "-dname",
-                "CN=localhost",
-                "-ext",
-                "san=dns:localhost,ip:127.0.0.1",
-                "-keystore",
-                file.toString(),
-                "-storetype",
-                "PKCS12",
-                "-storepass",
-                new String(PASSWORD))
-            .redirectErrorStream(true)
-            .start();
-    var said = new String(keytool.getInputStream().readAllBytes());
-    if (keytool.waitFor() != 0) {
-      throw new IllegalStateException(said);
+    /// @param algorithm `RSA`, `EC` or `Ed25519`
+    /// @param directory where a file is left
+    public static TestCertificate of(String algorithm, Path directory) throws Exception {
+        var file = Files.createTempFile(directory, "made", ".p12");
+        Files.delete(file);
+        var keytool = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "keytool")
+                                .toString(),
+                        "-genkeypair",
+                        "-keyalg",
+                        algorithm,
+                        "-alias",
+                        "made",
+                        "-dname",
+                        "CN=localhost",
+                        "-ext",
+                        "san=dns:localhost,ip:127.0.0.1",
+                        "-keystore",
+                        file.toString(),
+                        "-storetype",
+                        "PKCS12",
+                        "-storepass",
+                        new String(PASSWORD))
+                .redirectErrorStream(true)
+                .start();
+        var said = new String(keytool.getInputStream().readAllBytes());
+        if (keytool.waitFor() != 0) {
+            throw new IllegalStateException(said);
+        }
+        var store = KeyStore.getInstance("PKCS12");
+        store.load(new ByteArrayInputStream(Files.readAllBytes(file)), PASSWORD);
+        return new TestCertificate(
+                (X509Certificate) store.getCertificate("made"),
+                store.getKey("made", PASSWORD).getEncoded());
     }
-    var store = KeyStore.getInstance("PKCS12");
-    store.load(new ByteArrayInputStream(Files.readAllBytes(file)), PASSWORD);
-    return new TestCertificate(
-        (X509Certificate) store.getCertificate("made"),
-        store.getKey("made", PASSWORD).getEncoded());
-  }
 
-  public String pem() throws Exception {
-    return pem("CERTIFICATE", certificate.getEncoded());
-  }
-
-  public String keyPem() {
-    return pem("PRIVATE KEY", key);
-  }
-
-  /// The key as OpenSSL writes it without the algorithm in front: what is in the last field but one
-  /// level of PKCS #8.
-  public String traditionalKeyPem() {
-    var der = ByteBuffer.wrap(key);
-    length(der);
-    // The version, then the algorithm.
-    der.position(der.position() + 3);
-    int algorithm = length(der);
-    der.position(der.position() + algorithm);
-    var inner = new byte[length(der)];
-    der.get(inner);
-    return pem(certificate.getPublicKey().getAlgorithm() + " PRIVATE KEY", inner);
-  }
-
-  private static int length(ByteBuffer der) {
-    der.get();
-    int first = der.get() & 0xff;
-    int length = first & 0x7f;
-    if (first > 0x7f) {
-      int bytes = length;
-      length = 0;
-      for (int i = 0; i < bytes; i++) {
-        length = length << 8 | (der.get() & 0xff);
-      }
+    public String pem() throws Exception {
+        return pem("CERTIFICATE", certificate.getEncoded());
     }
-    return length;
-  }
 
-  private static String pem(String type, byte[] der) {
-    return "-----BEGIN %1$s-----\n%2$s\n-----END %1$s-----\n"
-        .formatted(type, Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(der));
-  }
+    public String keyPem() {
+        return pem("PRIVATE KEY", key);
+    }
 
-  /// What trusts this certificate alone.
-  public SSLContext trusted() throws Exception {
-    var store = KeyStore.getInstance("PKCS12");
-    store.load(null, null);
-    store.setCertificateEntry("it", certificate);
-    var trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-    trust.init(store);
-    var context = SSLContext.getInstance("TLS");
-    context.init(null, trust.getTrustManagers(), null);
-    return context;
-  }
+    /// The key as OpenSSL writes it without the algorithm in front: what is in the last field but one
+    /// level of PKCS #8.
+    public String traditionalKeyPem() {
+        var der = ByteBuffer.wrap(key);
+        length(der);
+        // The version, then the algorithm.
+        der.position(der.position() + 3);
+        int algorithm = length(der);
+        der.position(der.position() + algorithm);
+        var inner = new byte[length(der)];
+        der.get(inner);
+        return pem(certificate.getPublicKey().getAlgorithm() + " PRIVATE KEY", inner);
+    }
+
+    private static int length(ByteBuffer der) {
+        der.get();
+        int first = der.get() & 0xff;
+        int length = first & 0x7f;
+        if (first > 0x7f) {
+            int bytes = length;
+            length = 0;
+            for (int i = 0; i < bytes; i++) {
+                length = length << 8 | (der.get() & 0xff);
+            }
+        }
+        return length;
+    }
+
+    private static String pem(String type, byte[] der) {
+        return "-----BEGIN %1$s-----\n%2$s\n-----END %1$s-----\n"
+                .formatted(type, Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(der));
+    }
+
+    /// What trusts this certificate alone.
+    public SSLContext trusted() throws Exception {
+        var store = KeyStore.getInstance("PKCS12");
+        store.load(null, null);
+        store.setCertificateEntry("it", certificate);
+        var trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        trust.init(store);
+        var context = SSLContext.getInstance("TLS");
+        context.init(null, trust.getTrustManagers(), null);
+        return context;
+    }
 }

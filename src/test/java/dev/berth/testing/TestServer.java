@@ -36,229 +36,221 @@ import software.amazon.awssdk.services.sagemakerruntime.SageMakerRuntimeClient;
 /// users do it, with a real HTTP client to talk to it.
 public final class TestServer implements AutoCloseable {
 
-  public static final Path SAMPLE_ARTIFACT = Path.of("model-artifact").toAbsolutePath();
+    public static final Path SAMPLE_ARTIFACT = Path.of("model-artifact").toAbsolutePath();
 
-  private final Server server;
-  private final HttpClient client =
-      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    private final Server server;
+    private final HttpClient client =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
-  private TestServer(Server server) {
-    this.server = server;
-  }
+    private TestServer(Server server) {
+        this.server = server;
+    }
 
-  /// A server with the sample model.
-  public static Builder sample() {
-    return new Builder(null);
-  }
+    /// A server with the sample model.
+    public static Builder sample() {
+        return new Builder(null);
+    }
 
-  /// A server of a multi-model endpoint, without a model.
-  public static Builder ofModels() {
-    return new Builder(null).set("SAGEMAKER_MULTI_MODEL", "true").set("BERTH_MODEL_DIR", "");
-  }
+    /// A server of a multi-model endpoint, without a model.
+    public static Builder ofModels() {
+        return new Builder(null).set("SAGEMAKER_MULTI_MODEL", "true").set("BERTH_MODEL_DIR", "");
+    }
 
-  /// A server of all artifacts of a directory.
-  public static Builder ofDirectory(Path directory) {
-    return new Builder(null).set("BERTH_MODELS", directory.toString()).set("BERTH_MODEL_DIR", "");
-  }
+    /// A server of all artifacts of a directory.
+    public static Builder ofDirectory(Path directory) {
+        return new Builder(null).set("BERTH_MODELS", directory.toString()).set("BERTH_MODEL_DIR", "");
+    }
 
-  /// A server with another model artifact.
-  public static Builder artifact(Path directory) {
-    return new Builder(null).set("BERTH_MODEL_DIR", directory.toString());
-  }
+    /// A server with another model artifact.
+    public static Builder artifact(Path directory) {
+        return new Builder(null).set("BERTH_MODEL_DIR", directory.toString());
+    }
 
-  /// A server with hooks of the test's own.
-  public static Builder with(InferenceHandler<?, ?, ?> handler) {
-    return new Builder(handler);
-  }
+    /// A server with hooks of the test's own.
+    public static Builder with(InferenceHandler<?, ?, ?> handler) {
+        return new Builder(handler);
+    }
 
-  /// What to start.
-  public static final class Builder {
-    private final InferenceHandler<?, ?, ?> handler;
-    private final Map<String, String> environment =
-        new HashMap<>(
-            Map.of(
+    /// What to start.
+    public static final class Builder {
+        private final InferenceHandler<?, ?, ?> handler;
+        private final Map<String, String> environment = new HashMap<>(Map.of(
                 "SAGEMAKER_BIND_TO_PORT", "0",
                 "BERTH_HOST", "127.0.0.1",
                 "INSTANCE_TYPE", "cpu",
                 // As long as a test waits, so that a request that hangs ends with it.
                 "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS",
-                    String.valueOf(Patience.limit().toSeconds()),
+                        String.valueOf(Patience.limit().toSeconds()),
                 "BERTH_MODEL_DIR", SAMPLE_ARTIFACT.toString()));
 
-    private Builder(InferenceHandler<?, ?, ?> handler) {
-      this.handler = handler;
+        private Builder(InferenceHandler<?, ?, ?> handler) {
+            this.handler = handler;
+        }
+
+        public Builder set(String variable, String value) {
+            environment.put(variable, value);
+            return this;
+        }
+
+        /// Starts and waits until the model can serve.
+        public TestServer start() throws Exception {
+            var server = startWithoutWaiting();
+            server.server.awaitReady();
+            return server;
+        }
+
+        public TestServer startWithoutWaiting() {
+            var config = Configuration.read(environment, Map.of(), Path.of(".")).config();
+            return new TestServer(handler == null ? Server.start(config) : Server.start(config, handler));
+        }
     }
 
-    public Builder set(String variable, String value) {
-      environment.put(variable, value);
-      return this;
+    public Server server() {
+        return server;
     }
 
-    /// Starts and waits until the model can serve.
-    public TestServer start() throws Exception {
-      var server = startWithoutWaiting();
-      server.server.awaitReady();
-      return server;
+    public HttpClient client() {
+        return client;
     }
 
-    public TestServer startWithoutWaiting() {
-      var config = Configuration.read(environment, Map.of(), Path.of(".")).config();
-      return new TestServer(handler == null ? Server.start(config) : Server.start(config, handler));
+    public int port() {
+        return server.port();
     }
-  }
 
-  public Server server() {
-    return server;
-  }
-
-  public HttpClient client() {
-    return client;
-  }
-
-  public int port() {
-    return server.port();
-  }
-
-  public URI uri(String path) {
-    return URI.create("http://127.0.0.1:%d%s".formatted(port(), path));
-  }
-
-  public HttpResponse<String> get(String path) throws IOException, InterruptedException {
-    return send(HttpRequest.newBuilder(uri(path)).build());
-  }
-
-  /// Posts to `/invocations`.
-  ///
-  /// @param headers name, value, name, value, …
-  public HttpResponse<String> invoke(String body, String... headers)
-      throws IOException, InterruptedException {
-    return invoke(BodyPublishers.ofString(body), headers);
-  }
-
-  public HttpResponse<String> invoke(BodyPublisher body, String... headers)
-      throws IOException, InterruptedException {
-    return send(request(body, headers));
-  }
-
-  public CompletableFuture<HttpResponse<String>> invokeAsync(String body, String... headers) {
-    return sendAsync(request(BodyPublishers.ofString(body), headers));
-  }
-
-  /// Posts to `/models`.
-  public HttpResponse<String> load(String name, Path directory)
-      throws IOException, InterruptedException {
-    return loadAsync(name, directory).join();
-  }
-
-  public CompletableFuture<HttpResponse<String>> loadAsync(String name, Path directory) {
-    var body = Json.write(Map.of("model_name", name, "url", directory.toString()));
-    var request =
-        HttpRequest.newBuilder(uri("/models"))
-            .header("Content-Type", "application/json")
-            .POST(BodyPublishers.ofString(body));
-    return sendAsync(request.build());
-  }
-
-  /// Asks a model that was loaded.
-  public HttpResponse<String> ask(String name, String body, String... headers) {
-    return askAsync(name, body, headers).join();
-  }
-
-  public CompletableFuture<HttpResponse<String>> askAsync(
-      String name, String body, String... headers) {
-    var request =
-        request(
-            "/models/%s/invoke".formatted(encoded(name)), BodyPublishers.ofString(body), headers);
-    return sendAsync(request);
-  }
-
-  public HttpResponse<String> describe(String name) throws IOException, InterruptedException {
-    return get("/models/" + encoded(name));
-  }
-
-  public HttpResponse<String> unload(String name) {
-    return unloadAsync(name).join();
-  }
-
-  public CompletableFuture<HttpResponse<String>> unloadAsync(String name) {
-    var request = HttpRequest.newBuilder(uri("/models/" + encoded(name))).DELETE().build();
-    return sendAsync(request);
-  }
-
-  private static String encoded(String name) {
-    return URLEncoder.encode(name, StandardCharsets.UTF_8).replace("+", "%20");
-  }
-
-  public HttpResponse<String> send(HttpRequest request) throws IOException, InterruptedException {
-    return send(request, BodyHandlers.ofString());
-  }
-
-  public <T> HttpResponse<T> send(HttpRequest request, BodyHandler<T> handler)
-      throws IOException, InterruptedException {
-    return client.send(limited(request), handler);
-  }
-
-  /// The body too: a request's own timeout ends with the head of the answer.
-  private CompletableFuture<HttpResponse<String>> sendAsync(HttpRequest request) {
-    return client
-        .sendAsync(limited(request), BodyHandlers.ofString())
-        .orTimeout(Patience.limit().toSeconds(), TimeUnit.SECONDS);
-  }
-
-  /// A test that gets no answer fails.
-  private static HttpRequest limited(HttpRequest request) {
-    return request.timeout().isPresent()
-        ? request
-        : HttpRequest.newBuilder(request, (_, _) -> true).timeout(Patience.limit()).build();
-  }
-
-  /// AWS's SDK for endpoints of SageMaker. It does not try again what is throttled.
-  public SageMakerRuntimeClient runtimeClient() {
-    return SageMakerRuntimeClient.builder()
-        .endpointOverride(uri("/"))
-        .region(Region.US_EAST_1)
-        .credentialsProvider(
-            StaticCredentialsProvider.create(AwsBasicCredentials.create("none", "none")))
-        .overrideConfiguration(how -> how.retryStrategy(retries -> retries.maxAttempts(1)))
-        .httpClientBuilder(Apache5HttpClient.builder())
-        .build();
-  }
-
-  /// Sends one request after another until so many hooks hang. On a busy machine the time of one
-  /// may run out before its hook begins.
-  ///
-  /// @param hanging how many hang
-  public static List<CompletableFuture<HttpResponse<String>>> hang(
-      int hooks, IntSupplier hanging, Supplier<CompletableFuture<HttpResponse<String>>> request) {
-    var answers = new ArrayList<CompletableFuture<HttpResponse<String>>>();
-    while (hanging.getAsInt() < hooks) {
-      int before = hanging.getAsInt();
-      var answer = request.get();
-      answers.add(answer);
-      await().until(() -> hanging.getAsInt() > before || answer.isDone());
+    public URI uri(String path) {
+        return URI.create("http://127.0.0.1:%d%s".formatted(port(), path));
     }
-    return answers;
-  }
 
-  /// Ends the test: requests that wait for an answer get none, and no hook waits for the test.
-  /// `server().close()` stops it as a signal does.
-  @Override
-  public void close() throws Exception {
-    Gate.openAll();
-    HookProbe.end();
-    client.shutdownNow();
-    server.close();
-  }
-
-  private HttpRequest request(BodyPublisher body, String... headers) {
-    return request("/invocations", body, headers);
-  }
-
-  private HttpRequest request(String path, BodyPublisher body, String... headers) {
-    var request = HttpRequest.newBuilder(uri(path)).POST(body);
-    if (headers.length > 0) {
-      request.headers(headers);
+    public HttpResponse<String> get(String path) throws IOException, InterruptedException {
+        return send(HttpRequest.newBuilder(uri(path)).build());
     }
-    return request.build();
-  }
+
+    /// Posts to `/invocations`.
+    ///
+    /// @param headers name, value, name, value, …
+    public HttpResponse<String> invoke(String body, String... headers) throws IOException, InterruptedException {
+        return invoke(BodyPublishers.ofString(body), headers);
+    }
+
+    public HttpResponse<String> invoke(BodyPublisher body, String... headers) throws IOException, InterruptedException {
+        return send(request(body, headers));
+    }
+
+    public CompletableFuture<HttpResponse<String>> invokeAsync(String body, String... headers) {
+        return sendAsync(request(BodyPublishers.ofString(body), headers));
+    }
+
+    /// Posts to `/models`.
+    public HttpResponse<String> load(String name, Path directory) throws IOException, InterruptedException {
+        return loadAsync(name, directory).join();
+    }
+
+    public CompletableFuture<HttpResponse<String>> loadAsync(String name, Path directory) {
+        var body = Json.write(Map.of("model_name", name, "url", directory.toString()));
+        var request = HttpRequest.newBuilder(uri("/models"))
+                .header("Content-Type", "application/json")
+                .POST(BodyPublishers.ofString(body));
+        return sendAsync(request.build());
+    }
+
+    /// Asks a model that was loaded.
+    public HttpResponse<String> ask(String name, String body, String... headers) {
+        return askAsync(name, body, headers).join();
+    }
+
+    public CompletableFuture<HttpResponse<String>> askAsync(String name, String body, String... headers) {
+        var request = request("/models/%s/invoke".formatted(encoded(name)), BodyPublishers.ofString(body), headers);
+        return sendAsync(request);
+    }
+
+    public HttpResponse<String> describe(String name) throws IOException, InterruptedException {
+        return get("/models/" + encoded(name));
+    }
+
+    public HttpResponse<String> unload(String name) {
+        return unloadAsync(name).join();
+    }
+
+    public CompletableFuture<HttpResponse<String>> unloadAsync(String name) {
+        var request =
+                HttpRequest.newBuilder(uri("/models/" + encoded(name))).DELETE().build();
+        return sendAsync(request);
+    }
+
+    private static String encoded(String name) {
+        return URLEncoder.encode(name, StandardCharsets.UTF_8).replace("+", "%20");
+    }
+
+    public HttpResponse<String> send(HttpRequest request) throws IOException, InterruptedException {
+        return send(request, BodyHandlers.ofString());
+    }
+
+    public <T> HttpResponse<T> send(HttpRequest request, BodyHandler<T> handler)
+            throws IOException, InterruptedException {
+        return client.send(limited(request), handler);
+    }
+
+    /// The body too: a request's own timeout ends with the head of the answer.
+    private CompletableFuture<HttpResponse<String>> sendAsync(HttpRequest request) {
+        return client.sendAsync(limited(request), BodyHandlers.ofString())
+                .orTimeout(Patience.limit().toSeconds(), TimeUnit.SECONDS);
+    }
+
+    /// A test that gets no answer fails.
+    private static HttpRequest limited(HttpRequest request) {
+        return request.timeout().isPresent()
+                ? request
+                : HttpRequest.newBuilder(request, (_, _) -> true)
+                        .timeout(Patience.limit())
+                        .build();
+    }
+
+    /// AWS's SDK for endpoints of SageMaker. It does not try again what is throttled.
+    public SageMakerRuntimeClient runtimeClient() {
+        return SageMakerRuntimeClient.builder()
+                .endpointOverride(uri("/"))
+                .region(Region.US_EAST_1)
+                .credentialsProvider(StaticCredentialsProvider.create(AwsBasicCredentials.create("none", "none")))
+                .overrideConfiguration(how -> how.retryStrategy(retries -> retries.maxAttempts(1)))
+                .httpClientBuilder(Apache5HttpClient.builder())
+                .build();
+    }
+
+    /// Sends one request after another until so many hooks hang. On a busy machine the time of one
+    /// may run out before its hook begins.
+    ///
+    /// @param hanging how many hang
+    public static List<CompletableFuture<HttpResponse<String>>> hang(
+            int hooks, IntSupplier hanging, Supplier<CompletableFuture<HttpResponse<String>>> request) {
+        var answers = new ArrayList<CompletableFuture<HttpResponse<String>>>();
+        while (hanging.getAsInt() < hooks) {
+            int before = hanging.getAsInt();
+            var answer = request.get();
+            answers.add(answer);
+            await().until(() -> hanging.getAsInt() > before || answer.isDone());
+        }
+        return answers;
+    }
+
+    /// Ends the test: requests that wait for an answer get none, and no hook waits for the test.
+    /// `server().close()` stops it as a signal does.
+    @Override
+    public void close() throws Exception {
+        Gate.openAll();
+        HookProbe.end();
+        client.shutdownNow();
+        server.close();
+    }
+
+    private HttpRequest request(BodyPublisher body, String... headers) {
+        return request("/invocations", body, headers);
+    }
+
+    private HttpRequest request(String path, BodyPublisher body, String... headers) {
+        var request = HttpRequest.newBuilder(uri(path)).POST(body);
+        if (headers.length > 0) {
+            request.headers(headers);
+        }
+        return request.build();
+    }
 }

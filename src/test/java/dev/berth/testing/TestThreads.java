@@ -8,22 +8,22 @@ import java.util.concurrent.TimeUnit;
 /// them; [#close] waits for nothing.
 public final class TestThreads extends ThreadPoolExecutor {
 
-  public TestThreads() {
-    super(
-        0,
-        Integer.MAX_VALUE,
-        0,
-        TimeUnit.SECONDS,
-        new SynchronousQueue<>(),
-        Thread.ofVirtual().factory());
-  }
+    public TestThreads() {
+        super(
+                0,
+                Integer.MAX_VALUE,
+                0,
+                TimeUnit.SECONDS,
+                new SynchronousQueue<>(),
+                Thread.ofVirtual().factory());
+    }
 
-  /// Opens all gates and interrupts what runs. Where an assertion has failed, that may wait for the
-  /// test.
-  @Override
-  public void close() {
-    Gate.openAll();
-    shutdownNow();
-    super.close();
-  }
+    /// Opens all gates and interrupts what runs. Where an assertion has failed, that may wait for the
+    /// test.
+    @Override
+    public void close() {
+        Gate.openAll();
+        shutdownNow();
+        super.close();
+    }
 }

@@ -12,27 +12,26 @@ import java.util.List;
 /// upper case. Tests override the hook that they are about.
 public class TextHandler implements InferenceHandler<Object, String, String> {
 
-  @Override
-  public Object modelFn(ModelContext context) throws Exception {
-    return this;
-  }
+    @Override
+    public Object modelFn(ModelContext context) throws Exception {
+        return this;
+    }
 
-  @Override
-  public List<String> inputFn(InvocationRequest request) throws IOException {
-    return request.text().lines().toList();
-  }
+    @Override
+    public List<String> inputFn(InvocationRequest request) throws IOException {
+        return request.text().lines().toList();
+    }
 
-  @Override
-  public List<String> predictFn(List<String> records, Object model) throws Exception {
-    return records.stream().map(String::toUpperCase).toList();
-  }
+    @Override
+    public List<String> predictFn(List<String> records, Object model) throws Exception {
+        return records.stream().map(String::toUpperCase).toList();
+    }
 
-  @Override
-  public InvocationResponse outputFn(List<String> predictions, InvocationRequest request)
-      throws IOException {
-    return InvocationResponse.of(String.join("\n", predictions), request.accept());
-  }
+    @Override
+    public InvocationResponse outputFn(List<String> predictions, InvocationRequest request) throws IOException {
+        return InvocationResponse.of(String.join("\n", predictions), request.accept());
+    }
 
-  /// The type of plain lines, for requests that name one.
-  public static final String TEXT = MediaType.TEXT.toString();
+    /// The type of plain lines, for requests that name one.
+    public static final String TEXT = MediaType.TEXT.toString();
 }

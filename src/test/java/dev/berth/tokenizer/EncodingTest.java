@@ -26,253 +26,251 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// Rows as Python's tokenizers makes them. `trace/tokenizer_fixtures.py` makes the files.
 class EncodingTest {
 
-  private static final Path FILES = Path.of("src/test/resources/tokenizers");
-  private static final Path BERT = Path.of("model-artifact");
-  private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Path FILES = Path.of("src/test/resources/tokenizers");
+    private static final Path BERT = Path.of("model-artifact");
+    private static final ObjectMapper JSON = new ObjectMapper();
 
-  @TempDir private Path directory;
+    @TempDir
+    private Path directory;
 
-  @ParameterizedTest
-  @ValueSource(strings = {"bert", "byte-level-bpe", "unigram"})
-  void aTextHasTheRowOfPython(String name) throws IOException {
-    try (var tokenizer = load(name)) {
-      for (var expected : expected(name).path("single")) {
-        var text = expected.path("text").asText();
-        assertRow(tokenizer.encode(text, Truncation.NONE), expected.path("expected"), text);
-      }
-    }
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"bert", "byte-level-bpe", "unigram"})
-  void aPairHasTheRowOfPython(String name) throws IOException {
-    try (var tokenizer = load(name)) {
-      for (var expected : expected(name).path("pairs")) {
-        var row =
-            tokenizer.encode(
-                expected.path("text").asText(), expected.path("pair").asText(), Truncation.NONE);
-        assertRow(row, expected.path("expected"), expected.path("text").asText());
-      }
-    }
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"bert", "byte-level-bpe", "unigram"})
-  void rowsAreCutAsInPython(String name) throws IOException {
-    try (var tokenizer = load(name)) {
-      for (var expected : expected(name).path("truncated")) {
-        var truncation =
-            new Truncation(
-                expected.path("length").intValue(),
-                Strategy.valueOf(expected.path("strategy").asText().toUpperCase(Locale.ROOT)),
-                Side.valueOf(expected.path("side").asText().toUpperCase(Locale.ROOT)));
-        var text = expected.path("text").asText();
-        var pair = expected.path("pair").asText();
-        if (expected.path("expected").isNull()) {
-          assertThatThrownBy(() -> tokenizer.encode(text, pair, truncation))
-              .isInstanceOf(BadInputException.class)
-              .hasMessageContaining("which alone may be cut");
-        } else {
-          assertRow(
-              tokenizer.encode(text, pair, truncation),
-              expected.path("expected"),
-              expected.toString());
+    @ParameterizedTest
+    @ValueSource(strings = {"bert", "byte-level-bpe", "unigram"})
+    void aTextHasTheRowOfPython(String name) throws IOException {
+        try (var tokenizer = load(name)) {
+            for (var expected : expected(name).path("single")) {
+                var text = expected.path("text").asText();
+                assertRow(tokenizer.encode(text, Truncation.NONE), expected.path("expected"), text);
+            }
         }
-      }
     }
-  }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"bert", "byte-level-bpe", "unigram"})
-  void aBatchIsPaddedAsInPython(String name) throws IOException {
-    try (var tokenizer = load(name)) {
-      var batch = expected(name).path("batch");
-      var texts =
-          StreamSupport.stream(batch.path("texts").spliterator(), false)
-              .map(JsonNode::asText)
-              .toList();
-      var rows = tokenizer.encodeBatch(texts).rows();
-      for (int i = 0; i < texts.size(); i++) {
-        assertRow(rows.get(i), batch.path("expected").path(i), texts.get(i));
-      }
+    @ParameterizedTest
+    @ValueSource(strings = {"bert", "byte-level-bpe", "unigram"})
+    void aPairHasTheRowOfPython(String name) throws IOException {
+        try (var tokenizer = load(name)) {
+            for (var expected : expected(name).path("pairs")) {
+                var row = tokenizer.encode(
+                        expected.path("text").asText(), expected.path("pair").asText(), Truncation.NONE);
+                assertRow(row, expected.path("expected"), expected.path("text").asText());
+            }
+        }
     }
-  }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"bert", "byte-level-bpe", "unigram"})
-  void idsAreTheTextOfPython(String name) throws IOException {
-    try (var tokenizer = load(name)) {
-      for (var expected : expected(name).path("decoded")) {
-        var ids = longs(expected.path("ids"));
-        assertThat(tokenizer.decode(ids, false)).isEqualTo(expected.path("text").asText());
-        assertThat(tokenizer.decode(ids, true)).isEqualTo(expected.path("plain").asText());
-      }
+    @ParameterizedTest
+    @ValueSource(strings = {"bert", "byte-level-bpe", "unigram"})
+    void rowsAreCutAsInPython(String name) throws IOException {
+        try (var tokenizer = load(name)) {
+            for (var expected : expected(name).path("truncated")) {
+                var truncation = new Truncation(
+                        expected.path("length").intValue(),
+                        Strategy.valueOf(expected.path("strategy").asText().toUpperCase(Locale.ROOT)),
+                        Side.valueOf(expected.path("side").asText().toUpperCase(Locale.ROOT)));
+                var text = expected.path("text").asText();
+                var pair = expected.path("pair").asText();
+                if (expected.path("expected").isNull()) {
+                    assertThatThrownBy(() -> tokenizer.encode(text, pair, truncation))
+                            .isInstanceOf(BadInputException.class)
+                            .hasMessageContaining("which alone may be cut");
+                } else {
+                    assertRow(tokenizer.encode(text, pair, truncation), expected.path("expected"), expected.toString());
+                }
+            }
+        }
     }
-  }
 
-  @Test
-  void theTensorsOfABatchHaveARowForEachText() throws IOException {
-    try (var tokenizer = load("bert")) {
-      var batch = tokenizer.encodeBatch(List.of("Who came?", "Bob"));
-      assertThat(batch.ids())
-          .isEqualTo(
-              Tensor.of(new long[] {101, 2040, 2234, 1029, 102, 101, 3960, 102, 0, 0}, 2, 5));
-      assertThat(batch.attentionMask())
-          .isEqualTo(Tensor.of(new long[] {1, 1, 1, 1, 1, 1, 1, 1, 0, 0}, 2, 5));
-      assertThat(batch.typeIds()).isEqualTo(Tensor.of(new long[10], 2, 5));
+    @ParameterizedTest
+    @ValueSource(strings = {"bert", "byte-level-bpe", "unigram"})
+    void aBatchIsPaddedAsInPython(String name) throws IOException {
+        try (var tokenizer = load(name)) {
+            var batch = expected(name).path("batch");
+            var texts = StreamSupport.stream(batch.path("texts").spliterator(), false)
+                    .map(JsonNode::asText)
+                    .toList();
+            var rows = tokenizer.encodeBatch(texts).rows();
+            for (int i = 0; i < texts.size(); i++) {
+                assertRow(rows.get(i), batch.path("expected").path(i), texts.get(i));
+            }
+        }
     }
-  }
 
-  @Test
-  void aRowIsCutToWhatTheModelTakes() throws IOException {
-    var longText = "word ".repeat(1000);
-    Files.copy(BERT.resolve("tokenizer.json"), directory.resolve("tokenizer.json"));
-    assertLongest(longText, 1002);
-    Files.writeString(
-        directory.resolve("tokenizer_config.json"),
-        "{\"model_max_length\": 512, \"pad_token\": \"[PAD]\"}");
-    assertLongest(longText, 512);
-    Files.writeString(
-        directory.resolve("model.json"), "{\"format\": 1, \"maxSequenceLength\": 128}");
-    assertLongest(longText, 128);
-    try (var tokenizer = Tokenizer.load(directory)) {
-      assertThat(tokenizer.encode(longText, tokenizer.truncation().to(16)).size()).isEqualTo(16);
-      assertThat(tokenizer.encode(longText, longText).sequences()).containsOnly(-1, 0, 1);
+    @ParameterizedTest
+    @ValueSource(strings = {"bert", "byte-level-bpe", "unigram"})
+    void idsAreTheTextOfPython(String name) throws IOException {
+        try (var tokenizer = load(name)) {
+            for (var expected : expected(name).path("decoded")) {
+                var ids = longs(expected.path("ids"));
+                assertThat(tokenizer.decode(ids, false))
+                        .isEqualTo(expected.path("text").asText());
+                assertThat(tokenizer.decode(ids, true))
+                        .isEqualTo(expected.path("plain").asText());
+            }
+        }
     }
-  }
 
-  private void assertLongest(String text, int tokens) throws IOException {
-    try (var tokenizer = Tokenizer.load(directory)) {
-      assertThat(tokenizer.encode(text).size()).isEqualTo(tokens);
+    @Test
+    void theTensorsOfABatchHaveARowForEachText() throws IOException {
+        try (var tokenizer = load("bert")) {
+            var batch = tokenizer.encodeBatch(List.of("Who came?", "Bob"));
+            assertThat(batch.ids())
+                    .isEqualTo(Tensor.of(new long[] {101, 2040, 2234, 1029, 102, 101, 3960, 102, 0, 0}, 2, 5));
+            assertThat(batch.attentionMask()).isEqualTo(Tensor.of(new long[] {1, 1, 1, 1, 1, 1, 1, 1, 0, 0}, 2, 5));
+            assertThat(batch.typeIds()).isEqualTo(Tensor.of(new long[10], 2, 5));
+        }
     }
-  }
 
-  @Test
-  void aTokenizerWithItsOwnLengthCutsToIt() throws IOException {
-    var json =
-        Files.readString(FILES.resolve("unigram/tokenizer.json"))
-            .replace(
-                "\"truncation\":null",
-                "\"truncation\":{\"direction\":\"Left\",\"max_length\":5,\"strategy\":\"LongestFirst\",\"stride\":0}");
-    Files.writeString(directory.resolve("tokenizer.json"), json);
-    try (var tokenizer = Tokenizer.load(directory)) {
-      assertThat(tokenizer.truncation())
-          .isEqualTo(new Truncation(5, Strategy.LONGEST_FIRST, Side.LEFT));
-      assertThat(tokenizer.encode("The quick brown fox").ends()).endsWith(19, 0).hasSize(5);
+    @Test
+    void aRowIsCutToWhatTheModelTakes() throws IOException {
+        var longText = "word ".repeat(1000);
+        Files.copy(BERT.resolve("tokenizer.json"), directory.resolve("tokenizer.json"));
+        assertLongest(longText, 1002);
+        Files.writeString(
+                directory.resolve("tokenizer_config.json"), "{\"model_max_length\": 512, \"pad_token\": \"[PAD]\"}");
+        assertLongest(longText, 512);
+        Files.writeString(directory.resolve("model.json"), "{\"format\": 1, \"maxSequenceLength\": 128}");
+        assertLongest(longText, 128);
+        try (var tokenizer = Tokenizer.load(directory)) {
+            assertThat(tokenizer.encode(longText, tokenizer.truncation().to(16)).size())
+                    .isEqualTo(16);
+            assertThat(tokenizer.encode(longText, longText).sequences()).containsOnly(-1, 0, 1);
+        }
     }
-  }
 
-  @Test
-  void halfOfASurrogatePairIsAnUnknownCharacter() throws IOException {
-    try (var tokenizer = load("bert")) {
-      assertThat(tokenizer.encode("a \ud83d b").ids())
-          .isEqualTo(tokenizer.encode("a \ufffd b").ids());
+    private void assertLongest(String text, int tokens) throws IOException {
+        try (var tokenizer = Tokenizer.load(directory)) {
+            assertThat(tokenizer.encode(text).size()).isEqualTo(tokens);
+        }
     }
-  }
 
-  @Test
-  void aTokenizerWithoutATokenForPaddingSaysSo() throws IOException {
-    var json = Files.readString(FILES.resolve("unigram/tokenizer.json"));
-    Files.writeString(directory.resolve("tokenizer.json"), json.replace("<pad>", "<fill>"));
-    try (var tokenizer = Tokenizer.load(directory)) {
-      assertThat(tokenizer.encodeBatch(List.of("fox", "fox")).rows()).hasSize(2);
-      assertThatThrownBy(() -> tokenizer.encodeBatch(List.of("fox", "fox fox")))
-          .isInstanceOf(IllegalStateException.class)
-          .hasMessageStartingWith("tokenizer_config.json: pad_token: found nothing");
+    @Test
+    void aTokenizerWithItsOwnLengthCutsToIt() throws IOException {
+        var json = Files.readString(FILES.resolve("unigram/tokenizer.json"))
+                .replace(
+                        "\"truncation\":null",
+                        "\"truncation\":{\"direction\":\"Left\",\"max_length\":5,\"strategy\":\"LongestFirst\",\"stride\":0}");
+        Files.writeString(directory.resolve("tokenizer.json"), json);
+        try (var tokenizer = Tokenizer.load(directory)) {
+            assertThat(tokenizer.truncation()).isEqualTo(new Truncation(5, Strategy.LONGEST_FIRST, Side.LEFT));
+            assertThat(tokenizer.encode("The quick brown fox").ends())
+                    .endsWith(19, 0)
+                    .hasSize(5);
+        }
     }
-    Files.writeString(directory.resolve("special_tokens_map.json"), "{\"pad_token\": \"<fill>\"}");
-    try (var tokenizer = Tokenizer.load(directory)) {
-      assertThat(tokenizer.encodeBatch(List.of("fox", "fox fox")).rows().getFirst().ids())
-          .endsWith(1);
-    }
-    Files.delete(directory.resolve("special_tokens_map.json"));
-    Files.writeString(directory.resolve("tokenizer.json"), json);
-    try (var tokenizer = Tokenizer.load(directory)) {
-      assertThat(tokenizer.encodeBatch(List.of("fox", "fox fox")).rows().getFirst().ids())
-          .endsWith(1);
-    }
-  }
 
-  @Test
-  void spacesBeforeMarksGoWhereTheTokenizerSaysSo() throws IOException {
-    Files.copy(BERT.resolve("tokenizer.json"), directory.resolve("tokenizer.json"));
-    Files.writeString(
-        directory.resolve("tokenizer_config.json"), "{\"clean_up_tokenization_spaces\": true}");
-    try (var tokenizer = Tokenizer.load(directory)) {
-      assertThat(tokenizer.decode(tokenizer.encode("It doesn't matter, they've said!").ids(), true))
-          .isEqualTo("it doesn't matter, they've said!");
+    @Test
+    void halfOfASurrogatePairIsAnUnknownCharacter() throws IOException {
+        try (var tokenizer = load("bert")) {
+            assertThat(tokenizer.encode("a \ud83d b").ids())
+                    .isEqualTo(tokenizer.encode("a \ufffd b").ids());
+        }
     }
-  }
 
-  @Test
-  @Tag("RUN-14")
-  void anUnknownPostProcessorIsNamed() throws IOException {
-    var json = Files.readString(FILES.resolve("byte-level-bpe/tokenizer.json"));
-    Files.writeString(
-        directory.resolve("tokenizer.json"), json.replace("RobertaProcessing", "NoneProcessing"));
-    assertThatThrownBy(() -> Tokenizer.load(directory))
-        .hasMessageContaining(
-            "post_processor.type: found \"NoneProcessing\", expected BertProcessing, ByteLevel");
-  }
+    @Test
+    void aTokenizerWithoutATokenForPaddingSaysSo() throws IOException {
+        var json = Files.readString(FILES.resolve("unigram/tokenizer.json"));
+        Files.writeString(directory.resolve("tokenizer.json"), json.replace("<pad>", "<fill>"));
+        try (var tokenizer = Tokenizer.load(directory)) {
+            assertThat(tokenizer.encodeBatch(List.of("fox", "fox")).rows()).hasSize(2);
+            assertThatThrownBy(() -> tokenizer.encodeBatch(List.of("fox", "fox fox")))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageStartingWith("tokenizer_config.json: pad_token: found nothing");
+        }
+        Files.writeString(directory.resolve("special_tokens_map.json"), "{\"pad_token\": \"<fill>\"}");
+        try (var tokenizer = Tokenizer.load(directory)) {
+            assertThat(tokenizer
+                            .encodeBatch(List.of("fox", "fox fox"))
+                            .rows()
+                            .getFirst()
+                            .ids())
+                    .endsWith(1);
+        }
+        Files.delete(directory.resolve("special_tokens_map.json"));
+        Files.writeString(directory.resolve("tokenizer.json"), json);
+        try (var tokenizer = Tokenizer.load(directory)) {
+            assertThat(tokenizer
+                            .encodeBatch(List.of("fox", "fox fox"))
+                            .rows()
+                            .getFirst()
+                            .ids())
+                    .endsWith(1);
+        }
+    }
 
-  @Test
-  void ofSeveralPostProcessorsOneMayAddSpecialTokens() throws IOException {
-    var none =
-        """
+    @Test
+    void spacesBeforeMarksGoWhereTheTokenizerSaysSo() throws IOException {
+        Files.copy(BERT.resolve("tokenizer.json"), directory.resolve("tokenizer.json"));
+        Files.writeString(directory.resolve("tokenizer_config.json"), "{\"clean_up_tokenization_spaces\": true}");
+        try (var tokenizer = Tokenizer.load(directory)) {
+            assertThat(tokenizer.decode(
+                            tokenizer.encode("It doesn't matter, they've said!").ids(), true))
+                    .isEqualTo("it doesn't matter, they've said!");
+        }
+    }
+
+    @Test
+    @Tag("RUN-14")
+    void anUnknownPostProcessorIsNamed() throws IOException {
+        var json = Files.readString(FILES.resolve("byte-level-bpe/tokenizer.json"));
+        Files.writeString(directory.resolve("tokenizer.json"), json.replace("RobertaProcessing", "NoneProcessing"));
+        assertThatThrownBy(() -> Tokenizer.load(directory))
+                .hasMessageContaining(
+                        "post_processor.type: found \"NoneProcessing\", expected BertProcessing, ByteLevel");
+    }
+
+    @Test
+    void ofSeveralPostProcessorsOneMayAddSpecialTokens() throws IOException {
+        var none = """
         {"type": "TemplateProcessing", "special_tokens": {},
          "single": [{"Sequence": {"id": "A", "type_id": 0}}],
          "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}]}""";
-    var bert =
-        """
+        var bert = """
         {"type": "BertProcessing", "cls": ["[CLS]", 1], "sep": ["[SEP]", 2]}""";
-    var expected = RowTemplate.of(JSON.readTree(bert));
-    assertThat(RowTemplate.of(sequence(none, bert))).isEqualTo(expected);
-    assertThat(RowTemplate.of(sequence(bert, none))).isEqualTo(expected);
-    assertThatThrownBy(() -> RowTemplate.of(sequence(bert, bert)))
-        .hasMessageContaining("found two that add special tokens");
-  }
-
-  private static JsonNode sequence(String one, String other) throws IOException {
-    return JSON.readTree(
-        "{\"type\": \"Sequence\", \"processors\": [%s, %s]}".formatted(one, other));
-  }
-
-  private static Tokenizer load(String name) throws IOException {
-    if (!name.equals("bert")) {
-      return Tokenizer.load(FILES.resolve(name));
+        var expected = RowTemplate.of(JSON.readTree(bert));
+        assertThat(RowTemplate.of(sequence(none, bert))).isEqualTo(expected);
+        assertThat(RowTemplate.of(sequence(bert, none))).isEqualTo(expected);
+        assertThatThrownBy(() -> RowTemplate.of(sequence(bert, bert)))
+                .hasMessageContaining("found two that add special tokens");
     }
-    return Tokenizer.load(BERT);
-  }
 
-  private static JsonNode expected(String name) throws IOException {
-    return JSON.readTree(Gzipped.bytes(FILES.resolve(name).resolve("expected.json.gz")));
-  }
+    private static JsonNode sequence(String one, String other) throws IOException {
+        return JSON.readTree("{\"type\": \"Sequence\", \"processors\": [%s, %s]}".formatted(one, other));
+    }
 
-  private static void assertRow(Encoding row, JsonNode expected, String text) {
-    assertThat(row.ids()).as(text).isEqualTo(longs(expected.path("ids")));
-    assertThat(row.typeIds()).as(text).isEqualTo(longs(expected.path("typeIds")));
-    assertThat(row.attentionMask()).as(text).isEqualTo(longs(expected.path("attentionMask")));
-    assertThat(row.specialTokensMask())
-        .as(text)
-        .isEqualTo(longs(expected.path("specialTokensMask")));
-    var offsets = expected.path("offsets");
-    assertThat(Arrays.stream(row.starts()).asLongStream())
-        .as(text)
-        .containsExactlyElementsOf(
-            offsets.valueStream().map(offset -> offset.path(0).longValue()).toList());
-    assertThat(Arrays.stream(row.ends()).asLongStream())
-        .as(text)
-        .containsExactlyElementsOf(
-            offsets.valueStream().map(offset -> offset.path(1).longValue()).toList());
-    assertThat(row.words()).as(text).isEqualTo(ints(expected.path("words")));
-    assertThat(row.sequences()).as(text).isEqualTo(ints(expected.path("sequences")));
-  }
+    private static Tokenizer load(String name) throws IOException {
+        if (!name.equals("bert")) {
+            return Tokenizer.load(FILES.resolve(name));
+        }
+        return Tokenizer.load(BERT);
+    }
 
-  private static int[] ints(JsonNode list) {
-    return list.valueStream().mapToInt(JsonNode::intValue).toArray();
-  }
+    private static JsonNode expected(String name) throws IOException {
+        return JSON.readTree(Gzipped.bytes(FILES.resolve(name).resolve("expected.json.gz")));
+    }
 
-  private static long[] longs(JsonNode list) {
-    return list.valueStream().mapToLong(JsonNode::longValue).toArray();
-  }
+    private static void assertRow(Encoding row, JsonNode expected, String text) {
+        assertThat(row.ids()).as(text).isEqualTo(longs(expected.path("ids")));
+        assertThat(row.typeIds()).as(text).isEqualTo(longs(expected.path("typeIds")));
+        assertThat(row.attentionMask()).as(text).isEqualTo(longs(expected.path("attentionMask")));
+        assertThat(row.specialTokensMask()).as(text).isEqualTo(longs(expected.path("specialTokensMask")));
+        var offsets = expected.path("offsets");
+        assertThat(Arrays.stream(row.starts()).asLongStream())
+                .as(text)
+                .containsExactlyElementsOf(offsets.valueStream()
+                        .map(offset -> offset.path(0).longValue())
+                        .toList());
+        assertThat(Arrays.stream(row.ends()).asLongStream())
+                .as(text)
+                .containsExactlyElementsOf(offsets.valueStream()
+                        .map(offset -> offset.path(1).longValue())
+                        .toList());
+        assertThat(row.words()).as(text).isEqualTo(ints(expected.path("words")));
+        assertThat(row.sequences()).as(text).isEqualTo(ints(expected.path("sequences")));
+    }
+
+    private static int[] ints(JsonNode list) {
+        return list.valueStream().mapToInt(JsonNode::intValue).toArray();
+    }
+
+    private static long[] longs(JsonNode list) {
+        return list.valueStream().mapToLong(JsonNode::longValue).toArray();
+    }
 }

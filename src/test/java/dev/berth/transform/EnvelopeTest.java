@@ -29,131 +29,122 @@ import org.junit.jupiter.params.provider.EnumSource;
 /// the body itself, or with the text that is its `answer`.
 class EnvelopeTest {
 
-  private static TestServer server;
+    private static TestServer server;
 
-  @TempDir private Path directory;
+    @TempDir
+    private Path directory;
 
-  @BeforeAll
-  static void start() throws Exception {
-    server =
-        TestServer.with(
-                new TextHandler() {
-                  @Override
-                  public List<String> inputFn(InvocationRequest request) throws IOException {
-                    return List.of(new String(request.bytes(), StandardCharsets.UTF_8));
-                  }
+    @BeforeAll
+    static void start() throws Exception {
+        server = TestServer.with(new TextHandler() {
+                    @Override
+                    public List<String> inputFn(InvocationRequest request) throws IOException {
+                        return List.of(new String(request.bytes(), StandardCharsets.UTF_8));
+                    }
 
-                  @Override
-                  public List<String> predictFn(List<String> records, Object model) {
-                    return records;
-                  }
+                    @Override
+                    public List<String> predictFn(List<String> records, Object model) {
+                        return records;
+                    }
 
-                  @Override
-                  public InvocationResponse outputFn(
-                      List<String> predictions, InvocationRequest request) throws IOException {
-                    var body = predictions.getFirst();
-                    var answer =
-                        JsonText.read(body.getBytes(StandardCharsets.UTF_8)).path("answer");
-                    return InvocationResponse.of(
-                        answer.isTextual()
-                            ? answer.textValue()
-                            : answer.isInt() ? "\"" + "x".repeat(answer.intValue()) + "\"" : body,
-                        MediaType.JSON);
-                  }
+                    @Override
+                    public InvocationResponse outputFn(List<String> predictions, InvocationRequest request)
+                            throws IOException {
+                        var body = predictions.getFirst();
+                        var answer = JsonText.read(body.getBytes(StandardCharsets.UTF_8))
+                                .path("answer");
+                        return InvocationResponse.of(
+                                answer.isTextual()
+                                        ? answer.textValue()
+                                        : answer.isInt() ? "\"" + "x".repeat(answer.intValue()) + "\"" : body,
+                                MediaType.JSON);
+                    }
                 })
-            .set("SAGEMAKER_BATCH", "true")
-            .start();
-  }
+                .set("SAGEMAKER_BATCH", "true")
+                .start();
+    }
 
-  @AfterAll
-  static void stop() throws Exception {
-    server.close();
-  }
+    @AfterAll
+    static void stop() throws Exception {
+        server.close();
+    }
 
-  @ParameterizedTest
-  @EnumSource(Envelope.class)
-  void whatStandsBehindARecordIsAnErrorOfThatRecord(Envelope format) throws Exception {
-    var record = "{\"%s\": \"%%s\", \"%s\": {}}".formatted(format.id(), format.input());
-    var a = record.formatted("A");
-    var output =
-        run(format, a + record.formatted("B"), a + ",", a + "{\"half", a.replace("}}", "}"), a);
-    assertThat(output).allMatch(line -> line.startsWith("{\"%s\":\"A\",".formatted(format.id())));
-    assertThat(output.subList(0, 4))
-        .allMatch(line -> line.contains("the record: ") && line.contains("400"));
-    assertThat(output.get(0))
-        .contains("found a second JSON value at column %d, expected one".formatted(a.length() + 1));
-    assertThat(output.get(4)).doesNotContain("the record: ");
-  }
+    @ParameterizedTest
+    @EnumSource(Envelope.class)
+    void whatStandsBehindARecordIsAnErrorOfThatRecord(Envelope format) throws Exception {
+        var record = "{\"%s\": \"%%s\", \"%s\": {}}".formatted(format.id(), format.input());
+        var a = record.formatted("A");
+        var output = run(format, a + record.formatted("B"), a + ",", a + "{\"half", a.replace("}}", "}"), a);
+        assertThat(output).allMatch(line -> line.startsWith("{\"%s\":\"A\",".formatted(format.id())));
+        assertThat(output.subList(0, 4)).allMatch(line -> line.contains("the record: ") && line.contains("400"));
+        assertThat(output.get(0))
+                .contains("found a second JSON value at column %d, expected one".formatted(a.length() + 1));
+        assertThat(output.get(4)).doesNotContain("the record: ");
+    }
 
-  @Test
-  void theTextsOfIdsInputsAndAnswersStayAsTheyAre() throws Exception {
-    var value =
-        "{\"n\": [1e400, 1.50, 0.1000000000000000055511151231257827], \"s\": \"\\ud800 \\u00e9\"}";
-    var record = "{\"recordId\": %s, \"modelInput\": %s}";
-    assertThat(
-            run(
+    @Test
+    void theTextsOfIdsInputsAndAnswersStayAsTheyAre() throws Exception {
+        var value = "{\"n\": [1e400, 1.50, 0.1000000000000000055511151231257827], \"s\": \"\\ud800 \\u00e9\"}";
+        var record = "{\"recordId\": %s, \"modelInput\": %s}";
+        assertThat(run(
+                        Envelope.BEDROCK,
+                        record.formatted("12", value),
+                        record.formatted("{\"a\": 1.0}", value),
+                        record.formatted("null", value),
+                        record.formatted("\"\\ud800\"", "7")))
+                .containsExactly(
+                        answered("12", value),
+                        answered("{\"a\": 1.0}", value),
+                        answered("\"RECORD00000003\"", value),
+                        "{\"recordId\":\"\\ud800\",\"error\":{\"errorCode\":400,\"errorMessage\":"
+                                + "\"expected {\\\"recordId\\\": …, \\\"modelInput\\\": {…}}\"}}");
+    }
+
+    private static String answered(String id, String value) {
+        return "{\"recordId\":%s,\"modelInput\":%s,\"modelOutput\":%2$s}".formatted(id, value);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "``                | the answer: found nothing, expected a JSON value",
+                "{\\\"a\\\": 1} {} | the answer: found a second JSON value at column 10, expected one",
+                "{\\\"a\\\": 1}},  | the answer: found more than a JSON value at column 9, expected its end",
+                "NaN               | the answer: not JSON at column 4: found 'NaN', expected a value",
+            })
+    void anAnswerThatIsNotOneValueIsAnError(String answer, String message) throws Exception {
+        var line = "{\"recordId\": \"A\", \"modelInput\": {\"answer\": \"%s\"}}".formatted(answer.strip());
+        assertThat(run(Envelope.BEDROCK, line, "{\"modelInput\": {}}"))
+                .first()
+                .asString()
+                .contains("\"errorCode\":500,\"errorMessage\":\"" + message);
+    }
+
+    @Test
+    void anAnswerOfManyLinesAndALongOneHaveALineEach() throws Exception {
+        var output = run(
                 Envelope.BEDROCK,
-                record.formatted("12", value),
-                record.formatted("{\"a\": 1.0}", value),
-                record.formatted("null", value),
-                record.formatted("\"\\ud800\"", "7")))
-        .containsExactly(
-            answered("12", value),
-            answered("{\"a\": 1.0}", value),
-            answered("\"RECORD00000003\"", value),
-            "{\"recordId\":\"\\ud800\",\"error\":{\"errorCode\":400,\"errorMessage\":"
-                + "\"expected {\\\"recordId\\\": …, \\\"modelInput\\\": {…}}\"}}");
-  }
+                "{\"modelInput\": {\"answer\": \"[1,\\r\\n 2]\\n\"}}",
+                "{\"modelInput\": {\"answer\": 21000000}}");
+        assertThat(output.get(0)).endsWith("\"modelOutput\":[1, 2]}");
+        assertThat(output.get(1)).hasSizeGreaterThan(21_000_000).doesNotContain("error");
+    }
 
-  private static String answered(String id, String value) {
-    return "{\"recordId\":%s,\"modelInput\":%s,\"modelOutput\":%2$s}".formatted(id, value);
-  }
-
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      quoteCharacter = '`',
-      value = {
-        "``                | the answer: found nothing, expected a JSON value",
-        "{\\\"a\\\": 1} {} | the answer: found a second JSON value at column 10, expected one",
-        "{\\\"a\\\": 1}},  | the answer: found more than a JSON value at column 9, expected its end",
-        "NaN               | the answer: not JSON at column 4: found 'NaN', expected a value",
-      })
-  void anAnswerThatIsNotOneValueIsAnError(String answer, String message) throws Exception {
-    var line =
-        "{\"recordId\": \"A\", \"modelInput\": {\"answer\": \"%s\"}}".formatted(answer.strip());
-    assertThat(run(Envelope.BEDROCK, line, "{\"modelInput\": {}}"))
-        .first()
-        .asString()
-        .contains("\"errorCode\":500,\"errorMessage\":\"" + message);
-  }
-
-  @Test
-  void anAnswerOfManyLinesAndALongOneHaveALineEach() throws Exception {
-    var output =
-        run(
-            Envelope.BEDROCK,
-            "{\"modelInput\": {\"answer\": \"[1,\\r\\n 2]\\n\"}}",
-            "{\"modelInput\": {\"answer\": 21000000}}");
-    assertThat(output.get(0)).endsWith("\"modelOutput\":[1, 2]}");
-    assertThat(output.get(1)).hasSizeGreaterThan(21_000_000).doesNotContain("error");
-  }
-
-  private List<String> run(Envelope format, String... lines) throws Exception {
-    Files.writeString(directory.resolve("in.jsonl"), String.join("\n", lines));
-    var options =
-        new EnumMap<>(
-            Map.of(
+    private List<String> run(Envelope format, String... lines) throws Exception {
+        Files.writeString(directory.resolve("in.jsonl"), String.join("\n", lines));
+        var options = new EnumMap<>(Map.of(
                 JobOption.INPUT,
                 directory.resolve("in.jsonl").toString(),
                 JobOption.OUTPUT,
                 directory.resolve("out").toString(),
                 JobOption.FORMAT,
                 format.toString()));
-    try (var storage = new Storage()) {
-      var job = TransformJob.read(options, Map.of(), Set.of(JobSwitch.OVERWRITE));
-      new JobRunner(job, storage, new Unwatched()).run(server.uri("/"));
+        try (var storage = new Storage()) {
+            var job = TransformJob.read(options, Map.of(), Set.of(JobSwitch.OVERWRITE));
+            new JobRunner(job, storage, new Unwatched()).run(server.uri("/"));
+        }
+        return Files.readAllLines(directory.resolve("out/in.jsonl.out"));
     }
-    return Files.readAllLines(directory.resolve("out/in.jsonl.out"));
-  }
 }

@@ -39,543 +39,517 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("slow")
 class JobPatienceTest {
 
-  /// Answers one request to `/invocations`.
-  @FunctionalInterface
-  private interface Answering {
-    void answer(HttpExchange request, String body) throws IOException;
-  }
-
-  private final Map<JobOption, String> options = new EnumMap<>(JobOption.class);
-  private final List<String> bodies = Collections.synchronizedList(new ArrayList<>());
-  private final ExecutorService threads = new TestThreads();
-  private HttpServer container;
-  private int port;
-
-  @TempDir private Path directory;
-
-  @BeforeEach
-  void prepare() throws IOException {
-    Files.createDirectory(directory.resolve("in"));
-    options.put(JobOption.INPUT, directory.resolve("in").toString());
-    options.put(JobOption.OUTPUT, directory.resolve("out").toString());
-    options.put(JobOption.CONTENT_TYPE, "text/plain");
-    options.put(JobOption.SPLIT_TYPE, "Line");
-    options.put(JobOption.ASSEMBLE_WITH, "Line");
-    options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
-  }
-
-  @AfterEach
-  void stop() {
-    if (container != null) {
-      container.stop(0);
+    /// Answers one request to `/invocations`.
+    @FunctionalInterface
+    private interface Answering {
+        void answer(HttpExchange request, String body) throws IOException;
     }
-    threads.close();
-  }
 
-  @Test
-  void aContainerThatComesLateIsWaitedFor() throws Exception {
-    write("a", "one\n");
-    open((request, body) -> answer(request, 200, body.toUpperCase(Locale.ROOT)));
-    container.stop(0);
-    var report = CompletableFuture.supplyAsync(() -> run(), threads);
-    open((request, body) -> answer(request, 200, body.toUpperCase(Locale.ROOT)));
-    assertThat(report.get()).matches(JobReport::isComplete);
-    assertThat(output("a")).isEqualTo("ONE\n");
-  }
+    private final Map<JobOption, String> options = new EnumMap<>(JobOption.class);
+    private final List<String> bodies = Collections.synchronizedList(new ArrayList<>());
+    private final ExecutorService threads = new TestThreads();
+    private HttpServer container;
+    private int port;
 
-  @Test
-  void aContainerThatNeverComesEndsTheJobBeforeItBegins() throws Exception {
-    write("a", "one\n");
-    options.put(JobOption.PATIENCE, "0");
-    port = 1;
-    assertThat(run())
-        .extracting(JobReport::status, JobReport::objects, JobReport::problem)
-        .containsExactly(
-            JobStatus.FAILED,
-            0L,
-            "http://127.0.0.1:1/prefix/ping has not been ready for 0 s (--patience): "
-                + "the connection to http://127.0.0.1:1/prefix failed: ConnectException");
-  }
+    @TempDir
+    private Path directory;
 
-  @Test
-  void aContainerThatRestartsCostsNoObject() throws Exception {
-    for (int i = 0; i < 20; i++) {
-      write("%02d".formatted(i), "a%d\nb%d\n".formatted(i, i));
+    @BeforeEach
+    void prepare() throws IOException {
+        Files.createDirectory(directory.resolve("in"));
+        options.put(JobOption.INPUT, directory.resolve("in").toString());
+        options.put(JobOption.OUTPUT, directory.resolve("out").toString());
+        options.put(JobOption.CONTENT_TYPE, "text/plain");
+        options.put(JobOption.SPLIT_TYPE, "Line");
+        options.put(JobOption.ASSEMBLE_WITH, "Line");
+        options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
     }
-    options.put(JobOption.INVOCATIONS_MAX_RETRIES, "1");
-    var tenth = new CountDownLatch(10);
-    open(
-        (request, body) -> {
-          tenth.countDown();
-          answer(request, 200, body.toUpperCase(Locale.ROOT));
+
+    @AfterEach
+    void stop() {
+        if (container != null) {
+            container.stop(0);
+        }
+        threads.close();
+    }
+
+    @Test
+    void aContainerThatComesLateIsWaitedFor() throws Exception {
+        write("a", "one\n");
+        open((request, body) -> answer(request, 200, body.toUpperCase(Locale.ROOT)));
+        container.stop(0);
+        var report = CompletableFuture.supplyAsync(() -> run(), threads);
+        open((request, body) -> answer(request, 200, body.toUpperCase(Locale.ROOT)));
+        assertThat(report.get()).matches(JobReport::isComplete);
+        assertThat(output("a")).isEqualTo("ONE\n");
+    }
+
+    @Test
+    void aContainerThatNeverComesEndsTheJobBeforeItBegins() throws Exception {
+        write("a", "one\n");
+        options.put(JobOption.PATIENCE, "0");
+        port = 1;
+        assertThat(run())
+                .extracting(JobReport::status, JobReport::objects, JobReport::problem)
+                .containsExactly(
+                        JobStatus.FAILED,
+                        0L,
+                        "http://127.0.0.1:1/prefix/ping has not been ready for 0 s (--patience): "
+                                + "the connection to http://127.0.0.1:1/prefix failed: ConnectException");
+    }
+
+    @Test
+    void aContainerThatRestartsCostsNoObject() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            write("%02d".formatted(i), "a%d\nb%d\n".formatted(i, i));
+        }
+        options.put(JobOption.INVOCATIONS_MAX_RETRIES, "1");
+        var tenth = new CountDownLatch(10);
+        open((request, body) -> {
+            tenth.countDown();
+            answer(request, 200, body.toUpperCase(Locale.ROOT));
         });
-    var report = CompletableFuture.supplyAsync(() -> run(), threads);
-    tenth.await();
-    container.stop(0);
-    // As a proxy says while nothing is behind it, and a server that is starting.
-    var refused = new AtomicInteger();
-    open(
-        (request, body) ->
-            answer(request, refused.incrementAndGet() % 2 == 0 ? 502 : 503, "not yet"));
-    await().until(() -> refused.get() > 5);
-    container.stop(0);
-    open((request, body) -> answer(request, 200, body.toUpperCase(Locale.ROOT)));
-    assertThat(report.get())
-        .matches(JobReport::isComplete)
-        .extracting(JobReport::succeeded)
-        .isEqualTo(20L);
-    assertThat(output("07")).isEqualTo("A7\nB7\n");
-  }
-
-  @Test
-  void aContainerThatStaysAwayEndsTheJobAndNotEachObject() throws Exception {
-    for (int i = 0; i < 200; i++) {
-      write("%03d".formatted(i), "a\n");
+        var report = CompletableFuture.supplyAsync(() -> run(), threads);
+        tenth.await();
+        container.stop(0);
+        // As a proxy says while nothing is behind it, and a server that is starting.
+        var refused = new AtomicInteger();
+        open((request, body) -> answer(request, refused.incrementAndGet() % 2 == 0 ? 502 : 503, "not yet"));
+        await().until(() -> refused.get() > 5);
+        container.stop(0);
+        open((request, body) -> answer(request, 200, body.toUpperCase(Locale.ROOT)));
+        assertThat(report.get())
+                .matches(JobReport::isComplete)
+                .extracting(JobReport::succeeded)
+                .isEqualTo(20L);
+        assertThat(output("07")).isEqualTo("A7\nB7\n");
     }
-    options.put(JobOption.PATIENCE, "1");
-    open((request, body) -> answer(request, bodies.size() <= 5 ? 200 : 503, "busy"));
-    var report = run();
-    assertThat(report.status()).isEqualTo(JobStatus.FAILED);
-    assertThat(report.problem())
-        .contains("has not answered for 1 s (--patience): status 503: busy");
-    assertThat(report.succeeded()).isEqualTo(5);
-    assertThat(report.objects()).as("the others are not begun").isLessThan(20);
-  }
 
-  @Test
-  void aRequestThatAloneIsRefusedForLongFailsItsObjectOnly() throws Exception {
-    write("a", "one\n");
-    write("b", "never\n");
-    write("c", IntStream.range(0, 100).mapToObj(i -> "word\n").reduce("", String::concat));
-    options.put(JobOption.PATIENCE, "1");
-    options.put(JobOption.MAX_CONCURRENT_TRANSFORMS, "2");
-    open(
-        (request, body) -> {
-          if (body.startsWith("word")) {
+    @Test
+    void aContainerThatStaysAwayEndsTheJobAndNotEachObject() throws Exception {
+        for (int i = 0; i < 200; i++) {
+            write("%03d".formatted(i), "a\n");
+        }
+        options.put(JobOption.PATIENCE, "1");
+        open((request, body) -> answer(request, bodies.size() <= 5 ? 200 : 503, "busy"));
+        var report = run();
+        assertThat(report.status()).isEqualTo(JobStatus.FAILED);
+        assertThat(report.problem()).contains("has not answered for 1 s (--patience): status 503: busy");
+        assertThat(report.succeeded()).isEqualTo(5);
+        assertThat(report.objects()).as("the others are not begun").isLessThan(20);
+    }
+
+    @Test
+    void aRequestThatAloneIsRefusedForLongFailsItsObjectOnly() throws Exception {
+        write("a", "one\n");
+        write("b", "never\n");
+        write("c", IntStream.range(0, 100).mapToObj(i -> "word\n").reduce("", String::concat));
+        options.put(JobOption.PATIENCE, "1");
+        options.put(JobOption.MAX_CONCURRENT_TRANSFORMS, "2");
+        open((request, body) -> {
+            if (body.startsWith("word")) {
+                pause();
+            }
+            answer(request, body.startsWith("never") ? 429 : 200, "answer");
+        });
+        var report = run();
+        assertThat(report.problem()).isEmpty();
+        assertThat(report.failures())
+                .singleElement()
+                .extracting(ObjectOutcome::key, ObjectOutcome::failure)
+                .containsExactly("b", "record 1: status 429: answer");
+    }
+
+    @Test
+    void aRetryAfterIsKept() throws Exception {
+        write("a", "one\n");
+        var times = new ArrayList<Long>();
+        open((request, body) -> {
+            times.add(System.nanoTime());
+            if (times.size() == 1) {
+                request.getResponseHeaders().add("Retry-After", "2");
+            }
+            answer(request, times.size() == 1 ? 503 : 200, "answer");
+        });
+        assertThat(run()).matches(JobReport::isComplete);
+        assertThat(times.get(1) - times.get(0)).isGreaterThanOrEqualTo(2_000_000_000L);
+    }
+
+    @Test
+    void anAnswerThatStopsOnItsWayIsNotWaitedFor() throws Exception {
+        write("a", "one\n");
+        options.put(JobOption.INVOCATIONS_TIMEOUT, "1");
+        options.put(JobOption.INVOCATIONS_MAX_RETRIES, "0");
+        var done = new CountDownLatch(1);
+        open((request, body) -> {
+            request.sendResponseHeaders(200, 10);
+            request.getResponseBody().write("abc".getBytes(UTF_8));
+            request.getResponseBody().flush();
+            awaitUninterrupted(done);
+        });
+        assertThat(run().failures())
+                .singleElement()
+                .extracting(ObjectOutcome::failure)
+                .asString()
+                .contains("no answer within 1 s");
+        done.countDown();
+    }
+
+    @Test
+    void aDeadContainerLeavesNoErrorsInBedrocksLines() throws Exception {
+        write("day.jsonl", "{\"recordId\": \"A\", \"modelInput\": {\"n\": 1}}\n".repeat(20));
+        bedrock();
+        options.put(JobOption.PATIENCE, "1");
+        open((request, body) -> answer(request, bodies.size() <= 5 ? 200 : 503, "{}"));
+        assertThat(run())
+                .extracting(JobReport::status, JobReport::succeeded, JobReport::failed)
+                .as("the object has not failed, the job has")
+                .containsExactly(JobStatus.FAILED, 0L, 0L);
+        assertThat(directory.resolve("out/day.jsonl.out")).doesNotExist();
+        container.stop(0);
+        open((request, body) -> answer(request, 200, "{}"));
+        assertThat(run())
+                .extracting(JobReport::status, JobReport::records, JobReport::errors)
+                .containsExactly(JobStatus.COMPLETED, 20L, 0L);
+    }
+
+    @Test
+    void aLongObjectGoesOnWhereItsContainerDied() throws Exception {
+        write(
+                "day.jsonl",
+                IntStream.rangeClosed(1, 60)
+                        .mapToObj("{\"recordId\": \"R%d\", \"modelInput\": {\"n\": 1}}\n"::formatted)
+                        .reduce("", String::concat));
+        bedrock();
+        options.put(JobOption.PATIENCE, "1");
+        open((request, body) -> {
             pause();
-          }
-          answer(request, body.startsWith("never") ? 429 : 200, "answer");
+            pause();
+            answer(request, bodies.size() <= 55 ? 200 : 503, "{\"usage\": {\"input_tokens\": 2}}");
         });
-    var report = run();
-    assertThat(report.problem()).isEmpty();
-    assertThat(report.failures())
-        .singleElement()
-        .extracting(ObjectOutcome::key, ObjectOutcome::failure)
-        .containsExactly("b", "record 1: status 429: answer");
-  }
+        assertThat(run().isComplete()).isFalse();
+        container.stop(0);
+        bodies.clear();
+        open((request, body) -> answer(request, 200, "{\"usage\": {\"input_tokens\": 2}}"));
+        assertThat(run()).extracting(JobReport::status, JobReport::records).containsExactly(JobStatus.COMPLETED, 60L);
+        assertThat(bodies).as("those that had no answer").hasSizeLessThan(30);
+        assertThat(Files.readAllLines(directory.resolve("out/day.jsonl.out")))
+                .hasSize(60)
+                .first()
+                .asString()
+                .contains("R1\"");
+        assertThat(Files.readString(directory.resolve("out/manifest.json.out")))
+                .contains("\"successRecordCount\":60,", "\"inputTokenCount\":120,");
+        assertThat(directory.resolve("out/.berth-parts")).doesNotExist();
 
-  @Test
-  void aRetryAfterIsKept() throws Exception {
-    write("a", "one\n");
-    var times = new ArrayList<Long>();
-    open(
-        (request, body) -> {
-          times.add(System.nanoTime());
-          if (times.size() == 1) {
-            request.getResponseHeaders().add("Retry-After", "2");
-          }
-          answer(request, times.size() == 1 ? 503 : 200, "answer");
+        // A journal of another job does not count, and does not stay.
+        Files.delete(directory.resolve("out/day.jsonl.out"));
+        var foreign = directory.resolve(
+                "out/.berth-parts/%s.parts/0123456789abcdef".formatted(Sha256.hex("00000-of-00001 day.jsonl")));
+        Files.createDirectories(foreign.getParent());
+        Files.writeString(foreign, "nonsense");
+        assertThat(run()).matches(JobReport::isComplete);
+        assertThat(Files.readString(directory.resolve("out/day.jsonl.out"))).doesNotContain("nonsense");
+        assertThat(directory.resolve("out/.berth-parts")).doesNotExist();
+    }
+
+    @Test
+    void aJobOfNothingButErrorsFailsAlsoWhenItIsDoneAgain() throws Exception {
+        write("day.jsonl", "{\"recordId\": \"A\", \"modelInput\": {\"n\": 1}}\n".repeat(3));
+        bedrock();
+        open((request, body) -> answer(request, 400, "no"));
+        for (int i = 0; i < 2; i++) {
+            assertThat(run())
+                    .extracting(JobReport::status, JobReport::errors, JobReport::problem)
+                    .containsExactly(JobStatus.FAILED, 3L, "each record has an error; --overwrite does them again");
+        }
+        write("night.jsonl", "{\"recordId\": \"B\", \"modelInput\": {\"n\": 1}}\n");
+        container.stop(0);
+        open((request, body) -> answer(request, 200, "{}"));
+        assertThat(run()).extracting(JobReport::status, JobReport::errors).containsExactly(JobStatus.COMPLETED, 3L);
+    }
+
+    @Test
+    void theErrorsOfAContainerAreAskedAgainAndThoseOfRecordsWhereThatIsSaid() throws Exception {
+        options.put(JobOption.INVOCATIONS_MAX_RETRIES, "0");
+        options.put(JobOption.MAX_CONCURRENT_TRANSFORMS, "4");
+        write("day", bedrockLines(40));
+        bedrock();
+        openForBadAnd(500);
+        assertThat(run()).extracting(JobReport::status, JobReport::errors).containsExactly(JobStatus.COMPLETED, 11L);
+        container.stop(0);
+        bodies.clear();
+        openForBadAnd(200);
+        assertThat(run())
+                .extracting(JobReport::status, JobReport::succeeded, JobReport::errors)
+                .containsExactly(JobStatus.COMPLETED, 1L, 1L);
+        assertThat(bodies).as("those that had an error of the container").hasSize(10);
+        assertThat(Files.readAllLines(directory.resolve("out/day.out")))
+                .hasSize(40)
+                .satisfies(line -> assertThat(line).contains("\"R13\"", "{\"n\": 13}"), atIndex(12))
+                .satisfies(line -> assertThat(line).contains("\"R7\"", "\"errorCode\":400"), atIndex(6));
+        bodies.clear();
+        assertThat(run().skipped()).isEqualTo(1);
+        assertThat(bodies).isEmpty();
+        assertThat(run(JobSwitch.RETRY_ERRORS).errors()).isEqualTo(1);
+        assertThat(bodies).as("that of the record").hasSize(1);
+        assertThat(Files.readString(directory.resolve("out/manifest.json.out")))
+                .contains("\"successRecordCount\":39,\"errorRecordCount\":1,");
+    }
+
+    /// The one that counts the records of the joined output asks for all of them.
+    @Test
+    void theErrorsOfASplitObjectAreAskedAgainToo() throws Exception {
+        options.put(JobOption.INVOCATIONS_MAX_RETRIES, "0");
+        var fill = "\"fill\": \"%s\", \"custom_id\"".formatted("x".repeat(8000));
+        write("day", bedrockLines(40).replace("\"recordId\"", fill).replace("modelInput", "body"));
+        bedrock();
+        options.put(JobOption.FORMAT, "openai");
+        openForBadAnd(500);
+        assertThat(errorsOfTwo()).isEqualTo(11);
+        container.stop(0);
+        bodies.clear();
+        openForBadAnd(200);
+        assertThat(errorsOfTwo()).isEqualTo(1);
+        assertThat(bodies).hasSize(10);
+        assertThat(Files.readAllLines(directory.resolve("out/day.out")))
+                .hasSize(40)
+                .satisfies(line -> assertThat(line).contains("\"R13\"", "{\"n\": 13}"), atIndex(12));
+    }
+
+    private long errorsOfTwo() {
+        options.put(JobOption.INSTANCE_COUNT, "2");
+        long errors = 0;
+        for (var index : List.of("0", "1")) {
+            options.put(JobOption.INSTANCE_INDEX, index);
+            var report = run(JobSwitch.SPLIT_OBJECTS);
+            assertThat(report).matches(JobReport::isComplete);
+            errors += report.errors();
+        }
+        return errors;
+    }
+
+    /// Record 7 is bad, the container fails with 10 to 19.
+    private void openForBadAnd(int status) throws IOException {
+        open((request, body) -> {
+            int number = Integer.parseInt(body.replaceAll("\\D", ""));
+            answer(request, number == 7 ? 400 : number / 10 == 1 ? status : 200, body);
         });
-    assertThat(run()).matches(JobReport::isComplete);
-    assertThat(times.get(1) - times.get(0)).isGreaterThanOrEqualTo(2_000_000_000L);
-  }
+    }
 
-  @Test
-  void anAnswerThatStopsOnItsWayIsNotWaitedFor() throws Exception {
-    write("a", "one\n");
-    options.put(JobOption.INVOCATIONS_TIMEOUT, "1");
-    options.put(JobOption.INVOCATIONS_MAX_RETRIES, "0");
-    var done = new CountDownLatch(1);
-    open(
-        (request, body) -> {
-          request.sendResponseHeaders(200, 10);
-          request.getResponseBody().write("abc".getBytes(UTF_8));
-          request.getResponseBody().flush();
-          awaitUninterrupted(done);
+    private static String bedrockLines(int count) {
+        return IntStream.rangeClosed(1, count)
+                .mapToObj("{\"recordId\": \"R%1$d\", \"modelInput\": {\"n\": %1$d}}\n"::formatted)
+                .reduce("", String::concat);
+    }
+
+    @Test
+    void anInputThatHasChangedDoesNotTakeItsErrorsPlaces() throws Exception {
+        options.put(JobOption.INVOCATIONS_MAX_RETRIES, "0");
+        write("day", bedrockLines(40));
+        bedrock();
+        openForBadAnd(500);
+        run();
+        container.stop(0);
+        openForBadAnd(200);
+        write("day", bedrockLines(41));
+        assertThat(run().failures())
+                .singleElement()
+                .extracting(ObjectOutcome::failure)
+                .asString()
+                .endsWith("found other records than the object has now; --overwrite makes it anew");
+        write("day", bedrockLines(40).replace("R2\"", "R02\""));
+        bodies.clear();
+        assertThat(run()).matches(JobReport::isComplete);
+        assertThat(bodies).as("the one with another id, too").hasSize(11);
+        assertThat(Files.readString(directory.resolve("out/day.out"))).contains("\"R02\"");
+    }
+
+    @Test
+    void aJobOfNothingButKeptErrorsFailsAlsoWhenItIsDoneAgain() throws Exception {
+        lines();
+        write("a", "1\n2\n");
+        write("b", "3\n");
+        open((request, body) -> answer(request, 400, "no"));
+        for (int i = 0; i < 2; i++) {
+            assertThat(run())
+                    .extracting(JobReport::status, JobReport::failed, JobReport::problem)
+                    .containsExactly(JobStatus.FAILED, 0L, "each record has an error; --overwrite does them again");
+        }
+        container.stop(0);
+        bodies.clear();
+        open((request, body) -> answer(request, body.equals("2\n") ? 400 : 200, body));
+        assertThat(run(JobSwitch.RETRY_ERRORS))
+                .extracting(JobReport::status, JobReport::succeeded, JobReport::errors)
+                .containsExactly(JobStatus.COMPLETED, 2L, 1L);
+        assertThat(output("a")).isEqualTo("1\n{\"error\":\"line 2: 2\"}\n");
+        assertThat(run()).extracting(JobReport::status, JobReport::skipped).containsExactly(JobStatus.COMPLETED, 2L);
+        bodies.clear();
+        assertThat(run(JobSwitch.RETRY_ERRORS).skipped()).isEqualTo(1);
+        assertThat(bodies).containsExactly("2\n");
+    }
+
+    private void lines() {
+        options.put(JobOption.CONTENT_TYPE, "application/jsonlines");
+        options.put(JobOption.ACCEPT, "application/jsonlines");
+        options.put(JobOption.BAD_RECORDS, "keep");
+    }
+
+    @Test
+    void moreFailuresThanThereMayBeEndTheJob() throws Exception {
+        for (int i = 0; i < 50; i++) {
+            write("%02d".formatted(i), "a\n");
+        }
+        options.put(JobOption.MAX_FAILURES, "3");
+        open((request, body) -> answer(request, 400, "no"));
+        var report = run();
+        assertThat(report.status()).isEqualTo(JobStatus.FAILED);
+        assertThat(report.problem())
+                .startsWith("more than 3 objects or records have failed (--max-failures), the last one: ")
+                .endsWith("status 400: no");
+        assertThat(report.failed()).isEqualTo(4);
+        assertThat(bodies).hasSizeLessThan(10);
+        bodies.clear();
+        lines();
+        assertThat(run().problem()).contains("--max-failures").endsWith(": line 1: no");
+        assertThat(bodies).hasSizeLessThan(10);
+        container.stop(0);
+        open((request, body) -> answer(request, 200, "{\"error\":\"line 1: é\"}\n"));
+        assertThat(run().problem()).matches(".*last one: \\d\\d: line 1: é");
+    }
+
+    @Test
+    void anOutputThatCannotBeWrittenIsFoundBeforeTheFirstCall() throws Exception {
+        write("a", "one\n");
+        options.put(
+                JobOption.OUTPUT,
+                Files.writeString(directory.resolve("file"), "").resolve("out").toString());
+        open((request, body) -> answer(request, 200, "answer"));
+        assertThat(run()).extracting(JobReport::status, JobReport::objects).containsExactly(JobStatus.FAILED, 0L);
+        assertThat(bodies).isEmpty();
+    }
+
+    @Test
+    void noObjectAtAllIsAnError() throws Exception {
+        open((request, body) -> answer(request, 200, "answer"));
+        assertThat(run())
+                .extracting(JobReport::status, JobReport::problem)
+                .containsExactly(
+                        JobStatus.FAILED, directory.resolve("in") + ": found no object, expected one at least");
+    }
+
+    @Test
+    void aLinkToNothingFailsAlone() throws Exception {
+        write("a", "one\n");
+        Files.createSymbolicLink(directory.resolve("in/b"), directory.resolve("gone"));
+        open((request, body) -> answer(request, 200, body));
+        var report = run();
+        assertThat(report.succeeded()).isEqualTo(1);
+        assertThat(report.failures())
+                .singleElement()
+                .extracting(ObjectOutcome::key)
+                .isEqualTo("b");
+    }
+
+    @Test
+    void aJobThatIsStoppedSaysSoAndTheNextDoesTheRest() throws Exception {
+        for (int i = 0; i < 9; i++) {
+            write("%d".formatted(i), "a\n");
+        }
+        var begun = new CountDownLatch(1);
+        var goOn = new CountDownLatch(1);
+        open((request, body) -> {
+            begun.countDown();
+            awaitUninterrupted(goOn);
+            answer(request, 200, body);
         });
-    assertThat(run().failures())
-        .singleElement()
-        .extracting(ObjectOutcome::failure)
-        .asString()
-        .contains("no answer within 1 s");
-    done.countDown();
-  }
+        var runner = runner();
+        var report = CompletableFuture.supplyAsync(() -> run(runner), threads);
+        begun.await();
+        runner.stop();
+        goOn.countDown();
+        assertThat(report.get())
+                .extracting(JobReport::status, JobReport::succeeded, JobReport::problem)
+                .containsExactly(JobStatus.STOPPED, 1L, "stopped by a signal; the same command does the rest");
+        assertThat(run())
+                .extracting(JobReport::status, JobReport::succeeded, JobReport::skipped)
+                .containsExactly(JobStatus.COMPLETED, 8L, 1L);
+    }
 
-  @Test
-  void aDeadContainerLeavesNoErrorsInBedrocksLines() throws Exception {
-    write("day.jsonl", "{\"recordId\": \"A\", \"modelInput\": {\"n\": 1}}\n".repeat(20));
-    bedrock();
-    options.put(JobOption.PATIENCE, "1");
-    open((request, body) -> answer(request, bodies.size() <= 5 ? 200 : 503, "{}"));
-    assertThat(run())
-        .extracting(JobReport::status, JobReport::succeeded, JobReport::failed)
-        .as("the object has not failed, the job has")
-        .containsExactly(JobStatus.FAILED, 0L, 0L);
-    assertThat(directory.resolve("out/day.jsonl.out")).doesNotExist();
-    container.stop(0);
-    open((request, body) -> answer(request, 200, "{}"));
-    assertThat(run())
-        .extracting(JobReport::status, JobReport::records, JobReport::errors)
-        .containsExactly(JobStatus.COMPLETED, 20L, 0L);
-  }
+    private void bedrock() {
+        options.keySet()
+                .removeAll(Set.of(
+                        JobOption.CONTENT_TYPE,
+                        JobOption.SPLIT_TYPE,
+                        JobOption.ASSEMBLE_WITH,
+                        JobOption.BATCH_STRATEGY));
+        options.put(JobOption.FORMAT, "bedrock");
+    }
 
-  @Test
-  void aLongObjectGoesOnWhereItsContainerDied() throws Exception {
-    write(
-        "day.jsonl",
-        IntStream.rangeClosed(1, 60)
-            .mapToObj("{\"recordId\": \"R%d\", \"modelInput\": {\"n\": 1}}\n"::formatted)
-            .reduce("", String::concat));
-    bedrock();
-    options.put(JobOption.PATIENCE, "1");
-    open(
-        (request, body) -> {
-          pause();
-          pause();
-          answer(request, bodies.size() <= 55 ? 200 : 503, "{\"usage\": {\"input_tokens\": 2}}");
+    /// On the port of the one before.
+    private void open(Answering answering) throws IOException {
+        container = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 50);
+        port = container.getAddress().getPort();
+        container.setExecutor(threads);
+        container.createContext("/prefix/ping", request -> answer(request, 200, ""));
+        container.createContext("/prefix/invocations", request -> {
+            var body = new String(request.getRequestBody().readAllBytes(), UTF_8);
+            bodies.add(body);
+            answering.answer(request, body);
         });
-    assertThat(run().isComplete()).isFalse();
-    container.stop(0);
-    bodies.clear();
-    open((request, body) -> answer(request, 200, "{\"usage\": {\"input_tokens\": 2}}"));
-    assertThat(run())
-        .extracting(JobReport::status, JobReport::records)
-        .containsExactly(JobStatus.COMPLETED, 60L);
-    assertThat(bodies).as("those that had no answer").hasSizeLessThan(30);
-    assertThat(Files.readAllLines(directory.resolve("out/day.jsonl.out")))
-        .hasSize(60)
-        .first()
-        .asString()
-        .contains("R1\"");
-    assertThat(Files.readString(directory.resolve("out/manifest.json.out")))
-        .contains("\"successRecordCount\":60,", "\"inputTokenCount\":120,");
-    assertThat(directory.resolve("out/.berth-parts")).doesNotExist();
-
-    // A journal of another job does not count, and does not stay.
-    Files.delete(directory.resolve("out/day.jsonl.out"));
-    var foreign =
-        directory.resolve(
-            "out/.berth-parts/%s.parts/0123456789abcdef"
-                .formatted(Sha256.hex("00000-of-00001 day.jsonl")));
-    Files.createDirectories(foreign.getParent());
-    Files.writeString(foreign, "nonsense");
-    assertThat(run()).matches(JobReport::isComplete);
-    assertThat(Files.readString(directory.resolve("out/day.jsonl.out"))).doesNotContain("nonsense");
-    assertThat(directory.resolve("out/.berth-parts")).doesNotExist();
-  }
-
-  @Test
-  void aJobOfNothingButErrorsFailsAlsoWhenItIsDoneAgain() throws Exception {
-    write("day.jsonl", "{\"recordId\": \"A\", \"modelInput\": {\"n\": 1}}\n".repeat(3));
-    bedrock();
-    open((request, body) -> answer(request, 400, "no"));
-    for (int i = 0; i < 2; i++) {
-      assertThat(run())
-          .extracting(JobReport::status, JobReport::errors, JobReport::problem)
-          .containsExactly(
-              JobStatus.FAILED, 3L, "each record has an error; --overwrite does them again");
+        container.start();
     }
-    write("night.jsonl", "{\"recordId\": \"B\", \"modelInput\": {\"n\": 1}}\n");
-    container.stop(0);
-    open((request, body) -> answer(request, 200, "{}"));
-    assertThat(run())
-        .extracting(JobReport::status, JobReport::errors)
-        .containsExactly(JobStatus.COMPLETED, 3L);
-  }
 
-  @Test
-  void theErrorsOfAContainerAreAskedAgainAndThoseOfRecordsWhereThatIsSaid() throws Exception {
-    options.put(JobOption.INVOCATIONS_MAX_RETRIES, "0");
-    options.put(JobOption.MAX_CONCURRENT_TRANSFORMS, "4");
-    write("day", bedrockLines(40));
-    bedrock();
-    openForBadAnd(500);
-    assertThat(run())
-        .extracting(JobReport::status, JobReport::errors)
-        .containsExactly(JobStatus.COMPLETED, 11L);
-    container.stop(0);
-    bodies.clear();
-    openForBadAnd(200);
-    assertThat(run())
-        .extracting(JobReport::status, JobReport::succeeded, JobReport::errors)
-        .containsExactly(JobStatus.COMPLETED, 1L, 1L);
-    assertThat(bodies).as("those that had an error of the container").hasSize(10);
-    assertThat(Files.readAllLines(directory.resolve("out/day.out")))
-        .hasSize(40)
-        .satisfies(line -> assertThat(line).contains("\"R13\"", "{\"n\": 13}"), atIndex(12))
-        .satisfies(line -> assertThat(line).contains("\"R7\"", "\"errorCode\":400"), atIndex(6));
-    bodies.clear();
-    assertThat(run().skipped()).isEqualTo(1);
-    assertThat(bodies).isEmpty();
-    assertThat(run(JobSwitch.RETRY_ERRORS).errors()).isEqualTo(1);
-    assertThat(bodies).as("that of the record").hasSize(1);
-    assertThat(Files.readString(directory.resolve("out/manifest.json.out")))
-        .contains("\"successRecordCount\":39,\"errorRecordCount\":1,");
-  }
-
-  /// The one that counts the records of the joined output asks for all of them.
-  @Test
-  void theErrorsOfASplitObjectAreAskedAgainToo() throws Exception {
-    options.put(JobOption.INVOCATIONS_MAX_RETRIES, "0");
-    var fill = "\"fill\": \"%s\", \"custom_id\"".formatted("x".repeat(8000));
-    write("day", bedrockLines(40).replace("\"recordId\"", fill).replace("modelInput", "body"));
-    bedrock();
-    options.put(JobOption.FORMAT, "openai");
-    openForBadAnd(500);
-    assertThat(errorsOfTwo()).isEqualTo(11);
-    container.stop(0);
-    bodies.clear();
-    openForBadAnd(200);
-    assertThat(errorsOfTwo()).isEqualTo(1);
-    assertThat(bodies).hasSize(10);
-    assertThat(Files.readAllLines(directory.resolve("out/day.out")))
-        .hasSize(40)
-        .satisfies(line -> assertThat(line).contains("\"R13\"", "{\"n\": 13}"), atIndex(12));
-  }
-
-  private long errorsOfTwo() {
-    options.put(JobOption.INSTANCE_COUNT, "2");
-    long errors = 0;
-    for (var index : List.of("0", "1")) {
-      options.put(JobOption.INSTANCE_INDEX, index);
-      var report = run(JobSwitch.SPLIT_OBJECTS);
-      assertThat(report).matches(JobReport::isComplete);
-      errors += report.errors();
+    private static void answer(HttpExchange request, int status, String body) throws IOException {
+        var bytes = body.getBytes(UTF_8);
+        request.sendResponseHeaders(status, bytes.length == 0 ? -1 : bytes.length);
+        request.getResponseBody().write(bytes);
+        request.close();
     }
-    return errors;
-  }
 
-  /// Record 7 is bad, the container fails with 10 to 19.
-  private void openForBadAnd(int status) throws IOException {
-    open(
-        (request, body) -> {
-          int number = Integer.parseInt(body.replaceAll("\\D", ""));
-          answer(request, number == 7 ? 400 : number / 10 == 1 ? status : 200, body);
-        });
-  }
-
-  private static String bedrockLines(int count) {
-    return IntStream.rangeClosed(1, count)
-        .mapToObj("{\"recordId\": \"R%1$d\", \"modelInput\": {\"n\": %1$d}}\n"::formatted)
-        .reduce("", String::concat);
-  }
-
-  @Test
-  void anInputThatHasChangedDoesNotTakeItsErrorsPlaces() throws Exception {
-    options.put(JobOption.INVOCATIONS_MAX_RETRIES, "0");
-    write("day", bedrockLines(40));
-    bedrock();
-    openForBadAnd(500);
-    run();
-    container.stop(0);
-    openForBadAnd(200);
-    write("day", bedrockLines(41));
-    assertThat(run().failures())
-        .singleElement()
-        .extracting(ObjectOutcome::failure)
-        .asString()
-        .endsWith("found other records than the object has now; --overwrite makes it anew");
-    write("day", bedrockLines(40).replace("R2\"", "R02\""));
-    bodies.clear();
-    assertThat(run()).matches(JobReport::isComplete);
-    assertThat(bodies).as("the one with another id, too").hasSize(11);
-    assertThat(Files.readString(directory.resolve("out/day.out"))).contains("\"R02\"");
-  }
-
-  @Test
-  void aJobOfNothingButKeptErrorsFailsAlsoWhenItIsDoneAgain() throws Exception {
-    lines();
-    write("a", "1\n2\n");
-    write("b", "3\n");
-    open((request, body) -> answer(request, 400, "no"));
-    for (int i = 0; i < 2; i++) {
-      assertThat(run())
-          .extracting(JobReport::status, JobReport::failed, JobReport::problem)
-          .containsExactly(
-              JobStatus.FAILED, 0L, "each record has an error; --overwrite does them again");
+    private static void awaitUninterrupted(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
-    container.stop(0);
-    bodies.clear();
-    open((request, body) -> answer(request, body.equals("2\n") ? 400 : 200, body));
-    assertThat(run(JobSwitch.RETRY_ERRORS))
-        .extracting(JobReport::status, JobReport::succeeded, JobReport::errors)
-        .containsExactly(JobStatus.COMPLETED, 2L, 1L);
-    assertThat(output("a")).isEqualTo("1\n{\"error\":\"line 2: 2\"}\n");
-    assertThat(run())
-        .extracting(JobReport::status, JobReport::skipped)
-        .containsExactly(JobStatus.COMPLETED, 2L);
-    bodies.clear();
-    assertThat(run(JobSwitch.RETRY_ERRORS).skipped()).isEqualTo(1);
-    assertThat(bodies).containsExactly("2\n");
-  }
 
-  private void lines() {
-    options.put(JobOption.CONTENT_TYPE, "application/jsonlines");
-    options.put(JobOption.ACCEPT, "application/jsonlines");
-    options.put(JobOption.BAD_RECORDS, "keep");
-  }
-
-  @Test
-  void moreFailuresThanThereMayBeEndTheJob() throws Exception {
-    for (int i = 0; i < 50; i++) {
-      write("%02d".formatted(i), "a\n");
+    /// So that the others are answered for longer than a second in all.
+    private static void pause() {
+        try {
+            Thread.sleep(20);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
-    options.put(JobOption.MAX_FAILURES, "3");
-    open((request, body) -> answer(request, 400, "no"));
-    var report = run();
-    assertThat(report.status()).isEqualTo(JobStatus.FAILED);
-    assertThat(report.problem())
-        .startsWith("more than 3 objects or records have failed (--max-failures), the last one: ")
-        .endsWith("status 400: no");
-    assertThat(report.failed()).isEqualTo(4);
-    assertThat(bodies).hasSizeLessThan(10);
-    bodies.clear();
-    lines();
-    assertThat(run().problem()).contains("--max-failures").endsWith(": line 1: no");
-    assertThat(bodies).hasSizeLessThan(10);
-    container.stop(0);
-    open((request, body) -> answer(request, 200, "{\"error\":\"line 1: é\"}\n"));
-    assertThat(run().problem()).matches(".*last one: \\d\\d: line 1: é");
-  }
 
-  @Test
-  void anOutputThatCannotBeWrittenIsFoundBeforeTheFirstCall() throws Exception {
-    write("a", "one\n");
-    options.put(
-        JobOption.OUTPUT,
-        Files.writeString(directory.resolve("file"), "").resolve("out").toString());
-    open((request, body) -> answer(request, 200, "answer"));
-    assertThat(run())
-        .extracting(JobReport::status, JobReport::objects)
-        .containsExactly(JobStatus.FAILED, 0L);
-    assertThat(bodies).isEmpty();
-  }
-
-  @Test
-  void noObjectAtAllIsAnError() throws Exception {
-    open((request, body) -> answer(request, 200, "answer"));
-    assertThat(run())
-        .extracting(JobReport::status, JobReport::problem)
-        .containsExactly(
-            JobStatus.FAILED, directory.resolve("in") + ": found no object, expected one at least");
-  }
-
-  @Test
-  void aLinkToNothingFailsAlone() throws Exception {
-    write("a", "one\n");
-    Files.createSymbolicLink(directory.resolve("in/b"), directory.resolve("gone"));
-    open((request, body) -> answer(request, 200, body));
-    var report = run();
-    assertThat(report.succeeded()).isEqualTo(1);
-    assertThat(report.failures()).singleElement().extracting(ObjectOutcome::key).isEqualTo("b");
-  }
-
-  @Test
-  void aJobThatIsStoppedSaysSoAndTheNextDoesTheRest() throws Exception {
-    for (int i = 0; i < 9; i++) {
-      write("%d".formatted(i), "a\n");
+    private void write(String key, String text) throws IOException {
+        Files.writeString(directory.resolve("in").resolve(key), text);
     }
-    var begun = new CountDownLatch(1);
-    var goOn = new CountDownLatch(1);
-    open(
-        (request, body) -> {
-          begun.countDown();
-          awaitUninterrupted(goOn);
-          answer(request, 200, body);
-        });
-    var runner = runner();
-    var report = CompletableFuture.supplyAsync(() -> run(runner), threads);
-    begun.await();
-    runner.stop();
-    goOn.countDown();
-    assertThat(report.get())
-        .extracting(JobReport::status, JobReport::succeeded, JobReport::problem)
-        .containsExactly(
-            JobStatus.STOPPED, 1L, "stopped by a signal; the same command does the rest");
-    assertThat(run())
-        .extracting(JobReport::status, JobReport::succeeded, JobReport::skipped)
-        .containsExactly(JobStatus.COMPLETED, 8L, 1L);
-  }
 
-  private void bedrock() {
-    options
-        .keySet()
-        .removeAll(
-            Set.of(
-                JobOption.CONTENT_TYPE,
-                JobOption.SPLIT_TYPE,
-                JobOption.ASSEMBLE_WITH,
-                JobOption.BATCH_STRATEGY));
-    options.put(JobOption.FORMAT, "bedrock");
-  }
-
-  /// On the port of the one before.
-  private void open(Answering answering) throws IOException {
-    container =
-        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 50);
-    port = container.getAddress().getPort();
-    container.setExecutor(threads);
-    container.createContext("/prefix/ping", request -> answer(request, 200, ""));
-    container.createContext(
-        "/prefix/invocations",
-        request -> {
-          var body = new String(request.getRequestBody().readAllBytes(), UTF_8);
-          bodies.add(body);
-          answering.answer(request, body);
-        });
-    container.start();
-  }
-
-  private static void answer(HttpExchange request, int status, String body) throws IOException {
-    var bytes = body.getBytes(UTF_8);
-    request.sendResponseHeaders(status, bytes.length == 0 ? -1 : bytes.length);
-    request.getResponseBody().write(bytes);
-    request.close();
-  }
-
-  private static void awaitUninterrupted(CountDownLatch latch) {
-    try {
-      latch.await();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+    private String output(String key) throws IOException {
+        return Files.readString(directory.resolve("out").resolve(key + ".out"));
     }
-  }
 
-  /// So that the others are answered for longer than a second in all.
-  private static void pause() {
-    try {
-      Thread.sleep(20);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+    private JobRunner runner(JobSwitch... switches) {
+        try {
+            return new JobRunner(
+                    TransformJob.read(options, Map.of(), Set.of(switches)), new Storage(), new Unwatched());
+        } catch (JobException e) {
+            throw new IllegalStateException(String.join(", ", e.problems()), e);
+        }
     }
-  }
 
-  private void write(String key, String text) throws IOException {
-    Files.writeString(directory.resolve("in").resolve(key), text);
-  }
-
-  private String output(String key) throws IOException {
-    return Files.readString(directory.resolve("out").resolve(key + ".out"));
-  }
-
-  private JobRunner runner(JobSwitch... switches) {
-    try {
-      return new JobRunner(
-          TransformJob.read(options, Map.of(), Set.of(switches)), new Storage(), new Unwatched());
-    } catch (JobException e) {
-      throw new IllegalStateException(String.join(", ", e.problems()), e);
+    private JobReport run(JobSwitch... switches) {
+        return run(runner(switches));
     }
-  }
 
-  private JobReport run(JobSwitch... switches) {
-    return run(runner(switches));
-  }
-
-  private JobReport run(JobRunner runner) {
-    try {
-      return runner.run(URI.create("http://127.0.0.1:%d/prefix".formatted(port)));
-    } catch (InterruptedException e) {
-      throw new IllegalStateException(e);
+    private JobReport run(JobRunner runner) {
+        try {
+            return runner.run(URI.create("http://127.0.0.1:%d/prefix".formatted(port)));
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
-  }
 }

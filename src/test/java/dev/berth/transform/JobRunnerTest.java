@@ -43,387 +43,380 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// Jobs on files, against a real server whose model writes lines in upper case.
 class JobRunnerTest {
 
-  /// Fails for the word `bad`, and twice for each text that begins with `flaky`.
-  private static final class Words extends TextHandler {
-    final List<String> bodies = new CopyOnWriteArrayList<>();
-    final Map<String, AtomicInteger> attempts = new ConcurrentHashMap<>();
+    /// Fails for the word `bad`, and twice for each text that begins with `flaky`.
+    private static final class Words extends TextHandler {
+        final List<String> bodies = new CopyOnWriteArrayList<>();
+        final Map<String, AtomicInteger> attempts = new ConcurrentHashMap<>();
 
-    /// What happens once while a request is answered.
-    volatile Change meanwhile = () -> {};
+        /// What happens once while a request is answered.
+        volatile Change meanwhile = () -> {};
 
-    @Override
-    public List<String> inputFn(InvocationRequest request) throws IOException {
-      var change = meanwhile;
-      meanwhile = () -> {};
-      change.make();
-      var records = super.inputFn(request);
-      bodies.add(String.join("\n", records));
-      for (var record : records) {
-        if (record.equals("bad")) {
-          throw new BadInputException("word: found bad, expected a better one");
-        }
-        if (record.startsWith("flaky")
-            && attempts.computeIfAbsent(record, _ -> new AtomicInteger()).incrementAndGet() < 3) {
-          throw new IllegalStateException("not yet");
-        }
-      }
-      return records;
-    }
-  }
-
-  private interface Change {
-    void make() throws IOException;
-  }
-
-  private static final Words WORDS = new Words();
-  private static TestServer server;
-
-  @TempDir private Path directory;
-
-  private final Map<JobOption, String> options = new EnumMap<>(JobOption.class);
-
-  @BeforeAll
-  static void start() throws Exception {
-    server = TestServer.with(WORDS).set("SAGEMAKER_BATCH", "true").start();
-  }
-
-  @AfterAll
-  static void stop() throws Exception {
-    server.close();
-  }
-
-  @BeforeEach
-  void prepare() throws Exception {
-    WORDS.bodies.clear();
-    WORDS.attempts.clear();
-    Files.createDirectory(directory.resolve("in"));
-    options.put(JobOption.INPUT, directory.resolve("in").toString());
-    options.put(JobOption.OUTPUT, directory.resolve("out").toString());
-    options.put(JobOption.CONTENT_TYPE, "text/plain");
-    options.put(JobOption.ACCEPT, "text/plain");
-    options.put(JobOption.SPLIT_TYPE, "Line");
-    options.put(JobOption.ASSEMBLE_WITH, "Line");
-    options.put(JobOption.MAX_CONCURRENT_TRANSFORMS, "8");
-  }
-
-  @Test
-  @Tag("slow")
-  @Tag("BAT-07")
-  @Tag("BAT-10")
-  @Tag("BAT-20")
-  void eachObjectHasALineForEachRecordInItsOrder() throws Exception {
-    var words = IntStream.range(0, 5000).mapToObj(i -> "word-" + i).toList();
-    write("a.txt", String.join("\n", words));
-    write("deep/er/b.txt", "one\ntwo\n");
-    write("empty.txt", "");
-    options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
-    var report = run();
-    assertThat(report)
-        .matches(JobReport::isComplete)
-        .extracting(JobReport::objects, JobReport::succeeded, JobReport::records)
-        .containsExactly(3L, 3L, 5002L);
-    assertThat(output("a.txt"))
-        .isEqualTo(
-            words.stream()
-                .map(word -> word.toUpperCase(Locale.ROOT) + "\n")
-                .collect(Collectors.joining()));
-    assertThat(output("deep/er/b.txt")).isEqualTo("ONE\nTWO\n");
-    assertThat(output("empty.txt")).isEmpty();
-    assertThat(WORDS.bodies).hasSize(5002);
-  }
-
-  @Test
-  @Tag("BAT-19")
-  void aRequestHoldsAsManyRecordsAsFit() throws Exception {
-    var line = "x".repeat(1023) + "\n";
-    write("a.txt", line.repeat(3000));
-    options.put(JobOption.MAX_PAYLOAD_IN_MB, "1");
-    assertThat(run().records()).isEqualTo(3000);
-    assertThat(WORDS.bodies).hasSize(3);
-    assertThat(output("a.txt")).isEqualTo(line.toUpperCase(Locale.ROOT).repeat(3000));
-    write("long.txt", "y".repeat(2 << 20));
-    assertThat(run().failures())
-        .singleElement()
-        .extracting(ObjectOutcome::failure)
-        .asString()
-        .contains("record 1");
-  }
-
-  @Test
-  @Tag("BAT-21")
-  void anObjectThatFailsHasNoOutputAndTheOthersHaveTheirs() throws Exception {
-    write("a.txt", "one\n");
-    write("b.txt", "one\ntwo\nbad\n");
-    write("c.txt", "three\n");
-    options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
-    var report = run();
-    assertThat(report.isComplete()).isFalse();
-    assertThat(report.failures())
-        .singleElement()
-        .satisfies(
-            failure -> {
-              assertThat(failure.key()).isEqualTo("b.txt");
-              assertThat(failure.failure())
-                  .isEqualTo("record 3: status 400: word: found bad, expected a better one");
-            });
-    assertThat(outputs()).containsOnlyKeys("a.txt.out", "c.txt.out");
-    assertThat(WORDS.bodies.stream().filter("bad"::equals))
-        .as("a bad request is not sent again")
-        .hasSize(1);
-  }
-
-  @Test
-  @Tag("BAT-17")
-  void whatFailsForAWhileIsSentAgain() throws Exception {
-    write("a.txt", "flaky-1\nflaky-2\nfine\n");
-    options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
-    assertThat(run().isComplete()).isTrue();
-    assertThat(output("a.txt")).isEqualTo("FLAKY-1\nFLAKY-2\nFINE\n");
-    WORDS.attempts.clear();
-    options.put(JobOption.INVOCATIONS_MAX_RETRIES, "1");
-    write("b.txt", "flaky-3\n");
-    assertThat(run().failures())
-        .singleElement()
-        .extracting(ObjectOutcome::failure)
-        .asString()
-        .contains("status 500: inputFn failed: not yet");
-  }
-
-  @Test
-  void whatIsDoneIsSkippedUnlessItIsToBeOverwritten() throws Exception {
-    write("a.txt", "one\n");
-    write("b.txt", "two\n");
-    assertThat(run().succeeded()).isEqualTo(2);
-    write("a.txt", "new\n");
-    Files.delete(directory.resolve("out/b.txt.out"));
-    assertThat(run()).extracting(JobReport::succeeded, JobReport::skipped).containsExactly(1L, 1L);
-    assertThat(outputs()).containsEntry("a.txt.out", "ONE\n").containsEntry("b.txt.out", "TWO\n");
-    assertThat(run(true).succeeded()).isEqualTo(2);
-    assertThat(output("a.txt")).isEqualTo("NEW\n");
-  }
-
-  @Test
-  void instancesShareTheObjectsAmongThem() throws Exception {
-    for (int i = 0; i < 40; i++) {
-      write("%d.txt".formatted(i), "word\n");
-    }
-    options.put(JobOption.INSTANCE_COUNT, "3");
-    long all = 0;
-    for (int i = 0; i < 3; i++) {
-      options.put(JobOption.INSTANCE_INDEX, String.valueOf(i));
-      var report = run();
-      assertThat(report.skipped()).as("nobody else's").isZero();
-      assertThat(report.succeeded()).isPositive();
-      all += report.succeeded();
-    }
-    assertThat(all).isEqualTo(40);
-    assertThat(outputs()).hasSize(40);
-  }
-
-  @Test
-  @Tag("BAT-22")
-  void aManifestNamesTheObjects() throws Exception {
-    write("x", "one");
-    write("y", "two");
-    write("z", "three");
-    var manifest =
-        write(
-            "manifest.json",
-            "[{\"prefix\": \"%s/\"}, \"x\", \"y\"]".formatted(directory.resolve("in")));
-    options.put(JobOption.INPUT, manifest.toString());
-    options.put(JobOption.DATA_TYPE, "ManifestFile");
-    assertThat(run().isComplete()).isTrue();
-    assertThat(outputs()).containsOnlyKeys("x.out", "y.out");
-    Files.writeString(manifest, "{}");
-    assertThat(run().problem()).contains("found no manifest");
-    Files.writeString(
-        manifest, "[{\"prefix\": \"%s/\"}, \"z\", \"z\"]".formatted(directory.resolve("in")));
-    assertThat(run(true).failures())
-        .as("of two names alike the second is not lost in silence")
-        .singleElement()
-        .extracting(ObjectOutcome::failure)
-        .isEqualTo(directory.resolve("out/z.out") + " would be written twice");
-    assertThat(output("z")).isEqualTo("THREE\n");
-    Files.writeString(manifest, "[{\"prefix\": \"s3://b/\"}, 7]");
-    assertThat(run().problem()).contains("[1]: found 7, expected a name");
-    Files.writeString(manifest, "[{\"prefix\": \"s3://b/\"}]]");
-    assertThat(run().problem()).contains("found no manifest: ");
-  }
-
-  /// Lists on lines of their own, and the elements of one, as Python's `jsonlines` writes them.
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "[{\"prefix\": \"IN/\"}, \"x\"]\n[{\"prefix\": \"IN/deep/\"}, \"y\"]\n",
-        "{\"prefix\": \"IN/\"}\n\"x\"\n{\"prefix\": \"IN/deep/\"}\n\"y\""
-      })
-  void aManifestMayHaveSeveralLines(String text) throws Exception {
-    write("x", "one");
-    write("deep/y", "two");
-    var manifest = write("manifest", text.replace("IN", directory.resolve("in").toString()));
-    options.put(JobOption.INPUT, manifest.toString());
-    options.put(JobOption.DATA_TYPE, "ManifestFile");
-    assertThat(run().isComplete()).isTrue();
-    assertThat(outputs()).containsOnlyKeys("x.out", "y.out");
-  }
-
-  @Test
-  @Tag("BAT-23")
-  void gzipIsUnpacked() throws Exception {
-    var packed = new ByteArrayOutputStream();
-    try (var gzip = new GZIPOutputStream(packed)) {
-      gzip.write("one\ntwo\n".getBytes(StandardCharsets.UTF_8));
-    }
-    Files.write(directory.resolve("in/a.gz"), packed.toByteArray());
-    write("plain.txt", "one\n");
-    options.put(JobOption.COMPRESSION_TYPE, "Gzip");
-    var report = run();
-    assertThat(output("a.gz")).isEqualTo("ONE\nTWO\n");
-    assertThat(report.failures())
-        .singleElement()
-        .extracting(ObjectOutcome::failure)
-        .asString()
-        .contains("not whole gzip");
-  }
-
-  @Test
-  void anObjectThatIsNotSplitIsOneRequestOfAnyLength() throws Exception {
-    options.put(JobOption.SPLIT_TYPE, "None");
-    options.put(JobOption.ASSEMBLE_WITH, "None");
-    for (var payload : List.of("0", "6")) {
-      options.put(JobOption.MAX_PAYLOAD_IN_MB, payload);
-      write("a.txt", "one\ntwo");
-      assertThat(run(true).isComplete()).isTrue();
-      assertThat(output("a.txt")).isEqualTo("ONE\nTWO");
-    }
-  }
-
-  @Test
-  @Tag("BAT-13")
-  @Tag("BAT-14")
-  void binaryRecordsLoseTheirFramesWhenEachIsARequest() throws Exception {
-    var records =
-        List.of("one".getBytes(StandardCharsets.UTF_8), "two".getBytes(StandardCharsets.UTF_8));
-    options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
-    Files.write(directory.resolve("in/a"), RecordIo.write(records));
-    options.put(JobOption.SPLIT_TYPE, "RecordIO");
-    assertThat(run().isComplete()).isTrue();
-    assertThat(output("a")).isEqualTo("ONE\nTWO\n");
-    Files.write(directory.resolve("in/a"), TfRecord.write(records));
-    options.put(JobOption.SPLIT_TYPE, "TFRecord");
-    assertThat(run(true).isComplete()).isTrue();
-    assertThat(output("a")).isEqualTo("ONE\nTWO\n");
-  }
-
-  @Test
-  void aFileThatChangesWhileItIsReadFailsAndIsDoneByTheNextRun() throws Exception {
-    var line = "x".repeat(1023) + "\n";
-    options.put(JobOption.MAX_PAYLOAD_IN_MB, "1");
-    options.put(JobOption.MAX_CONCURRENT_TRANSFORMS, "1");
-    for (int change : List.of(-4 << 20, "half a li".length())) {
-      var file = write("a.txt", line.repeat(16 << 10));
-      WORDS.meanwhile =
-          () -> {
-            try (var open = FileChannel.open(file, StandardOpenOption.WRITE)) {
-              long size = open.size() + change;
-              if (change < 0) {
-                open.truncate(size);
-              } else {
-                open.write(UTF_8.encode("half a li"), open.size());
-              }
+        @Override
+        public List<String> inputFn(InvocationRequest request) throws IOException {
+            var change = meanwhile;
+            meanwhile = () -> {};
+            change.make();
+            var records = super.inputFn(request);
+            bodies.add(String.join("\n", records));
+            for (var record : records) {
+                if (record.equals("bad")) {
+                    throw new BadInputException("word: found bad, expected a better one");
+                }
+                if (record.startsWith("flaky")
+                        && attempts.computeIfAbsent(record, _ -> new AtomicInteger())
+                                        .incrementAndGet()
+                                < 3) {
+                    throw new IllegalStateException("not yet");
+                }
             }
-          };
-      assertThat(run().failures())
-          .singleElement()
-          .extracting(ObjectOutcome::failure)
-          .isEqualTo(
-              "%s: changed while it was read: found %d bytes, expected %d"
-                  .formatted(file, (16 << 20) + change, 16 << 20));
-      assertThat(outputs()).isEmpty();
+            return records;
+        }
     }
-    assertThat(run()).matches(JobReport::isComplete);
-    assertThat(output("a.txt")).hasSize((16 << 20) + "half a li\n".length());
-  }
 
-  @Test
-  @Tag("JOIN-03")
-  void answersAreJoinedWithTheirRecords() throws Exception {
-    options.put(JobOption.CONTENT_TYPE, "text/csv");
-    options.put(JobOption.ACCEPT, "text/csv");
-    options.put(JobOption.INPUT_FILTER, "$[1]");
-    options.put(JobOption.JOIN_SOURCE, "Input");
-    write("a.csv", "7,one\n8,two\n");
-    assertThat(run().isComplete()).isTrue();
-    assertThat(output("a.csv")).isEqualTo("7,one,ONE\n8,two,TWO\n");
-    // The API allows empty ones.
-    options.put(JobOption.INPUT_FILTER, "");
-    options.put(JobOption.OUTPUT_FILTER, "");
-    assertThat(run(true).isComplete()).isTrue();
-    assertThat(output("a.csv")).isEqualTo("7,one,7,ONE\n8,two,8,TWO\n");
-  }
-
-  @Test
-  void aQuoteWithinACellOfAnAnswerIsACharacter() throws Exception {
-    options.put(JobOption.CONTENT_TYPE, "text/csv");
-    options.put(JobOption.ACCEPT, "text/csv");
-    write("a.csv", "6\" pipe,3\n7\" pipe,4\n");
-    assertThat(run().failures()).isEmpty();
-    assertThat(output("a.csv")).isEqualTo("6\" PIPE,3\n7\" PIPE,4\n");
-    options.put(JobOption.JOIN_SOURCE, "Input");
-    assertThat(run(true).failures()).isEmpty();
-    assertThat(output("a.csv")).isEqualTo("6\" pipe,3,6\" PIPE,3\n7\" pipe,4,7\" PIPE,4\n");
-  }
-
-  @Test
-  void anInputThatIsNotThereEndsTheJob() throws Exception {
-    options.put(JobOption.INPUT, directory.resolve("none").toString());
-    assertThat(run())
-        .matches(report -> !report.isComplete())
-        .extracting(JobReport::problem)
-        .asString()
-        .contains("none");
-  }
-
-  private Path write(String key, String text) throws IOException {
-    var file = directory.resolve("in").resolve(key);
-    Files.createDirectories(file.getParent());
-    return Files.writeString(file, text);
-  }
-
-  private String output(String key) throws IOException {
-    return Files.readString(directory.resolve("out").resolve(key + ".out"));
-  }
-
-  /// All that there is in the output, temporary files included.
-  private Map<String, String> outputs() throws IOException {
-    var all = new TreeMap<String, String>();
-    var files = new ArrayList<Path>();
-    try (var walk = Files.walk(directory.resolve("out"))) {
-      walk.filter(Files::isRegularFile)
-          .filter(file -> !file.toString().contains(".berth-parts"))
-          .forEach(files::add);
+    private interface Change {
+        void make() throws IOException;
     }
-    for (var file : files) {
-      all.put(directory.resolve("out").relativize(file).toString(), Files.readString(file));
+
+    private static final Words WORDS = new Words();
+    private static TestServer server;
+
+    @TempDir
+    private Path directory;
+
+    private final Map<JobOption, String> options = new EnumMap<>(JobOption.class);
+
+    @BeforeAll
+    static void start() throws Exception {
+        server = TestServer.with(WORDS).set("SAGEMAKER_BATCH", "true").start();
     }
-    return all;
-  }
 
-  private TransformJob job(boolean overwrite) throws JobException {
-    return TransformJob.read(options, Map.of(), overwrite ? Set.of(JobSwitch.OVERWRITE) : Set.of());
-  }
-
-  private JobReport run() throws Exception {
-    return run(false);
-  }
-
-  private JobReport run(boolean overwrite) throws Exception {
-    return run(job(overwrite), server.uri("/"));
-  }
-
-  private static JobReport run(TransformJob job, URI endpoint) throws Exception {
-    try (var storage = new Storage()) {
-      return new JobRunner(job, storage, new Unwatched()).run(endpoint);
+    @AfterAll
+    static void stop() throws Exception {
+        server.close();
     }
-  }
+
+    @BeforeEach
+    void prepare() throws Exception {
+        WORDS.bodies.clear();
+        WORDS.attempts.clear();
+        Files.createDirectory(directory.resolve("in"));
+        options.put(JobOption.INPUT, directory.resolve("in").toString());
+        options.put(JobOption.OUTPUT, directory.resolve("out").toString());
+        options.put(JobOption.CONTENT_TYPE, "text/plain");
+        options.put(JobOption.ACCEPT, "text/plain");
+        options.put(JobOption.SPLIT_TYPE, "Line");
+        options.put(JobOption.ASSEMBLE_WITH, "Line");
+        options.put(JobOption.MAX_CONCURRENT_TRANSFORMS, "8");
+    }
+
+    @Test
+    @Tag("slow")
+    @Tag("BAT-07")
+    @Tag("BAT-10")
+    @Tag("BAT-20")
+    void eachObjectHasALineForEachRecordInItsOrder() throws Exception {
+        var words = IntStream.range(0, 5000).mapToObj(i -> "word-" + i).toList();
+        write("a.txt", String.join("\n", words));
+        write("deep/er/b.txt", "one\ntwo\n");
+        write("empty.txt", "");
+        options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
+        var report = run();
+        assertThat(report)
+                .matches(JobReport::isComplete)
+                .extracting(JobReport::objects, JobReport::succeeded, JobReport::records)
+                .containsExactly(3L, 3L, 5002L);
+        assertThat(output("a.txt"))
+                .isEqualTo(words.stream()
+                        .map(word -> word.toUpperCase(Locale.ROOT) + "\n")
+                        .collect(Collectors.joining()));
+        assertThat(output("deep/er/b.txt")).isEqualTo("ONE\nTWO\n");
+        assertThat(output("empty.txt")).isEmpty();
+        assertThat(WORDS.bodies).hasSize(5002);
+    }
+
+    @Test
+    @Tag("BAT-19")
+    void aRequestHoldsAsManyRecordsAsFit() throws Exception {
+        var line = "x".repeat(1023) + "\n";
+        write("a.txt", line.repeat(3000));
+        options.put(JobOption.MAX_PAYLOAD_IN_MB, "1");
+        assertThat(run().records()).isEqualTo(3000);
+        assertThat(WORDS.bodies).hasSize(3);
+        assertThat(output("a.txt")).isEqualTo(line.toUpperCase(Locale.ROOT).repeat(3000));
+        write("long.txt", "y".repeat(2 << 20));
+        assertThat(run().failures())
+                .singleElement()
+                .extracting(ObjectOutcome::failure)
+                .asString()
+                .contains("record 1");
+    }
+
+    @Test
+    @Tag("BAT-21")
+    void anObjectThatFailsHasNoOutputAndTheOthersHaveTheirs() throws Exception {
+        write("a.txt", "one\n");
+        write("b.txt", "one\ntwo\nbad\n");
+        write("c.txt", "three\n");
+        options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
+        var report = run();
+        assertThat(report.isComplete()).isFalse();
+        assertThat(report.failures()).singleElement().satisfies(failure -> {
+            assertThat(failure.key()).isEqualTo("b.txt");
+            assertThat(failure.failure()).isEqualTo("record 3: status 400: word: found bad, expected a better one");
+        });
+        assertThat(outputs()).containsOnlyKeys("a.txt.out", "c.txt.out");
+        assertThat(WORDS.bodies.stream().filter("bad"::equals))
+                .as("a bad request is not sent again")
+                .hasSize(1);
+    }
+
+    @Test
+    @Tag("BAT-17")
+    void whatFailsForAWhileIsSentAgain() throws Exception {
+        write("a.txt", "flaky-1\nflaky-2\nfine\n");
+        options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
+        assertThat(run().isComplete()).isTrue();
+        assertThat(output("a.txt")).isEqualTo("FLAKY-1\nFLAKY-2\nFINE\n");
+        WORDS.attempts.clear();
+        options.put(JobOption.INVOCATIONS_MAX_RETRIES, "1");
+        write("b.txt", "flaky-3\n");
+        assertThat(run().failures())
+                .singleElement()
+                .extracting(ObjectOutcome::failure)
+                .asString()
+                .contains("status 500: inputFn failed: not yet");
+    }
+
+    @Test
+    void whatIsDoneIsSkippedUnlessItIsToBeOverwritten() throws Exception {
+        write("a.txt", "one\n");
+        write("b.txt", "two\n");
+        assertThat(run().succeeded()).isEqualTo(2);
+        write("a.txt", "new\n");
+        Files.delete(directory.resolve("out/b.txt.out"));
+        assertThat(run()).extracting(JobReport::succeeded, JobReport::skipped).containsExactly(1L, 1L);
+        assertThat(outputs()).containsEntry("a.txt.out", "ONE\n").containsEntry("b.txt.out", "TWO\n");
+        assertThat(run(true).succeeded()).isEqualTo(2);
+        assertThat(output("a.txt")).isEqualTo("NEW\n");
+    }
+
+    @Test
+    void instancesShareTheObjectsAmongThem() throws Exception {
+        for (int i = 0; i < 40; i++) {
+            write("%d.txt".formatted(i), "word\n");
+        }
+        options.put(JobOption.INSTANCE_COUNT, "3");
+        long all = 0;
+        for (int i = 0; i < 3; i++) {
+            options.put(JobOption.INSTANCE_INDEX, String.valueOf(i));
+            var report = run();
+            assertThat(report.skipped()).as("nobody else's").isZero();
+            assertThat(report.succeeded()).isPositive();
+            all += report.succeeded();
+        }
+        assertThat(all).isEqualTo(40);
+        assertThat(outputs()).hasSize(40);
+    }
+
+    @Test
+    @Tag("BAT-22")
+    void aManifestNamesTheObjects() throws Exception {
+        write("x", "one");
+        write("y", "two");
+        write("z", "three");
+        var manifest =
+                write("manifest.json", "[{\"prefix\": \"%s/\"}, \"x\", \"y\"]".formatted(directory.resolve("in")));
+        options.put(JobOption.INPUT, manifest.toString());
+        options.put(JobOption.DATA_TYPE, "ManifestFile");
+        assertThat(run().isComplete()).isTrue();
+        assertThat(outputs()).containsOnlyKeys("x.out", "y.out");
+        Files.writeString(manifest, "{}");
+        assertThat(run().problem()).contains("found no manifest");
+        Files.writeString(manifest, "[{\"prefix\": \"%s/\"}, \"z\", \"z\"]".formatted(directory.resolve("in")));
+        assertThat(run(true).failures())
+                .as("of two names alike the second is not lost in silence")
+                .singleElement()
+                .extracting(ObjectOutcome::failure)
+                .isEqualTo(directory.resolve("out/z.out") + " would be written twice");
+        assertThat(output("z")).isEqualTo("THREE\n");
+        Files.writeString(manifest, "[{\"prefix\": \"s3://b/\"}, 7]");
+        assertThat(run().problem()).contains("[1]: found 7, expected a name");
+        Files.writeString(manifest, "[{\"prefix\": \"s3://b/\"}]]");
+        assertThat(run().problem()).contains("found no manifest: ");
+    }
+
+    /// Lists on lines of their own, and the elements of one, as Python's `jsonlines` writes them.
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "[{\"prefix\": \"IN/\"}, \"x\"]\n[{\"prefix\": \"IN/deep/\"}, \"y\"]\n",
+                "{\"prefix\": \"IN/\"}\n\"x\"\n{\"prefix\": \"IN/deep/\"}\n\"y\""
+            })
+    void aManifestMayHaveSeveralLines(String text) throws Exception {
+        write("x", "one");
+        write("deep/y", "two");
+        var manifest =
+                write("manifest", text.replace("IN", directory.resolve("in").toString()));
+        options.put(JobOption.INPUT, manifest.toString());
+        options.put(JobOption.DATA_TYPE, "ManifestFile");
+        assertThat(run().isComplete()).isTrue();
+        assertThat(outputs()).containsOnlyKeys("x.out", "y.out");
+    }
+
+    @Test
+    @Tag("BAT-23")
+    void gzipIsUnpacked() throws Exception {
+        var packed = new ByteArrayOutputStream();
+        try (var gzip = new GZIPOutputStream(packed)) {
+            gzip.write("one\ntwo\n".getBytes(StandardCharsets.UTF_8));
+        }
+        Files.write(directory.resolve("in/a.gz"), packed.toByteArray());
+        write("plain.txt", "one\n");
+        options.put(JobOption.COMPRESSION_TYPE, "Gzip");
+        var report = run();
+        assertThat(output("a.gz")).isEqualTo("ONE\nTWO\n");
+        assertThat(report.failures())
+                .singleElement()
+                .extracting(ObjectOutcome::failure)
+                .asString()
+                .contains("not whole gzip");
+    }
+
+    @Test
+    void anObjectThatIsNotSplitIsOneRequestOfAnyLength() throws Exception {
+        options.put(JobOption.SPLIT_TYPE, "None");
+        options.put(JobOption.ASSEMBLE_WITH, "None");
+        for (var payload : List.of("0", "6")) {
+            options.put(JobOption.MAX_PAYLOAD_IN_MB, payload);
+            write("a.txt", "one\ntwo");
+            assertThat(run(true).isComplete()).isTrue();
+            assertThat(output("a.txt")).isEqualTo("ONE\nTWO");
+        }
+    }
+
+    @Test
+    @Tag("BAT-13")
+    @Tag("BAT-14")
+    void binaryRecordsLoseTheirFramesWhenEachIsARequest() throws Exception {
+        var records = List.of("one".getBytes(StandardCharsets.UTF_8), "two".getBytes(StandardCharsets.UTF_8));
+        options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
+        Files.write(directory.resolve("in/a"), RecordIo.write(records));
+        options.put(JobOption.SPLIT_TYPE, "RecordIO");
+        assertThat(run().isComplete()).isTrue();
+        assertThat(output("a")).isEqualTo("ONE\nTWO\n");
+        Files.write(directory.resolve("in/a"), TfRecord.write(records));
+        options.put(JobOption.SPLIT_TYPE, "TFRecord");
+        assertThat(run(true).isComplete()).isTrue();
+        assertThat(output("a")).isEqualTo("ONE\nTWO\n");
+    }
+
+    @Test
+    void aFileThatChangesWhileItIsReadFailsAndIsDoneByTheNextRun() throws Exception {
+        var line = "x".repeat(1023) + "\n";
+        options.put(JobOption.MAX_PAYLOAD_IN_MB, "1");
+        options.put(JobOption.MAX_CONCURRENT_TRANSFORMS, "1");
+        for (int change : List.of(-4 << 20, "half a li".length())) {
+            var file = write("a.txt", line.repeat(16 << 10));
+            WORDS.meanwhile = () -> {
+                try (var open = FileChannel.open(file, StandardOpenOption.WRITE)) {
+                    long size = open.size() + change;
+                    if (change < 0) {
+                        open.truncate(size);
+                    } else {
+                        open.write(UTF_8.encode("half a li"), open.size());
+                    }
+                }
+            };
+            assertThat(run().failures())
+                    .singleElement()
+                    .extracting(ObjectOutcome::failure)
+                    .isEqualTo("%s: changed while it was read: found %d bytes, expected %d"
+                            .formatted(file, (16 << 20) + change, 16 << 20));
+            assertThat(outputs()).isEmpty();
+        }
+        assertThat(run()).matches(JobReport::isComplete);
+        assertThat(output("a.txt")).hasSize((16 << 20) + "half a li\n".length());
+    }
+
+    @Test
+    @Tag("JOIN-03")
+    void answersAreJoinedWithTheirRecords() throws Exception {
+        options.put(JobOption.CONTENT_TYPE, "text/csv");
+        options.put(JobOption.ACCEPT, "text/csv");
+        options.put(JobOption.INPUT_FILTER, "$[1]");
+        options.put(JobOption.JOIN_SOURCE, "Input");
+        write("a.csv", "7,one\n8,two\n");
+        assertThat(run().isComplete()).isTrue();
+        assertThat(output("a.csv")).isEqualTo("7,one,ONE\n8,two,TWO\n");
+        // The API allows empty ones.
+        options.put(JobOption.INPUT_FILTER, "");
+        options.put(JobOption.OUTPUT_FILTER, "");
+        assertThat(run(true).isComplete()).isTrue();
+        assertThat(output("a.csv")).isEqualTo("7,one,7,ONE\n8,two,8,TWO\n");
+    }
+
+    @Test
+    void aQuoteWithinACellOfAnAnswerIsACharacter() throws Exception {
+        options.put(JobOption.CONTENT_TYPE, "text/csv");
+        options.put(JobOption.ACCEPT, "text/csv");
+        write("a.csv", "6\" pipe,3\n7\" pipe,4\n");
+        assertThat(run().failures()).isEmpty();
+        assertThat(output("a.csv")).isEqualTo("6\" PIPE,3\n7\" PIPE,4\n");
+        options.put(JobOption.JOIN_SOURCE, "Input");
+        assertThat(run(true).failures()).isEmpty();
+        assertThat(output("a.csv")).isEqualTo("6\" pipe,3,6\" PIPE,3\n7\" pipe,4,7\" PIPE,4\n");
+    }
+
+    @Test
+    void anInputThatIsNotThereEndsTheJob() throws Exception {
+        options.put(JobOption.INPUT, directory.resolve("none").toString());
+        assertThat(run())
+                .matches(report -> !report.isComplete())
+                .extracting(JobReport::problem)
+                .asString()
+                .contains("none");
+    }
+
+    private Path write(String key, String text) throws IOException {
+        var file = directory.resolve("in").resolve(key);
+        Files.createDirectories(file.getParent());
+        return Files.writeString(file, text);
+    }
+
+    private String output(String key) throws IOException {
+        return Files.readString(directory.resolve("out").resolve(key + ".out"));
+    }
+
+    /// All that there is in the output, temporary files included.
+    private Map<String, String> outputs() throws IOException {
+        var all = new TreeMap<String, String>();
+        var files = new ArrayList<Path>();
+        try (var walk = Files.walk(directory.resolve("out"))) {
+            walk.filter(Files::isRegularFile)
+                    .filter(file -> !file.toString().contains(".berth-parts"))
+                    .forEach(files::add);
+        }
+        for (var file : files) {
+            all.put(directory.resolve("out").relativize(file).toString(), Files.readString(file));
+        }
+        return all;
+    }
+
+    private TransformJob job(boolean overwrite) throws JobException {
+        return TransformJob.read(options, Map.of(), overwrite ? Set.of(JobSwitch.OVERWRITE) : Set.of());
+    }
+
+    private JobReport run() throws Exception {
+        return run(false);
+    }
+
+    private JobReport run(boolean overwrite) throws Exception {
+        return run(job(overwrite), server.uri("/"));
+    }
+
+    private static JobReport run(TransformJob job, URI endpoint) throws Exception {
+        try (var storage = new Storage()) {
+            return new JobRunner(job, storage, new Unwatched()).run(endpoint);
+        }
+    }
 }

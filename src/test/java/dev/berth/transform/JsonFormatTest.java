@@ -12,63 +12,63 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class JsonFormatTest {
 
-  private static final JsonFormat JSON = new JsonFormat();
+    private static final JsonFormat JSON = new JsonFormat();
 
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "1.0", "1.10", "-0", "-0.0", "1e5", "1E+400",
-            "0.1000000000000000055511151231257827021181583404541015625",
-        "123456789012345678901234567890", "true", "false", "null", "\"\"", "{}", "[]",
-        "{\"z\":1.50,\"a\":[1,2.0,{\"ä\":\"€ 😀 </>\"}],\"m\":null}", "\"\\n\\t\\\"\\\\\"",
-      })
-  void whatIsReadIsWrittenAsItWas(String text) {
-    assertThat(JSON.write(JSON.read(text))).isEqualTo(text);
-  }
-
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      quoteCharacter = '`',
-      value = {
-        "{ \"a\" : [ 1 , 2 ] }|{\"a\":[1,2]}",
-        "\"\\u00e9 \\ud83d\\ude00 \\/\"|\"é 😀 /\"",
-        // Half a character can't be UTF-8.
-        "\"\\ud83d.\"|\"\\ud83d.\"",
-        "{\"a\":1,\"b\":2,\"a\":3}|{\"a\":3,\"b\":2}",
-      })
-  void onlyBlanksAndNeedlessEscapesAreLost(String text, String written) {
-    assertThat(JSON.write(JSON.read(text))).isEqualTo(written);
-  }
-
-  @Test
-  void halfACharacterInANameIsRefused() {
-    assertThatThrownBy(() -> JSON.read("{\"\\ude00\":1}"))
-        .isInstanceOf(BadInputException.class)
-        .hasMessageContaining("half of a character");
-  }
-
-  @Test
-  void numbersTextsAndNamesMayHaveAnyLength() {
-    for (var text : List.of("%s", "0.%s", "\"%s\"", "{\"%s\":1}")) {
-      var json = text.formatted("9".repeat(100_000));
-      assertThat(JSON.write(JSON.read(json))).isEqualTo(json);
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "1.0", "1.10", "-0", "-0.0", "1e5", "1E+400",
+                        "0.1000000000000000055511151231257827021181583404541015625",
+                "123456789012345678901234567890", "true", "false", "null", "\"\"", "{}", "[]",
+                "{\"z\":1.50,\"a\":[1,2.0,{\"ä\":\"€ 😀 </>\"}],\"m\":null}", "\"\\n\\t\\\"\\\\\"",
+            })
+    void whatIsReadIsWrittenAsItWas(String text) {
+        assertThat(JSON.write(JSON.read(text))).isEqualTo(text);
     }
-  }
 
-  @Test
-  void theDeepestValueCanStillBeJoined() {
-    var deep = JSON.read("[".repeat(999) + "]".repeat(999));
-    assertThat(JSON.write(JSON.join(deep, deep))).hasSize(2 * 2 * 999 + 38);
-    assertThatThrownBy(() -> JSON.read("[".repeat(1000) + "]".repeat(1000)))
-        .isInstanceOf(BadInputException.class)
-        .hasMessageContaining("nested too deep, expected at most 999 levels");
-  }
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "{ \"a\" : [ 1 , 2 ] }|{\"a\":[1,2]}",
+                "\"\\u00e9 \\ud83d\\ude00 \\/\"|\"é 😀 /\"",
+                // Half a character can't be UTF-8.
+                "\"\\ud83d.\"|\"\\ud83d.\"",
+                "{\"a\":1,\"b\":2,\"a\":3}|{\"a\":3,\"b\":2}",
+            })
+    void onlyBlanksAndNeedlessEscapesAreLost(String text, String written) {
+        assertThat(JSON.write(JSON.read(text))).isEqualTo(written);
+    }
 
-  @Test
-  void longTokensAreCutInMessages() {
-    assertThatThrownBy(() -> JSON.read("x".repeat(1000)))
-        .isInstanceOf(BadInputException.class)
-        .satisfies(e -> assertThat(e.getMessage()).hasSizeLessThan(260));
-  }
+    @Test
+    void halfACharacterInANameIsRefused() {
+        assertThatThrownBy(() -> JSON.read("{\"\\ude00\":1}"))
+                .isInstanceOf(BadInputException.class)
+                .hasMessageContaining("half of a character");
+    }
+
+    @Test
+    void numbersTextsAndNamesMayHaveAnyLength() {
+        for (var text : List.of("%s", "0.%s", "\"%s\"", "{\"%s\":1}")) {
+            var json = text.formatted("9".repeat(100_000));
+            assertThat(JSON.write(JSON.read(json))).isEqualTo(json);
+        }
+    }
+
+    @Test
+    void theDeepestValueCanStillBeJoined() {
+        var deep = JSON.read("[".repeat(999) + "]".repeat(999));
+        assertThat(JSON.write(JSON.join(deep, deep))).hasSize(2 * 2 * 999 + 38);
+        assertThatThrownBy(() -> JSON.read("[".repeat(1000) + "]".repeat(1000)))
+                .isInstanceOf(BadInputException.class)
+                .hasMessageContaining("nested too deep, expected at most 999 levels");
+    }
+
+    @Test
+    void longTokensAreCutInMessages() {
+        assertThatThrownBy(() -> JSON.read("x".repeat(1000)))
+                .isInstanceOf(BadInputException.class)
+                .satisfies(e -> assertThat(e.getMessage()).hasSizeLessThan(260));
+    }
 }

@@ -15,247 +15,247 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class JsonPathFilterTest {
 
-  private static final JsonFormat JSON = new JsonFormat();
+    private static final JsonFormat JSON = new JsonFormat();
 
-  private static final String OBJECT =
-      "{\"id\":7,\"f\":{\"a\":1.0,\"b\":[2,3]},\"list\":[{\"x\":1},{\"x\":2}],\"SageMakerOutput\":{\"label\":1}}";
-  private static final String LIST = "[0,1,2,3,4,5,6,7]";
+    private static final String OBJECT =
+            "{\"id\":7,\"f\":{\"a\":1.0,\"b\":[2,3]},\"list\":[{\"x\":1},{\"x\":2}],\"SageMakerOutput\":{\"label\":1}}";
+    private static final String LIST = "[0,1,2,3,4,5,6,7]";
 
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      quoteCharacter = '`',
-      value = {
-        "$|" + OBJECT,
-        "$.id|7",
-        "$['id']|7",
-        "$.['id']|7",
-        "$.f.a|1.0",
-        "$['f']['a']|1.0",
-        "$.f.*|[1.0,[2,3]]",
-        "$.f[*]|[1.0,[2,3]]",
-        "$.f.['b','a']|{\"b\":[2,3],\"a\":1.0}",
-        "$.f['a']|1.0",
-        "$.f.['a', 'b']|{\"a\":1.0,\"b\":[2,3]}",
-        "$.f.b[1]|3",
-        "$.f.b[0:1]|[2]",
-        "$.list[*].x|[1,2]",
-        "$.list[0,1]['x']|[1,2]",
-        "$.list[-1].x|2",
-        "$.list.*|[{\"x\":1},{\"x\":2}]",
-        "$['id','f'].*|`refused`",
-        "$['f','SageMakerOutput'].*|[1.0,[2,3],1]",
-      })
-  void objectsAreFiltered(String path, String expected) {
-    if (expected.equals("refused")) {
-      assertThatThrownBy(() -> filter(path, OBJECT))
-          .isInstanceOf(BadInputException.class)
-          .hasMessage("found a number, expected an object or a list");
-    } else {
-      assertThat(filter(path, OBJECT)).isEqualTo(expected);
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "$|" + OBJECT,
+                "$.id|7",
+                "$['id']|7",
+                "$.['id']|7",
+                "$.f.a|1.0",
+                "$['f']['a']|1.0",
+                "$.f.*|[1.0,[2,3]]",
+                "$.f[*]|[1.0,[2,3]]",
+                "$.f.['b','a']|{\"b\":[2,3],\"a\":1.0}",
+                "$.f['a']|1.0",
+                "$.f.['a', 'b']|{\"a\":1.0,\"b\":[2,3]}",
+                "$.f.b[1]|3",
+                "$.f.b[0:1]|[2]",
+                "$.list[*].x|[1,2]",
+                "$.list[0,1]['x']|[1,2]",
+                "$.list[-1].x|2",
+                "$.list.*|[{\"x\":1},{\"x\":2}]",
+                "$['id','f'].*|`refused`",
+                "$['f','SageMakerOutput'].*|[1.0,[2,3],1]",
+            })
+    void objectsAreFiltered(String path, String expected) {
+        if (expected.equals("refused")) {
+            assertThatThrownBy(() -> filter(path, OBJECT))
+                    .isInstanceOf(BadInputException.class)
+                    .hasMessage("found a number, expected an object or a list");
+        } else {
+            assertThat(filter(path, OBJECT)).isEqualTo(expected);
+        }
     }
-  }
 
-  @Test
-  @Tag("JOIN-05")
-  void severalNamesGiveAnObjectOfJustThese() {
-    assertThat(filter("$['id','SageMakerOutput']", OBJECT))
-        .isEqualTo("{\"id\":7,\"SageMakerOutput\":{\"label\":1}}");
-  }
-
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "$|[0,1,2,3,4,5,6,7]",
-        "$[3]|3",
-        "$[-1]|7",
-        "$[-8]|0",
-        "$[1,3,5]|[1,3,5]",
-        "$[0,-1]|[0,7]",
-        "$[3,0,3]|[3,0,3]",
-        "$[1:4]|[1,2,3]",
-        "$[:2]|[0,1]",
-        "$[6:]|[6,7]",
-        "$[-2:]|[6,7]",
-        "$[:-6]|[0,1]",
-        "$[-3:-1]|[5,6]",
-        "$[5:100]|[5,6,7]",
-        "$[-100:1]|[0]",
-        "$[7:8]|[7]",
-        "$[0:1]|[0]",
-        "$[:1,-1]|[0,7]",
-        "$[ 0 , 6: ]|[0,6,7]",
-        "$[*]|[0,1,2,3,4,5,6,7]",
-        "$[2147483647,0:]|refused",
-      })
-  void listsAreFiltered(String path, String expected) {
-    if (expected.equals("refused")) {
-      assertThatThrownBy(() -> filter(path, LIST)).isInstanceOf(BadInputException.class);
-    } else {
-      assertThat(filter(path, LIST)).isEqualTo(expected);
+    @Test
+    @Tag("JOIN-05")
+    void severalNamesGiveAnObjectOfJustThese() {
+        assertThat(filter("$['id','SageMakerOutput']", OBJECT))
+                .isEqualTo("{\"id\":7,\"SageMakerOutput\":{\"label\":1}}");
     }
-  }
 
-  @Test
-  @Tag("JOIN-06")
-  void indexesAndSlicesMayBeMixed() {
-    assertThat(filter("$[0,5:]", LIST)).isEqualTo("[0,5,6,7]");
-  }
-
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "$[1:4]|[1,2,3]|[1,2,3,4]",
-        "$[:5]|[0,1,2,3,4]|[0,1,2,3,4,5]",
-        "$[2:]|[2,3,4,5]|[2,3,4,5]",
-        "$[0:-1]|[0,1,2,3,4]|[0,1,2,3,4,5]",
-        "$[0:5]|[0,1,2,3,4]|[0,1,2,3,4,5]",
-        "$[0:2147483647]|[0,1,2,3,4,5]|[0,1,2,3,4,5]",
-        "$[4:-6]|refused|refused",
-      })
-  @Tag("JOIN-10")
-  void slicesEndBeforeOrBehindTheirLastNumber(String path, String exclusive, String inclusive) {
-    for (var end : SliceEnd.values()) {
-      var filter = JsonPathFilter.parse(path, end);
-      var expected = end == SliceEnd.EXCLUSIVE ? exclusive : inclusive;
-      if (expected.equals("refused")) {
-        assertThatThrownBy(() -> filter.apply(JSON.read("[0,1,2,3,4,5]")))
-            .isInstanceOf(BadInputException.class);
-      } else {
-        assertThat(JSON.write(filter.apply(JSON.read("[0,1,2,3,4,5]")))).isEqualTo(expected);
-      }
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "$|[0,1,2,3,4,5,6,7]",
+                "$[3]|3",
+                "$[-1]|7",
+                "$[-8]|0",
+                "$[1,3,5]|[1,3,5]",
+                "$[0,-1]|[0,7]",
+                "$[3,0,3]|[3,0,3]",
+                "$[1:4]|[1,2,3]",
+                "$[:2]|[0,1]",
+                "$[6:]|[6,7]",
+                "$[-2:]|[6,7]",
+                "$[:-6]|[0,1]",
+                "$[-3:-1]|[5,6]",
+                "$[5:100]|[5,6,7]",
+                "$[-100:1]|[0]",
+                "$[7:8]|[7]",
+                "$[0:1]|[0]",
+                "$[:1,-1]|[0,7]",
+                "$[ 0 , 6: ]|[0,6,7]",
+                "$[*]|[0,1,2,3,4,5,6,7]",
+                "$[2147483647,0:]|refused",
+            })
+    void listsAreFiltered(String path, String expected) {
+        if (expected.equals("refused")) {
+            assertThatThrownBy(() -> filter(path, LIST)).isInstanceOf(BadInputException.class);
+        } else {
+            assertThat(filter(path, LIST)).isEqualTo(expected);
+        }
     }
-  }
 
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "$[8]|found a list of 8, expected a list with the index 8",
-        "$[-9]|found a list of 8, expected a list with the index -9",
-        "$[0,8]|found a list of 8, expected a list with the index 8",
-        "$[2147483647]|found a list of 8, expected a list with the index 2147483647",
-        "$[-2147483648]|found a list of 8, expected a list with the index -2147483648",
-        "$[8:]|found a list of 8, expected a list with elements in 8:",
-        "$[3:3]|found a list of 8, expected a list with elements in 3:3",
-        "$[:-8]|found a list of 8, expected a list with elements in :-8",
-        "$.a|found a list of 8, expected an object with the member \"a\"",
-        "$[0][0]|found a number, expected a list",
-        "$[0].*|found a number, expected an object or a list",
-      })
-  @Tag("JOIN-07")
-  void whatIsNotThereIsAnError(String path, String message) {
-    assertThatThrownBy(() -> filter(path, LIST))
-        .isInstanceOf(BadInputException.class)
-        .hasMessage(message);
-  }
-
-  @Test
-  @Tag("JOIN-07")
-  void aMissingNameIsAnErrorAlsoAmongSeveral() {
-    for (var path : new String[] {"$.nope", "$['id','nope']"}) {
-      assertThatThrownBy(() -> filter(path, OBJECT))
-          .isInstanceOf(BadInputException.class)
-          .hasMessage("found an object, expected an object with the member \"nope\"");
+    @Test
+    @Tag("JOIN-06")
+    void indexesAndSlicesMayBeMixed() {
+        assertThat(filter("$[0,5:]", LIST)).isEqualTo("[0,5,6,7]");
     }
-    assertThatThrownBy(() -> filter("$.a.b", "{\"a\":\"text\"}"))
-        .isInstanceOf(BadInputException.class)
-        .hasMessage("found the text \"text\", expected an object with the member \"b\"");
-  }
 
-  @Test
-  void emptyValuesHaveNoElements() {
-    assertThat(filter("$[*]", "[]")).isEqualTo("[]");
-    assertThat(filter("$.*", "{}")).isEqualTo("[]");
-    assertThatThrownBy(() -> filter("$[0:]", "[]")).isInstanceOf(BadInputException.class);
-  }
-
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      quoteCharacter = '`',
-      value = {
-        "``|found the end at offset 0 of \"\", expected $ at the beginning",
-        "id|found \"id\" at offset 0 of \"id\", expected $ at the beginning",
-        "` $`|found \" $\" at offset 0 of \" $\", expected $ at the beginning",
-        "$id|found \"id\" at offset 1 of \"$id\", expected .name, ['name'], [0], [1:] or [*]",
-        "$.|found \".\" at offset 1 of \"$.\", expected .name, ['name'], [0], [1:] or [*]",
-        "$..a|found \"..a\" at offset 1 of \"$..a\", expected .name, ['name'], [0], [1:] or [*]",
-        "$.a b|found \" b\" at offset 3 of \"$.a b\", expected .name, ['name'], [0], [1:] or [*]",
-        "$.a.length()|found \"()\" at offset 10 of \"$.a.length()\", expected .name, ['name'], [0], [1:] or [*]",
-        "$[?(@.a)]|found \"?(@.a)]\" at offset 2 of \"$[?(@.a)]\", expected an index, a slice or a name in single quotes",
-        "$[]|found \"]\" at offset 2 of \"$[]\", expected an index, a slice or a name in single quotes",
-        "$[\"a\"]|found \"\"a\"]\" at offset 2 of \"$[\"a\"]\", expected an index, a slice or a name in single quotes",
-        "$[1|found the end at offset 3 of \"$[1\", expected , or ]",
-        "$[1,]|found \"]\" at offset 4 of \"$[1,]\", expected an index, a slice or a name in single quotes",
-        "$[1:5:2]|found \":2]\" at offset 5 of \"$[1:5:2]\", expected , or ]",
-        "$[:]|found \":]\" at offset 2 of \"$[:]\", expected a slice that has a start or an end, such as 1: or :5",
-        "$[*,1]|found \"*,1]\" at offset 2 of \"$[*,1]\", expected an index, a slice or a name in single quotes",
-        "$['a',1]|found \"1]\" at offset 6 of \"$['a',1]\", expected a name in single quotes",
-        "$[1,'a']|found \"'a']\" at offset 4 of \"$[1,'a']\", expected an index, a slice or a name in single quotes",
-        "$['']|found \"'']\" at offset 2 of \"$['']\", expected a name in single quotes",
-        "$['a|found \"'a\" at offset 2 of \"$['a\", expected a name in single quotes",
-        "$[2147483648]|found \"2147483648]\" at offset 2 of \"$[2147483648]\", expected a number of 32 bits",
-        "$[0:-99999999999]|found \"-99999999999]\" at offset 4 of \"$[0:-99999999999]\", expected a number of 32 bits",
-      })
-  @Tag("JOIN-08")
-  void whatIsNoFilterIsRefused(String text, String message) {
-    assertThatThrownBy(() -> JsonPathFilter.parse(text, SliceEnd.EXCLUSIVE))
-        .isInstanceOf(BadInputException.class)
-        .hasMessage(message);
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"b.c", "b[0]", "b]"})
-  @Tag("JOIN-08")
-  void namesInBracketsHoldNoPath(String name) {
-    var text = "$.field1.['a','" + name + "']";
-    assertThatThrownBy(() -> JsonPathFilter.parse(text, SliceEnd.EXCLUSIVE))
-        .isInstanceOf(BadInputException.class)
-        .hasMessage(
-            "found \"'%s']\" at offset 14 of \"%s\", expected a name without a path in it"
-                .formatted(name, text));
-  }
-
-  @Test
-  @Tag("JOIN-08")
-  void filtersHaveAtMost63Characters() {
-    assertThat(filter("$." + "ä".repeat(61), "{\"" + "ä".repeat(61) + "\":1}")).isEqualTo("1");
-    assertThat(filter("$." + "😀".repeat(61), "{\"" + "😀".repeat(61) + "\":1}")).isEqualTo("1");
-    assertThatThrownBy(() -> JsonPathFilter.parse("$." + "a".repeat(62), SliceEnd.EXCLUSIVE))
-        .isInstanceOf(BadInputException.class)
-        .hasMessage("found 64 characters, expected at most 63");
-  }
-
-  @Test
-  void namesMayHoldWhatIsNoPath() {
-    assertThat(filter("$.a-b_c%d", "{\"a-b_c%d\":1}")).isEqualTo("1");
-    assertThat(filter("$['a b','c,d']", "{\"c,d\":2,\"a b\":1}"))
-        .isEqualTo("{\"a b\":1,\"c,d\":2}");
-  }
-
-  /// From the characters that filters are made of.
-  @Test
-  void textsOfAnyKindAreReadOrRefused() {
-    var random = new Random(42);
-    var characters = "$$$..[[]]**,:'' -0123ab";
-    var value = JSON.read("{\"a\":[[0,1],{\"b\":2}],\"b\":{}}");
-    for (int i = 0; i < 100_000; i++) {
-      var text = new StringBuilder("$");
-      for (int length = random.nextInt(12); length > 0; length--) {
-        text.append(characters.charAt(random.nextInt(characters.length())));
-      }
-      try {
-        JsonPathFilter.parse(text.toString(), SliceEnd.INCLUSIVE).apply(value);
-      } catch (BadInputException e) {
-        assertThat(e).hasMessageContaining("found").hasMessageContaining("expected");
-      }
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "$[1:4]|[1,2,3]|[1,2,3,4]",
+                "$[:5]|[0,1,2,3,4]|[0,1,2,3,4,5]",
+                "$[2:]|[2,3,4,5]|[2,3,4,5]",
+                "$[0:-1]|[0,1,2,3,4]|[0,1,2,3,4,5]",
+                "$[0:5]|[0,1,2,3,4]|[0,1,2,3,4,5]",
+                "$[0:2147483647]|[0,1,2,3,4,5]|[0,1,2,3,4,5]",
+                "$[4:-6]|refused|refused",
+            })
+    @Tag("JOIN-10")
+    void slicesEndBeforeOrBehindTheirLastNumber(String path, String exclusive, String inclusive) {
+        for (var end : SliceEnd.values()) {
+            var filter = JsonPathFilter.parse(path, end);
+            var expected = end == SliceEnd.EXCLUSIVE ? exclusive : inclusive;
+            if (expected.equals("refused")) {
+                assertThatThrownBy(() -> filter.apply(JSON.read("[0,1,2,3,4,5]")))
+                        .isInstanceOf(BadInputException.class);
+            } else {
+                assertThat(JSON.write(filter.apply(JSON.read("[0,1,2,3,4,5]")))).isEqualTo(expected);
+            }
+        }
     }
-  }
 
-  private static String filter(String path, String json) {
-    return JSON.write(JsonPathFilter.parse(path, SliceEnd.EXCLUSIVE).apply(JSON.read(json)));
-  }
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "$[8]|found a list of 8, expected a list with the index 8",
+                "$[-9]|found a list of 8, expected a list with the index -9",
+                "$[0,8]|found a list of 8, expected a list with the index 8",
+                "$[2147483647]|found a list of 8, expected a list with the index 2147483647",
+                "$[-2147483648]|found a list of 8, expected a list with the index -2147483648",
+                "$[8:]|found a list of 8, expected a list with elements in 8:",
+                "$[3:3]|found a list of 8, expected a list with elements in 3:3",
+                "$[:-8]|found a list of 8, expected a list with elements in :-8",
+                "$.a|found a list of 8, expected an object with the member \"a\"",
+                "$[0][0]|found a number, expected a list",
+                "$[0].*|found a number, expected an object or a list",
+            })
+    @Tag("JOIN-07")
+    void whatIsNotThereIsAnError(String path, String message) {
+        assertThatThrownBy(() -> filter(path, LIST))
+                .isInstanceOf(BadInputException.class)
+                .hasMessage(message);
+    }
+
+    @Test
+    @Tag("JOIN-07")
+    void aMissingNameIsAnErrorAlsoAmongSeveral() {
+        for (var path : new String[] {"$.nope", "$['id','nope']"}) {
+            assertThatThrownBy(() -> filter(path, OBJECT))
+                    .isInstanceOf(BadInputException.class)
+                    .hasMessage("found an object, expected an object with the member \"nope\"");
+        }
+        assertThatThrownBy(() -> filter("$.a.b", "{\"a\":\"text\"}"))
+                .isInstanceOf(BadInputException.class)
+                .hasMessage("found the text \"text\", expected an object with the member \"b\"");
+    }
+
+    @Test
+    void emptyValuesHaveNoElements() {
+        assertThat(filter("$[*]", "[]")).isEqualTo("[]");
+        assertThat(filter("$.*", "{}")).isEqualTo("[]");
+        assertThatThrownBy(() -> filter("$[0:]", "[]")).isInstanceOf(BadInputException.class);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "``|found the end at offset 0 of \"\", expected $ at the beginning",
+                "id|found \"id\" at offset 0 of \"id\", expected $ at the beginning",
+                "` $`|found \" $\" at offset 0 of \" $\", expected $ at the beginning",
+                "$id|found \"id\" at offset 1 of \"$id\", expected .name, ['name'], [0], [1:] or [*]",
+                "$.|found \".\" at offset 1 of \"$.\", expected .name, ['name'], [0], [1:] or [*]",
+                "$..a|found \"..a\" at offset 1 of \"$..a\", expected .name, ['name'], [0], [1:] or [*]",
+                "$.a b|found \" b\" at offset 3 of \"$.a b\", expected .name, ['name'], [0], [1:] or [*]",
+                "$.a.length()|found \"()\" at offset 10 of \"$.a.length()\", expected .name, ['name'], [0], [1:] or [*]",
+                "$[?(@.a)]|found \"?(@.a)]\" at offset 2 of \"$[?(@.a)]\", expected an index, a slice or a name in single quotes",
+                "$[]|found \"]\" at offset 2 of \"$[]\", expected an index, a slice or a name in single quotes",
+                "$[\"a\"]|found \"\"a\"]\" at offset 2 of \"$[\"a\"]\", expected an index, a slice or a name in single quotes",
+                "$[1|found the end at offset 3 of \"$[1\", expected , or ]",
+                "$[1,]|found \"]\" at offset 4 of \"$[1,]\", expected an index, a slice or a name in single quotes",
+                "$[1:5:2]|found \":2]\" at offset 5 of \"$[1:5:2]\", expected , or ]",
+                "$[:]|found \":]\" at offset 2 of \"$[:]\", expected a slice that has a start or an end, such as 1: or :5",
+                "$[*,1]|found \"*,1]\" at offset 2 of \"$[*,1]\", expected an index, a slice or a name in single quotes",
+                "$['a',1]|found \"1]\" at offset 6 of \"$['a',1]\", expected a name in single quotes",
+                "$[1,'a']|found \"'a']\" at offset 4 of \"$[1,'a']\", expected an index, a slice or a name in single quotes",
+                "$['']|found \"'']\" at offset 2 of \"$['']\", expected a name in single quotes",
+                "$['a|found \"'a\" at offset 2 of \"$['a\", expected a name in single quotes",
+                "$[2147483648]|found \"2147483648]\" at offset 2 of \"$[2147483648]\", expected a number of 32 bits",
+                "$[0:-99999999999]|found \"-99999999999]\" at offset 4 of \"$[0:-99999999999]\", expected a number of 32 bits",
+            })
+    @Tag("JOIN-08")
+    void whatIsNoFilterIsRefused(String text, String message) {
+        assertThatThrownBy(() -> JsonPathFilter.parse(text, SliceEnd.EXCLUSIVE))
+                .isInstanceOf(BadInputException.class)
+                .hasMessage(message);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"b.c", "b[0]", "b]"})
+    @Tag("JOIN-08")
+    void namesInBracketsHoldNoPath(String name) {
+        var text = "$.field1.['a','" + name + "']";
+        assertThatThrownBy(() -> JsonPathFilter.parse(text, SliceEnd.EXCLUSIVE))
+                .isInstanceOf(BadInputException.class)
+                .hasMessage("found \"'%s']\" at offset 14 of \"%s\", expected a name without a path in it"
+                        .formatted(name, text));
+    }
+
+    @Test
+    @Tag("JOIN-08")
+    void filtersHaveAtMost63Characters() {
+        assertThat(filter("$." + "ä".repeat(61), "{\"" + "ä".repeat(61) + "\":1}"))
+                .isEqualTo("1");
+        assertThat(filter("$." + "😀".repeat(61), "{\"" + "😀".repeat(61) + "\":1}"))
+                .isEqualTo("1");
+        assertThatThrownBy(() -> JsonPathFilter.parse("$." + "a".repeat(62), SliceEnd.EXCLUSIVE))
+                .isInstanceOf(BadInputException.class)
+                .hasMessage("found 64 characters, expected at most 63");
+    }
+
+    @Test
+    void namesMayHoldWhatIsNoPath() {
+        assertThat(filter("$.a-b_c%d", "{\"a-b_c%d\":1}")).isEqualTo("1");
+        assertThat(filter("$['a b','c,d']", "{\"c,d\":2,\"a b\":1}")).isEqualTo("{\"a b\":1,\"c,d\":2}");
+    }
+
+    /// From the characters that filters are made of.
+    @Test
+    void textsOfAnyKindAreReadOrRefused() {
+        var random = new Random(42);
+        var characters = "$$$..[[]]**,:'' -0123ab";
+        var value = JSON.read("{\"a\":[[0,1],{\"b\":2}],\"b\":{}}");
+        for (int i = 0; i < 100_000; i++) {
+            var text = new StringBuilder("$");
+            for (int length = random.nextInt(12); length > 0; length--) {
+                text.append(characters.charAt(random.nextInt(characters.length())));
+            }
+            try {
+                JsonPathFilter.parse(text.toString(), SliceEnd.INCLUSIVE).apply(value);
+            } catch (BadInputException e) {
+                assertThat(e).hasMessageContaining("found").hasMessageContaining("expected");
+            }
+        }
+    }
+
+    private static String filter(String path, String json) {
+        return JSON.write(JsonPathFilter.parse(path, SliceEnd.EXCLUSIVE).apply(JSON.read(json)));
+    }
 }

@@ -37,258 +37,250 @@ import org.junit.jupiter.api.io.TempDir;
 /// stands.
 class LineJobTest {
 
-  private static final String LINES = "application/jsonlines";
+    private static final String LINES = "application/jsonlines";
 
-  /// Adds the numbers of a list. Lists of more than three are for `predictFn` to reject. The answer
-  /// to a list with 99 is missing.
-  private static final class Sums implements InferenceHandler<Object, Object, Object> {
+    /// Adds the numbers of a list. Lists of more than three are for `predictFn` to reject. The answer
+    /// to a list with 99 is missing.
+    private static final class Sums implements InferenceHandler<Object, Object, Object> {
 
-    @Override
-    public Object modelFn(ModelContext context) {
-      return this;
-    }
-
-    @Override
-    public List<Object> inputFn(InvocationRequest request) throws IOException {
-      var records = new ArrayList<Object>();
-      if (request.contentType().withoutParameters().equals(MediaType.CSV)) {
-        for (var row : Csv.rows(request.text())) {
-          records.add(Json.parse("[" + String.join(",", row) + "]", "row " + (records.size() + 1)));
+        @Override
+        public Object modelFn(ModelContext context) {
+            return this;
         }
-        return records;
-      }
-      for (var line : JsonLines.read(request)) {
-        try {
-          records.add(line.json());
-        } catch (BadInputException e) {
-          if (!request.keepBadRecords()) {
-            throw e;
-          }
-          records.add(new RecordError(e.getMessage()));
+
+        @Override
+        public List<Object> inputFn(InvocationRequest request) throws IOException {
+            var records = new ArrayList<Object>();
+            if (request.contentType().withoutParameters().equals(MediaType.CSV)) {
+                for (var row : Csv.rows(request.text())) {
+                    records.add(Json.parse("[" + String.join(",", row) + "]", "row " + (records.size() + 1)));
+                }
+                return records;
+            }
+            for (var line : JsonLines.read(request)) {
+                try {
+                    records.add(line.json());
+                } catch (BadInputException e) {
+                    if (!request.keepBadRecords()) {
+                        throw e;
+                    }
+                    records.add(new RecordError(e.getMessage()));
+                }
+            }
+            return records;
         }
-      }
-      return records;
+
+        @Override
+        public List<Object> predictFn(List<Object> records, Object model) {
+            return records.stream()
+                    .map(record -> record instanceof JsonNode list ? sum(list) : record)
+                    .toList();
+        }
+
+        private static Object sum(JsonNode list) {
+            if (list.size() > 3) {
+                throw new BadInputException("found %d numbers, expected 3 at most".formatted(list.size()));
+            }
+            return list.valueStream().mapToInt(JsonNode::asInt).sum();
+        }
+
+        @Override
+        public InvocationResponse outputFn(List<Object> sums, InvocationRequest request) {
+            var left = sums.stream().filter(sum -> !sum.equals(99)).toList();
+            var lines = left.stream().map(Json::write).collect(Collectors.joining("\n"));
+            return InvocationResponse.of(
+                    request.accept().equals(MediaType.JSON) ? Json.write(left) : lines, request.accept());
+        }
+
+        @Override
+        public List<MediaType> responseTypes() {
+            return List.of(MediaType.JSON, MediaType.JSON_LINES, MediaType.CSV);
+        }
     }
 
-    @Override
-    public List<Object> predictFn(List<Object> records, Object model) {
-      return records.stream()
-          .map(record -> record instanceof JsonNode list ? sum(list) : record)
-          .toList();
+    private static TestServer server;
+    private static TestServer keeping;
+
+    @TempDir
+    private Path directory;
+
+    private final Map<JobOption, String> options = new EnumMap<>(JobOption.class);
+
+    @BeforeAll
+    static void start() throws Exception {
+        server = TestServer.with(new Sums()).set("SAGEMAKER_BATCH", "true").start();
+        keeping = TestServer.with(new Sums())
+                .set("SAGEMAKER_BATCH", "true")
+                .set("BERTH_BAD_RECORDS", "keep")
+                .start();
     }
 
-    private static Object sum(JsonNode list) {
-      if (list.size() > 3) {
-        throw new BadInputException("found %d numbers, expected 3 at most".formatted(list.size()));
-      }
-      return list.valueStream().mapToInt(JsonNode::asInt).sum();
+    @AfterAll
+    static void stop() throws Exception {
+        server.close();
+        keeping.close();
     }
 
-    @Override
-    public InvocationResponse outputFn(List<Object> sums, InvocationRequest request) {
-      var left = sums.stream().filter(sum -> !sum.equals(99)).toList();
-      var lines = left.stream().map(Json::write).collect(Collectors.joining("\n"));
-      return InvocationResponse.of(
-          request.accept().equals(MediaType.JSON) ? Json.write(left) : lines, request.accept());
+    @BeforeEach
+    void prepare() {
+        options.put(JobOption.INPUT, directory.resolve("in").toString());
+        options.put(JobOption.OUTPUT, directory.resolve("out").toString());
+        options.put(JobOption.CONTENT_TYPE, LINES);
+        options.put(JobOption.ACCEPT, LINES);
+        options.put(JobOption.SPLIT_TYPE, "Line");
+        options.put(JobOption.ASSEMBLE_WITH, "Line");
+        options.put(JobOption.MAX_PAYLOAD_IN_MB, "1");
     }
 
-    @Override
-    public List<MediaType> responseTypes() {
-      return List.of(MediaType.JSON, MediaType.JSON_LINES, MediaType.CSV);
+    /// A megabyte ends just behind the blank line.
+    @Test
+    @Tag("slow")
+    @Tag("BAT-08")
+    void aBlankLineBetweenTwoRequestsMovesNoAnswer() throws Exception {
+        int before = ((1 << 20) - 1) / 7;
+        write("[1, 2]\n".repeat(before) + "\n" + "[3, 4]\n".repeat(10) + "\n\n");
+        assertThat(run(server).failures())
+                .singleElement()
+                .extracting(ObjectOutcome::failure)
+                .asString()
+                .contains("status 400: line %d: found a blank line".formatted(before + 1));
+        options.put(JobOption.BAD_RECORDS, "keep");
+        assertThat(run(keeping))
+                .matches(JobReport::isComplete)
+                .extracting(JobReport::records)
+                .isEqualTo(before + 11L);
+        assertThat(output()).hasSize(before + 11).startsWith("3", "3").endsWith("7", "7");
+        assertThat(output().get(before)).startsWith("{\"error\":\"line %d: found a blank line".formatted(before + 1));
+        assertThat(output().get(before + 1)).isEqualTo("7");
     }
-  }
 
-  private static TestServer server;
-  private static TestServer keeping;
-
-  @TempDir private Path directory;
-
-  private final Map<JobOption, String> options = new EnumMap<>(JobOption.class);
-
-  @BeforeAll
-  static void start() throws Exception {
-    server = TestServer.with(new Sums()).set("SAGEMAKER_BATCH", "true").start();
-    keeping =
-        TestServer.with(new Sums())
-            .set("SAGEMAKER_BATCH", "true")
-            .set("BERTH_BAD_RECORDS", "keep")
-            .start();
-  }
-
-  @AfterAll
-  static void stop() throws Exception {
-    server.close();
-    keeping.close();
-  }
-
-  @BeforeEach
-  void prepare() {
-    options.put(JobOption.INPUT, directory.resolve("in").toString());
-    options.put(JobOption.OUTPUT, directory.resolve("out").toString());
-    options.put(JobOption.CONTENT_TYPE, LINES);
-    options.put(JobOption.ACCEPT, LINES);
-    options.put(JobOption.SPLIT_TYPE, "Line");
-    options.put(JobOption.ASSEMBLE_WITH, "Line");
-    options.put(JobOption.MAX_PAYLOAD_IN_MB, "1");
-  }
-
-  /// A megabyte ends just behind the blank line.
-  @Test
-  @Tag("slow")
-  @Tag("BAT-08")
-  void aBlankLineBetweenTwoRequestsMovesNoAnswer() throws Exception {
-    int before = ((1 << 20) - 1) / 7;
-    write("[1, 2]\n".repeat(before) + "\n" + "[3, 4]\n".repeat(10) + "\n\n");
-    assertThat(run(server).failures())
-        .singleElement()
-        .extracting(ObjectOutcome::failure)
-        .asString()
-        .contains("status 400: line %d: found a blank line".formatted(before + 1));
-    options.put(JobOption.BAD_RECORDS, "keep");
-    assertThat(run(keeping))
-        .matches(JobReport::isComplete)
-        .extracting(JobReport::records)
-        .isEqualTo(before + 11L);
-    assertThat(output()).hasSize(before + 11).startsWith("3", "3").endsWith("7", "7");
-    assertThat(output().get(before))
-        .startsWith("{\"error\":\"line %d: found a blank line".formatted(before + 1));
-    assertThat(output().get(before + 1)).isEqualTo("7");
-  }
-
-  @Test
-  void anAnswerForEveryRecordIsAskedFor() throws Exception {
-    for (var type : List.of(LINES, "application/json", "text/csv")) {
-      options.put(JobOption.ACCEPT, type);
-      write("[1]\n[99]\n[3]\n");
-      assertThat(run(server).failures())
-          .singleElement()
-          .extracting(ObjectOutcome::failure)
-          .isEqualTo(
-              "answer to the records 1 to 3: found 2 lines, expected 3, one for each record");
-      write("[1]\n[2]\n");
-      assertThat(run(server)).matches(JobReport::isComplete);
+    @Test
+    void anAnswerForEveryRecordIsAskedFor() throws Exception {
+        for (var type : List.of(LINES, "application/json", "text/csv")) {
+            options.put(JobOption.ACCEPT, type);
+            write("[1]\n[99]\n[3]\n");
+            assertThat(run(server).failures())
+                    .singleElement()
+                    .extracting(ObjectOutcome::failure)
+                    .isEqualTo("answer to the records 1 to 3: found 2 lines, expected 3, one for each record");
+            write("[1]\n[2]\n");
+            assertThat(run(server)).matches(JobReport::isComplete);
+        }
     }
-  }
 
-  @Test
-  void theAnswersOfTwoRequestsNeverShareALine() throws Exception {
-    options.put(JobOption.ASSEMBLE_WITH, "None");
-    options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
-    for (var type : List.of(LINES, "application/json", "text/csv")) {
-      options.put(JobOption.ACCEPT, type);
-      write("[1]\n[2]\n");
-      assertThat(run(server)).matches(JobReport::isComplete);
-      assertThat(output())
-          .containsExactlyElementsOf(
-              type.equals("application/json") ? List.of("[1]", "[2]") : List.of("1", "2"));
+    @Test
+    void theAnswersOfTwoRequestsNeverShareALine() throws Exception {
+        options.put(JobOption.ASSEMBLE_WITH, "None");
+        options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
+        for (var type : List.of(LINES, "application/json", "text/csv")) {
+            options.put(JobOption.ACCEPT, type);
+            write("[1]\n[2]\n");
+            assertThat(run(server)).matches(JobReport::isComplete);
+            assertThat(output())
+                    .containsExactlyElementsOf(
+                            type.equals("application/json") ? List.of("[1]", "[2]") : List.of("1", "2"));
+        }
+        options.remove(JobOption.ACCEPT);
+        assertThat(TransformJob.read(options, Map.of(), Set.of()).serverVariables(Map.of()))
+                .containsEntry("SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT", LINES);
     }
-    options.remove(JobOption.ACCEPT);
-    assertThat(TransformJob.read(options, Map.of(), Set.of()).serverVariables(Map.of()))
-        .containsEntry("SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT", LINES);
-  }
 
-  @Test
-  @Tag("BAT-16")
-  void recordsThatPredictFnRejectsAreKeptInTheirPlaces() throws Exception {
-    options.put(JobOption.BAD_RECORDS, "keep");
-    var records = new ArrayList<String>();
-    for (int i = 0; i < 100; i++) {
-      records.add("[%d]".formatted(i));
+    @Test
+    @Tag("BAT-16")
+    void recordsThatPredictFnRejectsAreKeptInTheirPlaces() throws Exception {
+        options.put(JobOption.BAD_RECORDS, "keep");
+        var records = new ArrayList<String>();
+        for (int i = 0; i < 100; i++) {
+            records.add("[%d]".formatted(i));
+        }
+        records.set(41, "[1, 2, 3, 4]");
+        records.set(42, "[1, 2");
+        records.set(99, "[1, 2, 3, 4, 5]");
+        write(String.join("\n", records));
+        // The one server keeps what inputFn refuses, the other one keeps nothing.
+        for (var each : List.of(keeping, server)) {
+            assertThat(run(each)).matches(JobReport::isComplete);
+            assertThat(output()).hasSize(100).startsWith("0", "1").contains("40", "43", "98");
+            assertThat(output().get(41)).isEqualTo("{\"error\":\"line 42: found 4 numbers, expected 3 at most\"}");
+            assertThat(output().get(42)).startsWith("{\"error\":\"line 43: ");
+            assertThat(output().get(99)).isEqualTo("{\"error\":\"line 100: found 5 numbers, expected 3 at most\"}");
+        }
     }
-    records.set(41, "[1, 2, 3, 4]");
-    records.set(42, "[1, 2");
-    records.set(99, "[1, 2, 3, 4, 5]");
-    write(String.join("\n", records));
-    // The one server keeps what inputFn refuses, the other one keeps nothing.
-    for (var each : List.of(keeping, server)) {
-      assertThat(run(each)).matches(JobReport::isComplete);
-      assertThat(output()).hasSize(100).startsWith("0", "1").contains("40", "43", "98");
-      assertThat(output().get(41))
-          .isEqualTo("{\"error\":\"line 42: found 4 numbers, expected 3 at most\"}");
-      assertThat(output().get(42)).startsWith("{\"error\":\"line 43: ");
-      assertThat(output().get(99))
-          .isEqualTo("{\"error\":\"line 100: found 5 numbers, expected 3 at most\"}");
-    }
-  }
 
-  @Test
-  @Tag("BAT-16")
-  @Tag("JOIN-03")
-  void errorsAreJoinedWithTheirRecordsAndNotFiltered() throws Exception {
-    options.put(JobOption.BAD_RECORDS, "keep");
-    options.put(JobOption.JOIN_SOURCE, "Input");
-    options.put(JobOption.INPUT_FILTER, "$.x");
-    options.put(JobOption.OUTPUT_FILTER, "$['id','SageMakerOutput']");
-    write(
-        """
+    @Test
+    @Tag("BAT-16")
+    @Tag("JOIN-03")
+    void errorsAreJoinedWithTheirRecordsAndNotFiltered() throws Exception {
+        options.put(JobOption.BAD_RECORDS, "keep");
+        options.put(JobOption.JOIN_SOURCE, "Input");
+        options.put(JobOption.INPUT_FILTER, "$.x");
+        options.put(JobOption.OUTPUT_FILTER, "$['id','SageMakerOutput']");
+        write("""
         {"id": 1, "x": [1, 2]}
         {"id": 2, "x": [1, 2, 3, 4]}
         {"id": 3}
         no JSON
         {"id": 5, "x": [5]}
         """);
-    for (var each : List.of(keeping, server)) {
-      assertThat(run(each)).matches(JobReport::isComplete);
-      assertThat(output()).hasSize(5);
-      assertThat(output().get(0)).isEqualTo("{\"id\":1,\"SageMakerOutput\":3}");
-      assertThat(output().get(1))
-          .isEqualTo(
-              "{\"id\":2,\"x\":[1,2,3,4],\"SageMakerOutput\":{\"error\":\"line 2: found 4 numbers, expected 3 at most\"}}");
-      assertThat(output().get(2))
-          .startsWith("{\"id\":3,\"SageMakerOutput\":{\"error\":\"record 3, InputFilter $.x");
-      assertThat(output().get(3)).startsWith("{\"error\":\"record 4: not JSON at column");
-      assertThat(output().get(4)).isEqualTo("{\"id\":5,\"SageMakerOutput\":5}");
+        for (var each : List.of(keeping, server)) {
+            assertThat(run(each)).matches(JobReport::isComplete);
+            assertThat(output()).hasSize(5);
+            assertThat(output().get(0)).isEqualTo("{\"id\":1,\"SageMakerOutput\":3}");
+            assertThat(output().get(1))
+                    .isEqualTo(
+                            "{\"id\":2,\"x\":[1,2,3,4],\"SageMakerOutput\":{\"error\":\"line 2: found 4 numbers, expected 3 at most\"}}");
+            assertThat(output().get(2))
+                    .startsWith("{\"id\":3,\"SageMakerOutput\":{\"error\":\"record 3, InputFilter $.x");
+            assertThat(output().get(3)).startsWith("{\"error\":\"record 4: not JSON at column");
+            assertThat(output().get(4)).isEqualTo("{\"id\":5,\"SageMakerOutput\":5}");
+        }
     }
-  }
 
-  @Test
-  @Tag("BAT-16")
-  void theErrorsOfRowsAreCells() throws Exception {
-    options.put(JobOption.BAD_RECORDS, "keep");
-    options.put(JobOption.CONTENT_TYPE, "text/csv");
-    options.put(JobOption.ACCEPT, "text/csv");
-    write("1,2\n\n1,2,3,4\n3,\"\"\n5,6\n\n");
-    assertThat(run(server)).matches(JobReport::isComplete);
-    assertThat(output()).hasSize(5).startsWith("3").endsWith("11");
-    assertThat(output().get(1)).startsWith("\"ERROR: ");
-    assertThat(output().get(2)).isEqualTo("\"ERROR: line 3: found 4 numbers, expected 3 at most\"");
-    assertThat(output().get(3)).startsWith("\"ERROR: row 4: ");
-    options.put(JobOption.JOIN_SOURCE, "Input");
-    assertThat(run(server)).matches(JobReport::isComplete);
-    assertThat(output()).hasSize(5).startsWith("1,2,3").endsWith("5,6,11");
-    assertThat(output().get(2))
-        .isEqualTo("1,2,3,4,\"ERROR: line 3: found 4 numbers, expected 3 at most\"");
-  }
-
-  @Test
-  void keptErrorsNeedALineOfTheirOwn() {
-    options.put(JobOption.BAD_RECORDS, "keep");
-    options.put(JobOption.SPLIT_TYPE, "None");
-    options.put(JobOption.ASSEMBLE_WITH, "None");
-    assertThatThrownBy(() -> TransformJob.read(options, Map.of(), Set.of()))
-        .isInstanceOfSatisfying(
-            JobException.class,
-            e ->
-                assertThat(e.problems())
-                    .singleElement()
-                    .asString()
-                    .startsWith("--bad-records: found keep, expected it with --split-type Line"));
-  }
-
-  private void write(String lines) throws IOException {
-    Files.createDirectories(directory.resolve("in"));
-    Files.writeString(directory.resolve("in/a"), lines);
-  }
-
-  private List<String> output() throws IOException {
-    return Files.readAllLines(directory.resolve("out/a.out"));
-  }
-
-  private JobReport run(TestServer server) throws Exception {
-    var job = TransformJob.read(options, Map.of(), Set.of(JobSwitch.OVERWRITE));
-    try (var storage = new Storage()) {
-      return new JobRunner(job, storage, new Unwatched())
-          .run(URI.create("http://127.0.0.1:" + server.port()));
+    @Test
+    @Tag("BAT-16")
+    void theErrorsOfRowsAreCells() throws Exception {
+        options.put(JobOption.BAD_RECORDS, "keep");
+        options.put(JobOption.CONTENT_TYPE, "text/csv");
+        options.put(JobOption.ACCEPT, "text/csv");
+        write("1,2\n\n1,2,3,4\n3,\"\"\n5,6\n\n");
+        assertThat(run(server)).matches(JobReport::isComplete);
+        assertThat(output()).hasSize(5).startsWith("3").endsWith("11");
+        assertThat(output().get(1)).startsWith("\"ERROR: ");
+        assertThat(output().get(2)).isEqualTo("\"ERROR: line 3: found 4 numbers, expected 3 at most\"");
+        assertThat(output().get(3)).startsWith("\"ERROR: row 4: ");
+        options.put(JobOption.JOIN_SOURCE, "Input");
+        assertThat(run(server)).matches(JobReport::isComplete);
+        assertThat(output()).hasSize(5).startsWith("1,2,3").endsWith("5,6,11");
+        assertThat(output().get(2)).isEqualTo("1,2,3,4,\"ERROR: line 3: found 4 numbers, expected 3 at most\"");
     }
-  }
+
+    @Test
+    void keptErrorsNeedALineOfTheirOwn() {
+        options.put(JobOption.BAD_RECORDS, "keep");
+        options.put(JobOption.SPLIT_TYPE, "None");
+        options.put(JobOption.ASSEMBLE_WITH, "None");
+        assertThatThrownBy(() -> TransformJob.read(options, Map.of(), Set.of()))
+                .isInstanceOfSatisfying(
+                        JobException.class,
+                        e -> assertThat(e.problems())
+                                .singleElement()
+                                .asString()
+                                .startsWith("--bad-records: found keep, expected it with --split-type Line"));
+    }
+
+    private void write(String lines) throws IOException {
+        Files.createDirectories(directory.resolve("in"));
+        Files.writeString(directory.resolve("in/a"), lines);
+    }
+
+    private List<String> output() throws IOException {
+        return Files.readAllLines(directory.resolve("out/a.out"));
+    }
+
+    private JobReport run(TestServer server) throws Exception {
+        var job = TransformJob.read(options, Map.of(), Set.of(JobSwitch.OVERWRITE));
+        try (var storage = new Storage()) {
+            return new JobRunner(job, storage, new Unwatched()).run(URI.create("http://127.0.0.1:" + server.port()));
+        }
+    }
 }

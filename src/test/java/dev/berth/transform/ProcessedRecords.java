@@ -9,45 +9,41 @@ import java.util.Optional;
 /// Records and answers as texts, through a [RecordProcessing].
 final class ProcessedRecords {
 
-  static final String CSV = "text/csv";
-  static final String JSON = "application/json";
-  static final String JSON_LINES = "application/jsonlines";
+    static final String CSV = "text/csv";
+    static final String JSON = "application/json";
+    static final String JSON_LINES = "application/jsonlines";
 
-  private ProcessedRecords() {}
+    private ProcessedRecords() {}
 
-  static String joined(String type, SplitType splitType, String input, String answer) {
-    return output(processing(type, splitType, "$", "Input", "$"), input, answer);
-  }
+    static String joined(String type, SplitType splitType, String input, String answer) {
+        return output(processing(type, splitType, "$", "Input", "$"), input, answer);
+    }
 
-  static String output(RecordProcessing processing, String input, String answer) {
-    return output(processing, 1, input, answer);
-  }
+    static String output(RecordProcessing processing, String input, String answer) {
+        return output(processing, 1, input, answer);
+    }
 
-  static String output(RecordProcessing processing, long first, String input, String answer) {
-    var batch = new MiniBatch(first, 1, new byte[0], input.getBytes(UTF_8));
-    return new String(processing.output(batch, answer.getBytes(UTF_8)), UTF_8);
-  }
+    static String output(RecordProcessing processing, long first, String input, String answer) {
+        var batch = new MiniBatch(first, 1, new byte[0], input.getBytes(UTF_8));
+        return new String(processing.output(batch, answer.getBytes(UTF_8)), UTF_8);
+    }
 
-  static String sent(RecordProcessing processing, String record) {
-    return new String(processing.filterInput(record.getBytes(UTF_8), 1), UTF_8);
-  }
+    static String sent(RecordProcessing processing, String record) {
+        return new String(processing.filterInput(record.getBytes(UTF_8), 1), UTF_8);
+    }
 
-  static RecordProcessing processing(
-      String type,
-      SplitType splitType,
-      String inputFilter,
-      String joinSource,
-      String outputFilter) {
-    return new DataProcessing(inputFilter, joinSource, outputFilter, SliceEnd.EXCLUSIVE)
-        .processing(formats(type, splitType), false)
-        .orElseThrow();
-  }
+    static RecordProcessing processing(
+            String type, SplitType splitType, String inputFilter, String joinSource, String outputFilter) {
+        return new DataProcessing(inputFilter, joinSource, outputFilter, SliceEnd.EXCLUSIVE)
+                .processing(formats(type, splitType), false)
+                .orElseThrow();
+    }
 
-  static TransformFormats formats(String type, SplitType splitType) {
-    return new TransformFormats(
-        Optional.of(type),
-        Optional.of(type),
-        splitType,
-        splitType.areLines() ? AssembleWith.LINE : AssembleWith.NONE);
-  }
+    static TransformFormats formats(String type, SplitType splitType) {
+        return new TransformFormats(
+                Optional.of(type),
+                Optional.of(type),
+                splitType,
+                splitType.areLines() ? AssembleWith.LINE : AssembleWith.NONE);
+    }
 }

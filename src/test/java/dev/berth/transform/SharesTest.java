@@ -22,160 +22,161 @@ import org.junit.jupiter.api.io.TempDir;
 /// How several instances deal out objects.
 class SharesTest {
 
-  @TempDir private Path directory;
+    @TempDir
+    private Path directory;
 
-  private final Map<JobOption, String> options = new EnumMap<>(JobOption.class);
+    private final Map<JobOption, String> options = new EnumMap<>(JobOption.class);
 
-  @BeforeEach
-  void prepare() throws IOException {
-    Files.createDirectory(directory.resolve("in"));
-    options.put(JobOption.INPUT, directory.resolve("in").toString());
-    options.put(JobOption.OUTPUT, directory.resolve("out").toString());
-  }
-
-  @Test
-  void objectsOfOneSizeAreDealtOutEvenly() throws Exception {
-    for (int i = 1; i <= 10; i++) {
-      write("input%d.csv".formatted(i), "x".repeat(100));
+    @BeforeEach
+    void prepare() throws IOException {
+        Files.createDirectory(directory.resolve("in"));
+        options.put(JobOption.INPUT, directory.resolve("in").toString());
+        options.put(JobOption.OUTPUT, directory.resolve("out").toString());
     }
-    assertThat(shares(4))
-        .extracting(Shares.Share::objects)
-        .containsExactlyInAnyOrder(3L, 3L, 2L, 2L);
-    assertThat(shares(2)).extracting(Shares.Share::objects).containsExactly(5L, 5L);
-  }
 
-  @Test
-  void aLargeObjectIsWorthManySmallOnes() throws Exception {
-    write("large", "x".repeat(1 << 20));
-    for (int i = 0; i < 20; i++) {
-      write("small-%02d".formatted(i), "x".repeat(50_000));
+    @Test
+    void objectsOfOneSizeAreDealtOutEvenly() throws Exception {
+        for (int i = 1; i <= 10; i++) {
+            write("input%d.csv".formatted(i), "x".repeat(100));
+        }
+        assertThat(shares(4)).extracting(Shares.Share::objects).containsExactlyInAnyOrder(3L, 3L, 2L, 2L);
+        assertThat(shares(2)).extracting(Shares.Share::objects).containsExactly(5L, 5L);
     }
-    assertThat(shares(2)).extracting(Shares.Share::objects).containsExactly(1L, 20L);
-    assertThat(shares(2)).extracting(Shares.Share::bytes).containsExactly(1L << 20, 1_000_000L);
-  }
 
-  @Test
-  void everyObjectHasOneInstanceByEitherWay() throws Exception {
-    for (int i = 0; i < 50; i++) {
-      write("%d".formatted(i), "x".repeat(i * 997 % 5000));
+    @Test
+    void aLargeObjectIsWorthManySmallOnes() throws Exception {
+        write("large", "x".repeat(1 << 20));
+        for (int i = 0; i < 20; i++) {
+            write("small-%02d".formatted(i), "x".repeat(50_000));
+        }
+        assertThat(shares(2)).extracting(Shares.Share::objects).containsExactly(1L, 20L);
+        assertThat(shares(2)).extracting(Shares.Share::bytes).containsExactly(1L << 20, 1_000_000L);
     }
-    for (var by : List.of("size", "key")) {
-      options.put(JobOption.SHARD_BY, by);
-      for (int instances : List.of(1, 2, 3, 7)) {
-        try (var storage = new Storage()) {
-          var owners = new HashMap<String, Integer>();
-          for (int i = 0; i < instances; i++) {
-            var shares = Shares.of(job(instances, i), storage, () -> true);
-            int instance = i;
-            try (var objects = JobObjects.of(job(instances, i), storage)) {
-              objects
-                  .map(object -> new ObjectRange(object, 0, 1))
-                  .filter(shares::isMine)
-                  .forEach(
-                      range ->
-                          assertThat(owners.put(range.name(), instance)).as(range.name()).isNull());
+
+    @Test
+    void everyObjectHasOneInstanceByEitherWay() throws Exception {
+        for (int i = 0; i < 50; i++) {
+            write("%d".formatted(i), "x".repeat(i * 997 % 5000));
+        }
+        for (var by : List.of("size", "key")) {
+            options.put(JobOption.SHARD_BY, by);
+            for (int instances : List.of(1, 2, 3, 7)) {
+                try (var storage = new Storage()) {
+                    var owners = new HashMap<String, Integer>();
+                    for (int i = 0; i < instances; i++) {
+                        var shares = Shares.of(job(instances, i), storage, () -> true);
+                        int instance = i;
+                        try (var objects = JobObjects.of(job(instances, i), storage)) {
+                            objects.map(object -> new ObjectRange(object, 0, 1))
+                                    .filter(shares::isMine)
+                                    .forEach(range -> assertThat(owners.put(range.name(), instance))
+                                            .as(range.name())
+                                            .isNull());
+                        }
+                    }
+                    assertThat(owners).hasSize(50);
+                }
             }
-          }
-          assertThat(owners).hasSize(50);
         }
-      }
     }
-  }
 
-  @Test
-  @Tag("slow")
-  void twoFourAndEightInstancesWriteTheSameBytesAsOne() throws Exception {
-    for (int i = 0; i < 40; i++) {
-      write("%d.txt".formatted(i), "word %d\n".formatted(i).repeat(i));
-    }
-    options.put(JobOption.CONTENT_TYPE, "text/plain");
-    options.put(JobOption.ACCEPT, "text/plain");
-    options.put(JobOption.SPLIT_TYPE, "Line");
-    options.put(JobOption.ASSEMBLE_WITH, "Line");
-    Map<String, String> ofOne = Map.of();
-    try (var server = TestServer.with(new TextHandler()).set("SAGEMAKER_BATCH", "true").start();
-        var storage = new Storage()) {
-      for (var by : List.of("size", "key")) {
-        options.put(JobOption.SHARD_BY, by);
-        for (int instances : List.of(1, 2, 4, 8)) {
-          var out = directory.resolve("out-%s-%d".formatted(by, instances));
-          options.put(JobOption.OUTPUT, out.toString());
-          for (int i = 0; i < instances; i++) {
-            var report =
-                new JobRunner(job(instances, i), storage, new Unwatched())
-                    .run(URI.create("http://127.0.0.1:" + server.port()));
-            assertThat(report).matches(JobReport::isComplete);
-            assertThat(report.skipped()).as("nobody else's").isZero();
-          }
-          ofOne = ofOne.isEmpty() ? files(out) : ofOne;
-          assertThat(files(out)).hasSize(40).isEqualTo(ofOne);
+    @Test
+    @Tag("slow")
+    void twoFourAndEightInstancesWriteTheSameBytesAsOne() throws Exception {
+        for (int i = 0; i < 40; i++) {
+            write("%d.txt".formatted(i), "word %d\n".formatted(i).repeat(i));
         }
-      }
+        options.put(JobOption.CONTENT_TYPE, "text/plain");
+        options.put(JobOption.ACCEPT, "text/plain");
+        options.put(JobOption.SPLIT_TYPE, "Line");
+        options.put(JobOption.ASSEMBLE_WITH, "Line");
+        Map<String, String> ofOne = Map.of();
+        try (var server = TestServer.with(new TextHandler())
+                        .set("SAGEMAKER_BATCH", "true")
+                        .start();
+                var storage = new Storage()) {
+            for (var by : List.of("size", "key")) {
+                options.put(JobOption.SHARD_BY, by);
+                for (int instances : List.of(1, 2, 4, 8)) {
+                    var out = directory.resolve("out-%s-%d".formatted(by, instances));
+                    options.put(JobOption.OUTPUT, out.toString());
+                    for (int i = 0; i < instances; i++) {
+                        var report = new JobRunner(job(instances, i), storage, new Unwatched())
+                                .run(URI.create("http://127.0.0.1:" + server.port()));
+                        assertThat(report).matches(JobReport::isComplete);
+                        assertThat(report.skipped()).as("nobody else's").isZero();
+                    }
+                    ofOne = ofOne.isEmpty() ? files(out) : ofOne;
+                    assertThat(files(out)).hasSize(40).isEqualTo(ofOne);
+                }
+            }
+        }
     }
-  }
 
-  @Test
-  void anObjectThatIsAddedBetweenTwoInstancesIsNoticedAndNothingIsLost() throws Exception {
-    for (int i = 0; i < 20; i++) {
-      write("%02d".formatted(i), "x".repeat(100 + i));
+    @Test
+    void anObjectThatIsAddedBetweenTwoInstancesIsNoticedAndNothingIsLost() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            write("%02d".formatted(i), "x".repeat(100 + i));
+        }
+        try (var server = TestServer.with(new TextHandler())
+                        .set("SAGEMAKER_BATCH", "true")
+                        .start();
+                var storage = new Storage()) {
+            assertThat(run(0, storage, server)).matches(JobReport::isComplete);
+            write("added", "x".repeat(2000));
+            for (int i = 0; i < 2; i++) {
+                assertThat(run(1, storage, server))
+                        .extracting(JobReport::status, JobReport::problem)
+                        .containsExactly(
+                                JobStatus.FAILED,
+                                "the input has changed: found other objects than instance 0, so some may be in nobody's part."
+                                        + " Run instance 0 again");
+            }
+            assertThat(run(0, storage, server)).matches(JobReport::isComplete);
+            assertThat(files(directory.resolve("out"))).as("and no notes").hasSize(21);
+            assertThat(run(1, storage, server)).matches(JobReport::isComplete);
+        }
     }
-    try (var server = TestServer.with(new TextHandler()).set("SAGEMAKER_BATCH", "true").start();
-        var storage = new Storage()) {
-      assertThat(run(0, storage, server)).matches(JobReport::isComplete);
-      write("added", "x".repeat(2000));
-      for (int i = 0; i < 2; i++) {
-        assertThat(run(1, storage, server))
-            .extracting(JobReport::status, JobReport::problem)
-            .containsExactly(
-                JobStatus.FAILED,
-                "the input has changed: found other objects than instance 0, so some may be in nobody's part."
-                    + " Run instance 0 again");
-      }
-      assertThat(run(0, storage, server)).matches(JobReport::isComplete);
-      assertThat(files(directory.resolve("out"))).as("and no notes").hasSize(21);
-      assertThat(run(1, storage, server)).matches(JobReport::isComplete);
+
+    private JobReport run(int index, Storage storage, TestServer server) throws Exception {
+        return new JobRunner(job(2, index), storage, new Unwatched()).run(server.uri("/"));
     }
-  }
 
-  private JobReport run(int index, Storage storage, TestServer server) throws Exception {
-    return new JobRunner(job(2, index), storage, new Unwatched()).run(server.uri("/"));
-  }
-
-  @Test
-  void aPlanSaysWhatIsDoneAlready() throws Exception {
-    write("a", "one");
-    write("b", "two");
-    Files.createDirectory(directory.resolve("out"));
-    Files.writeString(directory.resolve("out/a.out"), "ONE");
-    try (var storage = new Storage()) {
-      assertThat(JobPlan.of(job(1, 0), storage))
-          .isEqualTo(new JobPlan(List.of(new Shares.Share(2, 6)), 1, List.of()));
+    @Test
+    void aPlanSaysWhatIsDoneAlready() throws Exception {
+        write("a", "one");
+        write("b", "two");
+        Files.createDirectory(directory.resolve("out"));
+        Files.writeString(directory.resolve("out/a.out"), "ONE");
+        try (var storage = new Storage()) {
+            assertThat(JobPlan.of(job(1, 0), storage))
+                    .isEqualTo(new JobPlan(List.of(new Shares.Share(2, 6)), 1, List.of()));
+        }
     }
-  }
 
-  private List<Shares.Share> shares(int instances) throws Exception {
-    try (var storage = new Storage()) {
-      return Shares.of(job(instances, 0), storage, () -> true).all();
+    private List<Shares.Share> shares(int instances) throws Exception {
+        try (var storage = new Storage()) {
+            return Shares.of(job(instances, 0), storage, () -> true).all();
+        }
     }
-  }
 
-  private TransformJob job(int instances, int index) throws JobException {
-    options.put(JobOption.INSTANCE_COUNT, String.valueOf(instances));
-    options.put(JobOption.INSTANCE_INDEX, String.valueOf(index));
-    return TransformJob.read(options, Map.of(), Set.of());
-  }
-
-  private void write(String key, String text) throws IOException {
-    Files.writeString(directory.resolve("in").resolve(key), text);
-  }
-
-  private static Map<String, String> files(Path directory) throws IOException {
-    var all = new HashMap<String, String>();
-    try (var files = Files.list(directory)) {
-      for (var file : files.toList()) {
-        all.put(file.getFileName().toString(), Files.readString(file));
-      }
+    private TransformJob job(int instances, int index) throws JobException {
+        options.put(JobOption.INSTANCE_COUNT, String.valueOf(instances));
+        options.put(JobOption.INSTANCE_INDEX, String.valueOf(index));
+        return TransformJob.read(options, Map.of(), Set.of());
     }
-    return all;
-  }
+
+    private void write(String key, String text) throws IOException {
+        Files.writeString(directory.resolve("in").resolve(key), text);
+    }
+
+    private static Map<String, String> files(Path directory) throws IOException {
+        var all = new HashMap<String, String>();
+        try (var files = Files.list(directory)) {
+            for (var file : files.toList()) {
+                all.put(file.getFileName().toString(), Files.readString(file));
+            }
+        }
+        return all;
+    }
 }

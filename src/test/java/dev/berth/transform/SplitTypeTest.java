@@ -15,50 +15,47 @@ import org.junit.jupiter.api.Test;
 
 class SplitTypeTest {
 
-  /// A type of an extension, with an option of its own.
-  private record Elements(String name) implements SplitType {
+    /// A type of an extension, with an option of its own.
+    private record Elements(String name) implements SplitType {
 
-    @Override
-    public String toString() {
-      return name.isEmpty() ? "Xml" : "Xml " + name;
+        @Override
+        public String toString() {
+            return name.isEmpty() ? "Xml" : "Xml " + name;
+        }
+
+        @Override
+        public Optional<Option> option() {
+            return Optional.of(new Option("--xml-element", "<name>", "The element that is a record"));
+        }
+
+        @Override
+        public SplitType with(String value) {
+            if (value.isBlank()) {
+                throw new IllegalArgumentException("found nothing, expected a name");
+            }
+            return new Elements(value);
+        }
+
+        @Override
+        public RecordReader open(InputStream object, Frames frames, int maxBytes) {
+            return Framing.NONE.open(object, frames, maxBytes);
+        }
     }
 
-    @Override
-    public Optional<Option> option() {
-      return Optional.of(new Option("--xml-element", "<name>", "The element that is a record"));
+    @Test
+    void aTypeOfAnExtensionGetsTheValueOfItsOption() throws Exception {
+        assertThat(read("Xml", "row")).isEqualTo(new Elements("row"));
+        assertThatThrownBy(() -> read("Xml", " "))
+                .hasMessageContaining("--xml-element: found nothing, expected a name");
+        assertThatThrownBy(() -> read("Line", "row"))
+                .hasMessageContaining("--xml-element: found it with --split-type Line, expected none");
     }
 
-    @Override
-    public SplitType with(String value) {
-      if (value.isBlank()) {
-        throw new IllegalArgumentException("found nothing, expected a name");
-      }
-      return new Elements(value);
+    private static SplitType read(String word, String element) throws JobException {
+        var reader = new JobReader(
+                Map.of(JobOption.INPUT, "in", JobOption.SPLIT_TYPE, word), Map.of("--xml-element", element), Set.of());
+        var type = reader.splitType(List.of(FramedSplit.LINE, new Elements("")));
+        reader.requireNoProblem();
+        return type;
     }
-
-    @Override
-    public RecordReader open(InputStream object, Frames frames, int maxBytes) {
-      return Framing.NONE.open(object, frames, maxBytes);
-    }
-  }
-
-  @Test
-  void aTypeOfAnExtensionGetsTheValueOfItsOption() throws Exception {
-    assertThat(read("Xml", "row")).isEqualTo(new Elements("row"));
-    assertThatThrownBy(() -> read("Xml", " "))
-        .hasMessageContaining("--xml-element: found nothing, expected a name");
-    assertThatThrownBy(() -> read("Line", "row"))
-        .hasMessageContaining("--xml-element: found it with --split-type Line, expected none");
-  }
-
-  private static SplitType read(String word, String element) throws JobException {
-    var reader =
-        new JobReader(
-            Map.of(JobOption.INPUT, "in", JobOption.SPLIT_TYPE, word),
-            Map.of("--xml-element", element),
-            Set.of());
-    var type = reader.splitType(List.of(FramedSplit.LINE, new Elements("")));
-    reader.requireNoProblem();
-    return type;
-  }
 }

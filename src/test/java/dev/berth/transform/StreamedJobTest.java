@@ -16,16 +16,15 @@ import org.junit.jupiter.api.io.TempDir;
 /// Jobs on a server that streams its answers, because nobody has told it that it runs a job.
 class StreamedJobTest {
 
-  @TempDir private Path directory;
+    @TempDir
+    private Path directory;
 
-  @Test
-  void streamedAnswersAreCollectedAndBrokenOnesFail() throws Exception {
-    Files.createDirectory(directory.resolve("in"));
-    Files.writeString(directory.resolve("in/good.txt"), "abc");
-    Files.writeString(directory.resolve("in/bad.txt"), "ab?");
-    var options =
-        new EnumMap<>(
-            Map.of(
+    @Test
+    void streamedAnswersAreCollectedAndBrokenOnesFail() throws Exception {
+        Files.createDirectory(directory.resolve("in"));
+        Files.writeString(directory.resolve("in/good.txt"), "abc");
+        Files.writeString(directory.resolve("in/bad.txt"), "ab?");
+        var options = new EnumMap<>(Map.of(
                 JobOption.INPUT,
                 directory.resolve("in").toString(),
                 JobOption.OUTPUT,
@@ -34,13 +33,13 @@ class StreamedJobTest {
                 "text/plain",
                 JobOption.ACCEPT,
                 "application/jsonlines"));
-    try (var server = TestServer.with(new SpellingHandler()).start();
-        var storage = new Storage()) {
-      var job = TransformJob.read(options, Map.of(), Set.of());
-      var report = new JobRunner(job, storage, new Unwatched()).run(server.uri("/"));
-      assertThat(report.failed()).isOne();
-      assertThat(Files.readString(directory.resolve("out/good.txt.out"))).isEqualTo("A\nB\nC\n");
-      assertThat(directory.resolve("out/bad.txt.out")).doesNotExist();
+        try (var server = TestServer.with(new SpellingHandler()).start();
+                var storage = new Storage()) {
+            var job = TransformJob.read(options, Map.of(), Set.of());
+            var report = new JobRunner(job, storage, new Unwatched()).run(server.uri("/"));
+            assertThat(report.failed()).isOne();
+            assertThat(Files.readString(directory.resolve("out/good.txt.out"))).isEqualTo("A\nB\nC\n");
+            assertThat(directory.resolve("out/bad.txt.out")).doesNotExist();
+        }
     }
-  }
 }

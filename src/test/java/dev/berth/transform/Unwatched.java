@@ -6,26 +6,26 @@ import java.util.concurrent.CopyOnWriteArrayList;
 /// Progress that nobody looks at; only the job's states are kept.
 final class Unwatched implements Progress {
 
-  private final List<JobStatus> states = new CopyOnWriteArrayList<>();
+    private final List<JobStatus> states = new CopyOnWriteArrayList<>();
 
-  List<JobStatus> states() {
-    return states;
-  }
+    List<JobStatus> states() {
+        return states;
+    }
 
-  @Override
-  public void status(JobStatus status) {
-    states.add(status);
-  }
+    @Override
+    public void status(JobStatus status) {
+        states.add(status);
+    }
 
-  @Override
-  public void total(long objects, long bytes) {}
+    @Override
+    public void total(long objects, long bytes) {}
 
-  @Override
-  public void answered(long records, long bytes) {}
+    @Override
+    public void answered(long records, long bytes) {}
 
-  @Override
-  public void passed(long bytes) {}
+    @Override
+    public void passed(long bytes) {}
 
-  @Override
-  public void ended(ObjectOutcome outcome, long bytes) {}
+    @Override
+    public void ended(ObjectOutcome outcome, long bytes) {}
 }

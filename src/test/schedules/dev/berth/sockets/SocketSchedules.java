@@ -38,124 +38,110 @@ import org.junit.jupiter.api.Test;
 /// What the messages of a socket take of the memory of all, when the socket closes.
 class SocketSchedules {
 
-  private static final ServingMetrics METRICS = new ServingMetrics();
+    private static final ServingMetrics METRICS = new ServingMetrics();
 
-  @Test
-  void whateverClosesASocketItsMessagesGiveTheirMemoryBack() throws Exception {
-    explore(
-        () -> {
-          var memory = memory();
-          var timer = new Timer();
-          var socket = socket(memory, timer);
-          socket.onWebSocketOpen(session());
-          together(
-              () -> {
-                socket.onWebSocketPartialText("half of a mess", false);
-                socket.onWebSocketPartialText("age", true);
-                socket.onWebSocketPartialText("a message", true);
-                socket.onWebSocketPartialText("half of an", false);
-                socket.onWebSocketPartialText("other", false);
-              },
-              () -> socket.onWebSocketClose(1006, "the client has gone", Callback.NOOP),
-              timer::run);
-          until(() -> budgets(memory).allMatch(SocketSchedules::isFree));
+    @Test
+    void whateverClosesASocketItsMessagesGiveTheirMemoryBack() throws Exception {
+        explore(() -> {
+            var memory = memory();
+            var timer = new Timer();
+            var socket = socket(memory, timer);
+            socket.onWebSocketOpen(session());
+            together(
+                    () -> {
+                        socket.onWebSocketPartialText("half of a mess", false);
+                        socket.onWebSocketPartialText("age", true);
+                        socket.onWebSocketPartialText("a message", true);
+                        socket.onWebSocketPartialText("half of an", false);
+                        socket.onWebSocketPartialText("other", false);
+                    },
+                    () -> socket.onWebSocketClose(1006, "the client has gone", Callback.NOOP),
+                    timer::run);
+            until(() -> budgets(memory).allMatch(SocketSchedules::isFree));
         });
-  }
-
-  private static Socket socket(ProcessMemory memory, Scheduler timer) {
-    var handshake =
-        new InvocationRequest(
-            new ByteArrayInputStream(new byte[0]),
-            MediaType.TEXT,
-            MediaType.TEXT,
-            Optional.empty(),
-            "id",
-            false);
-    var terms =
-        new Socket.Terms(
-            () -> {
-              throw ErrorType.NOT_FOUND.because("there is no model");
-            },
-            handshake,
-            Map.of(),
-            Optional.empty(),
-            Optional.empty(),
-            _ -> {},
-            MediaType.JSON,
-            1_000,
-            Duration.ofMinutes(1),
-            new StreamLimits(Duration.ofMinutes(1), Duration.ofMinutes(1), true));
-    var log =
-        new RequestLog(METRICS, new Paths(Map.of(), Map.of(), Set.of()), Tracing.OFF, Set.of());
-    return new Socket(
-        terms, Optional.empty(), log, METRICS, memory, Interleavings::now, timer, connection());
-  }
-
-  private static OpenConnection connection() {
-    try (var channel = SocketChannel.open()) {
-      return new OpenConnection(channel);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
-  private static ProcessMemory memory() {
-    return new ProcessMemory(budget(), budget(), budget(), budget(), 1 << 20);
-  }
-
-  private static MemoryBudget budget() {
-    return new MemoryBudget(1 << 20, Interleavings::now);
-  }
-
-  private static Stream<MemoryBudget> budgets(ProcessMemory memory) {
-    return Stream.of(memory.few(), memory.medium(), memory.large(), memory.arriving());
-  }
-
-  private static boolean isFree(MemoryBudget budget) {
-    var all = budget.tryTake(budget.bytes());
-    all.ifPresent(share -> share.close());
-    return all.isPresent();
-  }
-
-  /// Jetty's side, which sends what it is given.
-  private static Session session() {
-    return (Session)
-        Proxy.newProxyInstance(
-            Session.class.getClassLoader(),
-            new Class<?>[] {Session.class},
-            (_, _, arguments) -> {
-              if (arguments != null
-                  && arguments[arguments.length - 1] instanceof Callback callback) {
-                callback.succeed();
-              }
-              return null;
-            });
-  }
-
-  /// All that is scheduled happens when the test says so, unless it was cancelled.
-  private static final class Timer extends AbstractLifeCycle implements Scheduler {
-    private record Late(Runnable task, AtomicBoolean over) implements Task {
-      @Override
-      public boolean cancel() {
-        return over.compareAndSet(false, true);
-      }
     }
 
-    private final ConcurrentLinkedQueue<Late> tasks = new ConcurrentLinkedQueue<>();
-
-    @Override
-    public Task schedule(Runnable task, long delay, TimeUnit unit) {
-      var late = new Late(task, new AtomicBoolean());
-      tasks.add(late);
-      return late;
+    private static Socket socket(ProcessMemory memory, Scheduler timer) {
+        var handshake = new InvocationRequest(
+                new ByteArrayInputStream(new byte[0]), MediaType.TEXT, MediaType.TEXT, Optional.empty(), "id", false);
+        var terms = new Socket.Terms(
+                () -> {
+                    throw ErrorType.NOT_FOUND.because("there is no model");
+                },
+                handshake,
+                Map.of(),
+                Optional.empty(),
+                Optional.empty(),
+                _ -> {},
+                MediaType.JSON,
+                1_000,
+                Duration.ofMinutes(1),
+                new StreamLimits(Duration.ofMinutes(1), Duration.ofMinutes(1), true));
+        var log = new RequestLog(METRICS, new Paths(Map.of(), Map.of(), Set.of()), Tracing.OFF, Set.of());
+        return new Socket(terms, Optional.empty(), log, METRICS, memory, Interleavings::now, timer, connection());
     }
 
-    void run() {
-      for (var late = tasks.poll(); late != null; late = tasks.poll()) {
-        if (late.cancel()) {
-          late.task.run();
+    private static OpenConnection connection() {
+        try (var channel = SocketChannel.open()) {
+            return new OpenConnection(channel);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
-      }
     }
-  }
+
+    private static ProcessMemory memory() {
+        return new ProcessMemory(budget(), budget(), budget(), budget(), 1 << 20);
+    }
+
+    private static MemoryBudget budget() {
+        return new MemoryBudget(1 << 20, Interleavings::now);
+    }
+
+    private static Stream<MemoryBudget> budgets(ProcessMemory memory) {
+        return Stream.of(memory.few(), memory.medium(), memory.large(), memory.arriving());
+    }
+
+    private static boolean isFree(MemoryBudget budget) {
+        var all = budget.tryTake(budget.bytes());
+        all.ifPresent(share -> share.close());
+        return all.isPresent();
+    }
+
+    /// Jetty's side, which sends what it is given.
+    private static Session session() {
+        return (Session) Proxy.newProxyInstance(
+                Session.class.getClassLoader(), new Class<?>[] {Session.class}, (_, _, arguments) -> {
+                    if (arguments != null && arguments[arguments.length - 1] instanceof Callback callback) {
+                        callback.succeed();
+                    }
+                    return null;
+                });
+    }
+
+    /// All that is scheduled happens when the test says so, unless it was cancelled.
+    private static final class Timer extends AbstractLifeCycle implements Scheduler {
+        private record Late(Runnable task, AtomicBoolean over) implements Task {
+            @Override
+            public boolean cancel() {
+                return over.compareAndSet(false, true);
+            }
+        }
+
+        private final ConcurrentLinkedQueue<Late> tasks = new ConcurrentLinkedQueue<>();
+
+        @Override
+        public Task schedule(Runnable task, long delay, TimeUnit unit) {
+            var late = new Late(task, new AtomicBoolean());
+            tasks.add(late);
+            return late;
+        }
+
+        void run() {
+            for (var late = tasks.poll(); late != null; late = tasks.poll()) {
+                if (late.cancel()) {
+                    late.task.run();
+                }
+            }
+        }
+    }
 }

@@ -23,109 +23,105 @@ import org.junit.jupiter.api.Test;
 /// at a file takes a lock there, and so is a step.
 class SplitOutputsSchedules {
 
-  private static final TransformJob JOB = job();
+    private static final TransformJob JOB = job();
 
-  @Test
-  void twoInstancesThatEndAtTheSameTimeMakeOneOutput() throws Exception {
-    explore(
-        () -> {
-          try (var disk = Jimfs.newFileSystem(Configuration.unix())) {
-            together(() -> finish(disk, 0), () -> finish(disk, 1));
-            assertOutputIsWhole(disk);
-          }
+    @Test
+    void twoInstancesThatEndAtTheSameTimeMakeOneOutput() throws Exception {
+        explore(() -> {
+            try (var disk = Jimfs.newFileSystem(Configuration.unix())) {
+                together(() -> finish(disk, 0), () -> finish(disk, 1));
+                assertOutputIsWhole(disk);
+            }
         });
-  }
+    }
 
-  @Test
-  void anInstanceThatRunsAgainMeanwhileChangesNothing() throws Exception {
-    explore(
-        () -> {
-          try (var disk = Jimfs.newFileSystem(Configuration.unix())) {
-            write(disk, 0);
-            write(disk, 1);
-            together(
-                () -> outputs(disk).join(range(disk, 0)),
-                () -> outputs(disk).join(range(disk, 1)),
-                () -> assertThat(outputs(disk).isDone(range(disk, 0))).isTrue());
-            assertOutputIsWhole(disk);
-          }
+    @Test
+    void anInstanceThatRunsAgainMeanwhileChangesNothing() throws Exception {
+        explore(() -> {
+            try (var disk = Jimfs.newFileSystem(Configuration.unix())) {
+                write(disk, 0);
+                write(disk, 1);
+                together(
+                        () -> outputs(disk).join(range(disk, 0)),
+                        () -> outputs(disk).join(range(disk, 1)),
+                        () -> assertThat(outputs(disk).isDone(range(disk, 0))).isTrue());
+                assertOutputIsWhole(disk);
+            }
         });
-  }
-
-  private static void finish(FileSystem disk, int instance) {
-    write(disk, instance);
-    outputs(disk).join(range(disk, instance));
-  }
-
-  private static void write(FileSystem disk, int instance) {
-    try (var part = outputs(disk).storage().create(outputs(disk).part(range(disk, instance)))) {
-      part.write("part %d\n".formatted(instance).getBytes(StandardCharsets.UTF_8));
-      part.commit();
     }
-  }
 
-  private static void assertOutputIsWhole(FileSystem disk) throws IOException {
-    try (var files = Files.walk(disk.getPath("/out"))) {
-      assertThat(files.filter(Files::isRegularFile).map(Path::toString))
-          .containsExactly("/out/a.txt.out");
+    private static void finish(FileSystem disk, int instance) {
+        write(disk, instance);
+        outputs(disk).join(range(disk, instance));
     }
-    assertThat(disk.getPath("/out/a.txt.out")).hasContent("part 0\npart 1\n");
-  }
 
-  /// Those of a process of its own.
-  private static SplitOutputs outputs(FileSystem disk) {
-    return new SplitOutputs(withOutput(on(disk, "/out")), new Storage());
-  }
-
-  private static ObjectRange range(FileSystem disk, int instance) {
-    var object = new StoredObject(on(disk, "/in/a.txt"), "a.txt", 2 * ObjectRange.LEAST_BYTES);
-    return JOB.ranges(object).get(instance);
-  }
-
-  /// Texts name files of the default disk only.
-  private static Location on(FileSystem disk, String path) {
-    return new LocalLocation(disk.getPath(path), path);
-  }
-
-  private static TransformJob job() {
-    try {
-      return TransformJob.read(
-          Map.of(
-              JobOption.INPUT,
-              "in",
-              JobOption.OUTPUT,
-              "out",
-              JobOption.ACCEPT,
-              "application/jsonlines",
-              JobOption.SPLIT_TYPE,
-              "Line",
-              JobOption.ASSEMBLE_WITH,
-              "Line",
-              JobOption.INSTANCE_COUNT,
-              "2",
-              JobOption.INSTANCE_INDEX,
-              "0"),
-          Map.of(),
-          Set.of(JobSwitch.SPLIT_OBJECTS));
-    } catch (JobException e) {
-      throw new IllegalArgumentException(e);
+    private static void write(FileSystem disk, int instance) {
+        try (var part = outputs(disk).storage().create(outputs(disk).part(range(disk, instance)))) {
+            part.write("part %d\n".formatted(instance).getBytes(StandardCharsets.UTF_8));
+            part.commit();
+        }
     }
-  }
 
-  /// The job with another output, which options name on the default disk only.
-  private static TransformJob withOutput(Location output) {
-    try {
-      var components = TransformJob.class.getRecordComponents();
-      var values = new Object[components.length];
-      for (int i = 0; i < values.length; i++) {
-        values[i] =
-            components[i].getName().equals("output")
-                ? output
-                : components[i].getAccessor().invoke(JOB);
-      }
-      return (TransformJob) TransformJob.class.getConstructors()[0].newInstance(values);
-    } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException(e);
+    private static void assertOutputIsWhole(FileSystem disk) throws IOException {
+        try (var files = Files.walk(disk.getPath("/out"))) {
+            assertThat(files.filter(Files::isRegularFile).map(Path::toString)).containsExactly("/out/a.txt.out");
+        }
+        assertThat(disk.getPath("/out/a.txt.out")).hasContent("part 0\npart 1\n");
     }
-  }
+
+    /// Those of a process of its own.
+    private static SplitOutputs outputs(FileSystem disk) {
+        return new SplitOutputs(withOutput(on(disk, "/out")), new Storage());
+    }
+
+    private static ObjectRange range(FileSystem disk, int instance) {
+        var object = new StoredObject(on(disk, "/in/a.txt"), "a.txt", 2 * ObjectRange.LEAST_BYTES);
+        return JOB.ranges(object).get(instance);
+    }
+
+    /// Texts name files of the default disk only.
+    private static Location on(FileSystem disk, String path) {
+        return new LocalLocation(disk.getPath(path), path);
+    }
+
+    private static TransformJob job() {
+        try {
+            return TransformJob.read(
+                    Map.of(
+                            JobOption.INPUT,
+                            "in",
+                            JobOption.OUTPUT,
+                            "out",
+                            JobOption.ACCEPT,
+                            "application/jsonlines",
+                            JobOption.SPLIT_TYPE,
+                            "Line",
+                            JobOption.ASSEMBLE_WITH,
+                            "Line",
+                            JobOption.INSTANCE_COUNT,
+                            "2",
+                            JobOption.INSTANCE_INDEX,
+                            "0"),
+                    Map.of(),
+                    Set.of(JobSwitch.SPLIT_OBJECTS));
+        } catch (JobException e) {
+            throw new IllegalArgumentException(e);
+        }
+    }
+
+    /// The job with another output, which options name on the default disk only.
+    private static TransformJob withOutput(Location output) {
+        try {
+            var components = TransformJob.class.getRecordComponents();
+            var values = new Object[components.length];
+            for (int i = 0; i < values.length; i++) {
+                values[i] = components[i].getName().equals("output")
+                        ? output
+                        : components[i].getAccessor().invoke(JOB);
+            }
+            return (TransformJob) TransformJob.class.getConstructors()[0].newInstance(values);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
+    }
 }

@@ -12,31 +12,35 @@ import java.util.List;
 import java.util.Map;
 
 public final class Inference extends TensorHandler {
-  public Inference(Path modelDirectory) {
-    super(modelDirectory);
-  }
-
-  @Override
-  public List<MediaType> requestTypes() {
-    return List.of(MediaType.JSON);
-  }
-
-  @Override
-  public List<List<Tensor>> inputFn(InvocationRequest request) throws IOException {
-    var records = new ArrayList<List<Tensor>>();
-    for (var flat : Json.read(request).path("flats")) {
-      if (!flat.path("rooms").isNumber()) {
-        throw new BadInputException("rooms: expected a number");
-      }
-      float[] row = {flat.path("squareMetres").floatValue(), flat.path("rooms").floatValue()};
-      records.add(List.of(Tensor.of(row, 2)));
+    public Inference(Path modelDirectory) {
+        super(modelDirectory);
     }
-    return records;
-  }
 
-  @Override
-  public InvocationResponse outputFn(List<List<Tensor>> predictions, InvocationRequest request) {
-    var prices = predictions.stream().map(outputs -> outputs.getFirst().floats()[0]).toList();
-    return InvocationResponse.of(Json.write(Map.of("prices", prices)), MediaType.JSON);
-  }
+    @Override
+    public List<MediaType> requestTypes() {
+        return List.of(MediaType.JSON);
+    }
+
+    @Override
+    public List<List<Tensor>> inputFn(InvocationRequest request) throws IOException {
+        var records = new ArrayList<List<Tensor>>();
+        for (var flat : Json.read(request).path("flats")) {
+            if (!flat.path("rooms").isNumber()) {
+                throw new BadInputException("rooms: expected a number");
+            }
+            float[] row = {
+                flat.path("squareMetres").floatValue(), flat.path("rooms").floatValue()
+            };
+            records.add(List.of(Tensor.of(row, 2)));
+        }
+        return records;
+    }
+
+    @Override
+    public InvocationResponse outputFn(List<List<Tensor>> predictions, InvocationRequest request) {
+        var prices = predictions.stream()
+                .map(outputs -> outputs.getFirst().floats()[0])
+                .toList();
+        return InvocationResponse.of(Json.write(Map.of("prices", prices)), MediaType.JSON);
+    }
 }

@@ -7,16 +7,16 @@ import io.javalin.Javalin;
 ///     java ConstantServer PORT
 final class ConstantServer {
 
-  private ConstantServer() {}
+    private ConstantServer() {}
 
-  static void main(String[] arguments) {
-    Javalin.create(
-            javalin -> {
-              javalin.startup.showJavalinBanner = false;
-              javalin.startup.showOldJavalinVersionWarning = false;
-              javalin.routes.post(
-                  "/invocations", ctx -> ctx.contentType("application/json").result("{}"));
-            })
-        .start(Integer.parseInt(arguments[0]));
-  }
+    static void main(String[] arguments) {
+        Javalin.create(javalin -> {
+                    javalin.startup.showJavalinBanner = false;
+                    javalin.startup.showOldJavalinVersionWarning = false;
+                    javalin.routes.post(
+                            "/invocations",
+                            ctx -> ctx.contentType("application/json").result("{}"));
+                })
+                .start(Integer.parseInt(arguments[0]));
+    }
 }

@@ -20,70 +20,68 @@ import org.openjdk.jmh.annotations.Threads;
 /// virtual threads, as the server's requests are.
 @State(Scope.Benchmark)
 @Fork(
-    value = 1,
-    jvmArgsAppend = {"-Djmh.executor=VIRTUAL"})
+        value = 1,
+        jvmArgsAppend = {"-Djmh.executor=VIRTUAL"})
 public class BatcherBenchmark extends Defaults {
 
-  private static final Pieces<String> REQUEST = Pieces.whole(List.of("record"), new int[] {175});
-  private static final Caller CALLER = new Caller(() -> false, Map.of());
-  private static final long TIMEOUT = Duration.ofMinutes(1).toNanos();
+    private static final Pieces<String> REQUEST = Pieces.whole(List.of("record"), new int[] {175});
+    private static final Caller CALLER = new Caller(() -> false, Map.of());
+    private static final long TIMEOUT = Duration.ofMinutes(1).toNanos();
 
-  /// Answers each record with itself.
-  private record Echo() implements Predictor<String, String> {
+    /// Answers each record with itself.
+    private record Echo() implements Predictor<String, String> {
 
-    @Override
-    public List<String> predict(List<String> records) {
-      return records;
+        @Override
+        public List<String> predict(List<String> records) {
+            return records;
+        }
+
+        @Override
+        public void close() {}
     }
 
-    @Override
-    public void close() {}
-  }
+    private ServingMetrics metrics;
+    private WorkerPool workers;
+    private Batcher<String, String> batcher;
 
-  private ServingMetrics metrics;
-  private WorkerPool workers;
-  private Batcher<String, String> batcher;
+    @Setup
+    public void start() throws Exception {
+        metrics = new ServingMetrics();
+        workers = new WorkerPool(2, () -> {}, metrics);
+        batcher = new Batcher<>(
+                "echo",
+                "the echo",
+                workers,
+                new BatchLimits(1, 16_384, Duration.ZERO, 100, Duration.ZERO),
+                _ -> new Echo(),
+                System::nanoTime,
+                metrics.ofModel("echo"));
+        batcher.start();
+    }
 
-  @Setup
-  public void start() throws Exception {
-    metrics = new ServingMetrics();
-    workers = new WorkerPool(2, () -> {}, metrics);
-    batcher =
-        new Batcher<>(
-            "echo",
-            "the echo",
-            workers,
-            new BatchLimits(1, 16_384, Duration.ZERO, 100, Duration.ZERO),
-            _ -> new Echo(),
-            System::nanoTime,
-            metrics.ofModel("echo"));
-    batcher.start();
-  }
+    @TearDown
+    public void stop() {
+        batcher.close();
+        workers.close();
+        metrics.close();
+    }
 
-  @TearDown
-  public void stop() {
-    batcher.close();
-    workers.close();
-    metrics.close();
-  }
+    @Benchmark
+    @Threads(1)
+    public Predictions<String> oneCaller() throws InterruptedException, ExecutionException {
+        return predict();
+    }
 
-  @Benchmark
-  @Threads(1)
-  public Predictions<String> oneCaller() throws InterruptedException, ExecutionException {
-    return predict();
-  }
+    @Benchmark
+    @Threads(8)
+    public Predictions<String> eightCallers() throws InterruptedException, ExecutionException {
+        return predict();
+    }
 
-  @Benchmark
-  @Threads(8)
-  public Predictions<String> eightCallers() throws InterruptedException, ExecutionException {
-    return predict();
-  }
-
-  private Predictions<String> predict() throws InterruptedException, ExecutionException {
-    var ended = new CompletableFuture<Void>();
-    var ticket =
-        batcher.submit(REQUEST, System.nanoTime() + TIMEOUT, CALLER, _ -> ended.complete(null));
-    ended.get();
-    return ticket.predictions();
-  }
+    private Predictions<String> predict() throws InterruptedException, ExecutionException {
+        var ended = new CompletableFuture<Void>();
+        var ticket = batcher.submit(REQUEST, System.nanoTime() + TIMEOUT, CALLER, _ -> ended.complete(null));
+        ended.get();
+        return ticket.predictions();
+    }
 }

@@ -7,10 +7,9 @@ import java.util.stream.IntStream;
 /// sample model gets.
 public final class Payloads {
 
-  public static final String QUESTION = "When did the lighthouse get an electric lamp?";
+    public static final String QUESTION = "When did the lighthouse get an electric lamp?";
 
-  public static final String CONTEXT =
-      """
+    public static final String CONTEXT = """
       The lighthouse stands on a rock four miles from the harbour, and for most of its life it could be reached only \
       in calm weather. It was built between 1836 and 1841, of granite that was cut on the mainland and numbered \
       stone by stone. Its first light was a ring of oil lamps, which two keepers trimmed every four hours through \
@@ -20,21 +19,20 @@ public final class Payloads {
       Since then the light is watched from the mainland, and nobody lives on the rock.\
       """;
 
-  private Payloads() {}
+    private Payloads() {}
 
-  /// One question as a JSON object.
-  public static String json() {
-    return "{\"question\": \"%s\", \"context\": \"%s\"}"
-        .formatted(QUESTION, CONTEXT.replace("\"", "\\\""));
-  }
+    /// One question as a JSON object.
+    public static String json() {
+        return "{\"question\": \"%s\", \"context\": \"%s\"}".formatted(QUESTION, CONTEXT.replace("\"", "\\\""));
+    }
 
-  public static String jsonLines(int count) {
-    return IntStream.range(0, count).mapToObj(_ -> json()).collect(Collectors.joining("\n"));
-  }
+    public static String jsonLines(int count) {
+        return IntStream.range(0, count).mapToObj(_ -> json()).collect(Collectors.joining("\n"));
+    }
 
-  /// Rows of `question,context`, both quoted, without a header.
-  public static String csv(int count) {
-    var row = "\"%s\",\"%s\"".formatted(QUESTION, CONTEXT.replace("\"", "\"\""));
-    return IntStream.range(0, count).mapToObj(_ -> row).collect(Collectors.joining("\n"));
-  }
+    /// Rows of `question,context`, both quoted, without a header.
+    public static String csv(int count) {
+        var row = "\"%s\",\"%s\"".formatted(QUESTION, CONTEXT.replace("\"", "\"\""));
+        return IntStream.range(0, count).mapToObj(_ -> row).collect(Collectors.joining("\n"));
+    }
 }

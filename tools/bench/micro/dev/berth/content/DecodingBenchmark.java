@@ -14,26 +14,26 @@ import org.openjdk.jmh.infra.Blackhole;
 @State(Scope.Benchmark)
 public class DecodingBenchmark extends Defaults {
 
-  private static final int RECORDS = 1_000;
+    private static final int RECORDS = 1_000;
 
-  private final String json = Payloads.json();
-  private final String jsonLines = Payloads.jsonLines(RECORDS);
-  private final String csv = Payloads.csv(RECORDS);
+    private final String json = Payloads.json();
+    private final String jsonLines = Payloads.jsonLines(RECORDS);
+    private final String csv = Payloads.csv(RECORDS);
 
-  @Benchmark
-  public JsonNode json() {
-    return Json.parse(json, "body");
-  }
-
-  @Benchmark
-  public void jsonLines(Blackhole values) {
-    for (var line : JsonLines.lines(jsonLines)) {
-      values.consume(line.json());
+    @Benchmark
+    public JsonNode json() {
+        return Json.parse(json, "body");
     }
-  }
 
-  @Benchmark
-  public List<String[]> csv() throws IOException {
-    return Csv.rows(csv);
-  }
+    @Benchmark
+    public void jsonLines(Blackhole values) {
+        for (var line : JsonLines.lines(jsonLines)) {
+            values.consume(line.json());
+        }
+    }
+
+    @Benchmark
+    public List<String[]> csv() throws IOException {
+        return Csv.rows(csv);
+    }
 }

@@ -15,24 +15,25 @@ import java.util.Map;
 /// @param source where that is written
 record ContractRow(String id, String mark, String sent, String expected, String source) {
 
-  /// Reads the tables of `docs/contract.md`, which lies beside the classes, so that the words of a
-  /// row stand in one place.
-  ///
-  /// @return the rows by id, in the file's order
-  static Map<String, ContractRow> read() throws IOException {
-    var rows = new LinkedHashMap<String, ContractRow>();
-    try (var file = ContractRow.class.getResourceAsStream("/contract.md")) {
-      var text = new String(file.readAllBytes(), StandardCharsets.UTF_8);
-      for (var line : text.lines().toList()) {
-        var cells = Arrays.stream(line.split("(?<!\\\\)\\|")).map(String::strip).toList();
-        if (cells.size() > 5 && cells.get(1).matches("[A-Z]+-\\d\\d")) {
-          rows.put(
-              cells.get(1),
-              new ContractRow(
-                  cells.get(1), cells.get(2), cells.get(3), cells.get(4), cells.get(5)));
+    /// Reads the tables of `docs/contract.md`, which lies beside the classes, so that the words of a
+    /// row stand in one place.
+    ///
+    /// @return the rows by id, in the file's order
+    static Map<String, ContractRow> read() throws IOException {
+        var rows = new LinkedHashMap<String, ContractRow>();
+        try (var file = ContractRow.class.getResourceAsStream("/contract.md")) {
+            var text = new String(file.readAllBytes(), StandardCharsets.UTF_8);
+            for (var line : text.lines().toList()) {
+                var cells = Arrays.stream(line.split("(?<!\\\\)\\|"))
+                        .map(String::strip)
+                        .toList();
+                if (cells.size() > 5 && cells.get(1).matches("[A-Z]+-\\d\\d")) {
+                    rows.put(
+                            cells.get(1),
+                            new ContractRow(cells.get(1), cells.get(2), cells.get(3), cells.get(4), cells.get(5)));
+                }
+            }
         }
-      }
+        return rows;
     }
-    return rows;
-  }
 }

@@ -7,26 +7,26 @@ import java.time.Duration;
 /// @param found what came back, or why the row was not asked, in a few words
 record Outcome(ContractRow row, Result result, String found, Duration time) {
 
-  enum Result {
-    HOLDS("holds"),
-    MISSED("missed"),
-    NOT_ASKED("not asked"),
-    /// The caller said so, and why.
-    SKIPPED("skipped");
+    enum Result {
+        HOLDS("holds"),
+        MISSED("missed"),
+        NOT_ASKED("not asked"),
+        /// The caller said so, and why.
+        SKIPPED("skipped");
 
-    private final String words;
+        private final String words;
 
-    Result(String words) {
-      this.words = words;
+        Result(String words) {
+            this.words = words;
+        }
+
+        @Override
+        public String toString() {
+            return words;
+        }
     }
 
-    @Override
-    public String toString() {
-      return words;
+    boolean is(Result one) {
+        return result == one;
     }
-  }
-
-  boolean is(Result one) {
-    return result == one;
-  }
 }

@@ -9,50 +9,48 @@ import java.util.concurrent.FutureTask;
 /// it holds.
 final class Servers implements AutoCloseable {
 
-  private final Target.Place place;
-  private final boolean areShared;
-  private final Map<Object, FutureTask<Target>> starts = new HashMap<>();
+    private final Target.Place place;
+    private final boolean areShared;
+    private final Map<Object, FutureTask<Target>> starts = new HashMap<>();
 
-  Servers(Target.Place place, boolean areShared) {
-    this.place = place;
-    this.areShared = areShared;
-  }
-
-  /// The start of a case's server: run here, on a thread of its own before its turn, or not at all.
-  FutureTask<Target> start(Attacks.Case one) {
-    return starts.computeIfAbsent(
-        key(one),
-        _ ->
-            new FutureTask<>(
-                () ->
-                    one.isWatched()
-                        ? Target.start(place, one.launch())
-                        : Target.launched(place, one.launch())));
-  }
-
-  /// Ends a case's server, unless it is shared and holds.
-  void release(Attacks.Case one, boolean holds) {
-    if (!isShared(one) || !holds) {
-      end(starts.remove(key(one)));
+    Servers(Target.Place place, boolean areShared) {
+        this.place = place;
+        this.areShared = areShared;
     }
-  }
 
-  @Override
-  public void close() {
-    starts.values().forEach(Servers::end);
-  }
-
-  private static void end(FutureTask<Target> start) {
-    if (start.state() == FutureTask.State.SUCCESS) {
-      start.resultNow().close();
+    /// The start of a case's server: run here, on a thread of its own before its turn, or not at all.
+    FutureTask<Target> start(Attacks.Case one) {
+        return starts.computeIfAbsent(
+                key(one),
+                _ -> new FutureTask<>(() ->
+                        one.isWatched() ? Target.start(place, one.launch()) : Target.launched(place, one.launch())));
     }
-  }
 
-  private boolean isShared(Attacks.Case one) {
-    return areShared && one.needs() == Attacks.Needs.ANY_SERVER;
-  }
+    /// Ends a case's server, unless it is shared and holds.
+    void release(Attacks.Case one, boolean holds) {
+        if (!isShared(one) || !holds) {
+            end(starts.remove(key(one)));
+        }
+    }
 
-  private Object key(Attacks.Case one) {
-    return !isShared(one) ? one : place.image() == null ? one.launch() : one.launch().heap("");
-  }
+    @Override
+    public void close() {
+        starts.values().forEach(Servers::end);
+    }
+
+    private static void end(FutureTask<Target> start) {
+        if (start.state() == FutureTask.State.SUCCESS) {
+            start.resultNow().close();
+        }
+    }
+
+    private boolean isShared(Attacks.Case one) {
+        return areShared && one.needs() == Attacks.Needs.ANY_SERVER;
+    }
+
+    private Object key(Attacks.Case one) {
+        return !isShared(one)
+                ? one
+                : place.image() == null ? one.launch() : one.launch().heap("");
+    }
 }

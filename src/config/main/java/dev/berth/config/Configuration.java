@@ -15,75 +15,66 @@ import java.util.stream.Stream;
 /// @param warnings names that look like a slip of the pen, one line each
 public record Configuration(ServerConfig config, List<Setting> effective, List<String> warnings) {
 
-  /// The same for a model that no server has.
-  public static Configuration read(
-      Map<String, String> variables, Map<String, String> flags, Path home) {
-    return read(variables, flags, home, _ -> false);
-  }
-
-  /// Reads every setting. A flag wins over the environment; an empty value counts as unset.
-  ///
-  /// @param flags the text of each flag given, by its name with the dashes
-  /// @param home the directory of the `serve` script, where the sample model is
-  /// @param isTaken whether a path is one of the server's own
-  /// @throws ConfigurationException holding all problems
-  public static Configuration read(
-      Map<String, String> variables,
-      Map<String, String> flags,
-      Path home,
-      Predicate<String> isTaken) {
-    var environment = VariableNames.withoutServiceLinks(variables);
-    var reading = new Reading(environment, flags, isTaken);
-    var config = ServerConfig.read(reading, home);
-    var problems = new ArrayList<String>();
-    var warnings = new ArrayList<String>();
-    new VariableNames(reading.settings()).check(environment, problems, warnings);
-    problems.addAll(reading.problems());
-    warnings.addAll(reading.warnings());
-    if (!problems.isEmpty()) {
-      // A slip may be the cause of a problem, so it is told along with them.
-      throw new ConfigurationException(
-          Stream.concat(problems.stream(), warnings.stream()).toList());
+    /// The same for a model that no server has.
+    public static Configuration read(Map<String, String> variables, Map<String, String> flags, Path home) {
+        return read(variables, flags, home, _ -> false);
     }
-    return new Configuration(config, reading.settings(), List.copyOf(warnings));
-  }
 
-  /// Where the server of these settings answers `/ping` to its own machine. Whatever else is set
-  /// does not matter.
-  ///
-  /// @throws ConfigurationException when the port is not known
-  public static URI ping(Map<String, String> environment, Map<String, String> flags) {
-    var reading = new Reading(environment, flags);
-    int port = HttpConfig.port(reading);
-    var host = HttpConfig.host(reading);
-    if (port == 0 && reading.problems().isEmpty()) {
-      reading.problem("port: found 0, expected the one that the server listens on");
+    /// Reads every setting. A flag wins over the environment; an empty value counts as unset.
+    ///
+    /// @param flags the text of each flag given, by its name with the dashes
+    /// @param home the directory of the `serve` script, where the sample model is
+    /// @param isTaken whether a path is one of the server's own
+    /// @throws ConfigurationException holding all problems
+    public static Configuration read(
+            Map<String, String> variables, Map<String, String> flags, Path home, Predicate<String> isTaken) {
+        var environment = VariableNames.withoutServiceLinks(variables);
+        var reading = new Reading(environment, flags, isTaken);
+        var config = ServerConfig.read(reading, home);
+        var problems = new ArrayList<String>();
+        var warnings = new ArrayList<String>();
+        new VariableNames(reading.settings()).check(environment, problems, warnings);
+        problems.addAll(reading.problems());
+        warnings.addAll(reading.warnings());
+        if (!problems.isEmpty()) {
+            // A slip may be the cause of a problem, so it is told along with them.
+            throw new ConfigurationException(
+                    Stream.concat(problems.stream(), warnings.stream()).toList());
+        }
+        return new Configuration(config, reading.settings(), List.copyOf(warnings));
     }
-    if (!reading.problems().isEmpty()) {
-      throw new ConfigurationException(reading.problems());
+
+    /// Where the server of these settings answers `/ping` to its own machine. Whatever else is set
+    /// does not matter.
+    ///
+    /// @throws ConfigurationException when the port is not known
+    public static URI ping(Map<String, String> environment, Map<String, String> flags) {
+        var reading = new Reading(environment, flags);
+        int port = HttpConfig.port(reading);
+        var host = HttpConfig.host(reading);
+        if (port == 0 && reading.problems().isEmpty()) {
+            reading.problem("port: found 0, expected the one that the server listens on");
+        }
+        if (!reading.problems().isEmpty()) {
+            throw new ConfigurationException(reading.problems());
+        }
+        return URI.create("http://%s:%d/ping".formatted(HttpConfig.inUrl(host, "127.0.0.1"), port));
     }
-    return URI.create("http://%s:%d/ping".formatted(HttpConfig.inUrl(host, "127.0.0.1"), port));
-  }
 
-  /// How the log of these settings looks, also where others are wrong.
-  public static LogConfig log(Map<String, String> environment, Map<String, String> flags) {
-    return LogConfig.read(new Reading(environment, flags));
-  }
+    /// How the log of these settings looks, also where others are wrong.
+    public static LogConfig log(Map<String, String> environment, Map<String, String> flags) {
+        return LogConfig.read(new Reading(environment, flags));
+    }
 
-  /// The flags that serve the sample, where no setting names a model and the place of a mounted one
-  /// is empty.
-  public static Map<String, String> flagsOfTheSample(Map<String, String> environment, Path home) {
-    var reading = new Reading(environment, Map.of());
-    var model = ServerConfig.read(reading, home);
-    var sample = ModelConfig.sample(home);
-    var mounted = ModelConfig.mounted(reading).toFile().list();
-    boolean isLost =
-        mounted != null
-            && mounted.length == 0
-            && !model.multiModel().enabled()
-            && !reading.isSet("model-dir");
-    return isLost && Files.isDirectory(sample)
-        ? Map.of("--model-dir", sample.toString())
-        : Map.of();
-  }
+    /// The flags that serve the sample, where no setting names a model and the place of a mounted one
+    /// is empty.
+    public static Map<String, String> flagsOfTheSample(Map<String, String> environment, Path home) {
+        var reading = new Reading(environment, Map.of());
+        var model = ServerConfig.read(reading, home);
+        var sample = ModelConfig.sample(home);
+        var mounted = ModelConfig.mounted(reading).toFile().list();
+        boolean isLost =
+                mounted != null && mounted.length == 0 && !model.multiModel().enabled() && !reading.isSet("model-dir");
+        return isLost && Files.isDirectory(sample) ? Map.of("--model-dir", sample.toString()) : Map.of();
+    }
 }

@@ -5,14 +5,14 @@ import java.util.List;
 /// The server can't start as it was told to. Holds every problem that was found, one line each.
 public final class ConfigurationException extends RuntimeException {
 
-  private final List<String> problems;
+    private final List<String> problems;
 
-  ConfigurationException(List<String> problems) {
-    super(String.join(System.lineSeparator(), problems));
-    this.problems = List.copyOf(problems);
-  }
+    ConfigurationException(List<String> problems) {
+        super(String.join(System.lineSeparator(), problems));
+        this.problems = List.copyOf(problems);
+    }
 
-  public List<String> problems() {
-    return problems;
-  }
+    public List<String> problems() {
+        return problems;
+    }
 }

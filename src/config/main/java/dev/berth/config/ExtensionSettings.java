@@ -4,9 +4,9 @@ package dev.berth.config;
 /// in `docs/configuration.md` as those of the server do.
 public interface ExtensionSettings {
 
-  /// Reads them, once for each pass over all settings, and after those of the server. What is wrong
-  /// is a [Reading#problem].
-  ///
-  /// @return what the extension finds again by its class, in [ServerConfig#of]
-  Record read(Reading reading);
+    /// Reads them, once for each pass over all settings, and after those of the server. What is wrong
+    /// is a [Reading#problem].
+    ///
+    /// @return what the extension finds again by its class, in [ServerConfig#of]
+    Record read(Reading reading);
 }

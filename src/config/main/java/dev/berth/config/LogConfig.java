@@ -6,51 +6,50 @@ import java.util.Optional;
 /// How much is logged, and how a line of the log looks.
 public record LogConfig(Level level, Format format) {
 
-  /// The least serious events that are logged.
-  public enum Level {
-    DEBUG,
-    INFO,
-    WARN,
-    ERROR
-  }
+    /// The least serious events that are logged.
+    public enum Level {
+        DEBUG,
+        INFO,
+        WARN,
+        ERROR
+    }
 
-  /// How a line of the log looks.
-  public enum Format {
-    /// For people.
-    PLAIN,
-    /// One JSON object per line, for CloudWatch Logs Insights and its like.
-    JSON
-  }
+    /// How a line of the log looks.
+    public enum Format {
+        /// For people.
+        PLAIN,
+        /// One JSON object per line, for CloudWatch Logs Insights and its like.
+        JSON
+    }
 
-  static LogConfig read(Reading reading) {
-    return new LogConfig(
-        reading.fixed(
-            "--log-level",
-            pythonLevel(),
-            Level.INFO,
-            "Least serious events to log, by name or by Python's number",
-            "SAGEMAKER_CONTAINER_LOG_LEVEL"),
-        reading.fixed(
-            "--log-format",
-            Syntax.oneOf(Format.class),
-            Format.PLAIN,
-            "Lines for people, or one JSON object per line"));
-  }
+    static LogConfig read(Reading reading) {
+        return new LogConfig(
+                reading.fixed(
+                        "--log-level",
+                        pythonLevel(),
+                        Level.INFO,
+                        "Least serious events to log, by name or by Python's number",
+                        "SAGEMAKER_CONTAINER_LOG_LEVEL"),
+                reading.fixed(
+                        "--log-format",
+                        Syntax.oneOf(Format.class),
+                        Format.PLAIN,
+                        "Lines for people, or one JSON object per line"));
+    }
 
-  /// The names, Python's other names for them, and the numbers of Python's `logging`, which the
-  /// SageMaker SDK sends.
-  private static Syntax<Level> pythonLevel() {
-    return new Syntax<>(
-        "<level>",
-        "one of DEBUG, INFO, WARN, ERROR, or Python's 10, 20, 30, 40",
-        text ->
-            Optional.ofNullable(
-                switch (text.toUpperCase(Locale.ROOT)) {
-                  case "DEBUG", "10" -> Level.DEBUG;
-                  case "INFO", "20" -> Level.INFO;
-                  case "WARN", "WARNING", "30" -> Level.WARN;
-                  case "ERROR", "CRITICAL", "40", "50" -> Level.ERROR;
-                  default -> null;
-                }));
-  }
+    /// The names, Python's other names for them, and the numbers of Python's `logging`, which the
+    /// SageMaker SDK sends.
+    private static Syntax<Level> pythonLevel() {
+        return new Syntax<>(
+                "<level>",
+                "one of DEBUG, INFO, WARN, ERROR, or Python's 10, 20, 30, 40",
+                text -> Optional.ofNullable(
+                        switch (text.toUpperCase(Locale.ROOT)) {
+                            case "DEBUG", "10" -> Level.DEBUG;
+                            case "INFO", "20" -> Level.INFO;
+                            case "WARN", "WARNING", "30" -> Level.WARN;
+                            case "ERROR", "CRITICAL", "40", "50" -> Level.ERROR;
+                            default -> null;
+                        }));
+    }
 }

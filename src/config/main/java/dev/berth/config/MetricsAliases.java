@@ -2,14 +2,14 @@ package dev.berth.config;
 
 /// Whether metrics are there under names of another server too.
 public enum MetricsAliases {
-  NONE,
-  VLLM;
+    NONE,
+    VLLM;
 
-  static MetricsAliases read(Reading reading) {
-    return reading.fixed(
-        "--metrics-aliases",
-        Syntax.oneOf(MetricsAliases.class),
-        NONE,
-        "vllm: some metrics are there under vLLM's names too, for dashboards made for it");
-  }
+    static MetricsAliases read(Reading reading) {
+        return reading.fixed(
+                "--metrics-aliases",
+                Syntax.oneOf(MetricsAliases.class),
+                NONE,
+                "vllm: some metrics are there under vLLM's names too, for dashboards made for it");
+    }
 }

@@ -21,141 +21,134 @@ import java.util.function.Predicate;
 /// problems too.
 public final class Reading {
 
-  /// Also the prefix of the variables that are Berth's alone.
-  static final String OURS = "BERTH_";
+    /// Also the prefix of the variables that are Berth's alone.
+    static final String OURS = "BERTH_";
 
-  private static final String DASHES = "--";
+    private static final String DASHES = "--";
 
-  private final Map<String, String> environment;
-  private final Map<String, String> flags;
-  private final Predicate<String> isTaken;
-  private final SequencedMap<String, Setting> settings = new LinkedHashMap<>();
-  private final SequencedSet<String> problems = new LinkedHashSet<>();
-  private final SequencedSet<String> warnings = new LinkedHashSet<>();
+    private final Map<String, String> environment;
+    private final Map<String, String> flags;
+    private final Predicate<String> isTaken;
+    private final SequencedMap<String, Setting> settings = new LinkedHashMap<>();
+    private final SequencedSet<String> problems = new LinkedHashSet<>();
+    private final SequencedSet<String> warnings = new LinkedHashSet<>();
 
-  Reading(Map<String, String> environment, Map<String, String> flags) {
-    this(environment, flags, _ -> false);
-  }
-
-  /// @param isTaken whether a path is one of the server's own
-  Reading(Map<String, String> environment, Map<String, String> flags, Predicate<String> isTaken) {
-    this.environment = Map.copyOf(environment);
-    this.flags = Map.copyOf(flags);
-    this.isTaken = isTaken;
-  }
-
-  public boolean isTaken(String path) {
-    return isTaken.test(path);
-  }
-
-  /// A setting with a fixed default.
-  public <T> T fixed(String name, Syntax<T> syntax, T unset, String meaning, String... variables) {
-    return derived(name, syntax, unset, syntax.show(unset), meaning, variables);
-  }
-
-  /// One whose default follows from other settings, as the rule says.
-  public <T> T derived(
-      String name, Syntax<T> syntax, T unset, String rule, String meaning, String... variables) {
-    return read(name, syntax, rule, syntax.show(unset), Setting.DEFAULT, meaning, variables)
-        .orElse(unset);
-  }
-
-  /// One that may stay open.
-  ///
-  /// @param unset what that means, in words
-  public <T> Optional<T> optional(
-      String name, Syntax<T> syntax, String unset, String meaning, String... variables) {
-    return read(name, syntax, unset, unset, Setting.DEFAULT, meaning, variables);
-  }
-
-  /// The same, where the part of the server that the setting is for looks at the machine then.
-  public <T> Optional<T> detected(
-      String name, Syntax<T> syntax, String unset, String meaning, String... variables) {
-    return read(name, syntax, unset, unset, Setting.DETECTED, meaning, variables);
-  }
-
-  private <T> Optional<T> read(
-      String flagOrName,
-      Syntax<T> syntax,
-      String unset,
-      String shown,
-      String unsetOrigin,
-      String meaning,
-      String... given) {
-    boolean hasFlag = flagOrName.startsWith(DASHES);
-    var name = hasFlag ? flagOrName.substring(DASHES.length()) : flagOrName;
-    var variables = given.length > 0 ? List.of(given) : List.of(ours(name));
-    var texts = new LinkedHashMap<String, String>();
-    texts.put(flagOrName, flags.getOrDefault(flagOrName, ""));
-    variables.forEach(variable -> texts.put(variable, environment.getOrDefault(variable, "")));
-    texts.values().removeIf(String::isBlank);
-    var source = Optional.ofNullable(texts.firstEntry());
-    var value =
-        source.flatMap(text -> read(text, syntax.variants().getOrDefault(text.getKey(), syntax)));
-    settings.put(
-        name,
-        new Setting(
-            name,
-            hasFlag,
-            variables,
-            syntax.label(),
-            syntax.expected(),
-            unset,
-            meaning,
-            value.map(syntax::show).orElse(shown),
-            source
-                .map(text -> (text.getKey().equals(flagOrName) ? "flag " : "") + text.getKey())
-                .orElse(unsetOrigin)));
-    return value;
-  }
-
-  private <T> Optional<T> read(Map.Entry<String, String> source, Syntax<T> syntax) {
-    var value = syntax.read(source.getValue());
-    if (value.isEmpty()) {
-      problem(
-          "%s: found \"%s\", expected %s"
-              .formatted(
-                  source.getKey(), Syntax.withoutUser(source.getValue()), syntax.expected()));
+    Reading(Map<String, String> environment, Map<String, String> flags) {
+        this(environment, flags, _ -> false);
     }
-    return value;
-  }
 
-  /// The variable of a setting that has no other.
-  static String ours(String name) {
-    return OURS + name.replace('-', '_').toUpperCase(Locale.ROOT);
-  }
+    /// @param isTaken whether a path is one of the server's own
+    Reading(Map<String, String> environment, Map<String, String> flags, Predicate<String> isTaken) {
+        this.environment = Map.copyOf(environment);
+        this.flags = Map.copyOf(flags);
+        this.isTaken = isTaken;
+    }
 
-  public static OptionalInt number(Optional<Integer> value) {
-    return value.map(OptionalInt::of).orElseGet(OptionalInt::empty);
-  }
+    public boolean isTaken(String path) {
+        return isTaken.test(path);
+    }
 
-  public Map<String, String> environment() {
-    return environment;
-  }
+    /// A setting with a fixed default.
+    public <T> T fixed(String name, Syntax<T> syntax, T unset, String meaning, String... variables) {
+        return derived(name, syntax, unset, syntax.show(unset), meaning, variables);
+    }
 
-  /// Whether anybody has chosen this, rightly or wrongly.
-  public boolean isSet(String name) {
-    return settings.get(name).isChosen();
-  }
+    /// One whose default follows from other settings, as the rule says.
+    public <T> T derived(String name, Syntax<T> syntax, T unset, String rule, String meaning, String... variables) {
+        return read(name, syntax, rule, syntax.show(unset), Setting.DEFAULT, meaning, variables)
+                .orElse(unset);
+    }
 
-  public void problem(String message) {
-    problems.add(message);
-  }
+    /// One that may stay open.
+    ///
+    /// @param unset what that means, in words
+    public <T> Optional<T> optional(String name, Syntax<T> syntax, String unset, String meaning, String... variables) {
+        return read(name, syntax, unset, unset, Setting.DEFAULT, meaning, variables);
+    }
 
-  public void warning(String message) {
-    warnings.add(message);
-  }
+    /// The same, where the part of the server that the setting is for looks at the machine then.
+    public <T> Optional<T> detected(String name, Syntax<T> syntax, String unset, String meaning, String... variables) {
+        return read(name, syntax, unset, unset, Setting.DETECTED, meaning, variables);
+    }
 
-  List<String> problems() {
-    return List.copyOf(problems);
-  }
+    private <T> Optional<T> read(
+            String flagOrName,
+            Syntax<T> syntax,
+            String unset,
+            String shown,
+            String unsetOrigin,
+            String meaning,
+            String... given) {
+        boolean hasFlag = flagOrName.startsWith(DASHES);
+        var name = hasFlag ? flagOrName.substring(DASHES.length()) : flagOrName;
+        var variables = given.length > 0 ? List.of(given) : List.of(ours(name));
+        var texts = new LinkedHashMap<String, String>();
+        texts.put(flagOrName, flags.getOrDefault(flagOrName, ""));
+        variables.forEach(variable -> texts.put(variable, environment.getOrDefault(variable, "")));
+        texts.values().removeIf(String::isBlank);
+        var source = Optional.ofNullable(texts.firstEntry());
+        var value = source.flatMap(text -> read(text, syntax.variants().getOrDefault(text.getKey(), syntax)));
+        settings.put(
+                name,
+                new Setting(
+                        name,
+                        hasFlag,
+                        variables,
+                        syntax.label(),
+                        syntax.expected(),
+                        unset,
+                        meaning,
+                        value.map(syntax::show).orElse(shown),
+                        source.map(text -> (text.getKey().equals(flagOrName) ? "flag " : "") + text.getKey())
+                                .orElse(unsetOrigin)));
+        return value;
+    }
 
-  List<String> warnings() {
-    return List.copyOf(warnings);
-  }
+    private <T> Optional<T> read(Map.Entry<String, String> source, Syntax<T> syntax) {
+        var value = syntax.read(source.getValue());
+        if (value.isEmpty()) {
+            problem("%s: found \"%s\", expected %s"
+                    .formatted(source.getKey(), Syntax.withoutUser(source.getValue()), syntax.expected()));
+        }
+        return value;
+    }
 
-  /// What was read, in that order.
-  List<Setting> settings() {
-    return List.copyOf(settings.values());
-  }
+    /// The variable of a setting that has no other.
+    static String ours(String name) {
+        return OURS + name.replace('-', '_').toUpperCase(Locale.ROOT);
+    }
+
+    public static OptionalInt number(Optional<Integer> value) {
+        return value.map(OptionalInt::of).orElseGet(OptionalInt::empty);
+    }
+
+    public Map<String, String> environment() {
+        return environment;
+    }
+
+    /// Whether anybody has chosen this, rightly or wrongly.
+    public boolean isSet(String name) {
+        return settings.get(name).isChosen();
+    }
+
+    public void problem(String message) {
+        problems.add(message);
+    }
+
+    public void warning(String message) {
+        warnings.add(message);
+    }
+
+    List<String> problems() {
+        return List.copyOf(problems);
+    }
+
+    List<String> warnings() {
+        return List.copyOf(warnings);
+    }
+
+    /// What was read, in that order.
+    List<Setting> settings() {
+        return List.copyOf(settings.values());
+    }
 }

@@ -12,48 +12,47 @@ import java.util.stream.Collectors;
 ///
 /// @param extensions those of the extensions, by their class
 public record ServerConfig(
-    HttpConfig http,
-    ModelConfig model,
-    MultiModelConfig multiModel,
-    BatchingConfig batching,
-    StreamConfig streams,
-    SessionConfig sessions,
-    TransformConfig transform,
-    PlatformConfig platform,
-    ProtocolConfig protocol,
-    LogConfig log,
-    MetricsAliases metricsAliases,
-    Map<Class<?>, Record> extensions) {
+        HttpConfig http,
+        ModelConfig model,
+        MultiModelConfig multiModel,
+        BatchingConfig batching,
+        StreamConfig streams,
+        SessionConfig sessions,
+        TransformConfig transform,
+        PlatformConfig platform,
+        ProtocolConfig protocol,
+        LogConfig log,
+        MetricsAliases metricsAliases,
+        Map<Class<?>, Record> extensions) {
 
-  /// In the same order whatever the class path's.
-  private static final List<ExtensionSettings> EXTENSIONS =
-      ServiceLoader.load(ExtensionSettings.class).stream()
-          .sorted(Comparator.comparing(provider -> provider.type().getName()))
-          .map(ServiceLoader.Provider::get)
-          .toList();
+    /// In the same order whatever the class path's.
+    private static final List<ExtensionSettings> EXTENSIONS = ServiceLoader.load(ExtensionSettings.class).stream()
+            .sorted(Comparator.comparing(provider -> provider.type().getName()))
+            .map(ServiceLoader.Provider::get)
+            .toList();
 
-  static ServerConfig read(Reading reading, Path home) {
-    return new ServerConfig(
-        HttpConfig.read(reading),
-        ModelConfig.read(reading, home),
-        MultiModelConfig.read(reading),
-        BatchingConfig.read(reading),
-        StreamConfig.read(reading),
-        SessionConfig.read(reading),
-        TransformConfig.read(reading),
-        PlatformConfig.read(reading),
-        ProtocolConfig.read(reading),
-        LogConfig.read(reading),
-        MetricsAliases.read(reading),
-        EXTENSIONS.stream()
-            .map(extension -> extension.read(reading))
-            .collect(Collectors.toUnmodifiableMap(Record::getClass, Function.identity())));
-  }
+    static ServerConfig read(Reading reading, Path home) {
+        return new ServerConfig(
+                HttpConfig.read(reading),
+                ModelConfig.read(reading, home),
+                MultiModelConfig.read(reading),
+                BatchingConfig.read(reading),
+                StreamConfig.read(reading),
+                SessionConfig.read(reading),
+                TransformConfig.read(reading),
+                PlatformConfig.read(reading),
+                ProtocolConfig.read(reading),
+                LogConfig.read(reading),
+                MetricsAliases.read(reading),
+                EXTENSIONS.stream()
+                        .map(extension -> extension.read(reading))
+                        .collect(Collectors.toUnmodifiableMap(Record::getClass, Function.identity())));
+    }
 
-  /// What an extension was told.
-  ///
-  /// @param type what its [ExtensionSettings] read
-  public <T extends Record> T of(Class<T> type) {
-    return type.cast(extensions.get(type));
-  }
+    /// What an extension was told.
+    ///
+    /// @param type what its [ExtensionSettings] read
+    public <T extends Record> T of(Class<T> type) {
+        return type.cast(extensions.get(type));
+    }
 }

@@ -15,31 +15,31 @@ import java.util.Optional;
 /// @param value what holds
 /// @param origin where that came from: a flag, a variable's name, `default` or `detected`
 public record Setting(
-    String name,
-    boolean hasFlag,
-    List<String> variables,
-    String label,
-    String expected,
-    String unset,
-    String meaning,
-    String value,
-    String origin) {
+        String name,
+        boolean hasFlag,
+        List<String> variables,
+        String label,
+        String expected,
+        String unset,
+        String meaning,
+        String value,
+        String origin) {
 
-  static final String DEFAULT = "default";
-  static final String DETECTED = "detected";
+    static final String DEFAULT = "default";
+    static final String DETECTED = "detected";
 
-  /// Its option on the command line, such as `--port`.
-  public Optional<String> flag() {
-    return hasFlag ? Optional.of("--" + name) : Optional.empty();
-  }
+    /// Its option on the command line, such as `--port`.
+    public Optional<String> flag() {
+        return hasFlag ? Optional.of("--" + name) : Optional.empty();
+    }
 
-  /// Whether somebody has chosen it.
-  public boolean isChosen() {
-    return !origin.equals(DEFAULT) && !origin.equals(DETECTED);
-  }
+    /// Whether somebody has chosen it.
+    public boolean isChosen() {
+        return !origin.equals(DEFAULT) && !origin.equals(DETECTED);
+    }
 
-  @Override
-  public String toString() {
-    return "%s = %s (%s)".formatted(name, value, origin);
-  }
+    @Override
+    public String toString() {
+        return "%s = %s (%s)".formatted(name, value, origin);
+    }
 }

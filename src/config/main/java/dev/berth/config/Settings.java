@@ -13,34 +13,36 @@ import java.util.stream.Stream;
 /// and `docs/configuration.md` come from this list.
 public final class Settings {
 
-  /// In the order in which they are read.
-  public static final List<Setting> ALL = all();
+    /// In the order in which they are read.
+    public static final List<Setting> ALL = all();
 
-  /// Those that say which model is served on what.
-  public static final List<Setting> OF_THE_MODEL =
-      named(
-          "program instance-type workers cpu-profile neuron-cores extra-libraries max-batch-size"
-              + " max-batch-tokens log-level");
+    /// Those that say which model is served on what.
+    public static final List<Setting> OF_THE_MODEL =
+            named("program instance-type workers cpu-profile neuron-cores extra-libraries max-batch-size"
+                    + " max-batch-tokens log-level");
 
-  /// Those that a check of an artifact takes: it asks the model a request, too.
-  public static final List<Setting> OF_A_CHECK =
-      Stream.concat(OF_THE_MODEL.stream(), named("timeout default-accept bad-records").stream())
-          .toList();
+    /// Those that a check of an artifact takes: it asks the model a request, too.
+    public static final List<Setting> OF_A_CHECK = Stream.concat(
+                    OF_THE_MODEL.stream(), named("timeout default-accept bad-records").stream())
+            .toList();
 
-  /// Those that say where the server listens.
-  public static final List<Setting> OF_THE_LISTENER = named("port host");
+    /// Those that say where the server listens.
+    public static final List<Setting> OF_THE_LISTENER = named("port host");
 
-  private Settings() {}
+    private Settings() {}
 
-  private static List<Setting> all() {
-    var reading = new Reading(Map.of(), Map.of());
-    ServerConfig.read(reading, Path.of(""));
-    return reading.settings();
-  }
+    private static List<Setting> all() {
+        var reading = new Reading(Map.of(), Map.of());
+        ServerConfig.read(reading, Path.of(""));
+        return reading.settings();
+    }
 
-  /// @param names with spaces between them
-  public static List<Setting> named(String names) {
-    var byName = ALL.stream().collect(Collectors.toMap(Setting::name, Function.identity()));
-    return Arrays.stream(names.split(" ")).map(byName::get).map(Objects::requireNonNull).toList();
-  }
+    /// @param names with spaces between them
+    public static List<Setting> named(String names) {
+        var byName = ALL.stream().collect(Collectors.toMap(Setting::name, Function.identity()));
+        return Arrays.stream(names.split(" "))
+                .map(byName::get)
+                .map(Objects::requireNonNull)
+                .toList();
+    }
 }

@@ -21,193 +21,183 @@ import java.util.function.Function;
 /// @param shower gives the value as the log and the documentation write it, with its unit
 /// @param variants how those variables spell it that differ
 public record Syntax<T>(
-    String label,
-    String expected,
-    Function<String, Optional<T>> reader,
-    Function<T, String> shower,
-    Map<String, Syntax<T>> variants) {
+        String label,
+        String expected,
+        Function<String, Optional<T>> reader,
+        Function<T, String> shower,
+        Map<String, Syntax<T>> variants) {
 
-  /// Of any unit: enough for everybody, and far from what overflows.
-  private static final int MOST_UNITS = 1_000_000;
+    /// Of any unit: enough for everybody, and far from what overflows.
+    private static final int MOST_UNITS = 1_000_000;
 
-  private static final long MEBIBYTE = 1024 * 1024;
+    private static final long MEBIBYTE = 1024 * 1024;
 
-  /// One whose values are shown as they are.
-  public Syntax(String label, String expected, Function<String, Optional<T>> reader) {
-    this(label, expected, reader, String::valueOf);
-  }
-
-  public Syntax(
-      String label,
-      String expected,
-      Function<String, Optional<T>> reader,
-      Function<T, String> shower) {
-    this(label, expected, reader, shower, Map.of());
-  }
-
-  public static Syntax<Integer> wholeNumber(int least, int most) {
-    var expected =
-        most == Integer.MAX_VALUE
-            ? "a whole number, at least " + least
-            : "a whole number from %d to %d".formatted(least, most);
-    return new Syntax<>(
-        "<n>",
-        expected,
-        text -> number(text).filter(value -> value >= least && value <= most).map(Math::toIntExact),
-        value -> value == Integer.MAX_VALUE ? "unlimited" : value.toString());
-  }
-
-  public static Syntax<Integer> positive() {
-    return wholeNumber(1, Integer.MAX_VALUE);
-  }
-
-  public static Syntax<Duration> seconds(int least) {
-    return duration("seconds", Duration.ofSeconds(1), least);
-  }
-
-  public static Syntax<Duration> milliseconds(int least) {
-    return duration("ms", Duration.ofMillis(1), least);
-  }
-
-  public static Syntax<Duration> duration(String unitName, Duration unit, int least) {
-    return new Syntax<>(
-        "<" + unitName + ">",
-        "a whole number of %s from %d to %d".formatted(unitName, least, MOST_UNITS),
-        text -> wholeNumber(least, MOST_UNITS).read(text).map(unit::multipliedBy),
-        value ->
-            value.toMillis() % 1000 == 0 ? value.toSeconds() + " s" : value.toMillis() + " ms");
-  }
-
-  public static Syntax<Long> bytes() {
-    return payload("bytes", 1, Long.MAX_VALUE);
-  }
-
-  public static Syntax<Long> mebibytes() {
-    return payload("MiB", MEBIBYTE, Integer.MAX_VALUE);
-  }
-
-  private static Syntax<Long> payload(String unitName, long unit, long most) {
-    return new Syntax<>(
-        "<" + unitName + ">",
-        "a whole number of %s, 0 for unlimited".formatted(unitName),
-        text ->
-            number(text)
-                .filter(value -> value >= 0 && value <= most)
-                .map(value -> value == 0 ? Long.MAX_VALUE : value * unit),
-        Syntax::showBytes);
-  }
-
-  private static String showBytes(long bytes) {
-    if (bytes == Long.MAX_VALUE) {
-      return "unlimited";
+    /// One whose values are shown as they are.
+    public Syntax(String label, String expected, Function<String, Optional<T>> reader) {
+        this(label, expected, reader, String::valueOf);
     }
-    return bytes % MEBIBYTE == 0 ? bytes / MEBIBYTE + " MiB" : bytes + " bytes";
-  }
 
-  public static Syntax<Boolean> trueOrFalse() {
-    return new Syntax<>(
-        "<true|false>",
-        "true or false",
-        text ->
-            switch (text.toLowerCase(Locale.ROOT)) {
-              case "true" -> Optional.of(true);
-              case "false" -> Optional.of(false);
-              default -> Optional.empty();
-            });
-  }
+    public Syntax(String label, String expected, Function<String, Optional<T>> reader, Function<T, String> shower) {
+        this(label, expected, reader, shower, Map.of());
+    }
 
-  /// One of an enum's constants, in any case and with `-`, `_` or nothing between its words.
-  public static <E extends Enum<E>> Syntax<E> oneOf(Class<E> type) {
-    return oneOf(type, constant -> constant.name().toLowerCase(Locale.ROOT).replace('_', '-'));
-  }
+    public static Syntax<Integer> wholeNumber(int least, int most) {
+        var expected = most == Integer.MAX_VALUE
+                ? "a whole number, at least " + least
+                : "a whole number from %d to %d".formatted(least, most);
+        return new Syntax<>(
+                "<n>",
+                expected,
+                text -> number(text)
+                        .filter(value -> value >= least && value <= most)
+                        .map(Math::toIntExact),
+                value -> value == Integer.MAX_VALUE ? "unlimited" : value.toString());
+    }
 
-  public static <E extends Enum<E>> Syntax<E> oneOf(Class<E> type, Function<E, String> show) {
-    var constants = type.getEnumConstants();
-    var spelled = Arrays.stream(constants).map(show).toList();
-    return new Syntax<>(
-        "<" + String.join("|", spelled) + ">",
-        "one of " + String.join(", ", spelled),
-        text ->
-            Arrays.stream(constants)
-                .filter(constant -> letters(constant.name()).equals(letters(text)))
-                .findFirst(),
-        show);
-  }
+    public static Syntax<Integer> positive() {
+        return wholeNumber(1, Integer.MAX_VALUE);
+    }
 
-  public static Syntax<MediaType> mediaType() {
-    return new Syntax<>(
-        "<type>",
-        "a media type such as application/json",
-        text -> MediaType.parse(text).filter(type -> !type.isRange()));
-  }
+    public static Syntax<Duration> seconds(int least) {
+        return duration("seconds", Duration.ofSeconds(1), least);
+    }
 
-  public static Syntax<Path> directory() {
-    return new Syntax<>(
-        "<dir>", "a directory that exists", text -> path(text).filter(Files::isDirectory));
-  }
+    public static Syntax<Duration> milliseconds(int least) {
+        return duration("ms", Duration.ofMillis(1), least);
+    }
 
-  public static Syntax<URI> httpAddress(String example) {
-    return new Syntax<>(
-        "<url>",
-        "an address such as " + example,
-        text -> {
-          try {
-            return Optional.of(URI.create(text))
-                .filter(uri -> uri.getHost() != null && uri.getScheme().matches("https?"));
-          } catch (IllegalArgumentException e) {
+    public static Syntax<Duration> duration(String unitName, Duration unit, int least) {
+        return new Syntax<>(
+                "<" + unitName + ">",
+                "a whole number of %s from %d to %d".formatted(unitName, least, MOST_UNITS),
+                text -> wholeNumber(least, MOST_UNITS).read(text).map(unit::multipliedBy),
+                value -> value.toMillis() % 1000 == 0 ? value.toSeconds() + " s" : value.toMillis() + " ms");
+    }
+
+    public static Syntax<Long> bytes() {
+        return payload("bytes", 1, Long.MAX_VALUE);
+    }
+
+    public static Syntax<Long> mebibytes() {
+        return payload("MiB", MEBIBYTE, Integer.MAX_VALUE);
+    }
+
+    private static Syntax<Long> payload(String unitName, long unit, long most) {
+        return new Syntax<>(
+                "<" + unitName + ">",
+                "a whole number of %s, 0 for unlimited".formatted(unitName),
+                text -> number(text)
+                        .filter(value -> value >= 0 && value <= most)
+                        .map(value -> value == 0 ? Long.MAX_VALUE : value * unit),
+                Syntax::showBytes);
+    }
+
+    private static String showBytes(long bytes) {
+        if (bytes == Long.MAX_VALUE) {
+            return "unlimited";
+        }
+        return bytes % MEBIBYTE == 0 ? bytes / MEBIBYTE + " MiB" : bytes + " bytes";
+    }
+
+    public static Syntax<Boolean> trueOrFalse() {
+        return new Syntax<>("<true|false>", "true or false", text -> switch (text.toLowerCase(Locale.ROOT)) {
+            case "true" -> Optional.of(true);
+            case "false" -> Optional.of(false);
+            default -> Optional.empty();
+        });
+    }
+
+    /// One of an enum's constants, in any case and with `-`, `_` or nothing between its words.
+    public static <E extends Enum<E>> Syntax<E> oneOf(Class<E> type) {
+        return oneOf(type, constant -> constant.name().toLowerCase(Locale.ROOT).replace('_', '-'));
+    }
+
+    public static <E extends Enum<E>> Syntax<E> oneOf(Class<E> type, Function<E, String> show) {
+        var constants = type.getEnumConstants();
+        var spelled = Arrays.stream(constants).map(show).toList();
+        return new Syntax<>(
+                "<" + String.join("|", spelled) + ">",
+                "one of " + String.join(", ", spelled),
+                text -> Arrays.stream(constants)
+                        .filter(constant -> letters(constant.name()).equals(letters(text)))
+                        .findFirst(),
+                show);
+    }
+
+    public static Syntax<MediaType> mediaType() {
+        return new Syntax<>(
+                "<type>",
+                "a media type such as application/json",
+                text -> MediaType.parse(text).filter(type -> !type.isRange()));
+    }
+
+    public static Syntax<Path> directory() {
+        return new Syntax<>(
+                "<dir>", "a directory that exists", text -> path(text).filter(Files::isDirectory));
+    }
+
+    public static Syntax<URI> httpAddress(String example) {
+        return new Syntax<>(
+                "<url>",
+                "an address such as " + example,
+                text -> {
+                    try {
+                        return Optional.of(URI.create(text))
+                                .filter(uri ->
+                                        uri.getHost() != null && uri.getScheme().matches("https?"));
+                    } catch (IllegalArgumentException e) {
+                        return Optional.empty();
+                    }
+                },
+                uri -> withoutUser(uri.toString()));
+    }
+
+    /// An address without the name and password that may stand in it.
+    public static String withoutUser(String address) {
+        return address.replaceAll("(?<=//)[^/?#\\s]*@", "…@");
+    }
+
+    public static Syntax<String> word(String label, String expected) {
+        return matching(label, expected, "\\S+");
+    }
+
+    public static Syntax<String> matching(String label, String expected, String pattern) {
+        return new Syntax<>(label, expected, text -> Optional.of(text).filter(word -> word.matches(pattern)));
+    }
+
+    /// The same, where one of the variables spells it in another way, such as in another unit.
+    public Syntax<T> in(String variable, Syntax<T> another) {
+        var all = new HashMap<>(variants);
+        all.put(variable, another);
+        return new Syntax<>(label, expected, reader, shower, all);
+    }
+
+    /// Reads a value, without the blanks around it.
+    public Optional<T> read(String text) {
+        return reader.apply(text.strip());
+    }
+
+    public String show(T value) {
+        return shower.apply(value);
+    }
+
+    public static Optional<Path> path(String text) {
+        try {
+            return Optional.of(Path.of(text));
+        } catch (InvalidPathException e) {
             return Optional.empty();
-          }
-        },
-        uri -> withoutUser(uri.toString()));
-  }
-
-  /// An address without the name and password that may stand in it.
-  public static String withoutUser(String address) {
-    return address.replaceAll("(?<=//)[^/?#\\s]*@", "…@");
-  }
-
-  public static Syntax<String> word(String label, String expected) {
-    return matching(label, expected, "\\S+");
-  }
-
-  public static Syntax<String> matching(String label, String expected, String pattern) {
-    return new Syntax<>(
-        label, expected, text -> Optional.of(text).filter(word -> word.matches(pattern)));
-  }
-
-  /// The same, where one of the variables spells it in another way, such as in another unit.
-  public Syntax<T> in(String variable, Syntax<T> another) {
-    var all = new HashMap<>(variants);
-    all.put(variable, another);
-    return new Syntax<>(label, expected, reader, shower, all);
-  }
-
-  /// Reads a value, without the blanks around it.
-  public Optional<T> read(String text) {
-    return reader.apply(text.strip());
-  }
-
-  public String show(T value) {
-    return shower.apply(value);
-  }
-
-  public static Optional<Path> path(String text) {
-    try {
-      return Optional.of(Path.of(text));
-    } catch (InvalidPathException e) {
-      return Optional.empty();
+        }
     }
-  }
 
-  private static Optional<Long> number(String text) {
-    try {
-      return Optional.of(Long.valueOf(text));
-    } catch (NumberFormatException e) {
-      return Optional.empty();
+    private static Optional<Long> number(String text) {
+        try {
+            return Optional.of(Long.valueOf(text));
+        } catch (NumberFormatException e) {
+            return Optional.empty();
+        }
     }
-  }
 
-  private static String letters(String text) {
-    return text.replaceAll("[_-]", "").toLowerCase(Locale.ROOT);
-  }
+    private static String letters(String text) {
+        return text.replaceAll("[_-]", "").toLowerCase(Locale.ROOT);
+    }
 }

@@ -27,156 +27,143 @@ import java.util.regex.Pattern;
 /// @param key of the first of them, without a password
 public record TlsConfig(Path certificate, Path key) {
 
-  private static final String ALIAS = "tls";
+    private static final String ALIAS = "tls";
 
-  private static final Pattern PRIVATE_KEY =
-      Pattern.compile(
-          "-----BEGIN (.*)PRIVATE KEY-----([A-Za-z0-9+/=\\s]+)-----END \\1PRIVATE KEY-----");
+    private static final Pattern PRIVATE_KEY =
+            Pattern.compile("-----BEGIN (.*)PRIVATE KEY-----([A-Za-z0-9+/=\\s]+)-----END \\1PRIVATE KEY-----");
 
-  static Optional<TlsConfig> read(Reading reading) {
-    var syntax =
-        new Syntax<>(
-            "<file>", "a file that exists", text -> Syntax.path(text).filter(Files::isRegularFile));
-    var certificate =
-        reading.optional(
-            "--tls-certificate",
-            syntax,
-            "not set",
-            "PEM file of the certificate chain; with --tls-key both ports speak TLS. A changed file"
-                + " is taken within 5 s");
-    var key =
-        reading.optional(
-            "--tls-key",
-            syntax,
-            "not set",
-            "PEM file of the certificate's private key, without a password");
-    if (reading.isSet("tls-certificate") != reading.isSet("tls-key")) {
-      reading.problem("tls-certificate, tls-key: found one of them, expected both or none");
-    }
-    var tls = certificate.flatMap(chain -> key.map(secret -> new TlsConfig(chain, secret)));
-    tls.ifPresent(
-        files -> {
-          try {
-            files.load();
-          } catch (GeneralSecurityException e) {
-            reading.problem(e.getMessage());
-          }
+    static Optional<TlsConfig> read(Reading reading) {
+        var syntax = new Syntax<>(
+                "<file>", "a file that exists", text -> Syntax.path(text).filter(Files::isRegularFile));
+        var certificate = reading.optional(
+                "--tls-certificate",
+                syntax,
+                "not set",
+                "PEM file of the certificate chain; with --tls-key both ports speak TLS. A changed file"
+                        + " is taken within 5 s");
+        var key = reading.optional(
+                "--tls-key", syntax, "not set", "PEM file of the certificate's private key, without a password");
+        if (reading.isSet("tls-certificate") != reading.isSet("tls-key")) {
+            reading.problem("tls-certificate, tls-key: found one of them, expected both or none");
+        }
+        var tls = certificate.flatMap(chain -> key.map(secret -> new TlsConfig(chain, secret)));
+        tls.ifPresent(files -> {
+            try {
+                files.load();
+            } catch (GeneralSecurityException e) {
+                reading.problem(e.getMessage());
+            }
         });
-    return tls;
-  }
-
-  /// Reads the files.
-  ///
-  /// @return with an empty password
-  /// @throws GeneralSecurityException in one sentence that names the file
-  public KeyStore load() throws GeneralSecurityException {
-    var chain = chain();
-    var secret = secret(chain[0].getPublicKey());
-    try {
-      var store = KeyStore.getInstance("PKCS12");
-      store.load(null, null);
-      store.setKeyEntry(ALIAS, secret, new char[0], chain);
-      return store;
-    } catch (KeyStoreException e) {
-      throw wrong("tls-certificate", certificate, "found certificates that are no chain", e);
-    } catch (IOException e) {
-      throw new IllegalStateException(e);
+        return tls;
     }
-  }
 
-  /// The certificates of a store that [#load] has made.
-  public static Certificate[] chain(KeyStore store) throws GeneralSecurityException {
-    return store.getCertificateChain(ALIAS);
-  }
-
-  private Certificate[] chain() throws GeneralSecurityException {
-    try (var in = Files.newInputStream(certificate)) {
-      var chain = CertificateFactory.getInstance("X.509").generateCertificates(in);
-      if (!chain.isEmpty()) {
-        return chain.toArray(Certificate[]::new);
-      }
-    } catch (IOException e) {
-      throw wrong("tls-certificate", certificate, "found what can't be read", e);
-    } catch (GeneralSecurityException e) {
-      throw wrong("tls-certificate", certificate, "found no certificate", e);
+    /// Reads the files.
+    ///
+    /// @return with an empty password
+    /// @throws GeneralSecurityException in one sentence that names the file
+    public KeyStore load() throws GeneralSecurityException {
+        var chain = chain();
+        var secret = secret(chain[0].getPublicKey());
+        try {
+            var store = KeyStore.getInstance("PKCS12");
+            store.load(null, null);
+            store.setKeyEntry(ALIAS, secret, new char[0], chain);
+            return store;
+        } catch (KeyStoreException e) {
+            throw wrong("tls-certificate", certificate, "found certificates that are no chain", e);
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
     }
-    throw wrong("tls-certificate", certificate, "found no certificate", null);
-  }
 
-  private PrivateKey secret(PublicKey ofCertificate) throws GeneralSecurityException {
-    var algorithm = ofCertificate.getAlgorithm();
-    try {
-      var pem = PRIVATE_KEY.matcher(Files.readString(key));
-      if (!pem.find()) {
-        throw wrong("tls-key", key, "found no private key without a password", null);
-      }
-      var bytes = Base64.getMimeDecoder().decode(pem.group(2));
-      var secret =
-          KeyFactory.getInstance(algorithm)
-              .generatePrivate(
-                  new PKCS8EncodedKeySpec(
-                      pem.group(1).isEmpty() ? bytes : pkcs8(bytes, ofCertificate)));
-      if (areOne(secret, ofCertificate)) {
-        return secret;
-      }
-    } catch (IOException e) {
-      throw wrong("tls-key", key, "found what can't be read", e);
-    } catch (InvalidKeySpecException | IllegalArgumentException e) {
-      throw wrong("tls-key", key, "found what is no %s key".formatted(algorithm), e);
+    /// The certificates of a store that [#load] has made.
+    public static Certificate[] chain(KeyStore store) throws GeneralSecurityException {
+        return store.getCertificateChain(ALIAS);
     }
-    throw wrong("tls-key", key, "found the key of another certificate", null);
-  }
 
-  /// OpenSSL's older forms, `RSA PRIVATE KEY` (PKCS #1) and `EC PRIVATE KEY` (SEC 1), leave the
-  /// algorithm out that PKCS #8 (RFC 5208) has in front of them. The certificate has it too.
-  private static byte[] pkcs8(byte[] traditional, PublicKey ofCertificate) {
-    var info = ofCertificate.getEncoded();
-    int start = info[1] < 0 ? 2 + (info[1] & 0x7f) : 2;
-    var algorithm = Arrays.copyOfRange(info, start, start + 2 + info[start + 1]);
-    return der(0x30, new byte[] {2, 1, 0}, algorithm, der(4, traditional));
-  }
-
-  private static byte[] der(int tag, byte[]... parts) {
-    var out = new ByteArrayOutputStream();
-    int length = Arrays.stream(parts).mapToInt(part -> part.length).sum();
-    out.write(tag);
-    if (length >= 1 << 8) {
-      out.write(0x82);
-      out.write(length >> 8);
-    } else if (length >= 1 << 7) {
-      out.write(0x81);
+    private Certificate[] chain() throws GeneralSecurityException {
+        try (var in = Files.newInputStream(certificate)) {
+            var chain = CertificateFactory.getInstance("X.509").generateCertificates(in);
+            if (!chain.isEmpty()) {
+                return chain.toArray(Certificate[]::new);
+            }
+        } catch (IOException e) {
+            throw wrong("tls-certificate", certificate, "found what can't be read", e);
+        } catch (GeneralSecurityException e) {
+            throw wrong("tls-certificate", certificate, "found no certificate", e);
+        }
+        throw wrong("tls-certificate", certificate, "found no certificate", null);
     }
-    out.write(length);
-    Arrays.stream(parts).forEach(out::writeBytes);
-    return out.toByteArray();
-  }
 
-  private static boolean areOne(PrivateKey secret, PublicKey ofCertificate)
-      throws GeneralSecurityException {
-    var proof =
-        Signature.getInstance(
-            switch (secret.getAlgorithm()) {
-              case "RSA" -> "SHA256withRSA";
-              case "EC" -> "SHA256withECDSA";
-              default -> secret.getAlgorithm();
-            });
-    proof.initSign(secret);
-    var signed = proof.sign();
-    proof.initVerify(ofCertificate);
-    return proof.verify(signed);
-  }
+    private PrivateKey secret(PublicKey ofCertificate) throws GeneralSecurityException {
+        var algorithm = ofCertificate.getAlgorithm();
+        try {
+            var pem = PRIVATE_KEY.matcher(Files.readString(key));
+            if (!pem.find()) {
+                throw wrong("tls-key", key, "found no private key without a password", null);
+            }
+            var bytes = Base64.getMimeDecoder().decode(pem.group(2));
+            var secret = KeyFactory.getInstance(algorithm)
+                    .generatePrivate(
+                            new PKCS8EncodedKeySpec(pem.group(1).isEmpty() ? bytes : pkcs8(bytes, ofCertificate)));
+            if (areOne(secret, ofCertificate)) {
+                return secret;
+            }
+        } catch (IOException e) {
+            throw wrong("tls-key", key, "found what can't be read", e);
+        } catch (InvalidKeySpecException | IllegalArgumentException e) {
+            throw wrong("tls-key", key, "found what is no %s key".formatted(algorithm), e);
+        }
+        throw wrong("tls-key", key, "found the key of another certificate", null);
+    }
 
-  private static GeneralSecurityException wrong(
-      String setting, Path file, String found, Throwable cause) {
-    return new GeneralSecurityException(
-        "%s: %s in %s, expected %s"
-            .formatted(
-                setting,
-                found,
-                file,
-                setting.equals("tls-key")
-                    ? "the private key of the certificate in PEM"
-                    : "a chain of X.509 certificates in PEM"),
-        cause);
-  }
+    /// OpenSSL's older forms, `RSA PRIVATE KEY` (PKCS #1) and `EC PRIVATE KEY` (SEC 1), leave the
+    /// algorithm out that PKCS #8 (RFC 5208) has in front of them. The certificate has it too.
+    private static byte[] pkcs8(byte[] traditional, PublicKey ofCertificate) {
+        var info = ofCertificate.getEncoded();
+        int start = info[1] < 0 ? 2 + (info[1] & 0x7f) : 2;
+        var algorithm = Arrays.copyOfRange(info, start, start + 2 + info[start + 1]);
+        return der(0x30, new byte[] {2, 1, 0}, algorithm, der(4, traditional));
+    }
+
+    private static byte[] der(int tag, byte[]... parts) {
+        var out = new ByteArrayOutputStream();
+        int length = Arrays.stream(parts).mapToInt(part -> part.length).sum();
+        out.write(tag);
+        if (length >= 1 << 8) {
+            out.write(0x82);
+            out.write(length >> 8);
+        } else if (length >= 1 << 7) {
+            out.write(0x81);
+        }
+        out.write(length);
+        Arrays.stream(parts).forEach(out::writeBytes);
+        return out.toByteArray();
+    }
+
+    private static boolean areOne(PrivateKey secret, PublicKey ofCertificate) throws GeneralSecurityException {
+        var proof = Signature.getInstance(
+                switch (secret.getAlgorithm()) {
+                    case "RSA" -> "SHA256withRSA";
+                    case "EC" -> "SHA256withECDSA";
+                    default -> secret.getAlgorithm();
+                });
+        proof.initSign(secret);
+        var signed = proof.sign();
+        proof.initVerify(ofCertificate);
+        return proof.verify(signed);
+    }
+
+    private static GeneralSecurityException wrong(String setting, Path file, String found, Throwable cause) {
+        return new GeneralSecurityException(
+                "%s: %s in %s, expected %s"
+                        .formatted(
+                                setting,
+                                found,
+                                file,
+                                setting.equals("tls-key")
+                                        ? "the private key of the certificate in PEM"
+                                        : "a chain of X.509 certificates in PEM"),
+                cause);
+    }
 }

@@ -16,63 +16,61 @@ import java.util.List;
 /// add a type, write its class in this package and add a line to [ContentTypes].
 public class ContentType {
 
-  private final List<MediaType> mediaTypes;
-  private final List<String> fileEndings;
-  private final Framing framing;
+    private final List<MediaType> mediaTypes;
+    private final List<String> fileEndings;
+    private final Framing framing;
 
-  /// @param mediaTypes its names without parameters, SageMaker's first
-  /// @param fileEndings such as `json` for `sample.json`
-  ContentType(List<MediaType> mediaTypes, List<String> fileEndings, Framing framing) {
-    this.mediaTypes = mediaTypes;
-    this.fileEndings = fileEndings;
-    this.framing = framing;
-  }
+    /// @param mediaTypes its names without parameters, SageMaker's first
+    /// @param fileEndings such as `json` for `sample.json`
+    ContentType(List<MediaType> mediaTypes, List<String> fileEndings, Framing framing) {
+        this.mediaTypes = mediaTypes;
+        this.fileEndings = fileEndings;
+        this.framing = framing;
+    }
 
-  public final List<MediaType> mediaTypes() {
-    return mediaTypes;
-  }
+    public final List<MediaType> mediaTypes() {
+        return mediaTypes;
+    }
 
-  public final List<String> fileEndings() {
-    return fileEndings;
-  }
+    public final List<String> fileEndings() {
+        return fileEndings;
+    }
 
-  public final Framing framing() {
-    return framing;
-  }
+    public final Framing framing() {
+        return framing;
+    }
 
-  /// Records can be read and written as objects with named fields.
-  public interface OfDocuments {
+    /// Records can be read and written as objects with named fields.
+    public interface OfDocuments {
 
-    /// @param fields the fields of a record, in lower case, for a type whose records need not name
-    ///   theirs
-    /// @throws BadInputException when the payload is empty or broken
-    Documents readDocuments(InvocationRequest request, List<String> fields) throws IOException;
+        /// @param fields the fields of a record, in lower case, for a type whose records need not name
+        ///   theirs
+        /// @throws BadInputException when the payload is empty or broken
+        Documents readDocuments(InvocationRequest request, List<String> fields) throws IOException;
 
-    /// @param documents for each record an object or a list of objects, as plain Java, or a
-    ///   [RecordError]
-    /// @param fields the fields of an object, in the order of columns
-    /// @param form how the records were written
-    /// @param accept the name under which the type was asked for
-    InvocationResponse writeDocuments(
-        List<?> documents, List<String> fields, Instances.Form form, MediaType accept)
-        throws IOException;
-  }
+        /// @param documents for each record an object or a list of objects, as plain Java, or a
+        ///   [RecordError]
+        /// @param fields the fields of an object, in the order of columns
+        /// @param form how the records were written
+        /// @param accept the name under which the type was asked for
+        InvocationResponse writeDocuments(List<?> documents, List<String> fields, Instances.Form form, MediaType accept)
+                throws IOException;
+    }
 
-  /// Records can be read as tensors.
-  public interface ToTensors {
+    /// Records can be read as tensors.
+    public interface ToTensors {
 
-    /// @throws BadInputException when the payload is empty or broken
-    /// @throws UnsupportedMediaTypeException when the type can't hold so many inputs
-    TensorRecords readTensors(InvocationRequest request, TensorInputs inputs) throws IOException;
-  }
+        /// @throws BadInputException when the payload is empty or broken
+        /// @throws UnsupportedMediaTypeException when the type can't hold so many inputs
+        TensorRecords readTensors(InvocationRequest request, TensorInputs inputs) throws IOException;
+    }
 
-  /// Records can be read and written as tensors: one output of the model alone, several by their
-  /// names.
-  public interface OfTensors extends ToTensors {
+    /// Records can be read and written as tensors: one output of the model alone, several by their
+    /// names.
+    public interface OfTensors extends ToTensors {
 
-    /// @param accept the name under which the type was asked for
-    /// @throws NotAcceptableException when the type can't hold these
-    InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept)
-        throws IOException;
-  }
+        /// @param accept the name under which the type was asked for
+        /// @throws NotAcceptableException when the type can't hold these
+        InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) throws IOException;
+    }
 }

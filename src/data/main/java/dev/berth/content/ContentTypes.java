@@ -11,78 +11,68 @@ import java.util.Optional;
 /// they do with it, `serve check` by the ending of a sample file.
 public final class ContentTypes {
 
-  private static final List<ContentType> ALL =
-      List.of(
-          new Json(),
-          new JsonLines(),
-          new CsvType(),
-          new Libsvm(),
-          new ContentType(List.of(MediaType.TEXT), List.of("txt"), Framing.NONE),
-          new Npy(),
-          new Npz(),
-          new ContentType(
-              List.of(MediaType.IMAGE),
-              List.of("png", "jpg", "jpeg", "gif", "bmp", "webp"),
-              Framing.NONE));
+    private static final List<ContentType> ALL = List.of(
+            new Json(),
+            new JsonLines(),
+            new CsvType(),
+            new Libsvm(),
+            new ContentType(List.of(MediaType.TEXT), List.of("txt"), Framing.NONE),
+            new Npy(),
+            new Npz(),
+            new ContentType(
+                    List.of(MediaType.IMAGE), List.of("png", "jpg", "jpeg", "gif", "bmp", "webp"), Framing.NONE));
 
-  private ContentTypes() {}
+    private ContentTypes() {}
 
-  /// All of them, those that callers use most first.
-  public static List<ContentType> all() {
-    return ALL;
-  }
-
-  /// The names of those with a capability, such as [ContentType.OfTensors].
-  public static List<MediaType> mediaTypes(Class<?> capability) {
-    return ALL.stream()
-        .filter(capability::isInstance)
-        .flatMap(type -> type.mediaTypes().stream())
-        .toList();
-  }
-
-  /// The type of a request's body.
-  ///
-  /// @throws UnsupportedMediaTypeException when none of that name has the capability
-  public static <T> T reading(InvocationRequest request, Class<T> capability) {
-    return find(request.contentType(), capability)
-        .orElseThrow(
-            () ->
-                new UnsupportedMediaTypeException(
-                    "Content-Type: found %s, expected one of %s"
-                        .formatted(
-                            request.contentType().withoutParameters(), mediaTypes(capability))));
-  }
-
-  /// The type of the response to a request.
-  ///
-  /// @throws NotAcceptableException when none of that name has the capability
-  public static <T> T writing(InvocationRequest request, Class<T> capability) {
-    return find(request.accept(), capability)
-        .orElseThrow(
-            () ->
-                new NotAcceptableException(
-                    "Accept: found %s, expected one of %s"
-                        .formatted(request.accept(), mediaTypes(capability))));
-  }
-
-  /// Whether a bad record of the request becomes an error in its place. Only framed records can
-  /// fail alone.
-  public static boolean keepsBadRecords(InvocationRequest request) {
-    return request.keepBadRecords()
-        && find(request.contentType(), ContentType.class)
-            .filter(type -> type.framing() != Framing.NONE)
-            .isPresent();
-  }
-
-  private static <T> Optional<T> find(MediaType name, Class<T> capability) {
-    for (var type : ALL) {
-      for (var known : type.mediaTypes()) {
-        // The parameters of the name do not count.
-        if (known.includes(name) && capability.isInstance(type)) {
-          return Optional.of(capability.cast(type));
-        }
-      }
+    /// All of them, those that callers use most first.
+    public static List<ContentType> all() {
+        return ALL;
     }
-    return Optional.empty();
-  }
+
+    /// The names of those with a capability, such as [ContentType.OfTensors].
+    public static List<MediaType> mediaTypes(Class<?> capability) {
+        return ALL.stream()
+                .filter(capability::isInstance)
+                .flatMap(type -> type.mediaTypes().stream())
+                .toList();
+    }
+
+    /// The type of a request's body.
+    ///
+    /// @throws UnsupportedMediaTypeException when none of that name has the capability
+    public static <T> T reading(InvocationRequest request, Class<T> capability) {
+        return find(request.contentType(), capability)
+                .orElseThrow(() -> new UnsupportedMediaTypeException("Content-Type: found %s, expected one of %s"
+                        .formatted(request.contentType().withoutParameters(), mediaTypes(capability))));
+    }
+
+    /// The type of the response to a request.
+    ///
+    /// @throws NotAcceptableException when none of that name has the capability
+    public static <T> T writing(InvocationRequest request, Class<T> capability) {
+        return find(request.accept(), capability)
+                .orElseThrow(() -> new NotAcceptableException(
+                        "Accept: found %s, expected one of %s".formatted(request.accept(), mediaTypes(capability))));
+    }
+
+    /// Whether a bad record of the request becomes an error in its place. Only framed records can
+    /// fail alone.
+    public static boolean keepsBadRecords(InvocationRequest request) {
+        return request.keepBadRecords()
+                && find(request.contentType(), ContentType.class)
+                        .filter(type -> type.framing() != Framing.NONE)
+                        .isPresent();
+    }
+
+    private static <T> Optional<T> find(MediaType name, Class<T> capability) {
+        for (var type : ALL) {
+            for (var known : type.mediaTypes()) {
+                // The parameters of the name do not count.
+                if (known.includes(name) && capability.isInstance(type)) {
+                    return Optional.of(capability.cast(type));
+                }
+            }
+        }
+        return Optional.empty();
+    }
 }

@@ -15,97 +15,97 @@ import java.util.List;
 /// CSV (RFC 4180) in and out. Quoted fields may hold commas, doubled quotes and line breaks.
 public final class Csv {
 
-  private static final CsvMapper CSV =
-      CsvMapper.builder().enable(CsvGenerator.Feature.STRICT_CHECK_FOR_QUOTING).build();
+    private static final CsvMapper CSV = CsvMapper.builder()
+            .enable(CsvGenerator.Feature.STRICT_CHECK_FOR_QUOTING)
+            .build();
 
-  /// Counted at once, because each charge has to look for its account.
-  private static final long STEP = 4 << 10;
+    /// Counted at once, because each charge has to look for its account.
+    private static final long STEP = 4 << 10;
 
-  private static final String ERROR = "ERROR: ";
+    private static final String ERROR = "ERROR: ";
 
-  private Csv() {}
+    private Csv() {}
 
-  /// The rows of a text, a header included where it has one. Blank lines at its end do not count.
-  ///
-  /// @throws BadInputException with the row and column that is not CSV
-  public static List<String[]> rows(String text) throws IOException {
-    var body = text.stripTrailing();
-    if (body.indexOf('\n') < 0 && body.indexOf('"') < 0) {
-      // As spreadsheets save it for an old Mac.
-      body = body.replace('\r', '\n');
-    }
-    RequestMemory.charge(HeapSize.CHARACTER * body.length());
-    long uncounted = 0;
-    var rows = new ArrayList<String[]>();
-    var row = new ArrayList<String>();
-    for (var cells = new CsvText(body); cells.next(); ) {
-      row.add(value(cells.cell(), rows.size() + 1, row.size() + 1));
-      uncounted += HeapSize.TEXT;
-      if (cells.endsRow()) {
-        uncounted += HeapSize.LIST;
-        rows.add(row.toArray(String[]::new));
-        row.clear();
-      }
-      if (uncounted >= STEP) {
-        RequestMemory.charge(uncounted);
-        uncounted = 0;
-      }
-    }
-    RequestMemory.charge(uncounted);
-    return rows;
-  }
-
-  private static String value(String cell, int row, int column) {
-    try {
-      return CsvText.value(cell);
-    } catch (BadInputException e) {
-      throw new BadInputException(
-          "row %d, column %d: %s".formatted(row, column, e.getMessage()), e);
-    }
-  }
-
-  /// Rows of cells, which are quoted where they have to be; each ends in a line break. None is a
-  /// blank line, which many readers skip: without a character in its cells it is `""`.
-  public static String write(List<Object[]> rows) throws IOException {
-    var text = new CountedText();
-    try (SequenceWriter writer = CSV.writerFor(Object[].class).writeValues(text)) {
-      for (var row : rows) {
-        if (isBlank(row)) {
-          writer.flush();
-          text.write("\"\"\n");
-        } else {
-          writer.write(row);
+    /// The rows of a text, a header included where it has one. Blank lines at its end do not count.
+    ///
+    /// @throws BadInputException with the row and column that is not CSV
+    public static List<String[]> rows(String text) throws IOException {
+        var body = text.stripTrailing();
+        if (body.indexOf('\n') < 0 && body.indexOf('"') < 0) {
+            // As spreadsheets save it for an old Mac.
+            body = body.replace('\r', '\n');
         }
-      }
+        RequestMemory.charge(HeapSize.CHARACTER * body.length());
+        long uncounted = 0;
+        var rows = new ArrayList<String[]>();
+        var row = new ArrayList<String>();
+        for (var cells = new CsvText(body); cells.next(); ) {
+            row.add(value(cells.cell(), rows.size() + 1, row.size() + 1));
+            uncounted += HeapSize.TEXT;
+            if (cells.endsRow()) {
+                uncounted += HeapSize.LIST;
+                rows.add(row.toArray(String[]::new));
+                row.clear();
+            }
+            if (uncounted >= STEP) {
+                RequestMemory.charge(uncounted);
+                uncounted = 0;
+            }
+        }
+        RequestMemory.charge(uncounted);
+        return rows;
     }
-    return text.toString();
-  }
 
-  /// Whether Jackson would write nothing but a line break, or nothing at all.
-  private static boolean isBlank(Object[] row) {
-    return row.length == 0 || (row.length == 1 && isNothing(row[0]));
-  }
+    private static String value(String cell, int row, int column) {
+        try {
+            return CsvText.value(cell);
+        } catch (BadInputException e) {
+            throw new BadInputException("row %d, column %d: %s".formatted(row, column, e.getMessage()), e);
+        }
+    }
 
-  private static boolean isNothing(Object cell) {
-    return switch (cell) {
-      case null -> true;
-      case JsonNode node -> node.asText("").isEmpty();
-      default -> cell.toString().isEmpty();
-    };
-  }
+    /// Rows of cells, which are quoted where they have to be; each ends in a line break. None is a
+    /// blank line, which many readers skip: without a character in its cells it is `""`.
+    public static String write(List<Object[]> rows) throws IOException {
+        var text = new CountedText();
+        try (SequenceWriter writer = CSV.writerFor(Object[].class).writeValues(text)) {
+            for (var row : rows) {
+                if (isBlank(row)) {
+                    writer.flush();
+                    text.write("\"\"\n");
+                } else {
+                    writer.write(row);
+                }
+            }
+        }
+        return text.toString();
+    }
 
-  /// The cell that stands in the place of a bad record's answer.
-  static String error(String message) {
-    return ERROR + message;
-  }
+    /// Whether Jackson would write nothing but a line break, or nothing at all.
+    private static boolean isBlank(Object[] row) {
+        return row.length == 0 || (row.length == 1 && isNothing(row[0]));
+    }
 
-  /// That cell as it is written, on one line.
-  public static String quotedError(String message) {
-    return "\"%s\"".formatted(error(message).replace("\"", "\"\"").replaceAll("\\R", " "));
-  }
+    private static boolean isNothing(Object cell) {
+        return switch (cell) {
+            case null -> true;
+            case JsonNode node -> node.asText("").isEmpty();
+            default -> cell.toString().isEmpty();
+        };
+    }
 
-  /// Whether a cell as it is written is an error.
-  public static boolean isError(String cell) {
-    return cell.startsWith(ERROR) || cell.startsWith("\"" + ERROR);
-  }
+    /// The cell that stands in the place of a bad record's answer.
+    static String error(String message) {
+        return ERROR + message;
+    }
+
+    /// That cell as it is written, on one line.
+    public static String quotedError(String message) {
+        return "\"%s\"".formatted(error(message).replace("\"", "\"\"").replaceAll("\\R", " "));
+    }
+
+    /// Whether a cell as it is written is an error.
+    public static boolean isError(String cell) {
+        return cell.startsWith(ERROR) || cell.startsWith("\"" + ERROR);
+    }
 }

@@ -17,92 +17,89 @@ import java.util.stream.Stream;
 /// Documents as CSV: each row a record, each column a field.
 final class CsvDocuments {
 
-  /// The header that AWS's container for Hugging Face wants over the only column.
-  private static final List<String> HUGGING_FACE = List.of("inputs");
+    /// The header that AWS's container for Hugging Face wants over the only column.
+    private static final List<String> HUGGING_FACE = List.of("inputs");
 
-  /// A row with its cells by the names of the fields.
-  private record Row(String name, String[] cells, Header header, List<String> fields)
-      implements Documents.Document {
+    /// A row with its cells by the names of the fields.
+    private record Row(String name, String[] cells, Header header, List<String> fields) implements Documents.Document {
 
-    @Override
-    public JsonNode json() {
-      if (cells.length != header.columns) {
-        throw new BadInputException(
-            "%s: found %d column%s separated by commas, expected %d%s"
-                .formatted(
-                    name,
-                    cells.length,
-                    cells.length == 1 ? "" : "s",
-                    header.columns,
-                    header.isPresent
-                        ? " as in the header"
-                        : ": %s, or a header that names them".formatted(String.join(",", fields))));
-      }
-      var object = JsonNodeFactory.instance.objectNode();
-      for (int i = 0; i < fields.size(); i++) {
-        object.put(fields.get(i), cells[header.places.get(i)]);
-      }
-      return object;
+        @Override
+        public JsonNode json() {
+            if (cells.length != header.columns) {
+                throw new BadInputException("%s: found %d column%s separated by commas, expected %d%s"
+                        .formatted(
+                                name,
+                                cells.length,
+                                cells.length == 1 ? "" : "s",
+                                header.columns,
+                                header.isPresent
+                                        ? " as in the header"
+                                        : ": %s, or a header that names them".formatted(String.join(",", fields))));
+            }
+            var object = JsonNodeFactory.instance.objectNode();
+            for (int i = 0; i < fields.size(); i++) {
+                object.put(fields.get(i), cells[header.places.get(i)]);
+            }
+            return object;
+        }
     }
-  }
 
-  /// @param places in which column each field stands
-  private record Header(boolean isPresent, List<Integer> places, int columns) {}
+    /// @param places in which column each field stands
+    private record Header(boolean isPresent, List<Integer> places, int columns) {}
 
-  private CsvDocuments() {}
+    private CsvDocuments() {}
 
-  /// The rows of a body, whose columns are the fields, or whose header says where those are. The
-  /// parameter `header` of the content type (`present` or `absent`) settles whether the first row
-  /// is a header. Else it is one when it names all fields.
-  ///
-  /// @throws BadInputException when there are no rows, the body is not CSV, or its header lacks a
-  ///   field
-  static List<? extends Documents.Document> read(InvocationRequest request, List<String> fields)
-      throws IOException {
-    var rows = Csv.rows(request.text());
-    if (rows.isEmpty()) {
-      throw new BadInputException(
-          "body: found nothing, expected rows of " + String.join(",", fields));
+    /// The rows of a body, whose columns are the fields, or whose header says where those are. The
+    /// parameter `header` of the content type (`present` or `absent`) settles whether the first row
+    /// is a header. Else it is one when it names all fields.
+    ///
+    /// @throws BadInputException when there are no rows, the body is not CSV, or its header lacks a
+    ///   field
+    static List<? extends Documents.Document> read(InvocationRequest request, List<String> fields) throws IOException {
+        var rows = Csv.rows(request.text());
+        if (rows.isEmpty()) {
+            throw new BadInputException("body: found nothing, expected rows of " + String.join(",", fields));
+        }
+        RequestMemory.charge(2 * HeapSize.RECORD * rows.size());
+        var header = header(rows.getFirst(), request.contentType().parameters().get("header"), fields);
+        return IntStream.range(header.isPresent ? 1 : 0, rows.size())
+                .mapToObj(i -> new Row("row " + (i + 1), rows.get(i), header, fields))
+                .toList();
     }
-    RequestMemory.charge(2 * HeapSize.RECORD * rows.size());
-    var header = header(rows.getFirst(), request.contentType().parameters().get("header"), fields);
-    return IntStream.range(header.isPresent ? 1 : 0, rows.size())
-        .mapToObj(i -> new Row("row " + (i + 1), rows.get(i), header, fields))
-        .toList();
-  }
 
-  private static Header header(String[] row, String declared, List<String> fields) {
-    var names = Arrays.stream(row).map(name -> name.strip().toLowerCase(Locale.ROOT)).toList();
-    if (fields.size() == 1 && names.equals(HUGGING_FACE)) {
-      names = fields;
+    private static Header header(String[] row, String declared, List<String> fields) {
+        var names = Arrays.stream(row)
+                .map(name -> name.strip().toLowerCase(Locale.ROOT))
+                .toList();
+        if (fields.size() == 1 && names.equals(HUGGING_FACE)) {
+            names = fields;
+        }
+        boolean namesAll = names.containsAll(fields);
+        if (!namesAll
+                && ("present".equals(declared)
+                        || (fields.stream().anyMatch(names::contains) && !"absent".equals(declared)))) {
+            throw new BadInputException(
+                    "row 1: found the header %s, expected the columns %s; header=absent says that it is a record"
+                            .formatted(Excerpt.quoted(String.join(",", row)), String.join(" and ", fields)));
+        }
+        return namesAll && !"absent".equals(declared)
+                ? new Header(true, fields.stream().map(names::indexOf).toList(), row.length)
+                : new Header(false, IntStream.range(0, fields.size()).boxed().toList(), fields.size());
     }
-    boolean namesAll = names.containsAll(fields);
-    if (!namesAll
-        && ("present".equals(declared)
-            || (fields.stream().anyMatch(names::contains) && !"absent".equals(declared)))) {
-      throw new BadInputException(
-          "row 1: found the header %s, expected the columns %s; header=absent says that it is a record"
-              .formatted(Excerpt.quoted(String.join(",", row)), String.join(" and ", fields)));
-    }
-    return namesAll && !"absent".equals(declared)
-        ? new Header(true, fields.stream().map(names::indexOf).toList(), row.length)
-        : new Header(false, IntStream.range(0, fields.size()).boxed().toList(), fields.size());
-  }
 
-  /// A record's answer as the cells of a row: the fields of each object, one object behind the
-  /// other.
-  static Object[] cells(Object document, List<String> fields) {
-    if (document instanceof RecordError(var message)) {
-      var cells = new Object[fields.size()];
-      Arrays.fill(cells, "");
-      cells[0] = Csv.error(message);
-      return cells;
+    /// A record's answer as the cells of a row: the fields of each object, one object behind the
+    /// other.
+    static Object[] cells(Object document, List<String> fields) {
+        if (document instanceof RecordError(var message)) {
+            var cells = new Object[fields.size()];
+            Arrays.fill(cells, "");
+            cells[0] = Csv.error(message);
+            return cells;
+        }
+        var json = JsonText.tree(document);
+        return (json.isArray() ? json.valueStream() : Stream.of(json))
+                // A missing value would be no cell at all.
+                .flatMap(object -> fields.stream().map(field -> object.has(field) ? object.path(field) : ""))
+                .toArray();
     }
-    var json = JsonText.tree(document);
-    return (json.isArray() ? json.valueStream() : Stream.of(json))
-        // A missing value would be no cell at all.
-        .flatMap(
-            object -> fields.stream().map(field -> object.has(field) ? object.path(field) : ""))
-        .toArray();
-  }
 }

@@ -20,197 +20,185 @@ import org.apache.commons.text.similarity.LevenshteinDistance;
 /// that is null counts as left out, and one of a wrong type is refused by its name.
 public final class Fields {
 
-  private static final JsonNode NONE = JsonNodeFactory.instance.objectNode();
+    private static final JsonNode NONE = JsonNodeFactory.instance.objectNode();
 
-  /// What has taken the place of parameters that `transformers` knew once.
-  private static final Map<String, String> SUCCESSORS =
-      Map.of(
-          "return_all_scores", "\"top_k\": null",
-          "grouped_entities", "\"aggregation_strategy\": \"simple\"",
-          "ignore_subwords", "\"aggregation_strategy\": \"first\"");
+    /// What has taken the place of parameters that `transformers` knew once.
+    private static final Map<String, String> SUCCESSORS = Map.of(
+            "return_all_scores", "\"top_k\": null",
+            "grouped_entities", "\"aggregation_strategy\": \"simple\"",
+            "ignore_subwords", "\"aggregation_strategy\": \"first\"");
 
-  /// How many characters of a name may be wrong for the right one to be named.
-  private static final int SLIP = 4;
+    /// How many characters of a name may be wrong for the right one to be named.
+    private static final int SLIP = 4;
 
-  private final JsonNode json;
-  private final String prefix;
+    private final JsonNode json;
+    private final String prefix;
 
-  private Fields(JsonNode json, String prefix) {
-    this.json = json;
-    this.prefix = prefix;
-  }
-
-  /// @param name what messages call the object
-  /// @param known the fields that are read
-  /// @throws BadInputException when it is no object, or has other fields
-  public static Fields of(JsonNode json, String name, Collection<String> known) {
-    return of(json, name, known, NONE);
-  }
-
-  /// The same with fields that nobody reads.
-  ///
-  /// @param name what messages call the object; the fields of a `body` have no name in front
-  /// @param idle for each such field a list of the values that ask for nothing; empty: any value
-  /// @throws BadInputException when it is no object, has other fields, or an idle one asks for
-  ///   something
-  public static Fields of(JsonNode json, String name, Collection<String> known, JsonNode idle) {
-    var fields =
-        new Fields(
-            json.isMissingNode() || json.isNull() ? NONE : json,
-            name.endsWith("body") ? name.substring(0, name.length() - 4) : name + ".");
-    if (!fields.json.isObject()) {
-      throw Excerpt.bad(name, json, "an object");
+    private Fields(JsonNode json, String prefix) {
+        this.json = json;
+        this.prefix = prefix;
     }
-    for (var field : fields.json.properties()) {
-      var values = idle.path(field.getKey());
-      if (known.contains(field.getKey())) {
-        continue;
-      }
-      if (values.isMissingNode()) {
-        throw new BadInputException(
-            "%s: found the unknown parameter %s, expected %s"
-                .formatted(
-                    name,
-                    Excerpt.quoted(field.getKey()),
-                    successor(field.getKey(), known)
-                        .or(() -> near(field.getKey(), known, idle))
-                        .orElse("one of " + String.join(", ", known))));
-      }
-      fields.value(
-          field.getKey(),
-          value -> values.isEmpty() || values.valueStream().anyMatch(idler -> same(idler, value)),
-          Function.identity(),
-          () ->
-              values.valueStream().map(JsonNode::toString).collect(Collectors.joining(" or "))
-                  + ", as this model supports nothing else");
+
+    /// @param name what messages call the object
+    /// @param known the fields that are read
+    /// @throws BadInputException when it is no object, or has other fields
+    public static Fields of(JsonNode json, String name, Collection<String> known) {
+        return of(json, name, known, NONE);
     }
-    return fields;
-  }
 
-  private static boolean same(JsonNode one, JsonNode other) {
-    return (one.isNumber() && other.isNumber())
-        ? one.doubleValue() == other.doubleValue()
-        : one.equals(other);
-  }
-
-  private static Optional<String> successor(String name, Collection<String> known) {
-    return Optional.ofNullable(SUCCESSORS.get(name))
-        .filter(
-            successor -> known.stream().anyMatch(field -> successor.contains('"' + field + '"')));
-  }
-
-  private static Optional<String> near(String name, Collection<String> known, JsonNode idle) {
-    var distance = new LevenshteinDistance(Math.min(SLIP, name.length() / 3));
-    return Stream.concat(known.stream(), idle.propertyStream().map(field -> field.getKey()))
-        .filter(right -> distance.apply(name, right) >= 0)
-        .min(Comparator.comparing(right -> distance.apply(name, right)));
-  }
-
-  /// Whether the field is there, be it null.
-  public boolean has(String field) {
-    return json.has(field);
-  }
-
-  public String name(String field) {
-    return prefix + field;
-  }
-
-  public JsonNode json(String field) {
-    return json.path(field);
-  }
-
-  public Optional<String> text(String field) {
-    return value(field, JsonNode::isTextual, JsonNode::textValue, () -> "a text");
-  }
-
-  public int integer(String field, int least, int most, int otherwise) {
-    return integer(field, least, most).map(Long::intValue).orElse(otherwise);
-  }
-
-  /// @param most [Integer#MAX_VALUE]: there is no such bound to speak of
-  public Optional<Long> integer(String field, long least, long most) {
-    return value(
-        field,
-        value ->
-            value.isIntegralNumber()
-                && value.canConvertToLong()
-                && value.longValue() >= least
-                && value.longValue() <= most,
-        JsonNode::longValue,
-        () ->
-            "a whole number "
-                + (least == Long.MIN_VALUE
-                    ? "of 64 bits"
-                    : most == Integer.MAX_VALUE
-                        ? "of at least " + least
-                        : "from %d to %d".formatted(least, most)));
-  }
-
-  public Optional<Double> number(String field, int least, int most) {
-    return value(
-        field,
-        value -> value.isNumber() && value.doubleValue() >= least && value.doubleValue() <= most,
-        JsonNode::doubleValue,
-        () -> "a number from %d to %d".formatted(least, most));
-  }
-
-  public Optional<Boolean> bool(String field) {
-    return value(field, JsonNode::isBoolean, JsonNode::booleanValue, () -> "true or false");
-  }
-
-  public boolean bool(String field, boolean otherwise) {
-    return bool(field).orElse(otherwise);
-  }
-
-  /// One of some words, in lower case.
-  public Optional<String> word(String field, List<String> words) {
-    return value(
-        field,
-        value -> words.contains(lower(value)),
-        Fields::lower,
-        () -> "one of " + String.join(", ", words));
-  }
-
-  private static String lower(JsonNode value) {
-    return value.asText().toLowerCase(Locale.ROOT);
-  }
-
-  /// A constant by its name in lower case.
-  public <E extends Enum<E>> E choice(String field, List<E> choices, E otherwise) {
-    var names = choices.stream().map(choice -> choice.name().toLowerCase(Locale.ROOT)).toList();
-    return word(field, names).map(name -> choices.get(names.indexOf(name))).orElse(otherwise);
-  }
-
-  public Optional<List<String>> texts(String field) {
-    return value(
-        field,
-        value ->
-            value.isTextual()
-                || (value.isArray() && value.valueStream().allMatch(JsonNode::isTextual)),
-        value ->
-            value.isTextual()
-                ? List.of(value.textValue())
-                : value.valueStream().map(JsonNode::textValue).toList(),
-        () -> "a text or a list of texts");
-  }
-
-  private <T> Optional<T> value(
-      String field,
-      Predicate<JsonNode> fits,
-      Function<JsonNode, T> read,
-      Supplier<String> expected) {
-    var value = json.path(field);
-    if (value.isMissingNode() || value.isNull()) {
-      return Optional.empty();
+    /// The same with fields that nobody reads.
+    ///
+    /// @param name what messages call the object; the fields of a `body` have no name in front
+    /// @param idle for each such field a list of the values that ask for nothing; empty: any value
+    /// @throws BadInputException when it is no object, has other fields, or an idle one asks for
+    ///   something
+    public static Fields of(JsonNode json, String name, Collection<String> known, JsonNode idle) {
+        var fields = new Fields(
+                json.isMissingNode() || json.isNull() ? NONE : json,
+                name.endsWith("body") ? name.substring(0, name.length() - 4) : name + ".");
+        if (!fields.json.isObject()) {
+            throw Excerpt.bad(name, json, "an object");
+        }
+        for (var field : fields.json.properties()) {
+            var values = idle.path(field.getKey());
+            if (known.contains(field.getKey())) {
+                continue;
+            }
+            if (values.isMissingNode()) {
+                throw new BadInputException("%s: found the unknown parameter %s, expected %s"
+                        .formatted(
+                                name,
+                                Excerpt.quoted(field.getKey()),
+                                successor(field.getKey(), known)
+                                        .or(() -> near(field.getKey(), known, idle))
+                                        .orElse("one of " + String.join(", ", known))));
+            }
+            fields.value(
+                    field.getKey(),
+                    value -> values.isEmpty() || values.valueStream().anyMatch(idler -> same(idler, value)),
+                    Function.identity(),
+                    () -> values.valueStream().map(JsonNode::toString).collect(Collectors.joining(" or "))
+                            + ", as this model supports nothing else");
+        }
+        return fields;
     }
-    if (!fits.test(value)) {
-      throw bad(field, expected.get());
-    }
-    return Optional.of(read.apply(value));
-  }
 
-  /// What to throw where a field is not as expected.
-  public BadInputException bad(String field, String expected) {
-    return Excerpt.bad(name(field), json.path(field), expected);
-  }
+    private static boolean same(JsonNode one, JsonNode other) {
+        return (one.isNumber() && other.isNumber()) ? one.doubleValue() == other.doubleValue() : one.equals(other);
+    }
+
+    private static Optional<String> successor(String name, Collection<String> known) {
+        return Optional.ofNullable(SUCCESSORS.get(name))
+                .filter(successor -> known.stream().anyMatch(field -> successor.contains('"' + field + '"')));
+    }
+
+    private static Optional<String> near(String name, Collection<String> known, JsonNode idle) {
+        var distance = new LevenshteinDistance(Math.min(SLIP, name.length() / 3));
+        return Stream.concat(known.stream(), idle.propertyStream().map(field -> field.getKey()))
+                .filter(right -> distance.apply(name, right) >= 0)
+                .min(Comparator.comparing(right -> distance.apply(name, right)));
+    }
+
+    /// Whether the field is there, be it null.
+    public boolean has(String field) {
+        return json.has(field);
+    }
+
+    public String name(String field) {
+        return prefix + field;
+    }
+
+    public JsonNode json(String field) {
+        return json.path(field);
+    }
+
+    public Optional<String> text(String field) {
+        return value(field, JsonNode::isTextual, JsonNode::textValue, () -> "a text");
+    }
+
+    public int integer(String field, int least, int most, int otherwise) {
+        return integer(field, least, most).map(Long::intValue).orElse(otherwise);
+    }
+
+    /// @param most [Integer#MAX_VALUE]: there is no such bound to speak of
+    public Optional<Long> integer(String field, long least, long most) {
+        return value(
+                field,
+                value -> value.isIntegralNumber()
+                        && value.canConvertToLong()
+                        && value.longValue() >= least
+                        && value.longValue() <= most,
+                JsonNode::longValue,
+                () -> "a whole number "
+                        + (least == Long.MIN_VALUE
+                                ? "of 64 bits"
+                                : most == Integer.MAX_VALUE
+                                        ? "of at least " + least
+                                        : "from %d to %d".formatted(least, most)));
+    }
+
+    public Optional<Double> number(String field, int least, int most) {
+        return value(
+                field,
+                value -> value.isNumber() && value.doubleValue() >= least && value.doubleValue() <= most,
+                JsonNode::doubleValue,
+                () -> "a number from %d to %d".formatted(least, most));
+    }
+
+    public Optional<Boolean> bool(String field) {
+        return value(field, JsonNode::isBoolean, JsonNode::booleanValue, () -> "true or false");
+    }
+
+    public boolean bool(String field, boolean otherwise) {
+        return bool(field).orElse(otherwise);
+    }
+
+    /// One of some words, in lower case.
+    public Optional<String> word(String field, List<String> words) {
+        return value(
+                field,
+                value -> words.contains(lower(value)),
+                Fields::lower,
+                () -> "one of " + String.join(", ", words));
+    }
+
+    private static String lower(JsonNode value) {
+        return value.asText().toLowerCase(Locale.ROOT);
+    }
+
+    /// A constant by its name in lower case.
+    public <E extends Enum<E>> E choice(String field, List<E> choices, E otherwise) {
+        var names = choices.stream()
+                .map(choice -> choice.name().toLowerCase(Locale.ROOT))
+                .toList();
+        return word(field, names).map(name -> choices.get(names.indexOf(name))).orElse(otherwise);
+    }
+
+    public Optional<List<String>> texts(String field) {
+        return value(
+                field,
+                value -> value.isTextual()
+                        || (value.isArray() && value.valueStream().allMatch(JsonNode::isTextual)),
+                value -> value.isTextual()
+                        ? List.of(value.textValue())
+                        : value.valueStream().map(JsonNode::textValue).toList(),
+                () -> "a text or a list of texts");
+    }
+
+    private <T> Optional<T> value(
+            String field, Predicate<JsonNode> fits, Function<JsonNode, T> read, Supplier<String> expected) {
+        var value = json.path(field);
+        if (value.isMissingNode() || value.isNull()) {
+            return Optional.empty();
+        }
+        if (!fits.test(value)) {
+            throw bad(field, expected.get());
+        }
+        return Optional.of(read.apply(value));
+    }
+
+    /// What to throw where a field is not as expected.
+    public BadInputException bad(String field, String expected) {
+        return Excerpt.bad(name(field), json.path(field), expected);
+    }
 }

@@ -14,111 +14,110 @@ import java.util.zip.ZipException;
 /// damaged one. So this looks at what was left.
 public final class Gunzip extends GZIPInputStream {
 
-  /// The checksum and the length behind what is packed.
-  private static final int TRAILER = 8;
+    /// The checksum and the length behind what is packed.
+    private static final int TRAILER = 8;
 
-  /// The JDK's stream calls itself for each member that is empty, until the stack ends.
-  private static final int MOST_EMPTY = 100;
+    /// The JDK's stream calls itself for each member that is empty, until the stack ends.
+    private static final int MOST_EMPTY = 100;
 
-  /// The most bytes of a member's header. Its name and its comment end with a zero, and nothing is
-  /// unpacked before.
-  private static final int LONGEST_HEADER = 8 << 10;
+    /// The most bytes of a member's header. Its name and its comment end with a zero, and nothing is
+    /// unpacked before.
+    private static final int LONGEST_HEADER = 8 << 10;
 
-  private int empty;
+    private int empty;
 
-  /// How much was read of the packed stream when the inflater was given something last.
-  private long filled;
+    /// How much was read of the packed stream when the inflater was given something last.
+    private long filled;
 
-  /// What is read of the packed stream.
-  private static final class Packed extends FilterInputStream {
+    /// What is read of the packed stream.
+    private static final class Packed extends FilterInputStream {
 
-    private long count;
-    private long lastNonZero;
+        private long count;
+        private long lastNonZero;
 
-    /// How much of a header was read.
-    private int header;
+        /// How much of a header was read.
+        private int header;
 
-    Packed(InputStream in, int buffer) {
-      super(new BufferedInputStream(in, buffer));
+        Packed(InputStream in, int buffer) {
+            super(new BufferedInputStream(in, buffer));
+        }
+
+        /// The JDK's stream reads headers byte by byte.
+        @Override
+        public int read() throws IOException {
+            if (++header > LONGEST_HEADER) {
+                throw new ZipException("found a header of more than %d bytes".formatted(LONGEST_HEADER));
+            }
+            var one = new byte[1];
+            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+        }
+
+        @Override
+        public int read(byte[] bytes, int offset, int length) throws IOException {
+            int read = in.read(bytes, offset, length);
+            for (int i = 0; i < read; i++) {
+                count++;
+                lastNonZero = bytes[offset + i] == 0 ? lastNonZero : count;
+            }
+            return read;
+        }
+
+        /// The JDK looks for a next member only where there may be one.
+        @Override
+        public int available() {
+            return 1;
+        }
     }
 
-    /// The JDK's stream reads headers byte by byte.
+    private Gunzip(InputStream packed, int buffer) throws IOException {
+        super(new Packed(packed, buffer), buffer);
+    }
+
+    /// @throws ZipException when it does not begin as gzip, as the stream does where it is damaged
+    public static InputStream open(InputStream packed, int buffer) throws IOException {
+        try {
+            return new Gunzip(packed, buffer);
+        } catch (EOFException e) {
+            throw cutOff(e);
+        }
+    }
+
     @Override
-    public int read() throws IOException {
-      if (++header > LONGEST_HEADER) {
-        throw new ZipException("found a header of more than %d bytes".formatted(LONGEST_HEADER));
-      }
-      var one = new byte[1];
-      return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+    protected void fill() throws IOException {
+        super.fill();
+        filled = ((Packed) in).count;
+        ((Packed) in).header = 0;
     }
 
     @Override
     public int read(byte[] bytes, int offset, int length) throws IOException {
-      int read = in.read(bytes, offset, length);
-      for (int i = 0; i < read; i++) {
-        count++;
-        lastNonZero = bytes[offset + i] == 0 ? lastNonZero : count;
-      }
-      return read;
+        if (++empty > MOST_EMPTY) {
+            throw new ZipException("found %d members without content, one behind the other".formatted(MOST_EMPTY));
+        }
+        try {
+            int read = super.read(bytes, offset, length);
+            if (read < 0) {
+                requireNothingBehind();
+            }
+            return read;
+        } catch (EOFException e) {
+            throw cutOff(e);
+        } finally {
+            empty--;
+        }
     }
 
-    /// The JDK looks for a next member only where there may be one.
-    @Override
-    public int available() {
-      return 1;
+    private void requireNothingBehind() throws IOException {
+        long end = filled - inf.getRemaining() + TRAILER;
+        in.transferTo(OutputStream.nullOutputStream());
+        if (((Packed) in).lastNonZero > end) {
+            throw new ZipException("found a damaged member, or other bytes behind the last one");
+        }
     }
-  }
 
-  private Gunzip(InputStream packed, int buffer) throws IOException {
-    super(new Packed(packed, buffer), buffer);
-  }
-
-  /// @throws ZipException when it does not begin as gzip, as the stream does where it is damaged
-  public static InputStream open(InputStream packed, int buffer) throws IOException {
-    try {
-      return new Gunzip(packed, buffer);
-    } catch (EOFException e) {
-      throw cutOff(e);
+    private static ZipException cutOff(EOFException cause) {
+        var cutOff = new ZipException("found its end, expected more");
+        cutOff.initCause(cause);
+        return cutOff;
     }
-  }
-
-  @Override
-  protected void fill() throws IOException {
-    super.fill();
-    filled = ((Packed) in).count;
-    ((Packed) in).header = 0;
-  }
-
-  @Override
-  public int read(byte[] bytes, int offset, int length) throws IOException {
-    if (++empty > MOST_EMPTY) {
-      throw new ZipException(
-          "found %d members without content, one behind the other".formatted(MOST_EMPTY));
-    }
-    try {
-      int read = super.read(bytes, offset, length);
-      if (read < 0) {
-        requireNothingBehind();
-      }
-      return read;
-    } catch (EOFException e) {
-      throw cutOff(e);
-    } finally {
-      empty--;
-    }
-  }
-
-  private void requireNothingBehind() throws IOException {
-    long end = filled - inf.getRemaining() + TRAILER;
-    in.transferTo(OutputStream.nullOutputStream());
-    if (((Packed) in).lastNonZero > end) {
-      throw new ZipException("found a damaged member, or other bytes behind the last one");
-    }
-  }
-
-  private static ZipException cutOff(EOFException cause) {
-    var cutOff = new ZipException("found its end, expected more");
-    cutOff.initCause(cause);
-    return cutOff;
-  }
 }

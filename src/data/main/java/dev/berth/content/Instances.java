@@ -20,73 +20,73 @@ import java.util.Map;
 /// @param form how they were written
 public record Instances(List<JsonNode> values, Form form) {
 
-  private static final String SPLIT = "dataframe_split";
-  private static final String RECORDS = "dataframe_records";
+    private static final String SPLIT = "dataframe_split";
+    private static final String RECORDS = "dataframe_records";
 
-  /// How the records of a body are written, and so how its predictions are.
-  public enum Form {
-    INSTANCES,
-    SPLIT,
-    RECORDS,
-    LIST,
-    ONE,
-    /// `{"inputs": A}`, answered by `{"outputs": a}`: a batch as one value. Only for tensors,
-    /// [#read] never gives it.
-    COLUMNS
-  }
-
-  public Instances {
-    values = List.copyOf(values);
-  }
-
-  /// @throws BadInputException when `instances` or the rows of a data frame are no list
-  public static Instances read(JsonNode body) {
-    if (body.has("instances")) {
-      return read(body.path("instances"), "instances", Form.INSTANCES);
+    /// How the records of a body are written, and so how its predictions are.
+    public enum Form {
+        INSTANCES,
+        SPLIT,
+        RECORDS,
+        LIST,
+        ONE,
+        /// `{"inputs": A}`, answered by `{"outputs": a}`: a batch as one value. Only for tensors,
+        /// [#read] never gives it.
+        COLUMNS
     }
-    if (body.has(SPLIT)) {
-      return read(body.path(SPLIT).path("data"), SPLIT + ".data", Form.SPLIT);
-    }
-    if (body.has(RECORDS)) {
-      return read(body.path(RECORDS), RECORDS, Form.RECORDS);
-    }
-    if (body.isArray() && (body.isEmpty() || body.path(0).isContainerNode())) {
-      return new Instances(body.valueStream().toList(), Form.LIST);
-    }
-    return new Instances(List.of(body), Form.ONE);
-  }
 
-  private static Instances read(JsonNode list, String name, Form form) {
-    if (!list.isArray()) {
-      throw Excerpt.bad(name, list, "a list");
+    public Instances {
+        values = List.copyOf(values);
     }
-    return new Instances(list.valueStream().toList(), form);
-  }
 
-  /// What messages call a record of a body in some form: `instances[2]`, `[2]`, or `body`.
-  public String name(int index) {
-    return switch (form) {
-      case INSTANCES -> "instances[%d]".formatted(index);
-      case SPLIT -> "%s.data[%d]".formatted(SPLIT, index);
-      case RECORDS -> "%s[%d]".formatted(RECORDS, index);
-      case LIST -> "[%d]".formatted(index);
-      case ONE, COLUMNS -> "body";
-    };
-  }
+    /// @throws BadInputException when `instances` or the rows of a data frame are no list
+    public static Instances read(JsonNode body) {
+        if (body.has("instances")) {
+            return read(body.path("instances"), "instances", Form.INSTANCES);
+        }
+        if (body.has(SPLIT)) {
+            return read(body.path(SPLIT).path("data"), SPLIT + ".data", Form.SPLIT);
+        }
+        if (body.has(RECORDS)) {
+            return read(body.path(RECORDS), RECORDS, Form.RECORDS);
+        }
+        if (body.isArray() && (body.isEmpty() || body.path(0).isContainerNode())) {
+            return new Instances(body.valueStream().toList(), Form.LIST);
+        }
+        return new Instances(List.of(body), Form.ONE);
+    }
 
-  /// The predictions of records in a form, as one value for [Json#write].
-  public static Object answer(List<?> predictions, Form form) {
-    return form != Form.ONE
-        ? around(predictions, form)
-        : predictions.isEmpty() ? JsonNodeFactory.instance.nullNode() : predictions.getFirst();
-  }
+    private static Instances read(JsonNode list, String name, Form form) {
+        if (!list.isArray()) {
+            throw Excerpt.bad(name, list, "a list");
+        }
+        return new Instances(list.valueStream().toList(), form);
+    }
 
-  /// What stands for all predictions, with what a form has around them.
-  static Object around(Object predictions, Form form) {
-    return switch (form) {
-      case INSTANCES, SPLIT, RECORDS -> Map.of("predictions", predictions);
-      case COLUMNS -> Map.of("outputs", predictions);
-      case LIST, ONE -> predictions;
-    };
-  }
+    /// What messages call a record of a body in some form: `instances[2]`, `[2]`, or `body`.
+    public String name(int index) {
+        return switch (form) {
+            case INSTANCES -> "instances[%d]".formatted(index);
+            case SPLIT -> "%s.data[%d]".formatted(SPLIT, index);
+            case RECORDS -> "%s[%d]".formatted(RECORDS, index);
+            case LIST -> "[%d]".formatted(index);
+            case ONE, COLUMNS -> "body";
+        };
+    }
+
+    /// The predictions of records in a form, as one value for [Json#write].
+    public static Object answer(List<?> predictions, Form form) {
+        return form != Form.ONE
+                ? around(predictions, form)
+                : predictions.isEmpty() ? JsonNodeFactory.instance.nullNode() : predictions.getFirst();
+    }
+
+    /// What stands for all predictions, with what a form has around them.
+    static Object around(Object predictions, Form form) {
+        return switch (form) {
+            case INSTANCES, SPLIT, RECORDS -> Map.of("predictions", predictions);
+            case COLUMNS -> Map.of("outputs", predictions);
+            case LIST, ONE -> predictions;
+        };
+    }
 }

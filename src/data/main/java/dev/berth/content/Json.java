@@ -16,136 +16,129 @@ import java.util.Map;
 import java.util.function.IntFunction;
 
 /// JSON (RFC 8259) in and out.
-public final class Json extends ContentType
-    implements ContentType.OfDocuments, ContentType.OfTensors {
+public final class Json extends ContentType implements ContentType.OfDocuments, ContentType.OfTensors {
 
-  Json() {
-    super(List.of(MediaType.JSON), List.of("json"), Framing.NONE);
-  }
-
-  /// Reads the one value that a body holds.
-  ///
-  /// @throws BadInputException with the line and column where the body stops to be JSON
-  public static JsonNode read(InvocationRequest request) throws IOException {
-    try {
-      return JsonText.payload(request.text());
-    } catch (NotJsonException e) {
-      throw new BadInputException(
-          "body: %s%s"
-              .formatted(
-                  e.getMessage(),
-                  e.isSecond() ? "; for JSON Lines the content type is application/jsonlines" : ""),
-          e);
+    Json() {
+        super(List.of(MediaType.JSON), List.of("json"), Framing.NONE);
     }
-  }
 
-  /// Reads the one value that a text holds.
-  ///
-  /// @param name what messages call the text, such as `line 3`
-  /// @throws BadInputException with the place where the text stops to be JSON
-  public static JsonNode parse(String text, String name) {
-    try {
-      return JsonText.payload(text);
-    } catch (NotJsonException e) {
-      throw new BadInputException("%s: %s".formatted(name, e.getMessage()), e);
+    /// Reads the one value that a body holds.
+    ///
+    /// @throws BadInputException with the line and column where the body stops to be JSON
+    public static JsonNode read(InvocationRequest request) throws IOException {
+        try {
+            return JsonText.payload(request.text());
+        } catch (NotJsonException e) {
+            throw new BadInputException(
+                    "body: %s%s"
+                            .formatted(
+                                    e.getMessage(),
+                                    e.isSecond() ? "; for JSON Lines the content type is application/jsonlines" : ""),
+                    e);
+        }
     }
-  }
 
-  /// Writes a value of plain Java: records, maps, lists, texts, numbers, [JsonNode]. Without line
-  /// breaks, so that it may be a line of JSON Lines.
-  public static String write(Object value) {
-    return JsonText.write(value);
-  }
-
-  @Override
-  public Documents readDocuments(InvocationRequest request, List<String> fields)
-      throws IOException {
-    return new Documents.Body(read(request));
-  }
-
-  @Override
-  public InvocationResponse writeDocuments(
-      List<?> documents, List<String> fields, Instances.Form form, MediaType accept) {
-    return InvocationResponse.of(write(Instances.answer(documents, form)), accept);
-  }
-
-  /// The forms of [Instances], and TensorFlow Serving's column form: `{"inputs": …}` holds the
-  /// batches of all records, input by input, and is answered by `{"outputs": …}`.
-  @Override
-  public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs)
-      throws IOException {
-    var body = read(request);
-    if (body.has("inputs") && !inputs.names().contains("inputs")) {
-      return TensorRecords.rows(
-          JsonTensors.columns(body.path("inputs"), inputs, "inputs"),
-          "inputs",
-          Instances.Form.COLUMNS);
+    /// Reads the one value that a text holds.
+    ///
+    /// @param name what messages call the text, such as `line 3`
+    /// @throws BadInputException with the place where the text stops to be JSON
+    public static JsonNode parse(String text, String name) {
+        try {
+            return JsonText.payload(text);
+        } catch (NotJsonException e) {
+            throw new BadInputException("%s: %s".formatted(name, e.getMessage()), e);
+        }
     }
-    if (body.isNull()) {
-      throw new BadInputException("body: found null, expected a JSON value");
-    }
-    var instances = Instances.read(body);
-    var values = instances.values();
-    boolean hasNames =
-        inputs.names().size() > 1
-            || (inputs.table().count() > 1 && !inputs.table().names().isEmpty());
-    var columns = body.path("dataframe_split").path("columns");
-    // pandas numbers columns that have no names.
-    boolean isSplit = instances.form() == Instances.Form.SPLIT && columns.path(0).isTextual();
-    boolean isRecords = instances.form() == Instances.Form.RECORDS;
-    IntFunction<JsonNode> row =
-        isSplit && hasNames
-            ? i -> named(values.get(i), columns)
-            : isRecords && !hasNames
-                ? i -> ordered(values.get(i), values.getFirst(), instances.name(i))
-                : values::get;
-    return new TensorRecords(
-        values.size(),
-        i -> JsonTensors.record(row.apply(i), inputs, instances.name(i)),
-        instances.form());
-  }
 
-  /// A row of a data frame with the names of its columns.
-  private static JsonNode named(JsonNode row, JsonNode columns) {
-    if (row.size() != columns.size()) {
-      throw new BadInputException(
-          "dataframe_split.data: found %s of %d, expected a list of %d, as there are columns"
-              .formatted(Excerpt.of(row), row.size(), columns.size()));
+    /// Writes a value of plain Java: records, maps, lists, texts, numbers, [JsonNode]. Without line
+    /// breaks, so that it may be a line of JSON Lines.
+    public static String write(Object value) {
+        return JsonText.write(value);
     }
-    RequestMemory.charge(HeapSize.OBJECT + HeapSize.FIELD * columns.size());
-    var object = JsonNodeFactory.instance.objectNode();
-    for (int i = 0; i < columns.size(); i++) {
-      object.set(columns.path(i).asText(), row.path(i));
+
+    @Override
+    public Documents readDocuments(InvocationRequest request, List<String> fields) throws IOException {
+        return new Documents.Body(read(request));
     }
-    return object;
-  }
 
-  /// The values of a row in the order that the columns have in the first one.
-  private static JsonNode ordered(JsonNode row, JsonNode first, String name) {
-    if (!row.isObject()) {
-      throw Excerpt.bad(name, row, "an object with the values of the columns");
+    @Override
+    public InvocationResponse writeDocuments(
+            List<?> documents, List<String> fields, Instances.Form form, MediaType accept) {
+        return InvocationResponse.of(write(Instances.answer(documents, form)), accept);
     }
-    var columns = names(first);
-    TableColumns.checkNames(names(row), columns, name);
-    RequestMemory.charge(HeapSize.OBJECT + HeapSize.FIELD * columns.size());
-    return JsonNodeFactory.instance.arrayNode().addAll(columns.stream().map(row::get).toList());
-  }
 
-  private static List<String> names(JsonNode row) {
-    return row.propertyStream().map(Map.Entry::getKey).toList();
-  }
+    /// The forms of [Instances], and TensorFlow Serving's column form: `{"inputs": …}` holds the
+    /// batches of all records, input by input, and is answered by `{"outputs": …}`.
+    @Override
+    public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs) throws IOException {
+        var body = read(request);
+        if (body.has("inputs") && !inputs.names().contains("inputs")) {
+            return TensorRecords.rows(
+                    JsonTensors.columns(body.path("inputs"), inputs, "inputs"), "inputs", Instances.Form.COLUMNS);
+        }
+        if (body.isNull()) {
+            throw new BadInputException("body: found null, expected a JSON value");
+        }
+        var instances = Instances.read(body);
+        var values = instances.values();
+        boolean hasNames = inputs.names().size() > 1
+                || (inputs.table().count() > 1 && !inputs.table().names().isEmpty());
+        var columns = body.path("dataframe_split").path("columns");
+        // pandas numbers columns that have no names.
+        boolean isSplit =
+                instances.form() == Instances.Form.SPLIT && columns.path(0).isTextual();
+        boolean isRecords = instances.form() == Instances.Form.RECORDS;
+        IntFunction<JsonNode> row = isSplit && hasNames
+                ? i -> named(values.get(i), columns)
+                : isRecords && !hasNames
+                        ? i -> ordered(values.get(i), values.getFirst(), instances.name(i))
+                        : values::get;
+        return new TensorRecords(
+                values.size(), i -> JsonTensors.record(row.apply(i), inputs, instances.name(i)), instances.form());
+    }
 
-  @Override
-  public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) {
-    predictions.chargeElements(TensorPredictions.NUMBER_AS_TEXT);
-    var value =
-        predictions.form() == Instances.Form.COLUMNS
-            ? Map.of("outputs", JsonTensors.outputs(predictions.stacked(accept), predictions))
-            : predictions.isWhole()
-                ? Instances.around(
-                    JsonTensors.outputs(predictions.predictions().getFirst(), predictions),
-                    predictions.form())
-                : Instances.answer(JsonTensors.answers(predictions), predictions.form());
-    return InvocationResponse.of(write(value), accept);
-  }
+    /// A row of a data frame with the names of its columns.
+    private static JsonNode named(JsonNode row, JsonNode columns) {
+        if (row.size() != columns.size()) {
+            throw new BadInputException(
+                    "dataframe_split.data: found %s of %d, expected a list of %d, as there are columns"
+                            .formatted(Excerpt.of(row), row.size(), columns.size()));
+        }
+        RequestMemory.charge(HeapSize.OBJECT + HeapSize.FIELD * columns.size());
+        var object = JsonNodeFactory.instance.objectNode();
+        for (int i = 0; i < columns.size(); i++) {
+            object.set(columns.path(i).asText(), row.path(i));
+        }
+        return object;
+    }
+
+    /// The values of a row in the order that the columns have in the first one.
+    private static JsonNode ordered(JsonNode row, JsonNode first, String name) {
+        if (!row.isObject()) {
+            throw Excerpt.bad(name, row, "an object with the values of the columns");
+        }
+        var columns = names(first);
+        TableColumns.checkNames(names(row), columns, name);
+        RequestMemory.charge(HeapSize.OBJECT + HeapSize.FIELD * columns.size());
+        return JsonNodeFactory.instance
+                .arrayNode()
+                .addAll(columns.stream().map(row::get).toList());
+    }
+
+    private static List<String> names(JsonNode row) {
+        return row.propertyStream().map(Map.Entry::getKey).toList();
+    }
+
+    @Override
+    public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) {
+        predictions.chargeElements(TensorPredictions.NUMBER_AS_TEXT);
+        var value = predictions.form() == Instances.Form.COLUMNS
+                ? Map.of("outputs", JsonTensors.outputs(predictions.stacked(accept), predictions))
+                : predictions.isWhole()
+                        ? Instances.around(
+                                JsonTensors.outputs(predictions.predictions().getFirst(), predictions),
+                                predictions.form())
+                        : Instances.answer(JsonTensors.answers(predictions), predictions.form());
+        return InvocationResponse.of(write(value), accept);
+    }
 }

@@ -16,83 +16,82 @@ import java.util.Optional;
 /// as the platform's documents say.
 final class LineReader implements RecordReader {
 
-  private static final int BUFFER_BYTES = 64 * 1024;
-  private static final int MOST_HELD = 64 * 1024;
+    private static final int BUFFER_BYTES = 64 * 1024;
+    private static final int MOST_HELD = 64 * 1024;
 
-  private final InputStream input;
-  private final int maxBytes;
-  private final byte[] buffer = new byte[BUFFER_BYTES];
-  private int start;
-  private int end;
-  private long number;
+    private final InputStream input;
+    private final int maxBytes;
+    private final byte[] buffer = new byte[BUFFER_BYTES];
+    private int start;
+    private int end;
+    private long number;
 
-  /// What may turn out to be the end of the stream, in its order, and behind it the line that says
-  /// that it is not.
-  private final ArrayDeque<byte[]> held = new ArrayDeque<>();
+    /// What may turn out to be the end of the stream, in its order, and behind it the line that says
+    /// that it is not.
+    private final ArrayDeque<byte[]> held = new ArrayDeque<>();
 
-  LineReader(InputStream input, int maxBytes) {
-    this(input, maxBytes, 0);
-  }
-
-  /// @param before how many lines of its object are before the stream's first
-  LineReader(InputStream input, int maxBytes, long before) {
-    this.input = input;
-    this.maxBytes = maxBytes;
-    this.number = before;
-  }
-
-  @Override
-  public Optional<byte[]> next() throws IOException {
-    if (held.isEmpty()) {
-      holdBlankLines();
+    LineReader(InputStream input, int maxBytes) {
+        this(input, maxBytes, 0);
     }
-    return Optional.ofNullable(held.poll());
-  }
 
-  /// Reads to the first line that is not blank. Of blank lines no more are held than a buffer has.
-  private void holdBlankLines() throws IOException {
-    int bytes = 0;
-    for (var line = read(); line.isPresent(); line = read()) {
-      held.add(line.get());
-      bytes += line.get().length;
-      if (!RecordReader.isBlank(line.get()) || bytes > MOST_HELD) {
-        return;
-      }
+    /// @param before how many lines of its object are before the stream's first
+    LineReader(InputStream input, int maxBytes, long before) {
+        this.input = input;
+        this.maxBytes = maxBytes;
+        this.number = before;
     }
-    held.clear();
-  }
 
-  private Optional<byte[]> read() throws IOException {
-    number++;
-    var line = new ByteArrayOutputStream();
-    boolean ended = false;
-    while (!ended && hasMore()) {
-      int stop = start;
-      while (stop < end && buffer[stop] != '\n') {
-        stop++;
-      }
-      ended = stop < end;
-      int length = (ended ? stop + 1 : stop) - start;
-      if (length > maxBytes - line.size()) {
-        throw tooLong(number, maxBytes);
-      }
-      line.write(buffer, start, length);
-      start += length;
+    @Override
+    public Optional<byte[]> next() throws IOException {
+        if (held.isEmpty()) {
+            holdBlankLines();
+        }
+        return Optional.ofNullable(held.poll());
     }
-    return line.size() == 0 ? Optional.empty() : Optional.of(line.toByteArray());
-  }
 
-  static BadInputException tooLong(long record, int maxBytes) {
-    return new BadInputException(
-        "record %d: found more than %2$d bytes, expected at most %2$d in one record"
-            .formatted(record, maxBytes));
-  }
-
-  private boolean hasMore() throws IOException {
-    if (start == end) {
-      start = 0;
-      end = Math.max(0, input.read(buffer));
+    /// Reads to the first line that is not blank. Of blank lines no more are held than a buffer has.
+    private void holdBlankLines() throws IOException {
+        int bytes = 0;
+        for (var line = read(); line.isPresent(); line = read()) {
+            held.add(line.get());
+            bytes += line.get().length;
+            if (!RecordReader.isBlank(line.get()) || bytes > MOST_HELD) {
+                return;
+            }
+        }
+        held.clear();
     }
-    return start < end;
-  }
+
+    private Optional<byte[]> read() throws IOException {
+        number++;
+        var line = new ByteArrayOutputStream();
+        boolean ended = false;
+        while (!ended && hasMore()) {
+            int stop = start;
+            while (stop < end && buffer[stop] != '\n') {
+                stop++;
+            }
+            ended = stop < end;
+            int length = (ended ? stop + 1 : stop) - start;
+            if (length > maxBytes - line.size()) {
+                throw tooLong(number, maxBytes);
+            }
+            line.write(buffer, start, length);
+            start += length;
+        }
+        return line.size() == 0 ? Optional.empty() : Optional.of(line.toByteArray());
+    }
+
+    static BadInputException tooLong(long record, int maxBytes) {
+        return new BadInputException("record %d: found more than %2$d bytes, expected at most %2$d in one record"
+                .formatted(record, maxBytes));
+    }
+
+    private boolean hasMore() throws IOException {
+        if (start == end) {
+            start = 0;
+            end = Math.max(0, input.read(buffer));
+        }
+        return start < end;
+    }
 }

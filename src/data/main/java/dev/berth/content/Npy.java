@@ -24,200 +24,184 @@ import java.util.List;
 /// ```
 public final class Npy extends ContentType implements ContentType.OfTensors {
 
-  private static final byte[] MAGIC = {(byte) 0x93, 'N', 'U', 'M', 'P', 'Y'};
+    private static final byte[] MAGIC = {(byte) 0x93, 'N', 'U', 'M', 'P', 'Y'};
 
-  /// Where the version stands, its major and its minor number as one byte each, and behind it the
-  /// header's length.
-  private static final int VERSION_OFFSET = 6;
+    /// Where the version stands, its major and its minor number as one byte each, and behind it the
+    /// header's length.
+    private static final int VERSION_OFFSET = 6;
 
-  private static final int LENGTH_OFFSET = 8;
+    private static final int LENGTH_OFFSET = 8;
 
-  /// NumPy lets the data begin at a multiple of this, and leaves room for a first dimension of so
-  /// many digits.
-  private static final int ALIGNMENT = 64;
+    /// NumPy lets the data begin at a multiple of this, and leaves room for a first dimension of so
+    /// many digits.
+    private static final int ALIGNMENT = 64;
 
-  private static final int MAX_DIGITS = 21;
+    private static final int MAX_DIGITS = 21;
 
-  Npy() {
-    super(List.of(MediaType.NPY), List.of("npy"), Framing.NONE);
-  }
-
-  /// Reads versions 1.0, 2.0 and 3.0, in either byte order, row by row or column by column.
-  /// Elements of uint16 and uint32 become int32 and int64; every other type stays as it is.
-  ///
-  /// @param bytes the whole file; the tensor may stand on them, so they must not be changed any
-  ///   more
-  /// @throws BadInputException where it is no such file, is shorter or longer than its header says,
-  ///   or has elements that are not numbers. Pickled objects are among these: reading them would
-  ///   run the sender's code.
-  public static Tensor read(byte[] bytes) {
-    var header = header(bytes);
-    var source =
-        ByteBuffer.wrap(bytes, header.dataOffset(), bytes.length - header.dataOffset()).slice();
-    long expected = (long) header.size() * header.type().bytes();
-    if (source.limit() != expected) {
-      throw new BadInputException(
-          "offset %d: found %d bytes of data, expected %d for %s of %s"
-              .formatted(
-                  header.dataOffset(),
-                  source.limit(),
-                  expected,
-                  Excerpt.quoted(Arrays.toString(header.shape())),
-                  Excerpt.quoted(header.type().name())));
+    Npy() {
+        super(List.of(MediaType.NPY), List.of("npy"), Framing.NONE);
     }
-    if (header.type().element() == ElementType.BOOL) {
-      checkBooleans(source, header.dataOffset());
-    }
-    boolean inOrder = !header.columnMajor() || header.shape().length < 2;
-    var data =
-        (inOrder && header.type().isPlain()) || header.size() == 0
-            ? source
-            : converted(source, header);
-    return Tensor.of(header.type().element(), data, header.shape());
-  }
 
-  /// Writes version 1.0, byte for byte as `numpy.save` does.
-  ///
-  /// @throws IllegalArgumentException for texts, and for a tensor of more than 64 dimensions, which
-  ///   NumPy could not read
-  public static byte[] write(Tensor tensor) {
-    if (tensor.rank() > NpyHeader.MAX_RANK) {
-      throw new IllegalArgumentException(
-          "found %d dimensions, expected at most %d".formatted(tensor.rank(), NpyHeader.MAX_RANK));
-    }
-    if (tensor.type() == ElementType.STRING) {
-      throw new IllegalArgumentException("found texts, expected numbers");
-    }
-    var header = headerText(tensor);
-    int prefix = LENGTH_OFFSET + Short.BYTES;
-    // The line break counts, and a header that fits as it is gets a whole block more, as NumPy's
-    // does.
-    int unpadded = prefix + header.length() + 1;
-    int dataOffset = unpadded + ALIGNMENT - unpadded % ALIGNMENT;
-    int size = Math.addExact(dataOffset, tensor.data().remaining());
-    RequestMemory.charge(size);
-    var file = ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN);
-    file.put(MAGIC).put((byte) 1).put((byte) 0).putShort((short) (dataOffset - prefix));
-    file.put(
-        (header + " ".repeat(dataOffset - unpadded) + "\n").getBytes(StandardCharsets.US_ASCII));
-    return file.put(tensor.data()).array();
-  }
-
-  /// An array of one dimension or none is one record; others are rows of records.
-  @Override
-  public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs)
-      throws IOException {
-    inputs.checkOne(request);
-    var array = inputs.ofArray(read(request.bytes()), 0, "body");
-    return array.rank() < 2
-        ? new TensorRecords(1, _ -> List.of(array), Instances.Form.ONE)
-        : TensorRecords.rows(List.of(array), "body", Instances.Form.LIST);
-  }
-
-  @Override
-  public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) {
-    predictions.chargeElements(TensorPredictions.NUMBER_AS_BYTES);
-    var outputs = predictions.stacked(accept);
-    if (outputs.size() != 1) {
-      throw new NotAcceptableException(
-          "Accept: found %s, expected a type for the %d outputs of this model, such as application/x-npz or application/json"
-              .formatted(accept, outputs.size()));
-    }
-    var rows = outputs.getFirst();
-    return InvocationResponse.of(
-        write(
-            predictions.form() == Instances.Form.ONE && !predictions.isWhole()
-                ? rows.unstack().getFirst()
-                : rows),
-        accept);
-  }
-
-  private static NpyHeader header(byte[] bytes) {
-    int matching = Arrays.mismatch(bytes, MAGIC);
-    if (matching >= 0 && matching < MAGIC.length) {
-      throw new BadInputException(
-          "offset %d: found %s, expected \\x93NUMPY, with which an .npy file begins"
-              .formatted(
-                  matching,
-                  matching == bytes.length
-                      ? "the end"
-                      : "the byte 0x%02x".formatted(bytes[matching])));
-    }
-    var buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
-    need(LENGTH_OFFSET, bytes);
-    int major = bytes[VERSION_OFFSET] & 0xff;
-    int minor = bytes[VERSION_OFFSET + 1] & 0xff;
-    if (major < 1 || major > 3 || minor != 0) {
-      throw new BadInputException(
-          "offset %d: found the version %d.%d, expected 1.0, 2.0 or 3.0"
-              .formatted(VERSION_OFFSET, major, minor));
-    }
-    int textOffset = LENGTH_OFFSET + (major == 1 ? Short.BYTES : Integer.BYTES);
-    need(textOffset, bytes);
-    long length =
-        major == 1
-            ? Short.toUnsignedLong(buffer.getShort(LENGTH_OFFSET))
-            : Integer.toUnsignedLong(buffer.getInt(LENGTH_OFFSET));
-    need(textOffset + length, bytes);
-    return NpyHeader.read(bytes, textOffset, textOffset + (int) length);
-  }
-
-  private static void need(long count, byte[] bytes) {
-    if (bytes.length < count) {
-      throw new BadInputException(
-          "offset %d: found the end, expected a header up to offset %d"
-              .formatted(bytes.length, count));
-    }
-  }
-
-  private static void checkBooleans(ByteBuffer source, int dataOffset) {
-    for (int i = 0; i < source.limit(); i++) {
-      if ((source.get(i) & ~1) != 0) {
-        throw new BadInputException(
-            "offset %d: found the byte 0x%02x, expected 0 or 1 for a bool"
-                .formatted(dataOffset + i, source.get(i)));
-      }
-    }
-  }
-
-  /// The elements row by row and little-endian, copied in the order in which they go out.
-  private static ByteBuffer converted(ByteBuffer source, NpyHeader header) {
-    var type = header.type();
-    var shape = header.shape();
-    var strides = header.strides();
-    var index = new int[shape.length];
-    source.order(type.order());
-    RequestMemory.charge((long) header.size() * type.element().bytes());
-    var data =
-        ByteBuffer.allocate(header.size() * type.element().bytes()).order(ByteOrder.LITTLE_ENDIAN);
-    int from = 0;
-    while (data.hasRemaining()) {
-      type.copy(source, from * type.bytes(), data);
-      for (int axis = shape.length - 1; axis >= 0; axis--) {
-        from += strides[axis];
-        if (++index[axis] < shape[axis]) {
-          break;
+    /// Reads versions 1.0, 2.0 and 3.0, in either byte order, row by row or column by column.
+    /// Elements of uint16 and uint32 become int32 and int64; every other type stays as it is.
+    ///
+    /// @param bytes the whole file; the tensor may stand on them, so they must not be changed any
+    ///   more
+    /// @throws BadInputException where it is no such file, is shorter or longer than its header says,
+    ///   or has elements that are not numbers. Pickled objects are among these: reading them would
+    ///   run the sender's code.
+    public static Tensor read(byte[] bytes) {
+        var header = header(bytes);
+        var source = ByteBuffer.wrap(bytes, header.dataOffset(), bytes.length - header.dataOffset())
+                .slice();
+        long expected = (long) header.size() * header.type().bytes();
+        if (source.limit() != expected) {
+            throw new BadInputException("offset %d: found %d bytes of data, expected %d for %s of %s"
+                    .formatted(
+                            header.dataOffset(),
+                            source.limit(),
+                            expected,
+                            Excerpt.quoted(Arrays.toString(header.shape())),
+                            Excerpt.quoted(header.type().name())));
         }
-        from -= strides[axis] * shape[axis];
-        index[axis] = 0;
-      }
+        if (header.type().element() == ElementType.BOOL) {
+            checkBooleans(source, header.dataOffset());
+        }
+        boolean inOrder = !header.columnMajor() || header.shape().length < 2;
+        var data = (inOrder && header.type().isPlain()) || header.size() == 0 ? source : converted(source, header);
+        return Tensor.of(header.type().element(), data, header.shape());
     }
-    return data.flip();
-  }
 
-  private static String headerText(Tensor tensor) {
-    var shape = Arrays.stream(tensor.shape()).mapToObj(Integer::toString).toList();
-    var tuple = shape.size() == 1 ? shape.getFirst() + "," : String.join(", ", shape);
-    var room = shape.isEmpty() ? "" : " ".repeat(MAX_DIGITS - shape.getFirst().length());
-    return "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }%s"
-        .formatted(descr(tensor.type()), tuple, room);
-  }
+    /// Writes version 1.0, byte for byte as `numpy.save` does.
+    ///
+    /// @throws IllegalArgumentException for texts, and for a tensor of more than 64 dimensions, which
+    ///   NumPy could not read
+    public static byte[] write(Tensor tensor) {
+        if (tensor.rank() > NpyHeader.MAX_RANK) {
+            throw new IllegalArgumentException(
+                    "found %d dimensions, expected at most %d".formatted(tensor.rank(), NpyHeader.MAX_RANK));
+        }
+        if (tensor.type() == ElementType.STRING) {
+            throw new IllegalArgumentException("found texts, expected numbers");
+        }
+        var header = headerText(tensor);
+        int prefix = LENGTH_OFFSET + Short.BYTES;
+        // The line break counts, and a header that fits as it is gets a whole block more, as NumPy's
+        // does.
+        int unpadded = prefix + header.length() + 1;
+        int dataOffset = unpadded + ALIGNMENT - unpadded % ALIGNMENT;
+        int size = Math.addExact(dataOffset, tensor.data().remaining());
+        RequestMemory.charge(size);
+        var file = ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN);
+        file.put(MAGIC).put((byte) 1).put((byte) 0).putShort((short) (dataOffset - prefix));
+        file.put((header + " ".repeat(dataOffset - unpadded) + "\n").getBytes(StandardCharsets.US_ASCII));
+        return file.put(tensor.data()).array();
+    }
 
-  private static String descr(ElementType type) {
-    var kind =
-        type == ElementType.BOOL
-            ? "b"
-            : type == ElementType.UINT8 ? "u" : type.isFloating() ? "f" : "i";
-    return (type.bytes() == 1 ? "|" : "<") + kind + type.bytes();
-  }
+    /// An array of one dimension or none is one record; others are rows of records.
+    @Override
+    public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs) throws IOException {
+        inputs.checkOne(request);
+        var array = inputs.ofArray(read(request.bytes()), 0, "body");
+        return array.rank() < 2
+                ? new TensorRecords(1, _ -> List.of(array), Instances.Form.ONE)
+                : TensorRecords.rows(List.of(array), "body", Instances.Form.LIST);
+    }
+
+    @Override
+    public InvocationResponse writeTensors(TensorPredictions predictions, MediaType accept) {
+        predictions.chargeElements(TensorPredictions.NUMBER_AS_BYTES);
+        var outputs = predictions.stacked(accept);
+        if (outputs.size() != 1) {
+            throw new NotAcceptableException(
+                    "Accept: found %s, expected a type for the %d outputs of this model, such as application/x-npz or application/json"
+                            .formatted(accept, outputs.size()));
+        }
+        var rows = outputs.getFirst();
+        return InvocationResponse.of(
+                write(
+                        predictions.form() == Instances.Form.ONE && !predictions.isWhole()
+                                ? rows.unstack().getFirst()
+                                : rows),
+                accept);
+    }
+
+    private static NpyHeader header(byte[] bytes) {
+        int matching = Arrays.mismatch(bytes, MAGIC);
+        if (matching >= 0 && matching < MAGIC.length) {
+            throw new BadInputException("offset %d: found %s, expected \\x93NUMPY, with which an .npy file begins"
+                    .formatted(
+                            matching,
+                            matching == bytes.length ? "the end" : "the byte 0x%02x".formatted(bytes[matching])));
+        }
+        var buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        need(LENGTH_OFFSET, bytes);
+        int major = bytes[VERSION_OFFSET] & 0xff;
+        int minor = bytes[VERSION_OFFSET + 1] & 0xff;
+        if (major < 1 || major > 3 || minor != 0) {
+            throw new BadInputException("offset %d: found the version %d.%d, expected 1.0, 2.0 or 3.0"
+                    .formatted(VERSION_OFFSET, major, minor));
+        }
+        int textOffset = LENGTH_OFFSET + (major == 1 ? Short.BYTES : Integer.BYTES);
+        need(textOffset, bytes);
+        long length = major == 1
+                ? Short.toUnsignedLong(buffer.getShort(LENGTH_OFFSET))
+                : Integer.toUnsignedLong(buffer.getInt(LENGTH_OFFSET));
+        need(textOffset + length, bytes);
+        return NpyHeader.read(bytes, textOffset, textOffset + (int) length);
+    }
+
+    private static void need(long count, byte[] bytes) {
+        if (bytes.length < count) {
+            throw new BadInputException(
+                    "offset %d: found the end, expected a header up to offset %d".formatted(bytes.length, count));
+        }
+    }
+
+    private static void checkBooleans(ByteBuffer source, int dataOffset) {
+        for (int i = 0; i < source.limit(); i++) {
+            if ((source.get(i) & ~1) != 0) {
+                throw new BadInputException("offset %d: found the byte 0x%02x, expected 0 or 1 for a bool"
+                        .formatted(dataOffset + i, source.get(i)));
+            }
+        }
+    }
+
+    /// The elements row by row and little-endian, copied in the order in which they go out.
+    private static ByteBuffer converted(ByteBuffer source, NpyHeader header) {
+        var type = header.type();
+        var shape = header.shape();
+        var strides = header.strides();
+        var index = new int[shape.length];
+        source.order(type.order());
+        RequestMemory.charge((long) header.size() * type.element().bytes());
+        var data = ByteBuffer.allocate(header.size() * type.element().bytes()).order(ByteOrder.LITTLE_ENDIAN);
+        int from = 0;
+        while (data.hasRemaining()) {
+            type.copy(source, from * type.bytes(), data);
+            for (int axis = shape.length - 1; axis >= 0; axis--) {
+                from += strides[axis];
+                if (++index[axis] < shape[axis]) {
+                    break;
+                }
+                from -= strides[axis] * shape[axis];
+                index[axis] = 0;
+            }
+        }
+        return data.flip();
+    }
+
+    private static String headerText(Tensor tensor) {
+        var shape = Arrays.stream(tensor.shape()).mapToObj(Integer::toString).toList();
+        var tuple = shape.size() == 1 ? shape.getFirst() + "," : String.join(", ", shape);
+        var room =
+                shape.isEmpty() ? "" : " ".repeat(MAX_DIGITS - shape.getFirst().length());
+        return "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }%s"
+                .formatted(descr(tensor.type()), tuple, room);
+    }
+
+    private static String descr(ElementType type) {
+        var kind = type == ElementType.BOOL ? "b" : type == ElementType.UINT8 ? "u" : type.isFloating() ? "f" : "i";
+        return (type.bytes() == 1 ? "|" : "<") + kind + type.bytes();
+    }
 }

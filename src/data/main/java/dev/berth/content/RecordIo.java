@@ -20,134 +20,135 @@ import java.util.List;
 /// reader may find records from anywhere in a file (dmlc-core, recordio.h).
 public final class RecordIo {
 
-  private static final int MAGIC = 0xced7230a;
-  private static final int HEADER_BYTES = 8;
-  private static final int LENGTH_BITS = 29;
-  private static final int MAX_LENGTH = (1 << LENGTH_BITS) - 1;
+    private static final int MAGIC = 0xced7230a;
+    private static final int HEADER_BYTES = 8;
+    private static final int LENGTH_BITS = 29;
+    private static final int MAX_LENGTH = (1 << LENGTH_BITS) - 1;
 
-  private static final int WHOLE = 0;
-  private static final int FIRST = 1;
-  private static final int BETWEEN = 2;
-  private static final int LAST = 3;
+    private static final int WHOLE = 0;
+    private static final int FIRST = 1;
+    private static final int BETWEEN = 2;
+    private static final int LAST = 3;
 
-  private RecordIo() {}
+    private RecordIo() {}
 
-  /// The records of a request's body, whichever of SageMaker's batch strategies sent it: framed
-  /// records (`MultiRecord`), or one bare record (`SingleRecord`) where the body does not begin
-  /// with the magic number.
-  ///
-  /// @param body not copied where it is one bare record
-  /// @throws BadInputException naming the record, counted from 1, and the offset
-  public static List<byte[]> read(byte[] body) {
-    var buffer = ByteBuffer.wrap(body).order(ByteOrder.LITTLE_ENDIAN);
-    if (body.length < Integer.BYTES || buffer.getInt(0) != MAGIC) {
-      return List.of(body);
-    }
-    return new Reader(new ByteArrayInputStream(body), Frames.STRIPPED, Integer.MAX_VALUE).all();
-  }
-
-  /// Framed records, as MXNet writes them.
-  ///
-  /// @throws IllegalArgumentException for a record of 512 MiB or more
-  public static byte[] write(List<byte[]> records) {
-    var body = new ByteArrayOutputStream();
-    for (var record : records) {
-      var words = ByteBuffer.wrap(record).order(ByteOrder.LITTLE_ENDIAN);
-      int start = 0;
-      for (int at = 0; at + Integer.BYTES <= record.length; at += Integer.BYTES) {
-        if (words.getInt(at) == MAGIC) {
-          writePart(body, start == 0 ? FIRST : BETWEEN, record, start, at);
-          start = at + Integer.BYTES;
-        }
-      }
-      writePart(body, start == 0 ? WHOLE : LAST, record, start, record.length);
-    }
-    return body.toByteArray();
-  }
-
-  private static void writePart(
-      ByteArrayOutputStream body, int flag, byte[] record, int start, int end) {
-    int length = end - start;
-    body.writeBytes(word(MAGIC));
-    body.writeBytes(word(lengthWord(flag, length)));
-    body.write(record, start, length);
-    body.writeBytes(new byte[padded(length) - length]);
-  }
-
-  static int lengthWord(int flag, int length) {
-    if (length > MAX_LENGTH) {
-      throw new IllegalArgumentException(
-          "found a record of %d bytes, expected at most %d in RecordIO"
-              .formatted(length, MAX_LENGTH));
-    }
-    return flag << LENGTH_BITS | length;
-  }
-
-  private static int padded(int length) {
-    return (length + 3) & ~3;
-  }
-
-  private static byte[] word(int value) {
-    return ByteBuffer.allocate(Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN).putInt(value).array();
-  }
-
-  static final class Reader extends FrameReader {
-
-    Reader(InputStream input, Frames frames, int maxBytes) {
-      super(input, frames, maxBytes);
-    }
-
-    @Override
-    byte[] record() throws IOException {
-      var record = new ByteArrayOutputStream();
-      long offset = offset();
-      int flag = part(record);
-      if (flag != WHOLE && flag != FIRST) {
-        throw badFlag(offset, flag, "0 or 1 at the beginning of a record");
-      }
-      while (flag == FIRST || flag == BETWEEN) {
-        offset = offset();
-        if (frames == Frames.STRIPPED) {
-          record.writeBytes(word(MAGIC));
-        }
-        flag = part(record);
-        if (flag != BETWEEN && flag != LAST) {
-          throw badFlag(offset, flag, "2 or 3 within a record");
-        }
-      }
-      return record.toByteArray();
-    }
-
-    /// Adds the next part to the record.
+    /// The records of a request's body, whichever of SageMaker's batch strategies sent it: framed
+    /// records (`MultiRecord`), or one bare record (`SingleRecord`) where the body does not begin
+    /// with the magic number.
     ///
-    /// @return its continuation flag
-    private int part(ByteArrayOutputStream record) throws IOException {
-      long offset = offset();
-      var header = take(HEADER_BYTES, HEADER_BYTES + " for the magic number and the length");
-      var words = ByteBuffer.wrap(header).order(ByteOrder.LITTLE_ENDIAN);
-      int magic = words.getInt();
-      if (magic != MAGIC) {
-        throw bad(offset, "0x%08x".formatted(magic), "the magic number 0x%08x".formatted(MAGIC));
-      }
-      int word = words.getInt();
-      int length = word & MAX_LENGTH;
-      int padded = padded(length);
-      long added = frames == Frames.KEPT ? header.length + padded : length;
-      if (record.size() + added > maxBytes) {
-        throw tooLong(offset, Long.toString(record.size() + added), maxBytes);
-      }
-      var bytes = take(padded, padded + " with the padding, as the length says");
-      if (frames == Frames.KEPT) {
-        record.writeBytes(header);
-        record.writeBytes(bytes);
-      } else {
-        record.write(bytes, 0, length);
-      }
-      return word >>> LENGTH_BITS;
+    /// @param body not copied where it is one bare record
+    /// @throws BadInputException naming the record, counted from 1, and the offset
+    public static List<byte[]> read(byte[] body) {
+        var buffer = ByteBuffer.wrap(body).order(ByteOrder.LITTLE_ENDIAN);
+        if (body.length < Integer.BYTES || buffer.getInt(0) != MAGIC) {
+            return List.of(body);
+        }
+        return new Reader(new ByteArrayInputStream(body), Frames.STRIPPED, Integer.MAX_VALUE).all();
     }
 
-    private BadInputException badFlag(long offset, int flag, String expected) {
-      return bad(offset, "the continuation flag " + flag, expected);
+    /// Framed records, as MXNet writes them.
+    ///
+    /// @throws IllegalArgumentException for a record of 512 MiB or more
+    public static byte[] write(List<byte[]> records) {
+        var body = new ByteArrayOutputStream();
+        for (var record : records) {
+            var words = ByteBuffer.wrap(record).order(ByteOrder.LITTLE_ENDIAN);
+            int start = 0;
+            for (int at = 0; at + Integer.BYTES <= record.length; at += Integer.BYTES) {
+                if (words.getInt(at) == MAGIC) {
+                    writePart(body, start == 0 ? FIRST : BETWEEN, record, start, at);
+                    start = at + Integer.BYTES;
+                }
+            }
+            writePart(body, start == 0 ? WHOLE : LAST, record, start, record.length);
+        }
+        return body.toByteArray();
     }
-  }
+
+    private static void writePart(ByteArrayOutputStream body, int flag, byte[] record, int start, int end) {
+        int length = end - start;
+        body.writeBytes(word(MAGIC));
+        body.writeBytes(word(lengthWord(flag, length)));
+        body.write(record, start, length);
+        body.writeBytes(new byte[padded(length) - length]);
+    }
+
+    static int lengthWord(int flag, int length) {
+        if (length > MAX_LENGTH) {
+            throw new IllegalArgumentException(
+                    "found a record of %d bytes, expected at most %d in RecordIO".formatted(length, MAX_LENGTH));
+        }
+        return flag << LENGTH_BITS | length;
+    }
+
+    private static int padded(int length) {
+        return (length + 3) & ~3;
+    }
+
+    private static byte[] word(int value) {
+        return ByteBuffer.allocate(Integer.BYTES)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putInt(value)
+                .array();
+    }
+
+    static final class Reader extends FrameReader {
+
+        Reader(InputStream input, Frames frames, int maxBytes) {
+            super(input, frames, maxBytes);
+        }
+
+        @Override
+        byte[] record() throws IOException {
+            var record = new ByteArrayOutputStream();
+            long offset = offset();
+            int flag = part(record);
+            if (flag != WHOLE && flag != FIRST) {
+                throw badFlag(offset, flag, "0 or 1 at the beginning of a record");
+            }
+            while (flag == FIRST || flag == BETWEEN) {
+                offset = offset();
+                if (frames == Frames.STRIPPED) {
+                    record.writeBytes(word(MAGIC));
+                }
+                flag = part(record);
+                if (flag != BETWEEN && flag != LAST) {
+                    throw badFlag(offset, flag, "2 or 3 within a record");
+                }
+            }
+            return record.toByteArray();
+        }
+
+        /// Adds the next part to the record.
+        ///
+        /// @return its continuation flag
+        private int part(ByteArrayOutputStream record) throws IOException {
+            long offset = offset();
+            var header = take(HEADER_BYTES, HEADER_BYTES + " for the magic number and the length");
+            var words = ByteBuffer.wrap(header).order(ByteOrder.LITTLE_ENDIAN);
+            int magic = words.getInt();
+            if (magic != MAGIC) {
+                throw bad(offset, "0x%08x".formatted(magic), "the magic number 0x%08x".formatted(MAGIC));
+            }
+            int word = words.getInt();
+            int length = word & MAX_LENGTH;
+            int padded = padded(length);
+            long added = frames == Frames.KEPT ? header.length + padded : length;
+            if (record.size() + added > maxBytes) {
+                throw tooLong(offset, Long.toString(record.size() + added), maxBytes);
+            }
+            var bytes = take(padded, padded + " with the padding, as the length says");
+            if (frames == Frames.KEPT) {
+                record.writeBytes(header);
+                record.writeBytes(bytes);
+            } else {
+                record.write(bytes, 0, length);
+            }
+            return word >>> LENGTH_BITS;
+        }
+
+        private BadInputException badFlag(long offset, int flag, String expected) {
+            return bad(offset, "the continuation flag " + flag, expected);
+        }
+    }
 }

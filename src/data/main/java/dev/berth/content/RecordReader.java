@@ -9,31 +9,31 @@ import java.util.Optional;
 @FunctionalInterface
 public interface RecordReader {
 
-  /// What a reader gives of a framed record. A line always keeps its newline.
-  enum Frames {
-    /// The record with the frame around it, byte for byte as it was read.
-    KEPT,
-    STRIPPED
-  }
-
-  /// The next record. Nothing at the end of the stream.
-  ///
-  /// @throws BadInputException naming the record, counted from 1, when it is broken or too long
-  /// @throws IOException when the stream can't be read
-  Optional<byte[]> next() throws IOException;
-
-  /// Whether the record that was given last shares no request with the one behind it.
-  default boolean endsBatch() {
-    return false;
-  }
-
-  /// Whether a line has nothing but white space.
-  static boolean isBlank(byte[] line) {
-    for (byte b : line) {
-      if (b != ' ' && b != '\t' && b != '\r' && b != '\n') {
-        return false;
-      }
+    /// What a reader gives of a framed record. A line always keeps its newline.
+    enum Frames {
+        /// The record with the frame around it, byte for byte as it was read.
+        KEPT,
+        STRIPPED
     }
-    return true;
-  }
+
+    /// The next record. Nothing at the end of the stream.
+    ///
+    /// @throws BadInputException naming the record, counted from 1, when it is broken or too long
+    /// @throws IOException when the stream can't be read
+    Optional<byte[]> next() throws IOException;
+
+    /// Whether the record that was given last shares no request with the one behind it.
+    default boolean endsBatch() {
+        return false;
+    }
+
+    /// Whether a line has nothing but white space.
+    static boolean isBlank(byte[] line) {
+        for (byte b : line) {
+            if (b != ' ' && b != '\t' && b != '\r' && b != '\n') {
+                return false;
+            }
+        }
+        return true;
+    }
 }

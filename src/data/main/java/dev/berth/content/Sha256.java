@@ -8,20 +8,20 @@ import java.util.HexFormat;
 /// SHA-256 of texts, for names that follow from what they are for.
 public final class Sha256 {
 
-  private static final int BYTES_OF_NAME = 8;
+    private static final int BYTES_OF_NAME = 8;
 
-  private Sha256() {}
+    private Sha256() {}
 
-  public static byte[] of(String text) {
-    try {
-      return MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every JDK has SHA-256", e);
+    public static byte[] of(String text) {
+        try {
+            return MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every JDK has SHA-256", e);
+        }
     }
-  }
 
-  /// Its first 8 bytes as 16 digits.
-  public static String hex(String text) {
-    return HexFormat.of().formatHex(of(text), 0, BYTES_OF_NAME);
-  }
+    /// Its first 8 bytes as 16 digits.
+    public static String hex(String text) {
+        return HexFormat.of().formatHex(of(text), 0, BYTES_OF_NAME);
+    }
 }

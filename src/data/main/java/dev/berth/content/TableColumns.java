@@ -15,99 +15,98 @@ import java.util.stream.IntStream;
 /// @param parts for each input its columns; empty: unknown
 public record TableColumns(List<Part> parts) {
 
-  public static final TableColumns UNKNOWN = new TableColumns(List.of());
+    public static final TableColumns UNKNOWN = new TableColumns(List.of());
 
-  /// The columns of an input.
-  ///
-  /// @param names empty: they have none
-  /// @param shape of the input in a record
-  public record Part(List<String> names, List<Integer> shape) {
+    /// The columns of an input.
+    ///
+    /// @param names empty: they have none
+    /// @param shape of the input in a record
+    public record Part(List<String> names, List<Integer> shape) {
 
-    public Part {
-      names = List.copyOf(names);
-      shape = List.copyOf(shape);
+        public Part {
+            names = List.copyOf(names);
+            shape = List.copyOf(shape);
+        }
+
+        int width() {
+            return shape.stream().reduce(1, Math::multiplyExact);
+        }
+
+        private Tensor shaped(Tensor tensor) {
+            return tensor.reshape(shape.stream().mapToInt(Integer::intValue).toArray());
+        }
     }
 
-    int width() {
-      return shape.stream().reduce(1, Math::multiplyExact);
+    /// Reads cells of a row.
+    @FunctionalInterface
+    interface Cells {
+
+        /// @param input whose type they get
+        /// @param from the first of them
+        /// @param to the one behind them
+        Tensor read(int input, int from, int to);
     }
 
-    private Tensor shaped(Tensor tensor) {
-      return tensor.reshape(shape.stream().mapToInt(Integer::intValue).toArray());
+    public TableColumns {
+        parts = List.copyOf(parts);
     }
-  }
 
-  /// Reads cells of a row.
-  @FunctionalInterface
-  interface Cells {
-
-    /// @param input whose type they get
-    /// @param from the first of them
-    /// @param to the one behind them
-    Tensor read(int input, int from, int to);
-  }
-
-  public TableColumns {
-    parts = List.copyOf(parts);
-  }
-
-  boolean isKnown() {
-    return !parts.isEmpty();
-  }
-
-  int count() {
-    return parts.stream().mapToInt(Part::width).sum();
-  }
-
-  /// The names of all columns in their order; empty: some have none.
-  List<String> names() {
-    return parts.stream().anyMatch(part -> part.names.isEmpty())
-        ? List.of()
-        : parts.stream().flatMap(part -> part.names.stream()).toList();
-  }
-
-  /// Makes a record of a row.
-  List<Tensor> record(Cells cells) {
-    var tensors = new ArrayList<Tensor>(parts.size());
-    int from = 0;
-    for (var part : parts) {
-      tensors.add(part.shaped(cells.read(tensors.size(), from, from + part.width())));
-      from += part.width();
+    boolean isKnown() {
+        return !parts.isEmpty();
     }
-    return tensors;
-  }
 
-  /// Gives a single element the shape that its input has: `3` becomes `[3]`.
-  public List<Tensor> shaped(List<Tensor> record) {
-    return isKnown()
-        ? IntStream.range(0, record.size())
-            .mapToObj(
-                i ->
-                    record.get(i).size() == 1 && parts.get(i).width() == 1
-                        ? parts.get(i).shaped(record.get(i))
-                        : record.get(i))
-            .toList()
-        : record;
-  }
-
-  /// @param expected each once
-  /// @throws BadInputException when these are not the names, in any order
-  static void checkNames(List<String> found, List<String> expected, String name) {
-    var problems = new ArrayList<String>();
-    problem("missing %s", expected, new HashSet<>(found)).ifPresent(problems::add);
-    problem("unknown %s", found, new HashSet<>(expected)).ifPresent(problems::add);
-    var seen = new HashSet<String>();
-    problem("more than once %s", found.stream().filter(each -> !seen.add(each)).toList(), Set.of())
-        .ifPresent(problems::add);
-    if (!problems.isEmpty()) {
-      throw new BadInputException(
-          "%s: %s, expected %s"
-              .formatted(name, String.join(", ", problems), Excerpt.list(expected)));
+    int count() {
+        return parts.stream().mapToInt(Part::width).sum();
     }
-  }
 
-  private static Optional<String> problem(String what, List<String> names, Set<String> others) {
-    var wrong = names.stream().filter(each -> !others.contains(each)).toList();
-    return wrong.isEmpty() ? Optional.empty() : Optional.of(what.formatted(Excerpt.list(wrong)));
-  }
+    /// The names of all columns in their order; empty: some have none.
+    List<String> names() {
+        return parts.stream().anyMatch(part -> part.names.isEmpty())
+                ? List.of()
+                : parts.stream().flatMap(part -> part.names.stream()).toList();
+    }
+
+    /// Makes a record of a row.
+    List<Tensor> record(Cells cells) {
+        var tensors = new ArrayList<Tensor>(parts.size());
+        int from = 0;
+        for (var part : parts) {
+            tensors.add(part.shaped(cells.read(tensors.size(), from, from + part.width())));
+            from += part.width();
+        }
+        return tensors;
+    }
+
+    /// Gives a single element the shape that its input has: `3` becomes `[3]`.
+    public List<Tensor> shaped(List<Tensor> record) {
+        return isKnown()
+                ? IntStream.range(0, record.size())
+                        .mapToObj(i -> record.get(i).size() == 1 && parts.get(i).width() == 1
+                                ? parts.get(i).shaped(record.get(i))
+                                : record.get(i))
+                        .toList()
+                : record;
+    }
+
+    /// @param expected each once
+    /// @throws BadInputException when these are not the names, in any order
+    static void checkNames(List<String> found, List<String> expected, String name) {
+        var problems = new ArrayList<String>();
+        problem("missing %s", expected, new HashSet<>(found)).ifPresent(problems::add);
+        problem("unknown %s", found, new HashSet<>(expected)).ifPresent(problems::add);
+        var seen = new HashSet<String>();
+        problem(
+                        "more than once %s",
+                        found.stream().filter(each -> !seen.add(each)).toList(), Set.of())
+                .ifPresent(problems::add);
+        if (!problems.isEmpty()) {
+            throw new BadInputException(
+                    "%s: %s, expected %s".formatted(name, String.join(", ", problems), Excerpt.list(expected)));
+        }
+    }
+
+    private static Optional<String> problem(String what, List<String> names, Set<String> others) {
+        var wrong = names.stream().filter(each -> !others.contains(each)).toList();
+        return wrong.isEmpty() ? Optional.empty() : Optional.of(what.formatted(Excerpt.list(wrong)));
+    }
 }

@@ -15,39 +15,41 @@ import java.util.function.IntFunction;
 /// @param form how they were written
 public record TensorRecords(int count, IntFunction<List<Tensor>> record, Instances.Form form) {
 
-  /// On their way to the model, elements are stacked and handed over.
-  private static final long COPIES = 2;
+    /// On their way to the model, elements are stacked and handed over.
+    private static final long COPIES = 2;
 
-  /// Reads the record at a place, and counts it.
-  public List<Tensor> at(int place) {
-    var tensors = record.apply(place);
-    long bytes = tensors.stream().mapToLong(TensorRecords::bytes).sum();
-    RequestMemory.charge(HeapSize.RECORD + HeapSize.TENSOR * tensors.size() + COPIES * bytes);
-    return tensors;
-  }
-
-  private static long bytes(Tensor tensor) {
-    return tensor.type() == ElementType.STRING
-        ? tensor.texts().stream()
-            .mapToLong(text -> HeapSize.TEXT + HeapSize.CHARACTER * text.length())
-            .sum()
-        : tensor.data().remaining();
-  }
-
-  /// Takes batches apart into records.
-  ///
-  /// @param batches the rows of each input
-  /// @throws BadInputException when an input has more rows than another, or has none
-  static TensorRecords rows(List<Tensor> batches, String name, Instances.Form form) {
-    for (var batch : batches) {
-      if (batch.rank() == 0 || batch.shape()[0] != batches.getFirst().shape()[0]) {
-        throw new BadInputException(
-            "%s: found %s, expected as many rows in each".formatted(name, batches));
-      }
+    /// Reads the record at a place, and counts it.
+    public List<Tensor> at(int place) {
+        var tensors = record.apply(place);
+        long bytes = tensors.stream().mapToLong(TensorRecords::bytes).sum();
+        RequestMemory.charge(HeapSize.RECORD + HeapSize.TENSOR * tensors.size() + COPIES * bytes);
+        return tensors;
     }
-    RequestMemory.charge(HeapSize.TENSOR * batches.size() * batches.getFirst().shape()[0]);
-    var parts = batches.stream().map(Tensor::unstack).toList();
-    return new TensorRecords(
-        parts.getFirst().size(), row -> parts.stream().map(part -> part.get(row)).toList(), form);
-  }
+
+    private static long bytes(Tensor tensor) {
+        return tensor.type() == ElementType.STRING
+                ? tensor.texts().stream()
+                        .mapToLong(text -> HeapSize.TEXT + HeapSize.CHARACTER * text.length())
+                        .sum()
+                : tensor.data().remaining();
+    }
+
+    /// Takes batches apart into records.
+    ///
+    /// @param batches the rows of each input
+    /// @throws BadInputException when an input has more rows than another, or has none
+    static TensorRecords rows(List<Tensor> batches, String name, Instances.Form form) {
+        for (var batch : batches) {
+            if (batch.rank() == 0 || batch.shape()[0] != batches.getFirst().shape()[0]) {
+                throw new BadInputException("%s: found %s, expected as many rows in each".formatted(name, batches));
+            }
+        }
+        RequestMemory.charge(
+                HeapSize.TENSOR * batches.size() * batches.getFirst().shape()[0]);
+        var parts = batches.stream().map(Tensor::unstack).toList();
+        return new TensorRecords(
+                parts.getFirst().size(),
+                row -> parts.stream().map(part -> part.get(row)).toList(),
+                form);
+    }
 }

@@ -6,15 +6,15 @@ import java.util.Objects;
 /// log.
 public final class ServingException extends RuntimeException {
 
-  private final ErrorType type;
+    private final ErrorType type;
 
-  /// By [ErrorType#because].
-  ServingException(ErrorType type, String message, Throwable cause) {
-    super(message, cause);
-    this.type = Objects.requireNonNull(type, "type");
-  }
+    /// By [ErrorType#because].
+    ServingException(ErrorType type, String message, Throwable cause) {
+        super(message, cause);
+        this.type = Objects.requireNonNull(type, "type");
+    }
 
-  public ErrorType type() {
-    return type;
-  }
+    public ErrorType type() {
+        return type;
+    }
 }

@@ -11,52 +11,52 @@ import org.slf4j.LoggerFactory;
 /// Messages of the JVM's own errors stay: they name classes and kinds of memory.
 public final class Unsaid extends RuntimeException {
 
-  private static final Logger log = LoggerFactory.getLogger(Unsaid.class);
+    private static final Logger log = LoggerFactory.getLogger(Unsaid.class);
 
-  /// Causes may go on for ever.
-  private static final int MOST = 20;
+    /// Causes may go on for ever.
+    private static final int MOST = 20;
 
-  private final String type;
+    private final String type;
 
-  private Unsaid(Throwable thrown, int most) {
-    super(null, thrown.getCause() == null || most == 0 ? null : of(thrown.getCause(), most - 1));
-    this.type = type(thrown);
-    setStackTrace(thrown.getStackTrace());
-    if (most > 0) {
-      for (var other : thrown.getSuppressed()) {
-        addSuppressed(of(other, most - 1));
-      }
+    private Unsaid(Throwable thrown, int most) {
+        super(null, thrown.getCause() == null || most == 0 ? null : of(thrown.getCause(), most - 1));
+        this.type = type(thrown);
+        setStackTrace(thrown.getStackTrace());
+        if (most > 0) {
+            for (var other : thrown.getSuppressed()) {
+                addSuppressed(of(other, most - 1));
+            }
+        }
     }
-  }
 
-  /// The exception as the log may have it.
-  public static Throwable of(Throwable thrown) {
-    return log.isDebugEnabled() ? thrown : of(thrown, MOST);
-  }
-
-  private static Throwable of(Throwable thrown, int most) {
-    return new Unsaid(thrown, most);
-  }
-
-  private static String type(Throwable thrown) {
-    var said = thrown.toString();
-    if (thrown.getMessage() == null
-        || thrown instanceof VirtualMachineError
-        || thrown instanceof LinkageError
-        || thrown instanceof ReflectiveOperationException) {
-      return said;
+    /// The exception as the log may have it.
+    public static Throwable of(Throwable thrown) {
+        return log.isDebugEnabled() ? thrown : of(thrown, MOST);
     }
-    // Some classes say the name of another one.
-    var message = ": " + thrown.getMessage();
-    return (said.endsWith(message)
-            ? said.substring(0, said.length() - message.length())
-            : thrown.getClass().getName())
-        + ", whose message the log has at the level DEBUG";
-  }
 
-  @Override
-  @SuppressWarnings("OverrideThrowableToString") // It says the name of another class.
-  public String toString() {
-    return type;
-  }
+    private static Throwable of(Throwable thrown, int most) {
+        return new Unsaid(thrown, most);
+    }
+
+    private static String type(Throwable thrown) {
+        var said = thrown.toString();
+        if (thrown.getMessage() == null
+                || thrown instanceof VirtualMachineError
+                || thrown instanceof LinkageError
+                || thrown instanceof ReflectiveOperationException) {
+            return said;
+        }
+        // Some classes say the name of another one.
+        var message = ": " + thrown.getMessage();
+        return (said.endsWith(message)
+                        ? said.substring(0, said.length() - message.length())
+                        : thrown.getClass().getName())
+                + ", whose message the log has at the level DEBUG";
+    }
+
+    @Override
+    @SuppressWarnings("OverrideThrowableToString") // It says the name of another class.
+    public String toString() {
+        return type;
+    }
 }

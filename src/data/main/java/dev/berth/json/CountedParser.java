@@ -11,36 +11,36 @@ import java.io.IOException;
 /// memory.
 final class CountedParser extends JsonParserDelegate {
 
-  /// Counted at once, because each charge has to look for its account.
-  private static final int STEP = 4 << 10;
+    /// Counted at once, because each charge has to look for its account.
+    private static final int STEP = 4 << 10;
 
-  private long uncounted;
+    private long uncounted;
 
-  CountedParser(JsonParser parser) {
-    super(parser);
-  }
-
-  @Override
-  public JsonToken nextToken() throws IOException {
-    var token = delegate.nextToken();
-    uncounted += cost(token);
-    if (uncounted >= STEP || token == null) {
-      RequestMemory.charge(uncounted);
-      uncounted = 0;
+    CountedParser(JsonParser parser) {
+        super(parser);
     }
-    return token;
-  }
 
-  private long cost(JsonToken token) throws IOException {
-    return switch (token) {
-      case null -> 0;
-      case START_OBJECT -> HeapSize.OBJECT;
-      case START_ARRAY -> HeapSize.LIST;
-      case FIELD_NAME -> HeapSize.FIELD + HeapSize.CHARACTER * delegate.currentName().length();
-      case VALUE_STRING -> HeapSize.TEXT + HeapSize.CHARACTER * delegate.getTextLength();
-      case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT, VALUE_TRUE, VALUE_FALSE, VALUE_NULL ->
-          HeapSize.VALUE;
-      case END_OBJECT, END_ARRAY, NOT_AVAILABLE, VALUE_EMBEDDED_OBJECT -> 0;
-    };
-  }
+    @Override
+    public JsonToken nextToken() throws IOException {
+        var token = delegate.nextToken();
+        uncounted += cost(token);
+        if (uncounted >= STEP || token == null) {
+            RequestMemory.charge(uncounted);
+            uncounted = 0;
+        }
+        return token;
+    }
+
+    private long cost(JsonToken token) throws IOException {
+        return switch (token) {
+            case null -> 0;
+            case START_OBJECT -> HeapSize.OBJECT;
+            case START_ARRAY -> HeapSize.LIST;
+            case FIELD_NAME ->
+                HeapSize.FIELD + HeapSize.CHARACTER * delegate.currentName().length();
+            case VALUE_STRING -> HeapSize.TEXT + HeapSize.CHARACTER * delegate.getTextLength();
+            case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT, VALUE_TRUE, VALUE_FALSE, VALUE_NULL -> HeapSize.VALUE;
+            case END_OBJECT, END_ARRAY, NOT_AVAILABLE, VALUE_EMBEDDED_OBJECT -> 0;
+        };
+    }
 }

@@ -11,23 +11,23 @@ import java.util.List;
 /// writes it, and the process goes on.
 public final class CountedText extends Writer {
 
-  private final List<String> pieces = new ArrayList<>();
+    private final List<String> pieces = new ArrayList<>();
 
-  /// @throws dev.berth.memory.MemoryShortException when there is no room for it
-  @Override
-  public void write(char[] characters, int from, int count) {
-    RequestMemory.charge(HeapSize.CHARACTER * count);
-    pieces.add(new String(characters, from, count));
-  }
+    /// @throws dev.berth.memory.MemoryShortException when there is no room for it
+    @Override
+    public void write(char[] characters, int from, int count) {
+        RequestMemory.charge(HeapSize.CHARACTER * count);
+        pieces.add(new String(characters, from, count));
+    }
 
-  @Override
-  public void flush() {}
+    @Override
+    public void flush() {}
 
-  @Override
-  public void close() {}
+    @Override
+    public void close() {}
 
-  @Override
-  public String toString() {
-    return pieces.size() == 1 ? pieces.getFirst() : String.join("", pieces);
-  }
+    @Override
+    public String toString() {
+        return pieces.size() == 1 ? pieces.getFirst() : String.join("", pieces);
+    }
 }

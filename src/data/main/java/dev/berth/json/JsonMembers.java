@@ -14,47 +14,44 @@ import java.util.Set;
 /// @param flaw why the text is not one JSON value. There are the values before the flaw then
 public record JsonMembers(Map<String, String> values, Optional<NotJsonException> flaw) {
 
-  /// @param names of the members that are wanted, each of which may be there once
-  public static JsonMembers of(String text, Set<String> names) {
-    var values = new HashMap<String, String>();
-    try {
-      JsonText.exactly(
-          text,
-          parser -> {
-            read(parser, text, names, values);
-            return values;
-          });
-      return new JsonMembers(values, Optional.empty());
-    } catch (NotJsonException e) {
-      return new JsonMembers(values, Optional.of(e));
+    /// @param names of the members that are wanted, each of which may be there once
+    public static JsonMembers of(String text, Set<String> names) {
+        var values = new HashMap<String, String>();
+        try {
+            JsonText.exactly(text, parser -> {
+                read(parser, text, names, values);
+                return values;
+            });
+            return new JsonMembers(values, Optional.empty());
+        } catch (NotJsonException e) {
+            return new JsonMembers(values, Optional.of(e));
+        }
     }
-  }
 
-  private static void read(
-      JsonParser parser, String text, Set<String> names, Map<String, String> values)
-      throws IOException {
-    if (parser.currentToken() != JsonToken.START_OBJECT) {
-      parser.skipChildren();
-      return;
+    private static void read(JsonParser parser, String text, Set<String> names, Map<String, String> values)
+            throws IOException {
+        if (parser.currentToken() != JsonToken.START_OBJECT) {
+            parser.skipChildren();
+            return;
+        }
+        while (parser.nextToken() == JsonToken.FIELD_NAME) {
+            var name = parser.currentName();
+            parser.nextToken();
+            int start = (int) parser.currentTokenLocation().getCharOffset();
+            parser.skipChildren();
+            if (!names.contains(name)) {
+                continue;
+            }
+            parser.finishToken();
+            int end = (int) parser.currentLocation().getCharOffset();
+            if (values.putIfAbsent(name, onOneLine(text.substring(start, end))) != null) {
+                throw new NotJsonException("found %s twice, expected it once".formatted(name));
+            }
+        }
     }
-    while (parser.nextToken() == JsonToken.FIELD_NAME) {
-      var name = parser.currentName();
-      parser.nextToken();
-      int start = (int) parser.currentTokenLocation().getCharOffset();
-      parser.skipChildren();
-      if (!names.contains(name)) {
-        continue;
-      }
-      parser.finishToken();
-      int end = (int) parser.currentLocation().getCharOffset();
-      if (values.putIfAbsent(name, onOneLine(text.substring(start, end))) != null) {
-        throw new NotJsonException("found %s twice, expected it once".formatted(name));
-      }
-    }
-  }
 
-  /// JSON without its line breaks: one within a text is an escape.
-  public static String onOneLine(String json) {
-    return json.replace("\n", "").replace("\r", "");
-  }
+    /// JSON without its line breaks: one within a text is an escape.
+    public static String onOneLine(String json) {
+        return json.replace("\n", "").replace("\r", "");
+    }
 }

@@ -29,234 +29,227 @@ import java.util.regex.Pattern;
 /// Reads the one value that a text holds, and writes values.
 public final class JsonText {
 
-  /// Whoever hands over a text limits its size; a string in it may be as long as that.
-  private static final StreamReadConstraints ANY_LENGTH =
-      StreamReadConstraints.builder().maxStringLength(Integer.MAX_VALUE).build();
+    /// Whoever hands over a text limits its size; a string in it may be as long as that.
+    private static final StreamReadConstraints ANY_LENGTH =
+            StreamReadConstraints.builder().maxStringLength(Integer.MAX_VALUE).build();
 
-  /// Numbers are not read here, and a join makes a value one level deeper.
-  private static final StreamReadConstraints AS_THEY_STAND =
-      ANY_LENGTH
-          .rebuild()
-          .maxNameLength(Integer.MAX_VALUE)
-          .maxNumberLength(Integer.MAX_VALUE)
-          .maxNestingDepth(StreamWriteConstraints.DEFAULT_MAX_DEPTH - 1)
-          .build();
+    /// Numbers are not read here, and a join makes a value one level deeper.
+    private static final StreamReadConstraints AS_THEY_STAND = ANY_LENGTH
+            .rebuild()
+            .maxNameLength(Integer.MAX_VALUE)
+            .maxNumberLength(Integer.MAX_VALUE)
+            .maxNestingDepth(StreamWriteConstraints.DEFAULT_MAX_DEPTH - 1)
+            .build();
 
-  private static final int MAX_FOUND_LENGTH = 60;
+    private static final int MAX_FOUND_LENGTH = 60;
 
-  private static final JsonMapper JSON = JsonMapper.builder(factory(ANY_LENGTH)).build();
-  private static final ObjectReader TREES = JSON.readerFor(JsonNode.class);
-  private static final ObjectReader UNIQUE =
-      TREES.with(DeserializationFeature.FAIL_ON_READING_DUP_TREE_KEY);
-  private static final JsonFactory EXACT = factory(AS_THEY_STAND);
+    private static final JsonMapper JSON =
+            JsonMapper.builder(factory(ANY_LENGTH)).build();
+    private static final ObjectReader TREES = JSON.readerFor(JsonNode.class);
+    private static final ObjectReader UNIQUE = TREES.with(DeserializationFeature.FAIL_ON_READING_DUP_TREE_KEY);
+    private static final JsonFactory EXACT = factory(AS_THEY_STAND);
 
-  private static final JsonParser.Feature NAN =
-      JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS.mappedFeature();
+    private static final JsonParser.Feature NAN = JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS.mappedFeature();
 
-  private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
+    private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
 
-  /// Half of a character: JSON may hold one as `\ud800`, UTF-8 may not.
-  private static final Pattern LONE_SURROGATE = Pattern.compile("\\p{Cs}");
+    /// Half of a character: JSON may hold one as `\ud800`, UTF-8 may not.
+    private static final Pattern LONE_SURROGATE = Pattern.compile("\\p{Cs}");
 
-  /// What a tree takes of memory for each byte of its text, about.
-  private static final int TREE = 16;
+    /// What a tree takes of memory for each byte of its text, about.
+    private static final int TREE = 16;
 
-  private JsonText() {}
+    private JsonText() {}
 
-  private interface Opening {
-    JsonParser open() throws IOException;
-  }
+    private interface Opening {
+        JsonParser open() throws IOException;
+    }
 
-  interface Reading<T> {
-    T read(JsonParser parser) throws IOException;
-  }
+    interface Reading<T> {
+        T read(JsonParser parser) throws IOException;
+    }
 
-  private static JsonFactory factory(StreamReadConstraints limits) {
-    return JsonFactory.builder()
-        .streamReadConstraints(limits)
-        .errorReportConfiguration(
-            ErrorReportConfiguration.builder().maxErrorTokenLength(MAX_FOUND_LENGTH).build())
-        .build();
-  }
+    private static JsonFactory factory(StreamReadConstraints limits) {
+        return JsonFactory.builder()
+                .streamReadConstraints(limits)
+                .errorReportConfiguration(ErrorReportConfiguration.builder()
+                        .maxErrorTokenLength(MAX_FOUND_LENGTH)
+                        .build())
+                .build();
+    }
 
-  /// The value of a file, or of what is as short. No object in it has a name twice.
-  public static JsonNode read(byte[] text) throws NotJsonException {
-    return only(() -> JSON.createParser(text), UNIQUE::readTree, false);
-  }
+    /// The value of a file, or of what is as short. No object in it has a name twice.
+    public static JsonNode read(byte[] text) throws NotJsonException {
+        return only(() -> JSON.createParser(text), UNIQUE::readTree, false);
+    }
 
-  /// @see #read(byte[])
-  /// @throws NotJsonException when it is there, and is not one value
-  public static JsonNode read(Path file) throws IOException {
-    return read(WholeFile.read(file, TREE));
-  }
+    /// @see #read(byte[])
+    /// @throws NotJsonException when it is there, and is not one value
+    public static JsonNode read(Path file) throws IOException {
+        return read(WholeFile.read(file, TREE));
+    }
 
-  /// The values of a file one behind the other, such as those of its lines.
-  public static List<JsonNode> readAll(byte[] text) throws NotJsonException {
-    return parsed(
-        () -> JSON.createParser(text),
-        parser -> {
-          var values = new ArrayList<JsonNode>();
-          while (parser.nextToken() != null) {
-            values.add(UNIQUE.readTree(parser));
-          }
-          return values;
-        },
-        false);
-  }
+    /// The values of a file one behind the other, such as those of its lines.
+    public static List<JsonNode> readAll(byte[] text) throws NotJsonException {
+        return parsed(
+                () -> JSON.createParser(text),
+                parser -> {
+                    var values = new ArrayList<JsonNode>();
+                    while (parser.nextToken() != null) {
+                        values.add(UNIQUE.readTree(parser));
+                    }
+                    return values;
+                },
+                false);
+    }
 
-  /// The value of a payload, whose memory is counted. As in Python, the last one of several members
-  /// of one name counts, and NaN, Infinity and -Infinity are numbers.
-  public static JsonNode payload(String text) throws NotJsonException {
-    return only(
-        () -> new CountedParser(JSON.createParser(text).enable(NAN)),
-        TREES::readTree,
-        isLine(text));
-  }
+    /// The value of a payload, whose memory is counted. As in Python, the last one of several members
+    /// of one name counts, and NaN, Infinity and -Infinity are numbers.
+    public static JsonNode payload(String text) throws NotJsonException {
+        return only(() -> new CountedParser(JSON.createParser(text).enable(NAN)), TREES::readTree, isLine(text));
+    }
 
-  /// The value of a text, whose numbers keep the text that they have: `1.0`, `1e5` and digits
-  /// without end come out as they went in.
-  public static JsonNode exact(String text) throws NotJsonException {
-    return exactly(text, JsonText::exact);
-  }
+    /// The value of a text, whose numbers keep the text that they have: `1.0`, `1e5` and digits
+    /// without end come out as they went in.
+    public static JsonNode exact(String text) throws NotJsonException {
+        return exactly(text, JsonText::exact);
+    }
 
-  static <T> T exactly(String text, Reading<T> reading) throws NotJsonException {
-    return only(() -> EXACT.createParser(text), reading, isLine(text));
-  }
+    static <T> T exactly(String text, Reading<T> reading) throws NotJsonException {
+        return only(() -> EXACT.createParser(text), reading, isLine(text));
+    }
 
-  /// For those who need a part of a file. Errors are the parser's own.
-  public static JsonParser parser(Path file) throws IOException {
-    return JSON.createParser(file.toFile());
-  }
+    /// For those who need a part of a file. Errors are the parser's own.
+    public static JsonParser parser(Path file) throws IOException {
+        return JSON.createParser(file.toFile());
+    }
 
-  /// For those who need no tree. Errors are the parser's own.
-  public static JsonParser parser(byte[] text) throws IOException {
-    return JSON.createParser(text);
-  }
+    /// For those who need no tree. Errors are the parser's own.
+    public static JsonParser parser(byte[] text) throws IOException {
+        return JSON.createParser(text);
+    }
 
-  private static boolean isLine(String text) {
-    int end = text.indexOf('\n');
-    return end < 0 || end == text.length() - 1;
-  }
+    private static boolean isLine(String text) {
+        int end = text.indexOf('\n');
+        return end < 0 || end == text.length() - 1;
+    }
 
-  private static <T> T only(Opening opening, Reading<T> reading, boolean isLine)
-      throws NotJsonException {
-    return parsed(
-        opening,
-        parser -> {
-          if (parser.nextToken() == null) {
-            throw new NotJsonException("found nothing, expected a JSON value");
-          }
-          var value = reading.read(parser);
-          try {
-            if (parser.nextToken() != null) {
-              throw NotJsonException.second(parser.currentTokenLocation(), isLine);
+    private static <T> T only(Opening opening, Reading<T> reading, boolean isLine) throws NotJsonException {
+        return parsed(
+                opening,
+                parser -> {
+                    if (parser.nextToken() == null) {
+                        throw new NotJsonException("found nothing, expected a JSON value");
+                    }
+                    var value = reading.read(parser);
+                    try {
+                        if (parser.nextToken() != null) {
+                            throw NotJsonException.second(parser.currentTokenLocation(), isLine);
+                        }
+                    } catch (JsonProcessingException e) {
+                        throw NotJsonException.behindTheValue(e, isLine);
+                    }
+                    return value;
+                },
+                isLine);
+    }
+
+    private static <T> T parsed(Opening opening, Reading<T> reading, boolean isLine) throws NotJsonException {
+        try (var parser = opening.open()) {
+            try {
+                return reading.read(parser);
+            } catch (JsonProcessingException e) {
+                throw NotJsonException.of(e, parser, isLine);
             }
-          } catch (JsonProcessingException e) {
-            throw NotJsonException.behindTheValue(e, isLine);
-          }
-          return value;
-        },
-        isLine);
-  }
-
-  private static <T> T parsed(Opening opening, Reading<T> reading, boolean isLine)
-      throws NotJsonException {
-    try (var parser = opening.open()) {
-      try {
-        return reading.read(parser);
-      } catch (JsonProcessingException e) {
-        throw NotJsonException.of(e, parser, isLine);
-      }
-    } catch (NotJsonException e) {
-      throw e;
-    } catch (IOException e) {
-      // The text is in memory already.
-      throw new NotJsonException("found bytes that are not UTF-8, expected JSON");
-    }
-  }
-
-  /// The value that begins at the parser's token.
-  private static JsonNode exact(JsonParser parser) throws IOException {
-    return switch (parser.currentToken()) {
-      case START_OBJECT -> {
-        var object = NODES.objectNode();
-        while (parser.nextToken() != JsonToken.END_OBJECT) {
-          var name = parser.currentName();
-          parser.nextToken();
-          object.set(name, exact(parser));
+        } catch (NotJsonException e) {
+            throw e;
+        } catch (IOException e) {
+            // The text is in memory already.
+            throw new NotJsonException("found bytes that are not UTF-8, expected JSON");
         }
-        yield object;
-      }
-      case START_ARRAY -> {
-        var list = NODES.arrayNode();
-        while (parser.nextToken() != JsonToken.END_ARRAY) {
-          list.add(exact(parser));
+    }
+
+    /// The value that begins at the parser's token.
+    private static JsonNode exact(JsonParser parser) throws IOException {
+        return switch (parser.currentToken()) {
+            case START_OBJECT -> {
+                var object = NODES.objectNode();
+                while (parser.nextToken() != JsonToken.END_OBJECT) {
+                    var name = parser.currentName();
+                    parser.nextToken();
+                    object.set(name, exact(parser));
+                }
+                yield object;
+            }
+            case START_ARRAY -> {
+                var list = NODES.arrayNode();
+                while (parser.nextToken() != JsonToken.END_ARRAY) {
+                    list.add(exact(parser));
+                }
+                yield list;
+            }
+            case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> NODES.rawValueNode(new RawValue(parser.getText()));
+            case VALUE_STRING -> NODES.textNode(parser.getText());
+            case VALUE_TRUE, VALUE_FALSE -> NODES.booleanNode(parser.getBooleanValue());
+            case VALUE_NULL -> NODES.nullNode();
+            case END_OBJECT, END_ARRAY, FIELD_NAME, VALUE_EMBEDDED_OBJECT, NOT_AVAILABLE ->
+                throw new IllegalStateException("no value begins with " + parser.currentToken());
+        };
+    }
+
+    /// A value as plain Java.
+    ///
+    /// @throws IllegalArgumentException when it is none of that type
+    public static <T> T as(JsonNode value, TypeReference<T> type) {
+        return JSON.convertValue(value, type);
+    }
+
+    /// A value of plain Java as [#write] writes it.
+    public static JsonNode tree(Object value) {
+        return JSON.valueToTree(value);
+    }
+
+    /// Writes a value of plain Java: records, maps, lists, texts, numbers, [JsonNode]. Without line
+    /// breaks, so that it may be a line of JSON Lines.
+    public static String write(Object value) {
+        try {
+            var written = new CountedText();
+            JSON.writeValue(written, value);
+            var text = written.toString();
+            return hasSurrogate(text)
+                    ? LONE_SURROGATE
+                            .matcher(text)
+                            .replaceAll(half ->
+                                    "\\\\u%04x".formatted((int) half.group().charAt(0)))
+                    : text;
+        } catch (JsonProcessingException e) {
+            if (e.getCause() instanceof MemoryShortException thrown) {
+                throw thrown;
+            }
+            throw new IllegalArgumentException("found a value that has no JSON: " + e.getOriginalMessage(), e);
+        } catch (IOException e) {
+            throw new IllegalStateException("it is written to memory", e);
         }
-        yield list;
-      }
-      case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT ->
-          NODES.rawValueNode(new RawValue(parser.getText()));
-      case VALUE_STRING -> NODES.textNode(parser.getText());
-      case VALUE_TRUE, VALUE_FALSE -> NODES.booleanNode(parser.getBooleanValue());
-      case VALUE_NULL -> NODES.nullNode();
-      case END_OBJECT, END_ARRAY, FIELD_NAME, VALUE_EMBEDDED_OBJECT, NOT_AVAILABLE ->
-          throw new IllegalStateException("no value begins with " + parser.currentToken());
-    };
-  }
-
-  /// A value as plain Java.
-  ///
-  /// @throws IllegalArgumentException when it is none of that type
-  public static <T> T as(JsonNode value, TypeReference<T> type) {
-    return JSON.convertValue(value, type);
-  }
-
-  /// A value of plain Java as [#write] writes it.
-  public static JsonNode tree(Object value) {
-    return JSON.valueToTree(value);
-  }
-
-  /// Writes a value of plain Java: records, maps, lists, texts, numbers, [JsonNode]. Without line
-  /// breaks, so that it may be a line of JSON Lines.
-  public static String write(Object value) {
-    try {
-      var written = new CountedText();
-      JSON.writeValue(written, value);
-      var text = written.toString();
-      return hasSurrogate(text)
-          ? LONE_SURROGATE
-              .matcher(text)
-              .replaceAll(half -> "\\\\u%04x".formatted((int) half.group().charAt(0)))
-          : text;
-    } catch (JsonProcessingException e) {
-      if (e.getCause() instanceof MemoryShortException thrown) {
-        throw thrown;
-      }
-      throw new IllegalArgumentException(
-          "found a value that has no JSON: " + e.getOriginalMessage(), e);
-    } catch (IOException e) {
-      throw new IllegalStateException("it is written to memory", e);
     }
-  }
 
-  private static boolean hasSurrogate(String text) {
-    for (int i = 0; i < text.length(); i++) {
-      if (Character.isSurrogate(text.charAt(i))) {
-        return true;
-      }
+    private static boolean hasSurrogate(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            if (Character.isSurrogate(text.charAt(i))) {
+                return true;
+            }
+        }
+        return false;
     }
-    return false;
-  }
 
-  /// The same in UTF-8.
-  public static byte[] bytes(Object value) {
-    return write(value).getBytes(StandardCharsets.UTF_8);
-  }
+    /// The same in UTF-8.
+    public static byte[] bytes(Object value) {
+        return write(value).getBytes(StandardCharsets.UTF_8);
+    }
 
-  /// Lets the classes go that values had, so that those of a model can be unloaded with it.
-  public static void forgetClasses() {
-    // Of all mappers: they share this one.
-    TypeFactory.defaultInstance().clearCache();
-    ((DefaultSerializerProvider) JSON.getSerializerProvider()).flushCachedSerializers();
-  }
+    /// Lets the classes go that values had, so that those of a model can be unloaded with it.
+    public static void forgetClasses() {
+        // Of all mappers: they share this one.
+        TypeFactory.defaultInstance().clearCache();
+        ((DefaultSerializerProvider) JSON.getSerializerProvider()).flushCachedSerializers();
+    }
 }

@@ -6,13 +6,13 @@ package dev.berth.memory;
 /// @param whileLoading what it takes besides until it is loaded
 public record Footprint(long kept, long whileLoading) {
 
-  public static final Footprint NONE = new Footprint(0, 0);
+    public static final Footprint NONE = new Footprint(0, 0);
 
-  public Footprint plus(Footprint other) {
-    return new Footprint(kept + other.kept, whileLoading + other.whileLoading);
-  }
+    public Footprint plus(Footprint other) {
+        return new Footprint(kept + other.kept, whileLoading + other.whileLoading);
+    }
 
-  public long most() {
-    return kept + whileLoading;
-  }
+    public long most() {
+        return kept + whileLoading;
+    }
 }

@@ -7,33 +7,32 @@ package dev.berth.memory;
 /// to any account, so the account alone does not say that there is room.
 public final class HeapRoom {
 
-  /// What must be left besides, because other threads allocate at the same time.
-  private static final long RESERVE =
-      Math.clamp(Runtime.getRuntime().maxMemory() / 16, 8L << 20, 256L << 20);
+    /// What must be left besides, because other threads allocate at the same time.
+    private static final long RESERVE = Math.clamp(Runtime.getRuntime().maxMemory() / 16, 8L << 20, 256L << 20);
 
-  private HeapRoom() {}
+    private HeapRoom() {}
 
-  /// @param bytes that native code will allocate in the heap
-  /// @throws MemoryShortException when there may be no room for them
-  public static void require(long bytes) {
-    long needed = bytes + RESERVE;
-    if (free() < needed && !collectFor(needed)) {
-      throw MemoryShortException.now("the heap is full");
+    /// @param bytes that native code will allocate in the heap
+    /// @throws MemoryShortException when there may be no room for them
+    public static void require(long bytes) {
+        long needed = bytes + RESERVE;
+        if (free() < needed && !collectFor(needed)) {
+            throw MemoryShortException.now("the heap is full");
+        }
     }
-  }
 
-  /// Garbage counts as used until it is collected. An allocation of that size has it collected, and
-  /// fails as Java does.
-  private static boolean collectFor(long bytes) {
-    try {
-      return new byte[Math.toIntExact(bytes)].length > 0;
-    } catch (OutOfMemoryError | ArithmeticException _) {
-      return false;
+    /// Garbage counts as used until it is collected. An allocation of that size has it collected, and
+    /// fails as Java does.
+    private static boolean collectFor(long bytes) {
+        try {
+            return new byte[Math.toIntExact(bytes)].length > 0;
+        } catch (OutOfMemoryError | ArithmeticException _) {
+            return false;
+        }
     }
-  }
 
-  private static long free() {
-    var runtime = Runtime.getRuntime();
-    return runtime.maxMemory() - runtime.totalMemory() + runtime.freeMemory();
-  }
+    private static long free() {
+        var runtime = Runtime.getRuntime();
+        return runtime.maxMemory() - runtime.totalMemory() + runtime.freeMemory();
+    }
 }

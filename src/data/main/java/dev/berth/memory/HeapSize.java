@@ -9,30 +9,30 @@ package dev.berth.memory;
 /// are made of those.
 public final class HeapSize {
 
-  /// A number, as a node of JSON or boxed. Measured: 29.
-  public static final long VALUE = 40;
+    /// A number, as a node of JSON or boxed. Measured: 29.
+    public static final long VALUE = 40;
 
-  /// A text without its characters, as a node of JSON or the cell of a row. Measured: 63.
-  public static final long TEXT = 72;
+    /// A text without its characters, as a node of JSON or the cell of a row. Measured: 63.
+    public static final long TEXT = 72;
 
-  /// A character of a text. Most texts have one byte for each.
-  public static final long CHARACTER = 2;
+    /// A character of a text. Most texts have one byte for each.
+    public static final long CHARACTER = 2;
 
-  /// A list of values. Measured: 53 when it is empty, 104 with room for its first ten.
-  public static final long LIST = 120;
+    /// A list of values. Measured: 53 when it is empty, 104 with room for its first ten.
+    public static final long LIST = 120;
 
-  /// An object. Measured: 93 without members, 173 with room for its first twelve.
-  public static final long OBJECT = 192;
+    /// An object. Measured: 93 without members, 173 with room for its first twelve.
+    public static final long OBJECT = 192;
 
-  /// A member of an object, with a name of its own. Measured: 98, while half of the room is free.
-  public static final long FIELD = 128;
+    /// A member of an object, with a name of its own. Measured: 98, while half of the room is free.
+    public static final long FIELD = 128;
 
-  /// A tensor without its elements. Measured: 137, its shape and buffer included.
-  public static final long TENSOR = 160;
+    /// A tensor without its elements. Measured: 137, its shape and buffer included.
+    public static final long TENSOR = 160;
 
-  /// A record or its prediction, from the decoder through the queue: its name, a list of its parts,
-  /// and what waits for it.
-  public static final long RECORD = 240;
+    /// A record or its prediction, from the decoder through the queue: its name, a list of its parts,
+    /// and what waits for it.
+    public static final long RECORD = 240;
 
-  private HeapSize() {}
+    private HeapSize() {}
 }

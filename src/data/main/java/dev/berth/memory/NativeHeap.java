@@ -16,51 +16,46 @@ import java.util.OptionalLong;
 @SuppressWarnings("restricted")
 public final class NativeHeap {
 
-  /// `struct mallinfo2`: ten numbers of the size of a pointer. mallinfo(3)
-  private static final MemoryLayout MALLINFO =
-      MemoryLayout.sequenceLayout(10, ValueLayout.JAVA_LONG);
+    /// `struct mallinfo2`: ten numbers of the size of a pointer. mallinfo(3)
+    private static final MemoryLayout MALLINFO = MemoryLayout.sequenceLayout(10, ValueLayout.JAVA_LONG);
 
-  private static final int MAPPED = 4;
-  private static final int IN_USE = 7;
+    private static final int MAPPED = 4;
+    private static final int IN_USE = 7;
 
-  private static final Optional<MethodHandle> TRIM =
-      function("malloc_trim", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
-  private static final Optional<MethodHandle> INFO =
-      function("mallinfo2", FunctionDescriptor.of(MemoryLayout.structLayout(MALLINFO)));
+    private static final Optional<MethodHandle> TRIM =
+            function("malloc_trim", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
+    private static final Optional<MethodHandle> INFO =
+            function("mallinfo2", FunctionDescriptor.of(MemoryLayout.structLayout(MALLINFO)));
 
-  private NativeHeap() {}
+    private NativeHeap() {}
 
-  /// The bytes that native code has allocated and not freed, in all arenas.
-  public static OptionalLong used() {
-    if (INFO.isEmpty()) {
-      return OptionalLong.empty();
+    /// The bytes that native code has allocated and not freed, in all arenas.
+    public static OptionalLong used() {
+        if (INFO.isEmpty()) {
+            return OptionalLong.empty();
+        }
+        try (var arena = Arena.ofConfined()) {
+            var info = (MemorySegment) INFO.get().invokeExact((SegmentAllocator) arena);
+            return OptionalLong.of(
+                    info.getAtIndex(ValueLayout.JAVA_LONG, MAPPED) + info.getAtIndex(ValueLayout.JAVA_LONG, IN_USE));
+        } catch (Throwable e) {
+            throw new IllegalStateException("mallinfo2", e);
+        }
     }
-    try (var arena = Arena.ofConfined()) {
-      var info = (MemorySegment) INFO.get().invokeExact((SegmentAllocator) arena);
-      return OptionalLong.of(
-          info.getAtIndex(ValueLayout.JAVA_LONG, MAPPED)
-              + info.getAtIndex(ValueLayout.JAVA_LONG, IN_USE));
-    } catch (Throwable e) {
-      throw new IllegalStateException("mallinfo2", e);
-    }
-  }
 
-  /// Gives memory that was freed back to the system at once. glibc keeps much of it otherwise.
-  public static void trim() {
-    if (TRIM.isPresent()) {
-      try {
-        var ignored = (int) TRIM.get().invokeExact(0L);
-      } catch (Throwable e) {
-        throw new IllegalStateException("malloc_trim", e);
-      }
+    /// Gives memory that was freed back to the system at once. glibc keeps much of it otherwise.
+    public static void trim() {
+        if (TRIM.isPresent()) {
+            try {
+                var ignored = (int) TRIM.get().invokeExact(0L);
+            } catch (Throwable e) {
+                throw new IllegalStateException("malloc_trim", e);
+            }
+        }
     }
-  }
 
-  private static Optional<MethodHandle> function(String name, FunctionDescriptor descriptor) {
-    var linker = Linker.nativeLinker();
-    return linker
-        .defaultLookup()
-        .find(name)
-        .map(address -> linker.downcallHandle(address, descriptor));
-  }
+    private static Optional<MethodHandle> function(String name, FunctionDescriptor descriptor) {
+        var linker = Linker.nativeLinker();
+        return linker.defaultLookup().find(name).map(address -> linker.downcallHandle(address, descriptor));
+    }
 }

@@ -16,33 +16,28 @@ import java.util.function.LongSupplier;
 ///
 /// @param mostOfMedium in bytes
 public record ProcessMemory(
-    MemoryBudget few,
-    MemoryBudget medium,
-    MemoryBudget large,
-    MemoryBudget arriving,
-    long mostOfMedium) {
+        MemoryBudget few, MemoryBudget medium, MemoryBudget large, MemoryBudget arriving, long mostOfMedium) {
 
-  private static final ProcessMemory THIS =
-      ofHeap(Runtime.getRuntime().maxMemory(), System::nanoTime);
+    private static final ProcessMemory THIS = ofHeap(Runtime.getRuntime().maxMemory(), System::nanoTime);
 
-  /// The account of this process.
-  public static ProcessMemory ofThisProcess() {
-    return THIS;
-  }
+    /// The account of this process.
+    public static ProcessMemory ofThisProcess() {
+        return THIS;
+    }
 
-  /// The largest body, in bytes, that a request may have in memory.
-  public long mostOfBody() {
-    return arriving.bytes();
-  }
+    /// The largest body, in bytes, that a request may have in memory.
+    public long mostOfBody() {
+        return arriving.bytes();
+    }
 
-  /// The account of a process with so large a heap.
-  static ProcessMemory ofHeap(long bytes, LongSupplier clock) {
-    long percent = bytes / 100;
-    return new ProcessMemory(
-        new MemoryBudget(12 * percent, clock),
-        new MemoryBudget(10 * percent, clock),
-        new MemoryBudget(36 * percent, clock),
-        new MemoryBudget(14 * percent, clock),
-        percent);
-  }
+    /// The account of a process with so large a heap.
+    static ProcessMemory ofHeap(long bytes, LongSupplier clock) {
+        long percent = bytes / 100;
+        return new ProcessMemory(
+                new MemoryBudget(12 * percent, clock),
+                new MemoryBudget(10 * percent, clock),
+                new MemoryBudget(36 * percent, clock),
+                new MemoryBudget(14 * percent, clock),
+                percent);
+    }
 }

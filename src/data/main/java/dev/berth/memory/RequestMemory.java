@@ -10,211 +10,211 @@ import java.util.List;
 /// by one thread at a time; any thread may close it.
 public final class RequestMemory implements AutoCloseable {
 
-  /// As much as most requests need, taken at once: each step takes the lock that all requests
-  /// share.
-  private static final int STEP = 64 << 10;
+    /// As much as most requests need, taken at once: each step takes the lock that all requests
+    /// share.
+    private static final int STEP = 64 << 10;
 
-  /// What a request may have of the part for small ones.
-  private static final int FEW = 4 * STEP;
+    /// What a request may have of the part for small ones.
+    private static final int FEW = 4 * STEP;
 
-  private static final ScopedValue<RequestMemory> CURRENT = ScopedValue.newInstance();
+    private static final ScopedValue<RequestMemory> CURRENT = ScopedValue.newInstance();
 
-  private final ProcessMemory process;
-  private final long deadlineNanos;
-  private final Runnable beforeWait;
-  private final MemoryBudget.Share few;
-  private final MemoryBudget.Share medium;
-  private final MemoryBudget.Share large;
-  private final MemoryBudget.Share arriving;
+    private final ProcessMemory process;
+    private final long deadlineNanos;
+    private final Runnable beforeWait;
+    private final MemoryBudget.Share few;
+    private final MemoryBudget.Share medium;
+    private final MemoryBudget.Share large;
+    private final MemoryBudget.Share arriving;
 
-  /// The one of the first three that has what is taken. It only ever becomes a larger one.
-  private MemoryBudget.Share part;
+    /// The one of the first three that has what is taken. It only ever becomes a larger one.
+    private MemoryBudget.Share part;
 
-  private long used;
-  private long taken;
+    private long used;
+    private long taken;
 
-  /// @param deadlineNanos until when it waits for memory, as the account's clock counts
-  /// @param beforeWait told, by the thread that waits, that it will
-  public RequestMemory(ProcessMemory process, long deadlineNanos, Runnable beforeWait) {
-    this.process = process;
-    this.deadlineNanos = deadlineNanos;
-    this.beforeWait = beforeWait;
-    this.few = process.few().share();
-    this.medium = process.medium().share();
-    this.large = process.large().share();
-    this.arriving = process.arriving().share();
-    this.part = few;
-  }
+    /// @param deadlineNanos until when it waits for memory, as the account's clock counts
+    /// @param beforeWait told, by the thread that waits, that it will
+    public RequestMemory(ProcessMemory process, long deadlineNanos, Runnable beforeWait) {
+        this.process = process;
+        this.deadlineNanos = deadlineNanos;
+        this.beforeWait = beforeWait;
+        this.few = process.few().share();
+        this.medium = process.medium().share();
+        this.large = process.large().share();
+        this.arriving = process.arriving().share();
+        this.part = few;
+    }
 
-  /// Counts what it takes as that of a model, too: the requests of a model have no more than half
-  /// of each part, so that one whose requests do not end leaves memory to the others. Only a
-  /// request that is alone may have more. Before it takes anything.
-  public void countFor(Object model) {
-    List.of(few, medium, large, arriving).forEach(share -> share.countFor(model));
-  }
+    /// Counts what it takes as that of a model, too: the requests of a model have no more than half
+    /// of each part, so that one whose requests do not end leaves memory to the others. Only a
+    /// request that is alone may have more. Before it takes anything.
+    public void countFor(Object model) {
+        List.of(few, medium, large, arriving).forEach(share -> share.countFor(model));
+    }
 
-  /// Memory that is given back before the request ends.
-  public interface Held extends AutoCloseable {
+    /// Memory that is given back before the request ends.
+    public interface Held extends AutoCloseable {
+        @Override
+        void close();
+    }
+
+    public void run(Runnable work) {
+        ScopedValue.where(CURRENT, this).run(work);
+    }
+
+    /// Counts what the calling thread is about to make for its request, and that lives as long as
+    /// this.
+    ///
+    /// @throws MemoryShortException when there is no room for it
+    public static void charge(long bytes) {
+        if (CURRENT.isBound()) {
+            CURRENT.get().add(bytes);
+        }
+    }
+
+    /// Counts what the calling thread is about to make, until it is closed.
+    ///
+    /// @throws MemoryShortException when there is no room for it
+    public static Held hold(long bytes) {
+        if (CURRENT.isBound()) {
+            var memory = CURRENT.get();
+            memory.add(bytes);
+            return () -> memory.giveBack(bytes);
+        }
+        var all = ProcessMemory.ofThisProcess().large();
+        requireRoom(bytes, all);
+        try {
+            return all.take(bytes)::close;
+        } catch (InterruptedException _) {
+            throw interrupted();
+        }
+    }
+
+    /// Says that the calling thread waits for something: where hooks run, another one may run in its
+    /// place.
+    public static void waiting() {
+        if (CURRENT.isBound()) {
+            CURRENT.get().beforeWait.run();
+        }
+    }
+
+    /// Waits for as much as the request is likely to need, while it holds nothing that others wait
+    /// for.
+    ///
+    /// @throws MemoryShortException when the deadline comes first
+    public void expect(long bytes) {
+        if (used + bytes > Math.max(FEW, taken)) {
+            take(used + bytes, true);
+        }
+    }
+
+    /// Counts as a static [#charge] does.
+    public void add(long bytes) {
+        add(bytes, true);
+    }
+
+    /// Counts as [#add] does, for a thread that must not wait.
+    ///
+    /// @throws MemoryShortException when there is no room for it now
+    public void addAtOnce(long bytes) {
+        add(bytes, false);
+    }
+
+    private void add(long bytes, boolean mayWait) {
+        if (bytes < 0 || bytes > Long.MAX_VALUE - used) {
+            throw MemoryShortException.tooLarge(process.large().bytes());
+        }
+        long needed = used + bytes;
+        if (needed > taken && !takeFew(needed)) {
+            requireRoom(needed, process.large());
+            take(needed + needed / 8, mayWait);
+        }
+        used = needed;
+    }
+
+    private boolean takeFew(long needed) {
+        long whole = Math.ceilDiv(needed, STEP) * STEP;
+        if (part != few || needed > FEW || !few.tryGrowTo(whole)) {
+            return false;
+        }
+        taken = whole;
+        return true;
+    }
+
+    /// Takes of the part for medium requests, or of the one for large ones from now on.
+    private void take(long bytes, boolean mayWait) {
+        long wanted = Math.min(bytes, process.large().bytes());
+        var next = part != large && wanted <= process.mostOfMedium() ? medium : large;
+        // Medium requests that wait to grow large would soon hold all that there is for such.
+        boolean waits = mayWait && (part != medium || next == medium);
+        if (!next.tryGrowTo(wanted) && !(waits && await(next, wanted))) {
+            throw MemoryShortException.beside(wanted);
+        }
+        if (next != part) {
+            part.shrinkTo(0);
+            part = next;
+        }
+        taken = wanted;
+    }
+
+    private boolean await(MemoryBudget.Share share, long bytes) {
+        beforeWait.run();
+        try {
+            return share.growTo(bytes, deadlineNanos);
+        } catch (InterruptedException _) {
+            throw interrupted();
+        }
+    }
+
+    /// Counts a body that is being received.
+    ///
+    /// @param bytes of it in all, those to come included for which room is made
+    /// @throws MemoryShortException when there is no room for them
+    public void receive(long bytes) {
+        requireRoom(bytes, process.arriving());
+        if (!arriving.tryGrowTo(bytes) && !await(arriving, bytes)) {
+            throw MemoryShortException.beside(bytes);
+        }
+    }
+
+    /// Whether it needs more than its first part, or its body does.
+    public boolean isLarge() {
+        return part != few || arriving.holds();
+    }
+
+    /// Gives back what is more than so many bytes of a body.
+    public void keepReceived(long bytes) {
+        arriving.shrinkTo(bytes);
+    }
+
+    /// Whether others wait for what [#receive] has taken.
+    public boolean isReceivingWanted() {
+        return arriving.holds() && process.arriving().isWanted();
+    }
+
+    /// Gives everything back. Later charges fail.
     @Override
-    void close();
-  }
-
-  public void run(Runnable work) {
-    ScopedValue.where(CURRENT, this).run(work);
-  }
-
-  /// Counts what the calling thread is about to make for its request, and that lives as long as
-  /// this.
-  ///
-  /// @throws MemoryShortException when there is no room for it
-  public static void charge(long bytes) {
-    if (CURRENT.isBound()) {
-      CURRENT.get().add(bytes);
+    public void close() {
+        List.of(few, medium, large, arriving).forEach(MemoryBudget.Share::close);
     }
-  }
 
-  /// Counts what the calling thread is about to make, until it is closed.
-  ///
-  /// @throws MemoryShortException when there is no room for it
-  public static Held hold(long bytes) {
-    if (CURRENT.isBound()) {
-      var memory = CURRENT.get();
-      memory.add(bytes);
-      return () -> memory.giveBack(bytes);
+    private void giveBack(long bytes) {
+        used -= bytes;
+        if (part == large && taken - used > bytes / 2) {
+            taken = used;
+            large.shrinkTo(taken);
+        }
     }
-    var all = ProcessMemory.ofThisProcess().large();
-    requireRoom(bytes, all);
-    try {
-      return all.take(bytes)::close;
-    } catch (InterruptedException _) {
-      throw interrupted();
+
+    private static void requireRoom(long bytes, MemoryBudget budget) {
+        if (bytes > budget.bytes()) {
+            throw MemoryShortException.tooLarge(budget.bytes());
+        }
     }
-  }
 
-  /// Says that the calling thread waits for something: where hooks run, another one may run in its
-  /// place.
-  public static void waiting() {
-    if (CURRENT.isBound()) {
-      CURRENT.get().beforeWait.run();
+    private static MemoryShortException interrupted() {
+        Thread.currentThread().interrupt();
+        return MemoryShortException.now("the wait for memory was interrupted");
     }
-  }
-
-  /// Waits for as much as the request is likely to need, while it holds nothing that others wait
-  /// for.
-  ///
-  /// @throws MemoryShortException when the deadline comes first
-  public void expect(long bytes) {
-    if (used + bytes > Math.max(FEW, taken)) {
-      take(used + bytes, true);
-    }
-  }
-
-  /// Counts as a static [#charge] does.
-  public void add(long bytes) {
-    add(bytes, true);
-  }
-
-  /// Counts as [#add] does, for a thread that must not wait.
-  ///
-  /// @throws MemoryShortException when there is no room for it now
-  public void addAtOnce(long bytes) {
-    add(bytes, false);
-  }
-
-  private void add(long bytes, boolean mayWait) {
-    if (bytes < 0 || bytes > Long.MAX_VALUE - used) {
-      throw MemoryShortException.tooLarge(process.large().bytes());
-    }
-    long needed = used + bytes;
-    if (needed > taken && !takeFew(needed)) {
-      requireRoom(needed, process.large());
-      take(needed + needed / 8, mayWait);
-    }
-    used = needed;
-  }
-
-  private boolean takeFew(long needed) {
-    long whole = Math.ceilDiv(needed, STEP) * STEP;
-    if (part != few || needed > FEW || !few.tryGrowTo(whole)) {
-      return false;
-    }
-    taken = whole;
-    return true;
-  }
-
-  /// Takes of the part for medium requests, or of the one for large ones from now on.
-  private void take(long bytes, boolean mayWait) {
-    long wanted = Math.min(bytes, process.large().bytes());
-    var next = part != large && wanted <= process.mostOfMedium() ? medium : large;
-    // Medium requests that wait to grow large would soon hold all that there is for such.
-    boolean waits = mayWait && (part != medium || next == medium);
-    if (!next.tryGrowTo(wanted) && !(waits && await(next, wanted))) {
-      throw MemoryShortException.beside(wanted);
-    }
-    if (next != part) {
-      part.shrinkTo(0);
-      part = next;
-    }
-    taken = wanted;
-  }
-
-  private boolean await(MemoryBudget.Share share, long bytes) {
-    beforeWait.run();
-    try {
-      return share.growTo(bytes, deadlineNanos);
-    } catch (InterruptedException _) {
-      throw interrupted();
-    }
-  }
-
-  /// Counts a body that is being received.
-  ///
-  /// @param bytes of it in all, those to come included for which room is made
-  /// @throws MemoryShortException when there is no room for them
-  public void receive(long bytes) {
-    requireRoom(bytes, process.arriving());
-    if (!arriving.tryGrowTo(bytes) && !await(arriving, bytes)) {
-      throw MemoryShortException.beside(bytes);
-    }
-  }
-
-  /// Whether it needs more than its first part, or its body does.
-  public boolean isLarge() {
-    return part != few || arriving.holds();
-  }
-
-  /// Gives back what is more than so many bytes of a body.
-  public void keepReceived(long bytes) {
-    arriving.shrinkTo(bytes);
-  }
-
-  /// Whether others wait for what [#receive] has taken.
-  public boolean isReceivingWanted() {
-    return arriving.holds() && process.arriving().isWanted();
-  }
-
-  /// Gives everything back. Later charges fail.
-  @Override
-  public void close() {
-    List.of(few, medium, large, arriving).forEach(MemoryBudget.Share::close);
-  }
-
-  private void giveBack(long bytes) {
-    used -= bytes;
-    if (part == large && taken - used > bytes / 2) {
-      taken = used;
-      large.shrinkTo(taken);
-    }
-  }
-
-  private static void requireRoom(long bytes, MemoryBudget budget) {
-    if (bytes > budget.bytes()) {
-      throw MemoryShortException.tooLarge(budget.bytes());
-    }
-  }
-
-  private static MemoryShortException interrupted() {
-    Thread.currentThread().interrupt();
-    return MemoryShortException.now("the wait for memory was interrupted");
-  }
 }

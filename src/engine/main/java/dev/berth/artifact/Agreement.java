@@ -8,9 +8,9 @@ package dev.berth.artifact;
 ///   to a question
 public record Agreement(int questions, int sameAnswers, double largestScoreDifference) {
 
-  @Override
-  public String toString() {
-    return "the same answer as in fp32 to %d of %d questions, scores at most %.2f apart"
-        .formatted(sameAnswers, questions, largestScoreDifference);
-  }
+    @Override
+    public String toString() {
+        return "the same answer as in fp32 to %d of %d questions, scores at most %.2f apart"
+                .formatted(sameAnswers, questions, largestScoreDifference);
+    }
 }

@@ -10,39 +10,36 @@ import java.util.stream.StreamSupport;
 /// device may never end.
 public final class ArtifactFile {
 
-  private ArtifactFile() {}
+    private ArtifactFile() {}
 
-  /// Why it can't be read, such as `not found`; nothing where it can.
-  public static Optional<String> problem(Path file) {
-    if (!Files.exists(file)) {
-      return Optional.of(
-          Files.exists(file, LinkOption.NOFOLLOW_LINKS)
-              ? "found a link to nothing, expected a regular file; tar -h packs what links lead to"
-              : "not found");
+    /// Why it can't be read, such as `not found`; nothing where it can.
+    public static Optional<String> problem(Path file) {
+        if (!Files.exists(file)) {
+            return Optional.of(
+                    Files.exists(file, LinkOption.NOFOLLOW_LINKS)
+                            ? "found a link to nothing, expected a regular file; tar -h packs what links lead to"
+                            : "not found");
+        }
+        if (!Files.isRegularFile(file)) {
+            return Optional.of("found a %s, expected a regular file"
+                    .formatted(Files.isDirectory(file) ? "directory" : "pipe, socket or device"));
+        }
+        return Files.isReadable(file) ? Optional.empty() : Optional.of("found a file that this user may not read");
     }
-    if (!Files.isRegularFile(file)) {
-      return Optional.of(
-          "found a %s, expected a regular file"
-              .formatted(Files.isDirectory(file) ? "directory" : "pipe, socket or device"));
+
+    /// Whether a file is none of its author's, by its name or that of a directory which it is in:
+    /// what macOS, ZIPs of a Mac, editors and notebooks put beside it, such as `._net.pt`,
+    /// `.DS_Store` and `__MACOSX`.
+    ///
+    /// @param file relative to what is listed
+    public static boolean isHidden(Path file) {
+        return StreamSupport.stream(file.spliterator(), false)
+                .map(Path::toString)
+                .anyMatch(name -> name.startsWith(".") || name.equals("__MACOSX"));
     }
-    return Files.isReadable(file)
-        ? Optional.empty()
-        : Optional.of("found a file that this user may not read");
-  }
 
-  /// Whether a file is none of its author's, by its name or that of a directory which it is in:
-  /// what macOS, ZIPs of a Mac, editors and notebooks put beside it, such as `._net.pt`,
-  /// `.DS_Store` and `__MACOSX`.
-  ///
-  /// @param file relative to what is listed
-  public static boolean isHidden(Path file) {
-    return StreamSupport.stream(file.spliterator(), false)
-        .map(Path::toString)
-        .anyMatch(name -> name.startsWith(".") || name.equals("__MACOSX"));
-  }
-
-  /// Whether there is something under this name. It may be anything.
-  public static boolean isThere(Path file) {
-    return Files.exists(file, LinkOption.NOFOLLOW_LINKS);
-  }
+    /// Whether there is something under this name. It may be anything.
+    public static boolean isThere(Path file) {
+        return Files.exists(file, LinkOption.NOFOLLOW_LINKS);
+    }
 }

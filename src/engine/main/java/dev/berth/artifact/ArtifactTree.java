@@ -24,97 +24,95 @@ import java.util.function.Predicate;
 /// each directory is entered once, by its own path rather than by a link, and there is a limit.
 public final class ArtifactTree {
 
-  private static final int MOST = 100_000;
+    private static final int MOST = 100_000;
 
-  private final Path root;
-  private final Predicate<Path> counts;
-  private final int most;
-  private final SortedMap<Path, BasicFileAttributes> files = new TreeMap<>();
-  private final ArrayDeque<Path> directories = new ArrayDeque<>();
+    private final Path root;
+    private final Predicate<Path> counts;
+    private final int most;
+    private final SortedMap<Path, BasicFileAttributes> files = new TreeMap<>();
+    private final ArrayDeque<Path> directories = new ArrayDeque<>();
 
-  /// Free of links.
-  private final Set<Path> entered = new HashSet<>();
+    /// Free of links.
+    private final Set<Path> entered = new HashSet<>();
 
-  private ArtifactTree(Path root, Predicate<Path> counts, int most) {
-    this.root = root;
-    this.counts = counts;
-    this.most = most;
-  }
-
-  /// All files but hidden ones, by their paths in the directory, with what a link leads to. Of a
-  /// link to nothing they are its own. None where there is no such directory.
-  ///
-  /// @param depth 1: those in the directory itself
-  /// @param counts asked of each file and directory, as a path in the directory
-  /// @throws ModelArtifactException when there are too many
-  /// @throws UncheckedIOException when a directory can't be read
-  public static SortedMap<Path, BasicFileAttributes> files(
-      Path directory, int depth, Predicate<Path> counts) {
-    return files(directory, depth, counts, MOST);
-  }
-
-  static SortedMap<Path, BasicFileAttributes> files(
-      Path directory, int depth, Predicate<Path> counts, int most) {
-    var tree = new ArtifactTree(directory, counts, most);
-    if (Files.isDirectory(directory)) {
-      tree.directories.add(directory);
+    private ArtifactTree(Path root, Predicate<Path> counts, int most) {
+        this.root = root;
+        this.counts = counts;
+        this.most = most;
     }
-    while (!tree.directories.isEmpty()) {
-      tree.enter(tree.directories.poll(), depth);
-    }
-    return tree.files;
-  }
 
-  private void enter(Path directory, int depth) {
-    try {
-      if (!entered.add(directory.toRealPath())) {
-        return;
-      }
-      try (var entries = Files.newDirectoryStream(directory)) {
-        for (var entry : entries) {
-          add(entry, depth);
+    /// All files but hidden ones, by their paths in the directory, with what a link leads to. Of a
+    /// link to nothing they are its own. None where there is no such directory.
+    ///
+    /// @param depth 1: those in the directory itself
+    /// @param counts asked of each file and directory, as a path in the directory
+    /// @throws ModelArtifactException when there are too many
+    /// @throws UncheckedIOException when a directory can't be read
+    public static SortedMap<Path, BasicFileAttributes> files(Path directory, int depth, Predicate<Path> counts) {
+        return files(directory, depth, counts, MOST);
+    }
+
+    static SortedMap<Path, BasicFileAttributes> files(Path directory, int depth, Predicate<Path> counts, int most) {
+        var tree = new ArtifactTree(directory, counts, most);
+        if (Files.isDirectory(directory)) {
+            tree.directories.add(directory);
         }
-      }
-    } catch (NoSuchFileException _) {
-      // It has gone meanwhile.
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    } catch (DirectoryIteratorException e) {
-      throw new UncheckedIOException(e.getCause());
+        while (!tree.directories.isEmpty()) {
+            tree.enter(tree.directories.poll(), depth);
+        }
+        return tree.files;
     }
-  }
 
-  private void add(Path entry, int depth) throws IOException {
-    var name = root.relativize(entry);
-    if (ArtifactFile.isHidden(entry.getFileName()) || !counts.test(name)) {
-      return;
+    private void enter(Path directory, int depth) {
+        try {
+            if (!entered.add(directory.toRealPath())) {
+                return;
+            }
+            try (var entries = Files.newDirectoryStream(directory)) {
+                for (var entry : entries) {
+                    add(entry, depth);
+                }
+            }
+        } catch (NoSuchFileException _) {
+            // It has gone meanwhile.
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (DirectoryIteratorException e) {
+            throw new UncheckedIOException(e.getCause());
+        }
     }
-    if (!Files.isDirectory(entry)) {
-      attributes(entry).ifPresent(of -> files.put(name, of));
-    } else if (name.getNameCount() < depth) {
-      if (Files.isSymbolicLink(entry)) {
-        directories.addLast(entry);
-      } else {
-        directories.addFirst(entry);
-      }
-    }
-    if (files.size() + directories.size() + entered.size() > most) {
-      throw new ModelArtifactException(
-          root,
-          "%s: found more than %d files, expected an artifact; do its links lead elsewhere?"
-              .formatted(name.getName(0), most));
-    }
-  }
 
-  /// Nothing where it has gone meanwhile.
-  private static Optional<BasicFileAttributes> attributes(Path file) throws IOException {
-    for (var options : List.of(new LinkOption[0], new LinkOption[] {LinkOption.NOFOLLOW_LINKS})) {
-      try {
-        return Optional.of(Files.readAttributes(file, BasicFileAttributes.class, options));
-      } catch (FileSystemException _) {
-        // A link to nothing, or to itself.
-      }
+    private void add(Path entry, int depth) throws IOException {
+        var name = root.relativize(entry);
+        if (ArtifactFile.isHidden(entry.getFileName()) || !counts.test(name)) {
+            return;
+        }
+        if (!Files.isDirectory(entry)) {
+            attributes(entry).ifPresent(of -> files.put(name, of));
+        } else if (name.getNameCount() < depth) {
+            if (Files.isSymbolicLink(entry)) {
+                directories.addLast(entry);
+            } else {
+                directories.addFirst(entry);
+            }
+        }
+        if (files.size() + directories.size() + entered.size() > most) {
+            throw new ModelArtifactException(
+                    root,
+                    "%s: found more than %d files, expected an artifact; do its links lead elsewhere?"
+                            .formatted(name.getName(0), most));
+        }
     }
-    return Optional.empty();
-  }
+
+    /// Nothing where it has gone meanwhile.
+    private static Optional<BasicFileAttributes> attributes(Path file) throws IOException {
+        for (var options : List.of(new LinkOption[0], new LinkOption[] {LinkOption.NOFOLLOW_LINKS})) {
+            try {
+                return Optional.of(Files.readAttributes(file, BasicFileAttributes.class, options));
+            } catch (FileSystemException _) {
+                // A link to nothing, or to itself.
+            }
+        }
+        return Optional.empty();
+    }
 }

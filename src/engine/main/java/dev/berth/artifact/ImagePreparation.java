@@ -17,36 +17,34 @@ import java.util.Optional;
 /// @param deviation of red, green and blue
 /// @param blueFirst whether the model takes blue, green and red
 public record ImagePreparation(
-    Optional<Resize> resize,
-    String filter,
-    Optional<Integer> pillow,
-    Optional<Size> crop,
-    double scale,
-    List<Double> mean,
-    List<Double> deviation,
-    boolean blueFirst) {
+        Optional<Resize> resize,
+        String filter,
+        Optional<Integer> pillow,
+        Optional<Size> crop,
+        double scale,
+        List<Double> mean,
+        List<Double> deviation,
+        boolean blueFirst) {
 
-  public ImagePreparation {
-    mean = List.copyOf(mean);
-    deviation = List.copyOf(deviation);
-  }
+    public ImagePreparation {
+        mean = List.copyOf(mean);
+        deviation = List.copyOf(deviation);
+    }
 
-  /// The size that a picture is made.
-  public sealed interface Resize {}
+    /// The size that a picture is made.
+    public sealed interface Resize {}
 
-  /// Its shape is kept.
-  public record ShorterSide(int length) implements Resize {}
+    /// Its shape is kept.
+    public record ShorterSide(int length) implements Resize {}
 
-  /// Whatever its shape was.
-  public record Size(int height, int width) implements Resize {}
+    /// Whatever its shape was.
+    public record Size(int height, int width) implements Resize {}
 
-  /// The size of what the model gets.
-  public Size size() {
-    return crop.orElseGet(
-        () ->
-            switch (resize.orElseThrow()) {
-              case Size size -> size;
-              case ShorterSide(int length) -> new Size(length, length);
-            });
-  }
+    /// The size of what the model gets.
+    public Size size() {
+        return crop.orElseGet(() -> switch (resize.orElseThrow()) {
+            case Size size -> size;
+            case ShorterSide(int length) -> new Size(length, length);
+        });
+    }
 }

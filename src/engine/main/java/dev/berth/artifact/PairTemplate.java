@@ -12,26 +12,21 @@ import java.util.List;
 /// @param questionType the token type of everything before the context
 /// @param contextType the token type of the context and of what follows it
 public record PairTemplate(
-    List<Long> before,
-    List<Long> between,
-    List<Long> after,
-    long padding,
-    long questionType,
-    long contextType) {
+        List<Long> before, List<Long> between, List<Long> after, long padding, long questionType, long contextType) {
 
-  public PairTemplate {
-    before = List.copyOf(before);
-    between = List.copyOf(between);
-    after = List.copyOf(after);
-  }
+    public PairTemplate {
+        before = List.copyOf(before);
+        between = List.copyOf(between);
+        after = List.copyOf(after);
+    }
 
-  /// Whether a sequence begins with a classification token, which stands for "no answer".
-  public boolean hasClassification() {
-    return !before.isEmpty();
-  }
+    /// Whether a sequence begins with a classification token, which stands for "no answer".
+    public boolean hasClassification() {
+        return !before.isEmpty();
+    }
 
-  /// How many tokens of a sequence are special.
-  public int size() {
-    return before.size() + between.size() + after.size();
-  }
+    /// How many tokens of a sequence are special.
+    public int size() {
+        return before.size() + between.size() + after.size();
+    }
 }

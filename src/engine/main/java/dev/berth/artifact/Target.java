@@ -4,30 +4,30 @@ import java.util.Locale;
 
 /// The kind of device that a model is traced for. A traced file runs on no other kind.
 public enum Target {
-  CPU,
-  GPU,
-  INF1,
-  INF2,
-  TRN1;
+    CPU,
+    GPU,
+    INF1,
+    INF2,
+    TRN1;
 
-  /// Whether this device runs what was traced for `traced`: its own kind, and Inferentia2 and
-  /// Trainium run the same code.
-  public boolean runs(Target traced) {
-    return this == traced || (isNeuronCoreV2() && traced.isNeuronCoreV2());
-  }
+    /// Whether this device runs what was traced for `traced`: its own kind, and Inferentia2 and
+    /// Trainium run the same code.
+    public boolean runs(Target traced) {
+        return this == traced || (isNeuronCoreV2() && traced.isNeuronCoreV2());
+    }
 
-  /// Whether models for it are compiled for NeuronCores.
-  public boolean isNeuron() {
-    return this == INF1 || isNeuronCoreV2();
-  }
+    /// Whether models for it are compiled for NeuronCores.
+    public boolean isNeuron() {
+        return this == INF1 || isNeuronCoreV2();
+    }
 
-  private boolean isNeuronCoreV2() {
-    return this == INF2 || this == TRN1;
-  }
+    private boolean isNeuronCoreV2() {
+        return this == INF2 || this == TRN1;
+    }
 
-  /// As `model.json`, `trace.py` and `INSTANCE_TYPE` spell it.
-  @Override
-  public String toString() {
-    return name().toLowerCase(Locale.ROOT);
-  }
+    /// As `model.json`, `trace.py` and `INSTANCE_TYPE` spell it.
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
 }

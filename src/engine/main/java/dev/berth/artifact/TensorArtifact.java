@@ -39,197 +39,178 @@ import java.util.function.Predicate;
 /// @param independentRows whether what the model says of a row is the same whatever rows go with
 ///   it; empty: the file does not say
 public record TensorArtifact(
-    Path directory,
-    Path file,
-    Optional<Target> target,
-    List<Input> inputs,
-    List<String> outputs,
-    Optional<Boolean> independentRows) {
+        Path directory,
+        Path file,
+        Optional<Target> target,
+        List<Input> inputs,
+        List<String> outputs,
+        Optional<Boolean> independentRows) {
 
-  /// A parameter of the model's `forward`.
-  ///
-  /// @param type what it takes; numbers of JSON and CSV are read as that
-  /// @param columns the names of its columns in a table; empty: they have none
-  public record Input(String name, ElementType type, List<String> columns) {
+    /// A parameter of the model's `forward`.
+    ///
+    /// @param type what it takes; numbers of JSON and CSV are read as that
+    /// @param columns the names of its columns in a table; empty: they have none
+    public record Input(String name, ElementType type, List<String> columns) {
 
-    public Input {
-      columns = List.copyOf(columns);
+        public Input {
+            columns = List.copyOf(columns);
+        }
     }
-  }
 
-  public TensorArtifact {
-    inputs = List.copyOf(inputs);
-    outputs = List.copyOf(outputs);
-  }
+    public TensorArtifact {
+        inputs = List.copyOf(inputs);
+        outputs = List.copyOf(outputs);
+    }
 
-  /// Reads and checks the artifact in `directory`.
-  ///
-  /// @param forms for each engine, whether a file is a model of it. Without a `model.json` the
-  ///   first one that finds a file is served
-  /// @throws ModelArtifactException with everything that is wrong
-  public static TensorArtifact open(Path directory, List<Predicate<Path>> forms) {
-    if (!ModelJson.isIn(directory)) {
-      return new TensorArtifact(
-          directory,
-          onlyFile(directory, forms),
-          Optional.empty(),
-          List.of(),
-          List.of(),
-          Optional.empty());
+    /// Reads and checks the artifact in `directory`.
+    ///
+    /// @param forms for each engine, whether a file is a model of it. Without a `model.json` the
+    ///   first one that finds a file is served
+    /// @throws ModelArtifactException with everything that is wrong
+    public static TensorArtifact open(Path directory, List<Predicate<Path>> forms) {
+        if (!ModelJson.isIn(directory)) {
+            return new TensorArtifact(
+                    directory, onlyFile(directory, forms), Optional.empty(), List.of(), List.of(), Optional.empty());
+        }
+        var json = ModelJson.read(directory).checkFormat();
+        var files = json.json().path("files");
+        if (files.size() != 1) {
+            json.problem("model.json: files: found %d, expected one that takes every shape: [{\"path\": …}]"
+                    .formatted(files.size()));
+        }
+        var artifact = new TensorArtifact(
+                directory,
+                files.isEmpty() ? directory : json.modelFile(files.path(0), "files[0]"),
+                json.find("target").map(_ -> json.target()),
+                inputs(json),
+                json.json().has("outputs") ? json.texts("outputs") : List.of(),
+                json.independentRows());
+        artifact.target
+                .filter(Target::isNeuron)
+                .ifPresent(neuron -> json.problem(
+                        "model.json: target: found \"%s\", expected cpu or gpu: a compiled model needs hooks that know its shapes"
+                                .formatted(neuron)));
+        json.stopIfWrong();
+        return artifact;
     }
-    var json = ModelJson.read(directory).checkFormat();
-    var files = json.json().path("files");
-    if (files.size() != 1) {
-      json.problem(
-          "model.json: files: found %d, expected one that takes every shape: [{\"path\": …}]"
-              .formatted(files.size()));
-    }
-    var artifact =
-        new TensorArtifact(
-            directory,
-            files.isEmpty() ? directory : json.modelFile(files.path(0), "files[0]"),
-            json.find("target").map(_ -> json.target()),
-            inputs(json),
-            json.json().has("outputs") ? json.texts("outputs") : List.of(),
-            json.independentRows());
-    artifact
-        .target
-        .filter(Target::isNeuron)
-        .ifPresent(
-            neuron ->
-                json.problem(
-                    "model.json: target: found \"%s\", expected cpu or gpu: a compiled model needs hooks that know its shapes"
-                        .formatted(neuron)));
-    json.stopIfWrong();
-    return artifact;
-  }
 
-  private static List<Input> inputs(ModelJson json) {
-    var inputs = new ArrayList<Input>();
-    var listed = json.json().path("inputs");
-    for (int i = 0; i < listed.size(); i++) {
-      var input = listed.path(i);
-      var name = "inputs[%d]".formatted(i);
-      var type = ElementType.named(input.path("type").asText(ElementType.FLOAT32.toString()));
-      if (!input.isTextual() && !input.path("name").isTextual()) {
-        json.wrong(name, input, "a name or {\"name\": …, \"type\": …}");
-      }
-      if (type.isEmpty()) {
-        var known = Arrays.toString(ElementType.values());
-        json.wrong(name + ".type", input.path("type"), "one of " + known);
-      }
-      inputs.add(
-          new Input(
-              input.isTextual() ? input.textValue() : input.path("name").asText(),
-              type.orElse(ElementType.FLOAT32),
-              columns(json, input, name)));
+    private static List<Input> inputs(ModelJson json) {
+        var inputs = new ArrayList<Input>();
+        var listed = json.json().path("inputs");
+        for (int i = 0; i < listed.size(); i++) {
+            var input = listed.path(i);
+            var name = "inputs[%d]".formatted(i);
+            var type = ElementType.named(input.path("type").asText(ElementType.FLOAT32.toString()));
+            if (!input.isTextual() && !input.path("name").isTextual()) {
+                json.wrong(name, input, "a name or {\"name\": …, \"type\": …}");
+            }
+            if (type.isEmpty()) {
+                var known = Arrays.toString(ElementType.values());
+                json.wrong(name + ".type", input.path("type"), "one of " + known);
+            }
+            inputs.add(new Input(
+                    input.isTextual() ? input.textValue() : input.path("name").asText(),
+                    type.orElse(ElementType.FLOAT32),
+                    columns(json, input, name)));
+        }
+        if (json.json().has("inputs") && (listed.isEmpty() || !listed.isArray())) {
+            json.wrong("inputs", "a list of names");
+        }
+        var columns = inputs.stream().flatMap(input -> input.columns().stream()).toList();
+        if (columns.stream().distinct().count() < columns.size()) {
+            json.problem("model.json: inputs: found columns %s, expected each once".formatted(columns));
+        }
+        if (inputs.stream().map(Input::name).distinct().count() < inputs.size()) {
+            json.problem("model.json: inputs: found %s, expected each once"
+                    .formatted(inputs.stream().map(Input::name).toList()));
+        }
+        return inputs;
     }
-    if (json.json().has("inputs") && (listed.isEmpty() || !listed.isArray())) {
-      json.wrong("inputs", "a list of names");
-    }
-    var columns = inputs.stream().flatMap(input -> input.columns().stream()).toList();
-    if (columns.stream().distinct().count() < columns.size()) {
-      json.problem("model.json: inputs: found columns %s, expected each once".formatted(columns));
-    }
-    if (inputs.stream().map(Input::name).distinct().count() < inputs.size()) {
-      json.problem(
-          "model.json: inputs: found %s, expected each once"
-              .formatted(inputs.stream().map(Input::name).toList()));
-    }
-    return inputs;
-  }
 
-  private static List<String> columns(ModelJson json, JsonNode input, String name) {
-    var columns = input.path("columns");
-    if (!columns.isMissingNode()
-        && (columns.isEmpty() || !columns.valueStream().allMatch(JsonNode::isTextual))) {
-      json.wrong(name + ".columns", columns, "a list of names");
+    private static List<String> columns(ModelJson json, JsonNode input, String name) {
+        var columns = input.path("columns");
+        if (!columns.isMissingNode()
+                && (columns.isEmpty() || !columns.valueStream().allMatch(JsonNode::isTextual))) {
+            json.wrong(name + ".columns", columns, "a list of names");
+        }
+        return columns.valueStream().map(JsonNode::asText).toList();
     }
-    return columns.valueStream().map(JsonNode::asText).toList();
-  }
 
-  private static Path onlyFile(Path directory, List<Predicate<Path>> forms) {
-    var found =
-        forms.stream()
-            .map(form -> entries(directory, form))
-            .filter(files -> !files.isEmpty())
-            .findFirst()
-            .orElse(List.of());
-    var model =
-        found.stream()
-            .filter(file -> file.getFileName().toString().startsWith("model."))
-            .findFirst();
-    if (found.size() != 1 && model.isEmpty()) {
-      throw new ModelArtifactException(
-          directory,
-          found.isEmpty()
-              ? "model.json: not found, nor hooks in code/, nor a model file such as model.pt or model.onnx%s"
-                  .formatted(only(directory, file -> forms.stream().anyMatch(f -> f.test(file))))
-              : "found %s and no model.json that says which one is served; expected one, or model.pt"
-                  .formatted(found.stream().map(Path::getFileName).toList()));
+    private static Path onlyFile(Path directory, List<Predicate<Path>> forms) {
+        var found = forms.stream()
+                .map(form -> entries(directory, form))
+                .filter(files -> !files.isEmpty())
+                .findFirst()
+                .orElse(List.of());
+        var model = found.stream()
+                .filter(file -> file.getFileName().toString().startsWith("model."))
+                .findFirst();
+        if (found.size() != 1 && model.isEmpty()) {
+            throw new ModelArtifactException(
+                    directory,
+                    found.isEmpty()
+                            ? "model.json: not found, nor hooks in code/, nor a model file such as model.pt or model.onnx%s"
+                                    .formatted(only(
+                                            directory, file -> forms.stream().anyMatch(f -> f.test(file))))
+                            : "found %s and no model.json that says which one is served; expected one, or model.pt"
+                                    .formatted(found.stream()
+                                            .map(Path::getFileName)
+                                            .toList()));
+        }
+        var file = model.orElseGet(found::getFirst);
+        ArtifactFile.problem(file).ifPresent(what -> {
+            throw new ModelArtifactException(directory, "%s: %s".formatted(file.getFileName(), what));
+        });
+        return file;
     }
-    var file = model.orElseGet(found::getFirst);
-    ArtifactFile.problem(file)
-        .ifPresent(
-            what -> {
-              throw new ModelArtifactException(
-                  directory, "%s: %s".formatted(file.getFileName(), what));
-            });
-    return file;
-  }
 
-  /// What is there in place of an artifact, and what to do about it.
-  private static String only(Path directory, Predicate<Path> isModel) {
-    if (Files.exists(directory.resolve("model.tar.gz"))) {
-      return ", only a model.tar.gz that is still packed";
+    /// What is there in place of an artifact, and what to do about it.
+    private static String only(Path directory, Predicate<Path> isModel) {
+        if (Files.exists(directory.resolve("model.tar.gz"))) {
+            return ", only a model.tar.gz that is still packed";
+        }
+        return topDirectory(directory, isModel)
+                .map(top -> ", only %1$s/, which has one; pack what is in it: tar -czf model.tar.gz -C %1$s ."
+                        .formatted(top))
+                .or(() -> largestFile(directory)
+                        .map(
+                                ", only %s, which no engine here reads; write hooks in code/ that do, with its library in code/lib"
+                                        ::formatted))
+                .orElse("");
     }
-    return topDirectory(directory, isModel)
-        .map(
-            top ->
-                ", only %1$s/, which has one; pack what is in it: tar -czf model.tar.gz -C %1$s ."
-                    .formatted(top))
-        .or(
-            () ->
-                largestFile(directory)
-                    .map(
-                        ", only %s, which no engine here reads; write hooks in code/ that do, with its library in code/lib"
-                            ::formatted))
-        .orElse("");
-  }
 
-  /// Of several files, most likely the model.
-  private static Optional<Path> largestFile(Path directory) {
-    return entries(directory, Files::isRegularFile).stream()
-        .max(Comparator.comparingLong(file -> file.toFile().length()))
-        .map(Path::getFileName);
-  }
-
-  /// The only directory, where that is an artifact.
-  private static Optional<Path> topDirectory(Path directory, Predicate<Path> isModel) {
-    var directories = entries(directory, Files::isDirectory);
-    return directories.size() == 1 && isArtifact(directories.getFirst(), isModel)
-        ? Optional.of(directories.getFirst().getFileName())
-        : Optional.empty();
-  }
-
-  private static boolean isArtifact(Path directory, Predicate<Path> isModel) {
-    return ModelJson.isIn(directory)
-        || Files.isDirectory(directory.resolve("code"))
-        || !entries(directory, isModel).isEmpty();
-  }
-
-  /// What lies in a directory itself, in the order of the names.
-  private static List<Path> entries(Path directory, Predicate<Path> counts) {
-    if (!Files.isDirectory(directory)) {
-      throw new ModelArtifactException(directory, "not a directory");
+    /// Of several files, most likely the model.
+    private static Optional<Path> largestFile(Path directory) {
+        return entries(directory, Files::isRegularFile).stream()
+                .max(Comparator.comparingLong(file -> file.toFile().length()))
+                .map(Path::getFileName);
     }
-    try (var entries = Files.list(directory)) {
-      return entries
-          .filter(counts.and(entry -> !ArtifactFile.isHidden(entry.getFileName())))
-          .sorted()
-          .toList();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+
+    /// The only directory, where that is an artifact.
+    private static Optional<Path> topDirectory(Path directory, Predicate<Path> isModel) {
+        var directories = entries(directory, Files::isDirectory);
+        return directories.size() == 1 && isArtifact(directories.getFirst(), isModel)
+                ? Optional.of(directories.getFirst().getFileName())
+                : Optional.empty();
     }
-  }
+
+    private static boolean isArtifact(Path directory, Predicate<Path> isModel) {
+        return ModelJson.isIn(directory)
+                || Files.isDirectory(directory.resolve("code"))
+                || !entries(directory, isModel).isEmpty();
+    }
+
+    /// What lies in a directory itself, in the order of the names.
+    private static List<Path> entries(Path directory, Predicate<Path> counts) {
+        if (!Files.isDirectory(directory)) {
+            throw new ModelArtifactException(directory, "not a directory");
+        }
+        try (var entries = Files.list(directory)) {
+            return entries.filter(counts.and(entry -> !ArtifactFile.isHidden(entry.getFileName())))
+                    .sorted()
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
 }

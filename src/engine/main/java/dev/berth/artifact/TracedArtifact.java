@@ -12,81 +12,81 @@ import java.util.OptionalInt;
 /// checked.
 public interface TracedArtifact {
 
-  /// What `model.json` says of every such model.
-  ///
-  /// @param directory the directory unpacked from `model.tar.gz`
-  /// @param task what the model is for, such as `question-answering`; it chooses the built-in
-  ///   handler
-  /// @param target the device that the model was traced for
-  /// @param precision `fp32`, `fp16`, `bf16` or `int8`
-  /// @param torch the version of PyTorch that wrote the files; empty: it is none of PyTorch's
-  /// @param inputs the model's inputs by name, in the order of its `forward`
-  /// @param outputs the model's outputs by name, in their order
-  /// @param independentRows whether what the model says of a row is the same whatever rows go with
-  ///   it; empty: the file does not say
-  /// @param labels the names of a classifier's classes, in the order of its output; empty where it
-  ///   is none
-  /// @param parameters what a request's parameters are for this model where the request leaves them
-  ///   out, by name
-  /// @param agreement how far its answers are those of the model in fp32, where they were compared
-  /// @param provenance where the weights come from and under which licence, as free text by key
-  record Header(
-      Path directory,
-      String task,
-      Target target,
-      String precision,
-      Optional<String> torch,
-      List<String> inputs,
-      List<String> outputs,
-      Optional<Boolean> independentRows,
-      List<String> labels,
-      Map<String, Object> parameters,
-      Optional<Agreement> agreement,
-      Map<String, Object> provenance) {
+    /// What `model.json` says of every such model.
+    ///
+    /// @param directory the directory unpacked from `model.tar.gz`
+    /// @param task what the model is for, such as `question-answering`; it chooses the built-in
+    ///   handler
+    /// @param target the device that the model was traced for
+    /// @param precision `fp32`, `fp16`, `bf16` or `int8`
+    /// @param torch the version of PyTorch that wrote the files; empty: it is none of PyTorch's
+    /// @param inputs the model's inputs by name, in the order of its `forward`
+    /// @param outputs the model's outputs by name, in their order
+    /// @param independentRows whether what the model says of a row is the same whatever rows go with
+    ///   it; empty: the file does not say
+    /// @param labels the names of a classifier's classes, in the order of its output; empty where it
+    ///   is none
+    /// @param parameters what a request's parameters are for this model where the request leaves them
+    ///   out, by name
+    /// @param agreement how far its answers are those of the model in fp32, where they were compared
+    /// @param provenance where the weights come from and under which licence, as free text by key
+    record Header(
+            Path directory,
+            String task,
+            Target target,
+            String precision,
+            Optional<String> torch,
+            List<String> inputs,
+            List<String> outputs,
+            Optional<Boolean> independentRows,
+            List<String> labels,
+            Map<String, Object> parameters,
+            Optional<Agreement> agreement,
+            Map<String, Object> provenance) {
 
-    public Header {
-      inputs = List.copyOf(inputs);
-      outputs = List.copyOf(outputs);
-      labels = List.copyOf(labels);
-      // Not Map.copyOf: what is not known is null.
-      parameters = Collections.unmodifiableMap(new LinkedHashMap<>(parameters));
-      provenance = Collections.unmodifiableMap(new LinkedHashMap<>(provenance));
+        public Header {
+            inputs = List.copyOf(inputs);
+            outputs = List.copyOf(outputs);
+            labels = List.copyOf(labels);
+            // Not Map.copyOf: what is not known is null.
+            parameters = Collections.unmodifiableMap(new LinkedHashMap<>(parameters));
+            provenance = Collections.unmodifiableMap(new LinkedHashMap<>(provenance));
+        }
     }
-  }
 
-  Header header();
+    Header header();
 
-  default Path directory() {
-    return header().directory;
-  }
+    default Path directory() {
+        return header().directory;
+    }
 
-  default String task() {
-    return header().task;
-  }
+    default String task() {
+        return header().task;
+    }
 
-  default Target target() {
-    return header().target;
-  }
+    default Target target() {
+        return header().target;
+    }
 
-  default List<String> inputs() {
-    return header().inputs;
-  }
+    default List<String> inputs() {
+        return header().inputs;
+    }
 
-  default List<String> outputs() {
-    return header().outputs;
-  }
+    default List<String> outputs() {
+        return header().outputs;
+    }
 
-  /// The files of the model, in the order of their shapes.
-  List<Path> modelFiles();
+    /// The files of the model, in the order of their shapes.
+    List<Path> modelFiles();
 
-  /// The files that it is served with.
-  default List<Path> servedFiles() {
-    return modelFiles();
-  }
+    /// The files that it is served with.
+    default List<Path> servedFiles() {
+        return modelFiles();
+    }
 
-  /// The most records that a compiled model takes at once; empty: any number.
-  OptionalInt largestBatch();
+    /// The most records that a compiled model takes at once; empty: any number.
+    OptionalInt largestBatch();
 
-  /// The shapes that the model takes, for people.
-  String shownShapes();
+    /// The shapes that the model takes, for people.
+    String shownShapes();
 }

@@ -10,14 +10,15 @@ import java.util.Set;
 /// What the processor can do, as Linux calls it.
 public final class CpuFlags {
 
-  private CpuFlags() {}
+    private CpuFlags() {}
 
-  /// The words of `/proc/cpuinfo`, such as `avx512_vnni`; empty where there is no such file.
-  public static Set<String> read() {
-    try {
-      return new HashSet<>(Arrays.asList(Files.readString(Path.of("/proc/cpuinfo")).split("\\s+")));
-    } catch (IOException _) {
-      return Set.of();
+    /// The words of `/proc/cpuinfo`, such as `avx512_vnni`; empty where there is no such file.
+    public static Set<String> read() {
+        try {
+            return new HashSet<>(
+                    Arrays.asList(Files.readString(Path.of("/proc/cpuinfo")).split("\\s+")));
+        } catch (IOException _) {
+            return Set.of();
+        }
     }
-  }
 }

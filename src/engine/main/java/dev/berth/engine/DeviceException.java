@@ -4,7 +4,7 @@ package dev.berth.engine;
 /// for.
 public final class DeviceException extends RuntimeException {
 
-  public DeviceException(String message) {
-    super(message);
-  }
+    public DeviceException(String message) {
+        super(message);
+    }
 }

@@ -4,11 +4,11 @@ package dev.berth.engine;
 /// is the library's own exception.
 public class EngineException extends RuntimeException {
 
-  public EngineException(String message) {
-    this(message, null);
-  }
+    public EngineException(String message) {
+        this(message, null);
+    }
 
-  public EngineException(String message, Throwable cause) {
-    super(message, cause);
-  }
+    public EngineException(String message, Throwable cause) {
+        super(message, cause);
+    }
 }

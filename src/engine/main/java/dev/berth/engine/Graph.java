@@ -14,81 +14,79 @@ import java.util.List;
 /// runs on a thread of the engine meanwhile.
 public interface Graph extends AutoCloseable {
 
-  /// Loads `file` onto `accelerator` with the engine that reads it. The caller closes the graph.
-  ///
-  /// @throws EngineException when the file is missing, damaged or needs operators that are not
-  ///   there
-  /// @throws InsufficientMemoryException when there is no memory for it
-  static Graph load(Path file, Accelerator accelerator) {
-    var engine = Engine.of(file);
-    try {
-      return new GuardedGraph(engine.load(file, accelerator));
-    } catch (EngineException e) {
-      if (engine.reads(file) || Engine.ALL.stream().noneMatch(other -> other.reads(file))) {
-        throw e;
-      }
-      throw new EngineException(
-          "%s; model.json: engine: found \"%s\", leave it out"
-              .formatted(e.getMessage(), engine.name()),
-          e);
+    /// Loads `file` onto `accelerator` with the engine that reads it. The caller closes the graph.
+    ///
+    /// @throws EngineException when the file is missing, damaged or needs operators that are not
+    ///   there
+    /// @throws InsufficientMemoryException when there is no memory for it
+    static Graph load(Path file, Accelerator accelerator) {
+        var engine = Engine.of(file);
+        try {
+            return new GuardedGraph(engine.load(file, accelerator));
+        } catch (EngineException e) {
+            if (engine.reads(file) || Engine.ALL.stream().noneMatch(other -> other.reads(file))) {
+                throw e;
+            }
+            throw new EngineException(
+                    "%s; model.json: engine: found \"%s\", leave it out".formatted(e.getMessage(), engine.name()), e);
+        }
     }
-  }
 
-  /// The names of the inputs, in the order in which [#forward] takes them. Empty where the file
-  /// does not tell. A traced TorchScript has the names of the code that was traced, which may be
-  /// `x` or `input`.
-  List<String> inputNames();
+    /// The names of the inputs, in the order in which [#forward] takes them. Empty where the file
+    /// does not tell. A traced TorchScript has the names of the code that was traced, which may be
+    /// `x` or `input`.
+    List<String> inputNames();
 
-  /// The names of the outputs, in the order in which [#forward] returns them. Empty where they are
-  /// not known. A TorchScript has names only if it returns a dict, and they may be known only after
-  /// the first forward.
-  List<String> outputNames();
+    /// The names of the outputs, in the order in which [#forward] returns them. Empty where they are
+    /// not known. A TorchScript has names only if it returns a dict, and they may be known only after
+    /// the first forward.
+    List<String> outputNames();
 
-  /// Runs the model on all cores, or on its share while other forwards run.
-  ///
-  /// @see #forward(List, int)
-  default List<Tensor> forward(List<Tensor> inputs) {
-    return forward(inputs, Integer.MAX_VALUE);
-  }
+    /// Runs the model on all cores, or on its share while other forwards run.
+    ///
+    /// @see #forward(List, int)
+    default List<Tensor> forward(List<Tensor> inputs) {
+        return forward(inputs, Integer.MAX_VALUE);
+    }
 
-  /// Runs the model.
-  ///
-  /// @param inputs one for each input of the model, in their order. An element type that the engine
-  ///   does not have is widened: `int16` becomes `int32`
-  /// @param mostCores on a CPU, the most cores that this forward can use well
-  /// @return the outputs: the tensors of a tuple or a list in their order, those of a dict in the
-  ///   order of their keys. An element type that [Tensor] does not have becomes the next one that
-  ///   holds all its numbers: `bfloat16` becomes `float32`, and `uint32` becomes `int64`
-  /// @throws InvalidInputException when the model refuses these inputs
-  /// @throws InsufficientMemoryException when the device has no memory for these shapes
-  /// @throws ModelUnusableException when the device has failed for good
-  /// @throws EngineException when the model fails for another reason, or does not return dense
-  ///   tensors of real numbers that a [Tensor] holds; also when the calling thread is interrupted,
-  ///   where the engine can end a forward
-  default List<Tensor> forward(List<Tensor> inputs, int mostCores) {
-    return forward(inputs, List.of(), mostCores);
-  }
+    /// Runs the model.
+    ///
+    /// @param inputs one for each input of the model, in their order. An element type that the engine
+    ///   does not have is widened: `int16` becomes `int32`
+    /// @param mostCores on a CPU, the most cores that this forward can use well
+    /// @return the outputs: the tensors of a tuple or a list in their order, those of a dict in the
+    ///   order of their keys. An element type that [Tensor] does not have becomes the next one that
+    ///   holds all its numbers: `bfloat16` becomes `float32`, and `uint32` becomes `int64`
+    /// @throws InvalidInputException when the model refuses these inputs
+    /// @throws InsufficientMemoryException when the device has no memory for these shapes
+    /// @throws ModelUnusableException when the device has failed for good
+    /// @throws EngineException when the model fails for another reason, or does not return dense
+    ///   tensors of real numbers that a [Tensor] holds; also when the calling thread is interrupted,
+    ///   where the engine can end a forward
+    default List<Tensor> forward(List<Tensor> inputs, int mostCores) {
+        return forward(inputs, List.of(), mostCores);
+    }
 
-  /// Puts a tensor where the model is, to be given to [#forward(List, List, int)]. The caller
-  /// closes it.
-  KeptTensor keep(Tensor tensor);
+    /// Puts a tensor where the model is, to be given to [#forward(List, List, int)]. The caller
+    /// closes it.
+    KeptTensor keep(Tensor tensor);
 
-  /// Runs a model that has a state, such as the key/value caches of texts. It takes `inputs` and
-  /// then a list of tensors. It returns a tuple: its outputs and then the new list, of as many
-  /// tensors.
-  ///
-  /// What is in the list stays in the engine's memory. After a forward that succeeds, each of
-  /// `kept` is what the model has returned in its place. A forward that fails leaves them as they
-  /// were, apart from what the model has written into them.
-  ///
-  /// @param kept of this graph, or of another one on the same accelerator. No thread may use them
-  ///   in the meantime
-  /// @return the outputs without the list. What is thrown is as in [#forward(List, int)]
-  /// @throws IllegalArgumentException when one of `kept` is closed, on another device, or stands
-  ///   there twice
-  List<Tensor> forward(List<Tensor> inputs, List<KeptTensor> kept, int mostCores);
+    /// Runs a model that has a state, such as the key/value caches of texts. It takes `inputs` and
+    /// then a list of tensors. It returns a tuple: its outputs and then the new list, of as many
+    /// tensors.
+    ///
+    /// What is in the list stays in the engine's memory. After a forward that succeeds, each of
+    /// `kept` is what the model has returned in its place. A forward that fails leaves them as they
+    /// were, apart from what the model has written into them.
+    ///
+    /// @param kept of this graph, or of another one on the same accelerator. No thread may use them
+    ///   in the meantime
+    /// @return the outputs without the list. What is thrown is as in [#forward(List, int)]
+    /// @throws IllegalArgumentException when one of `kept` is closed, on another device, or stands
+    ///   there twice
+    List<Tensor> forward(List<Tensor> inputs, List<KeptTensor> kept, int mostCores);
 
-  /// Frees the model, once no thread is inside any more. Refuses every forward from now on.
-  @Override
-  void close();
+    /// Frees the model, once no thread is inside any more. Refuses every forward from now on.
+    @Override
+    void close();
 }

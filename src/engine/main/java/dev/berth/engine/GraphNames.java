@@ -26,42 +26,41 @@ import java.util.Set;
 ///   calibration does, as far as the file tells. Rows then differ a little beside others
 /// @param misfit what it takes or returns that is no tensor, if anything: no forward can succeed
 public record GraphNames(
-    List<String> inputs,
-    List<ElementType> types,
-    int required,
-    List<String> outputs,
-    Set<String> texts,
-    Map<String, List<Integer>> shapes,
-    Map<String, List<String>> symbols,
-    Set<String> constants,
-    List<String> weights,
-    boolean isHalf,
-    boolean scalesBatches,
-    Optional<String> misfit) {
+        List<String> inputs,
+        List<ElementType> types,
+        int required,
+        List<String> outputs,
+        Set<String> texts,
+        Map<String, List<Integer>> shapes,
+        Map<String, List<String>> symbols,
+        Set<String> constants,
+        List<String> weights,
+        boolean isHalf,
+        boolean scalesBatches,
+        Optional<String> misfit) {
 
-  public static final GraphNames UNKNOWN =
-      new GraphNames(
-          List.of(),
-          List.of(),
-          0,
-          List.of(),
-          Set.of(),
-          Map.of(),
-          Map.of(),
-          Set.of(),
-          List.of(),
-          false,
-          false,
-          Optional.empty());
+    public static final GraphNames UNKNOWN = new GraphNames(
+            List.of(),
+            List.of(),
+            0,
+            List.of(),
+            Set.of(),
+            Map.of(),
+            Map.of(),
+            Set.of(),
+            List.of(),
+            false,
+            false,
+            Optional.empty());
 
-  public GraphNames {
-    inputs = List.copyOf(inputs);
-    types = List.copyOf(types);
-    outputs = List.copyOf(outputs);
-    texts = Set.copyOf(texts);
-    shapes = Map.copyOf(shapes);
-    symbols = Map.copyOf(symbols);
-    constants = Set.copyOf(constants);
-    weights = List.copyOf(weights);
-  }
+    public GraphNames {
+        inputs = List.copyOf(inputs);
+        types = List.copyOf(types);
+        outputs = List.copyOf(outputs);
+        texts = Set.copyOf(texts);
+        shapes = Map.copyOf(shapes);
+        symbols = Map.copyOf(symbols);
+        constants = Set.copyOf(constants);
+        weights = List.copyOf(weights);
+    }
 }

@@ -9,30 +9,29 @@ import java.util.regex.Pattern;
 /// instance, with or without SageMaker's `ml.` (`ml.g5.xlarge`, `inf2.xlarge`).
 final class InstanceType {
 
-  private static final Pattern FULL_NAME =
-      Pattern.compile("(?:ml\\.)?([a-z]+)(\\d+)([a-z-]*)\\.([a-z0-9]+|metal(-\\w+)?)");
+    private static final Pattern FULL_NAME =
+            Pattern.compile("(?:ml\\.)?([a-z]+)(\\d+)([a-z-]*)\\.([a-z0-9]+|metal(-\\w+)?)");
 
-  private InstanceType() {}
+    private InstanceType() {}
 
-  /// The device of an instance type; nothing where the text is no instance type.
-  static Optional<Target> target(String instanceType) {
-    var name = instanceType.strip().toLowerCase(Locale.ROOT);
-    for (var target : Target.values()) {
-      if (target.toString().equals(name)) {
-        return Optional.of(target);
-      }
+    /// The device of an instance type; nothing where the text is no instance type.
+    static Optional<Target> target(String instanceType) {
+        var name = instanceType.strip().toLowerCase(Locale.ROOT);
+        for (var target : Target.values()) {
+            if (target.toString().equals(name)) {
+                return Optional.of(target);
+            }
+        }
+        var parts = FULL_NAME.matcher(name);
+        if (!parts.matches()) {
+            return Optional.empty();
+        }
+        return switch (parts.group(1)) {
+            case "g", "gr", "p" -> Optional.of(Target.GPU);
+            case "inf" -> parts.group(2).equals("1") ? Optional.of(Target.INF1) : Optional.of(Target.INF2);
+            // Later ones have another generation of NeuronCores, which no target here compiles for.
+            case "trn" -> parts.group(2).equals("1") ? Optional.of(Target.TRN1) : Optional.empty();
+            default -> Optional.of(Target.CPU);
+        };
     }
-    var parts = FULL_NAME.matcher(name);
-    if (!parts.matches()) {
-      return Optional.empty();
-    }
-    return switch (parts.group(1)) {
-      case "g", "gr", "p" -> Optional.of(Target.GPU);
-      case "inf" ->
-          parts.group(2).equals("1") ? Optional.of(Target.INF1) : Optional.of(Target.INF2);
-      // Later ones have another generation of NeuronCores, which no target here compiles for.
-      case "trn" -> parts.group(2).equals("1") ? Optional.of(Target.TRN1) : Optional.empty();
-      default -> Optional.of(Target.CPU);
-    };
-  }
 }

@@ -4,7 +4,7 @@ package dev.berth.engine;
 /// value. With other tensors it may succeed.
 public final class InvalidInputException extends EngineException {
 
-  public InvalidInputException(String message, Throwable cause) {
-    super(message, cause);
-  }
+    public InvalidInputException(String message, Throwable cause) {
+        super(message, cause);
+    }
 }

@@ -5,10 +5,10 @@ import java.util.function.Function;
 
 /// A route, as OpenAPI's document shows it.
 public interface Described {
-  HandlerType method();
+    HandlerType method();
 
-  String path();
+    String path();
 
-  /// What the document says of it; the function has null for a route that is not shown.
-  Function<Operations, Operation> says();
+    /// What the document says of it; the function has null for a route that is not shown.
+    Function<Operations, Operation> says();
 }

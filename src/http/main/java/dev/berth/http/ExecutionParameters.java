@@ -15,41 +15,34 @@ import java.nio.charset.StandardCharsets;
 /// at a time. SageMaker's API holds concurrency × payload to 100 MB, so this does too.
 record ExecutionParameters(ServerParts parts) implements Handler {
 
-  private static final int MAX_CONCURRENCY_TIMES_PAYLOAD = 100;
-  private static final int DEFAULT_PAYLOAD_IN_MB = 6;
+    private static final int MAX_CONCURRENCY_TIMES_PAYLOAD = 100;
+    private static final int DEFAULT_PAYLOAD_IN_MB = 6;
 
-  @Override
-  public void handle(Context ctx) {
-    var config = parts.config().transform();
-    var strategy =
-        config
-            .spelledStrategy()
-            .orElseThrow(
-                () ->
-                    ErrorType.NOT_FOUND.because(
+    @Override
+    public void handle(Context ctx) {
+        var config = parts.config().transform();
+        var strategy = config.spelledStrategy()
+                .orElseThrow(() -> ErrorType.NOT_FOUND.because(
                         "/execution-parameters is switched off by BERTH_EXECUTION_PARAMETERS"));
-    ctx.contentType("application/json").result(json(config, strategy));
-  }
-
-  private byte[] json(TransformConfig config, String strategy) {
-    int concurrency =
-        Math.min(
-            config.maxConcurrentTransforms().orElseGet(this::workers),
-            MAX_CONCURRENCY_TIMES_PAYLOAD);
-    int payload =
-        Math.min(
-            config.maxPayloadInMb().orElse(DEFAULT_PAYLOAD_IN_MB),
-            MAX_CONCURRENCY_TIMES_PAYLOAD / Math.max(1, concurrency));
-    return "{\"MaxConcurrentTransforms\":%d,\"BatchStrategy\":\"%s\",\"MaxPayloadInMB\":%d}"
-        .formatted(concurrency, strategy, payload)
-        .getBytes(StandardCharsets.UTF_8);
-  }
-
-  /// Those that can predict.
-  private int workers() {
-    var deadline = Deadline.in(parts.config().batching().timeout(), System::nanoTime);
-    try (var visit = parts.serving().models().enter(Served.NAME, deadline)) {
-      return visit.liveWorkers();
+        ctx.contentType("application/json").result(json(config, strategy));
     }
-  }
+
+    private byte[] json(TransformConfig config, String strategy) {
+        int concurrency =
+                Math.min(config.maxConcurrentTransforms().orElseGet(this::workers), MAX_CONCURRENCY_TIMES_PAYLOAD);
+        int payload = Math.min(
+                config.maxPayloadInMb().orElse(DEFAULT_PAYLOAD_IN_MB),
+                MAX_CONCURRENCY_TIMES_PAYLOAD / Math.max(1, concurrency));
+        return "{\"MaxConcurrentTransforms\":%d,\"BatchStrategy\":\"%s\",\"MaxPayloadInMB\":%d}"
+                .formatted(concurrency, strategy, payload)
+                .getBytes(StandardCharsets.UTF_8);
+    }
+
+    /// Those that can predict.
+    private int workers() {
+        var deadline = Deadline.in(parts.config().batching().timeout(), System::nanoTime);
+        try (var visit = parts.serving().models().enter(Served.NAME, deadline)) {
+            return visit.liveWorkers();
+        }
+    }
 }

@@ -21,87 +21,82 @@ import org.slf4j.LoggerFactory;
 /// @param forms the form that a request's protocol has for errors
 record Failures(Paths paths, Function<Context, ErrorForm> forms) {
 
-  private static final Logger log = LoggerFactory.getLogger(Failures.class);
+    private static final Logger log = LoggerFactory.getLogger(Failures.class);
 
-  /// How many wrong characters a path may have for the nearest one to be named.
-  private static final int SLIP = 3;
+    /// How many wrong characters a path may have for the nearest one to be named.
+    private static final int SLIP = 3;
 
-  /// The attribute of a request that was refused because there is no room for it.
-  static final String REFUSED = "berth.refused";
+    /// The attribute of a request that was refused because there is no room for it.
+    static final String REFUSED = "berth.refused";
 
-  void map(RoutesConfig routes) {
-    routes.exception(ServingException.class, (e, ctx) -> respond(ctx, e));
-    routes.exception(HttpResponseException.class, (e, ctx) -> respond(ctx, routing(e, ctx)));
-    routes.exception(
-        Exception.class,
-        (e, ctx) ->
-            respond(ctx, ErrorType.INTERNAL.because("the server failed; its log says why", e)));
-  }
-
-  /// An error of the JVM outside of the hooks. Javalin gives it no context, only the response.
-  static void fatal(HttpServletResponse response, Error error) {
-    log.error("{}", ErrorType.INTERNAL, Unsaid.of(error));
-    var type =
-        error instanceof OutOfMemoryError ? ErrorType.INSUFFICIENT_MEMORY : ErrorType.INTERNAL;
-    if (response.isCommitted()) {
-      return;
+    void map(RoutesConfig routes) {
+        routes.exception(ServingException.class, (e, ctx) -> respond(ctx, e));
+        routes.exception(HttpResponseException.class, (e, ctx) -> respond(ctx, routing(e, ctx)));
+        routes.exception(
+                Exception.class,
+                (e, ctx) -> respond(ctx, ErrorType.INTERNAL.because("the server failed; its log says why", e)));
     }
-    // Also of an earlier one of this kind.
-    response.resetBuffer();
-    response.setStatus(type.status());
-    response.setContentType(Errors.CONTENT_TYPE);
-    try {
-      response.getOutputStream().write(Errors.body(type, "the server failed; its log says why"));
-    } catch (IOException e) {
-      log.debug("the client has gone", e);
+
+    /// An error of the JVM outside of the hooks. Javalin gives it no context, only the response.
+    static void fatal(HttpServletResponse response, Error error) {
+        log.error("{}", ErrorType.INTERNAL, Unsaid.of(error));
+        var type = error instanceof OutOfMemoryError ? ErrorType.INSUFFICIENT_MEMORY : ErrorType.INTERNAL;
+        if (response.isCommitted()) {
+            return;
+        }
+        // Also of an earlier one of this kind.
+        response.resetBuffer();
+        response.setStatus(type.status());
+        response.setContentType(Errors.CONTENT_TYPE);
+        try {
+            response.getOutputStream().write(Errors.body(type, "the server failed; its log says why"));
+        } catch (IOException e) {
+            log.debug("the client has gone", e);
+        }
     }
-  }
 
-  private void respond(Context ctx, ServingException e) {
-    RequestLog.of(ctx).failed(e);
-    if (e.type().isRefusal()) {
-      ctx.attribute(REFUSED, true);
+    private void respond(Context ctx, ServingException e) {
+        RequestLog.of(ctx).failed(e);
+        if (e.type().isRefusal()) {
+            ctx.attribute(REFUSED, true);
+        }
+        forms.apply(ctx).answer(ctx, e);
     }
-    forms.apply(ctx).answer(ctx, e);
-  }
 
-  private ServingException routing(HttpResponseException e, Context ctx) {
-    return switch (e.getStatus()) {
-      case 404 -> forms.apply(ctx).noSuchPath(ctx, notFound(ctx));
-      case 405 -> {
-        var allowed = paths.pattern(ctx.path()).map(paths.allowed()::get).orElse("");
-        ctx.header("Allow", allowed);
-        yield ErrorType.METHOD_NOT_ALLOWED.because(
-            "%s %s: expected %s".formatted(ctx.method(), ctx.path(), allowed));
-      }
-      default -> ErrorType.INTERNAL.because(e.getMessage(), e);
-    };
-  }
+    private ServingException routing(HttpResponseException e, Context ctx) {
+        return switch (e.getStatus()) {
+            case 404 -> forms.apply(ctx).noSuchPath(ctx, notFound(ctx));
+            case 405 -> {
+                var allowed =
+                        paths.pattern(ctx.path()).map(paths.allowed()::get).orElse("");
+                ctx.header("Allow", allowed);
+                yield ErrorType.METHOD_NOT_ALLOWED.because(
+                        "%s %s: expected %s".formatted(ctx.method(), ctx.path(), allowed));
+            }
+            default -> ErrorType.INTERNAL.because(e.getMessage(), e);
+        };
+    }
 
-  private ServingException notFound(Context ctx) {
-    return ErrorType.NOT_FOUND.because(
-        "%s: no such path%s"
-            .formatted(
-                CallerText.quoted(ctx.path()),
-                paths
-                    .advice(ctx.path())
-                    .or(() -> nearest(ctx.path()).map("did you mean %s?"::formatted))
-                    .map("; "::concat)
-                    .orElse("")));
-  }
+    private ServingException notFound(Context ctx) {
+        return ErrorType.NOT_FOUND.because("%s: no such path%s"
+                .formatted(
+                        CallerText.quoted(ctx.path()),
+                        paths.advice(ctx.path())
+                                .or(() -> nearest(ctx.path()).map("did you mean %s?"::formatted))
+                                .map("; "::concat)
+                                .orElse("")));
+    }
 
-  /// The path that was probably meant. Not all that there are: strangers need not know them.
-  private Optional<String> nearest(String path) {
-    var distance = new LevenshteinDistance(SLIP);
-    return paths.allowed().keySet().stream()
-        .filter(
-            known -> {
-              int slips = distance.apply(path, known);
-              // Of a short path such as / or /docs, three characters are no slip.
-              return slips >= 0 && 2 * slips < known.length();
-            })
-        .min(
-            Comparator.<String>comparingInt(known -> distance.apply(path, known))
-                .thenComparing(Comparator.naturalOrder()));
-  }
+    /// The path that was probably meant. Not all that there are: strangers need not know them.
+    private Optional<String> nearest(String path) {
+        var distance = new LevenshteinDistance(SLIP);
+        return paths.allowed().keySet().stream()
+                .filter(known -> {
+                    int slips = distance.apply(path, known);
+                    // Of a short path such as / or /docs, three characters are no slip.
+                    return slips >= 0 && 2 * slips < known.length();
+                })
+                .min(Comparator.<String>comparingInt(known -> distance.apply(path, known))
+                        .thenComparing(Comparator.naturalOrder()));
+    }
 }

@@ -7,15 +7,15 @@ import org.eclipse.jetty.server.Handler;
 /// on another one.
 public interface Front {
 
-  /// Asked once. Runs on the thread of each request, behind the count of connections.
-  Handler.Wrapper handler();
+    /// Asked once. Runs on the thread of each request, behind the count of connections.
+    Handler.Wrapper handler();
 
-  /// The server drains: what is new is refused from now on.
-  void refuse();
+    /// The server drains: what is new is refused from now on.
+    void refuse();
 
-  /// How long it may take to close.
-  Duration mostToClose();
+    /// How long it may take to close.
+    Duration mostToClose();
 
-  /// Runs after the server has closed its connections.
-  void close() throws InterruptedException;
+    /// Runs after the server has closed its connections.
+    void close() throws InterruptedException;
 }

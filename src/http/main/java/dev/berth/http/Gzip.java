@@ -12,44 +12,43 @@ import org.eclipse.jetty.http.HttpHeader;
 /// §12.5.3). Pictures and arrays are hardly shortened. Runs on the request's thread.
 final class Gzip extends GZIPOutputStream {
 
-  private static final String NAME = "gzip";
+    private static final String NAME = "gzip";
 
-  /// What is shorter leaves in a few packets anyhow.
-  private static final int LEAST = 16 << 10;
+    /// What is shorter leaves in a few packets anyhow.
+    private static final int LEAST = 16 << 10;
 
-  /// It takes a core for up to 160 ms, and a virtual thread lets nobody else have that meanwhile.
-  private static final int MOST = 16 << 20;
+    /// It takes a core for up to 160 ms, and a virtual thread lets nobody else have that meanwhile.
+    private static final int MOST = 16 << 20;
 
-  private static final int BUFFER = 8 << 10;
+    private static final int BUFFER = 8 << 10;
 
-  Gzip(Context ctx) throws IOException {
-    super(ctx.res().getOutputStream(), BUFFER);
-    def.setLevel(Deflater.BEST_SPEED);
-    ctx.header("Content-Encoding", NAME);
-    ctx.header("Vary", "Accept-Encoding");
-  }
-
-  static boolean pays(Context ctx, MediaType type, int length) {
-    if (length < LEAST || length > MOST || !CallerText.isText(type)) {
-      return false;
+    Gzip(Context ctx) throws IOException {
+        super(ctx.res().getOutputStream(), BUFFER);
+        def.setLevel(Deflater.BEST_SPEED);
+        ctx.header("Content-Encoding", NAME);
+        ctx.header("Vary", "Accept-Encoding");
     }
-    // The preferred one first, without those of the quality 0.
-    var asked =
-        ServletContextRequest.getServletContextRequest(ctx.req())
-            .getHeaders()
-            .getQualityCSV(HttpHeader.ACCEPT_ENCODING);
-    int gzip = asked.indexOf(NAME);
-    int identity = asked.indexOf("identity");
-    return gzip >= 0 && (identity < 0 || gzip < identity);
-  }
 
-  /// Ends the body. The end of the answer is left to those who log it first.
-  @Override
-  public void close() throws IOException {
-    try {
-      finish();
-    } finally {
-      def.end();
+    static boolean pays(Context ctx, MediaType type, int length) {
+        if (length < LEAST || length > MOST || !CallerText.isText(type)) {
+            return false;
+        }
+        // The preferred one first, without those of the quality 0.
+        var asked = ServletContextRequest.getServletContextRequest(ctx.req())
+                .getHeaders()
+                .getQualityCSV(HttpHeader.ACCEPT_ENCODING);
+        int gzip = asked.indexOf(NAME);
+        int identity = asked.indexOf("identity");
+        return gzip >= 0 && (identity < 0 || gzip < identity);
     }
-  }
+
+    /// Ends the body. The end of the answer is left to those who log it first.
+    @Override
+    public void close() throws IOException {
+        try {
+            finish();
+        } finally {
+            def.end();
+        }
+    }
 }

@@ -12,47 +12,47 @@ import org.eclipse.jetty.server.Request;
 /// byte for a character of ISO-8859-1, and writes such characters alone.
 public final class HeaderText implements HttpConfiguration.Customizer {
 
-  @Override
-  public Request customize(Request request, HttpFields.Mutable responseHeaders) {
-    if (request.getHeaders().stream().map(HttpField::getValue).allMatch(HeaderText::isPlain)) {
-      return request;
+    @Override
+    public Request customize(Request request, HttpFields.Mutable responseHeaders) {
+        if (request.getHeaders().stream().map(HttpField::getValue).allMatch(HeaderText::isPlain)) {
+            return request;
+        }
+        var headers = HttpFields.build();
+        for (var field : request.getHeaders()) {
+            headers.add(
+                    isPlain(field.getValue())
+                            ? field
+                            : new HttpField(field.getHeader(), field.getName(), read(field.getValue())));
+        }
+        return new Request.Wrapper(request) {
+            @Override
+            public HttpFields getHeaders() {
+                return headers;
+            }
+        };
     }
-    var headers = HttpFields.build();
-    for (var field : request.getHeaders()) {
-      headers.add(
-          isPlain(field.getValue())
-              ? field
-              : new HttpField(field.getHeader(), field.getName(), read(field.getValue())));
-    }
-    return new Request.Wrapper(request) {
-      @Override
-      public HttpFields getHeaders() {
-        return headers;
-      }
-    };
-  }
 
-  private static boolean isPlain(String value) {
-    for (int i = 0; value != null && i < value.length(); i++) {
-      if (value.charAt(i) >= 0x80) {
-        return false;
-      }
+    private static boolean isPlain(String value) {
+        for (int i = 0; value != null && i < value.length(); i++) {
+            if (value.charAt(i) >= 0x80) {
+                return false;
+            }
+        }
+        return true;
     }
-    return true;
-  }
 
-  /// @return the value itself where its bytes are not UTF-8
-  private static String read(String value) {
-    try {
-      var bytes = ByteBuffer.wrap(value.getBytes(StandardCharsets.ISO_8859_1));
-      return StandardCharsets.UTF_8.newDecoder().decode(bytes).toString();
-    } catch (CharacterCodingException _) {
-      return value;
+    /// @return the value itself where its bytes are not UTF-8
+    private static String read(String value) {
+        try {
+            var bytes = ByteBuffer.wrap(value.getBytes(StandardCharsets.ISO_8859_1));
+            return StandardCharsets.UTF_8.newDecoder().decode(bytes).toString();
+        } catch (CharacterCodingException _) {
+            return value;
+        }
     }
-  }
 
-  /// A value as Jetty is to be given it.
-  public static String written(String value) {
-    return new String(value.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1);
-  }
+    /// A value as Jetty is to be given it.
+    public static String written(String value) {
+        return new String(value.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1);
+    }
 }

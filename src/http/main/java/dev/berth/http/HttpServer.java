@@ -38,237 +38,220 @@ import org.slf4j.LoggerFactory;
 /// each request runs on a virtual thread of its own.
 public final class HttpServer implements AutoCloseable {
 
-  private static final Logger log = LoggerFactory.getLogger(HttpServer.class);
+    private static final Logger log = LoggerFactory.getLogger(HttpServer.class);
 
-  /// How long a response may still take to leave after its model has stopped.
-  private static final Duration LAST_RESPONSES = Duration.ofSeconds(3);
+    /// How long a response may still take to leave after its model has stopped.
+    private static final Duration LAST_RESPONSES = Duration.ofSeconds(3);
 
-  /// For acceptors and selectors. What is readable is read on threads of its own, as requests have
-  /// them; more of these would only take the processors from them.
-  private static final int THREADS = Math.max(16, 4 * Runtime.getRuntime().availableProcessors());
+    /// For acceptors and selectors. What is readable is read on threads of its own, as requests have
+    /// them; more of these would only take the processors from them.
+    private static final int THREADS = Math.max(16, 4 * Runtime.getRuntime().availableProcessors());
 
-  /// SageMaker's own headers may have 1024 characters each.
-  private static final int MAX_HEADER_BYTES = 32 << 10;
+    /// SageMaker's own headers may have 1024 characters each.
+    private static final int MAX_HEADER_BYTES = 32 << 10;
 
-  /// Enough for nearly every answer.
-  private static final int OUTPUT_BUFFER_BYTES = 8 << 10;
+    /// Enough for nearly every answer.
+    private static final int OUTPUT_BUFFER_BYTES = 8 << 10;
 
-  private static final String PING = "GET /ping HTTP/1.0\r\n\r\n";
+    private static final String PING = "GET /ping HTTP/1.0\r\n\r\n";
 
-  private final Javalin javalin;
-  private final Connections connections;
-  private final List<Front> fronts;
+    private final Javalin javalin;
+    private final Connections connections;
+    private final List<Front> fronts;
 
-  /// For the thread that asks.
-  private long openedBefore;
+    /// For the thread that asks.
+    private long openedBefore;
 
-  private HttpServer(Javalin javalin, Connections connections, List<Front> fronts) {
-    this.javalin = javalin;
-    this.connections = connections;
-    this.fronts = fronts;
-  }
+    private HttpServer(Javalin javalin, Connections connections, List<Front> fronts) {
+        this.javalin = javalin;
+        this.connections = connections;
+        this.fronts = fronts;
+    }
 
-  /// Listens; models may still be loading.
-  ///
-  /// @throws RuntimeException when the port is taken
-  public static HttpServer start(
-      ServerConfig config, Serving serving, ServingMetrics metrics, Tracing tracing) {
-    var routes = new Routes(config, serving, metrics, tracing);
-    var fronts = routes.fronts();
-    var connections =
-        new Connections(
-            config.http(), metrics, MalformedRequests::slowHead, MalformedRequests::overloaded);
-    var javalin =
-        Javalin.create(
-                settings -> {
-                  configure(settings, config, routes, connections, fronts);
-                  listen(
-                      settings,
-                      config,
-                      config.http().port(),
-                      (server, http) -> PeerAwareConnector.of(server, http, connections));
-                  routes
-                      .http2Ports()
-                      .forEach(
-                          port ->
-                              listen(
-                                  settings,
-                                  config,
-                                  port,
-                                  (server, http) -> Http2Connector.of(server, http, connections)));
-                  settings.jetty.addConnector(HttpServer::inside);
+    /// Listens; models may still be loading.
+    ///
+    /// @throws RuntimeException when the port is taken
+    public static HttpServer start(ServerConfig config, Serving serving, ServingMetrics metrics, Tracing tracing) {
+        var routes = new Routes(config, serving, metrics, tracing);
+        var fronts = routes.fronts();
+        var connections =
+                new Connections(config.http(), metrics, MalformedRequests::slowHead, MalformedRequests::overloaded);
+        var javalin = Javalin.create(settings -> {
+                    configure(settings, config, routes, connections, fronts);
+                    listen(
+                            settings,
+                            config,
+                            config.http().port(),
+                            (server, http) -> PeerAwareConnector.of(server, http, connections));
+                    routes.http2Ports()
+                            .forEach(port -> listen(
+                                    settings,
+                                    config,
+                                    port,
+                                    (server, http) -> Http2Connector.of(server, http, connections)));
+                    settings.jetty.addConnector(HttpServer::inside);
                 })
-            .start();
-    connections.watch(javalin.jettyServer().server().getScheduler());
-    return new HttpServer(javalin, connections, fronts);
-  }
-
-  /// The port that it listens on: another than the configured one where that is 0.
-  public int port() {
-    return javalin.port();
-  }
-
-  /// The port of HTTP/2, which gRPC has; empty: there is none.
-  public OptionalInt http2Port() {
-    return Arrays.stream(javalin.jettyServer().server().getConnectors())
-        .filter(connector -> Http2Connector.NAME.equals(connector.getName()))
-        .mapToInt(connector -> ((NetworkConnector) connector).getLocalPort())
-        .findFirst();
-  }
-
-  /// Whether the server works where its port has no answer, because others crowd it: connections
-  /// have been opened since this was last asked, and `/ping` has an answer inside of the process,
-  /// whatever it is. No client can get in the way of that.
-  public boolean worksInside(Duration patience) {
-    long opened = connections.opened.get();
-    boolean hasOpened = opened > openedBefore;
-    openedBefore = opened;
-    try {
-      return hasOpened
-          && Stream.of(javalin.jettyServer().server().getConnectors())
-                  .filter(LocalConnector.class::isInstance)
-                  .map(LocalConnector.class::cast)
-                  .findFirst()
-                  .orElseThrow()
-                  .getResponse(PING, patience.toMillis(), TimeUnit.MILLISECONDS)
-              != null;
-    } catch (Exception | Error _) {
-      return false;
+                .start();
+        connections.watch(javalin.jettyServer().server().getScheduler());
+        return new HttpServer(javalin, connections, fronts);
     }
-  }
 
-  private static Connector inside(Server server, HttpConfiguration http) {
-    return new LocalConnector(
-        server,
-        Thread.ofVirtual().name("berth-inside")::start,
-        null,
-        null,
-        -1,
-        new HttpConnectionFactory(http));
-  }
-
-  /// Refuses what does not wait for its answer.
-  public void drain() {
-    fronts.forEach(Front::refuse);
-  }
-
-  /// How long what waits for objects may take to close.
-  public Duration mostToClose() {
-    return fronts.stream().map(Front::mostToClose).reduce(Duration.ZERO, Duration::plus);
-  }
-
-  /// Waits for responses that are being written, then closes the listener and every connection. A
-  /// client that has not taken its response within [#LAST_RESPONSES], or takes nothing of it for a
-  /// second, loses it.
-  @Override
-  public void close() {
-    try {
-      javalin.stop();
-    } catch (JavalinException e) {
-      if (!(e.getCause() instanceof TimeoutException)) {
-        throw e;
-      }
-      log.warn(
-          "cut off responses that had not left {} s after the model had stopped",
-          LAST_RESPONSES.toSeconds());
-    } finally {
-      closeFronts();
+    /// The port that it listens on: another than the configured one where that is 0.
+    public int port() {
+        return javalin.port();
     }
-  }
 
-  private void closeFronts() {
-    try {
-      for (var front : fronts) {
-        front.close();
-      }
-    } catch (InterruptedException _) {
-      Thread.currentThread().interrupt();
+    /// The port of HTTP/2, which gRPC has; empty: there is none.
+    public OptionalInt http2Port() {
+        return Arrays.stream(javalin.jettyServer().server().getConnectors())
+                .filter(connector -> Http2Connector.NAME.equals(connector.getName()))
+                .mapToInt(connector -> ((NetworkConnector) connector).getLocalPort())
+                .findFirst();
     }
-  }
 
-  private static void listen(
-      JavalinConfig javalin,
-      ServerConfig config,
-      int port,
-      BiFunction<Server, HttpConfiguration, PeerAwareConnector> protocol) {
-    javalin.jetty.addConnector(
-        (server, http) -> {
-          var connector = protocol.apply(server, http);
-          connector.setHost(config.http().host());
-          connector.setPort(port);
-          // Connections wait here until they are accepted; with Jetty's 50, the kernel lets the
-          // next ones try again after a second.
-          connector.setAcceptQueueSize(4096);
-          connector.setIdleTimeout(Invocations.idle(config).toMillis());
-          return connector;
+    /// Whether the server works where its port has no answer, because others crowd it: connections
+    /// have been opened since this was last asked, and `/ping` has an answer inside of the process,
+    /// whatever it is. No client can get in the way of that.
+    public boolean worksInside(Duration patience) {
+        long opened = connections.opened.get();
+        boolean hasOpened = opened > openedBefore;
+        openedBefore = opened;
+        try {
+            return hasOpened
+                    && Stream.of(javalin.jettyServer().server().getConnectors())
+                                    .filter(LocalConnector.class::isInstance)
+                                    .map(LocalConnector.class::cast)
+                                    .findFirst()
+                                    .orElseThrow()
+                                    .getResponse(PING, patience.toMillis(), TimeUnit.MILLISECONDS)
+                            != null;
+        } catch (Exception | Error _) {
+            return false;
+        }
+    }
+
+    private static Connector inside(Server server, HttpConfiguration http) {
+        return new LocalConnector(
+                server,
+                Thread.ofVirtual().name("berth-inside")::start,
+                null,
+                null,
+                -1,
+                new HttpConnectionFactory(http));
+    }
+
+    /// Refuses what does not wait for its answer.
+    public void drain() {
+        fronts.forEach(Front::refuse);
+    }
+
+    /// How long what waits for objects may take to close.
+    public Duration mostToClose() {
+        return fronts.stream().map(Front::mostToClose).reduce(Duration.ZERO, Duration::plus);
+    }
+
+    /// Waits for responses that are being written, then closes the listener and every connection. A
+    /// client that has not taken its response within [#LAST_RESPONSES], or takes nothing of it for a
+    /// second, loses it.
+    @Override
+    public void close() {
+        try {
+            javalin.stop();
+        } catch (JavalinException e) {
+            if (!(e.getCause() instanceof TimeoutException)) {
+                throw e;
+            }
+            log.warn(
+                    "cut off responses that had not left {} s after the model had stopped", LAST_RESPONSES.toSeconds());
+        } finally {
+            closeFronts();
+        }
+    }
+
+    private void closeFronts() {
+        try {
+            for (var front : fronts) {
+                front.close();
+            }
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void listen(
+            JavalinConfig javalin,
+            ServerConfig config,
+            int port,
+            BiFunction<Server, HttpConfiguration, PeerAwareConnector> protocol) {
+        javalin.jetty.addConnector((server, http) -> {
+            var connector = protocol.apply(server, http);
+            connector.setHost(config.http().host());
+            connector.setPort(port);
+            // Connections wait here until they are accepted; with Jetty's 50, the kernel lets the
+            // next ones try again after a second.
+            connector.setAcceptQueueSize(4096);
+            connector.setIdleTimeout(Invocations.idle(config).toMillis());
+            return connector;
         });
-  }
-
-  private static void configure(
-      JavalinConfig javalin,
-      ServerConfig config,
-      Routes routes,
-      Connections connections,
-      List<Front> fronts) {
-    javalin.startup.showJavalinBanner = false;
-    javalin.startup.showOldJavalinVersionWarning = false;
-    javalin.startup.startupWatcherEnabled = false;
-    javalin.http.compressionStrategy = CompressionStrategy.NONE;
-    javalin.http.prefer405over404 = true;
-    javalin.router.ignoreTrailingSlashes = false;
-    javalin.router.javaLangErrorHandler(routes::fatal);
-    javalin.jetty.threadPool = threads();
-    Handler.Wrapper requests =
-        new OpenRequests(config.http().tls().isPresent(), connections, routes.healthPaths());
-    var last = requests;
-    for (var front : fronts) {
-      var next = front.handler();
-      last.setHandler(next);
-      last = next;
     }
-    javalin.jetty.modifyServer(
-        server -> configure(server, requests, new MalformedRequests(routes::errors)));
-    javalin.jetty.modifyHttpConfiguration(HttpServer::configure);
-    // Jetty would redirect a request without a path.
-    javalin.jetty.modifyServletContextHandler(
-        context -> {
-          context.getSessionHandler().setUsingCookies(false);
-          context.setAllowNullPathInContext(true);
-          context.getServletHandler().setDecodeAmbiguousURIs(true);
+
+    private static void configure(
+            JavalinConfig javalin, ServerConfig config, Routes routes, Connections connections, List<Front> fronts) {
+        javalin.startup.showJavalinBanner = false;
+        javalin.startup.showOldJavalinVersionWarning = false;
+        javalin.startup.startupWatcherEnabled = false;
+        javalin.http.compressionStrategy = CompressionStrategy.NONE;
+        javalin.http.prefer405over404 = true;
+        javalin.router.ignoreTrailingSlashes = false;
+        javalin.router.javaLangErrorHandler(routes::fatal);
+        javalin.jetty.threadPool = threads();
+        Handler.Wrapper requests = new OpenRequests(config.http().tls().isPresent(), connections, routes.healthPaths());
+        var last = requests;
+        for (var front : fronts) {
+            var next = front.handler();
+            last.setHandler(next);
+            last = next;
+        }
+        javalin.jetty.modifyServer(server -> configure(server, requests, new MalformedRequests(routes::errors)));
+        javalin.jetty.modifyHttpConfiguration(HttpServer::configure);
+        // Jetty would redirect a request without a path.
+        javalin.jetty.modifyServletContextHandler(context -> {
+            context.getSessionHandler().setUsingCookies(false);
+            context.setAllowNullPathInContext(true);
+            context.getServletHandler().setDecodeAmbiguousURIs(true);
         });
-    routes.register(javalin);
-  }
+        routes.register(javalin);
+    }
 
-  private static QueuedThreadPool threads() {
-    var threads = new QueuedThreadPool(THREADS);
-    threads.setName("berth-http");
-    threads.setVirtualThreadsExecutor(
-        Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("berth-request-", 0).factory()));
-    return threads;
-  }
+    private static QueuedThreadPool threads() {
+        var threads = new QueuedThreadPool(THREADS);
+        threads.setName("berth-http");
+        threads.setVirtualThreadsExecutor(Executors.newThreadPerTaskExecutor(
+                Thread.ofVirtual().name("berth-request-", 0).factory()));
+        return threads;
+    }
 
-  private static void configure(Server server, Handler requests, MalformedRequests malformed) {
-    server.setHandler(new GracefulHandler(requests));
-    server.setStopTimeout(LAST_RESPONSES.toMillis());
-    server.setErrorHandler(malformed);
-    // Javalin asks for the HTTP session of each handshake. Jetty would keep it for ever.
-    server.addBean(new NullSessionCacheFactory());
-  }
+    private static void configure(Server server, Handler requests, MalformedRequests malformed) {
+        server.setHandler(new GracefulHandler(requests));
+        server.setStopTimeout(LAST_RESPONSES.toMillis());
+        server.setErrorHandler(malformed);
+        // Javalin asks for the HTTP session of each handshake. Jetty would keep it for ever.
+        server.addBean(new NullSessionCacheFactory());
+    }
 
-  private static void configure(HttpConfiguration http) {
-    http.setRequestHeaderSize(MAX_HEADER_BYTES);
-    http.setSendServerVersion(false);
-    http.addCustomizer(new HeaderText());
-    // The name of a model may have any character, and is one segment of a path.
-    http.setUriCompliance(
-        UriCompliance.DEFAULT.with(
-            "BERTH",
-            Violation.AMBIGUOUS_PATH_SEPARATOR,
-            Violation.AMBIGUOUS_PATH_ENCODING,
-            Violation.SUSPICIOUS_PATH_CHARACTERS));
-    // They are not pooled, and those of the heap cost next to nothing to make.
-    http.setUseInputDirectByteBuffers(false);
-    http.setUseOutputDirectByteBuffers(false);
-    http.setOutputBufferSize(OUTPUT_BUFFER_BYTES);
-  }
+    private static void configure(HttpConfiguration http) {
+        http.setRequestHeaderSize(MAX_HEADER_BYTES);
+        http.setSendServerVersion(false);
+        http.addCustomizer(new HeaderText());
+        // The name of a model may have any character, and is one segment of a path.
+        http.setUriCompliance(UriCompliance.DEFAULT.with(
+                "BERTH",
+                Violation.AMBIGUOUS_PATH_SEPARATOR,
+                Violation.AMBIGUOUS_PATH_ENCODING,
+                Violation.SUSPICIOUS_PATH_CHARACTERS));
+        // They are not pooled, and those of the heap cost next to nothing to make.
+        http.setUseInputDirectByteBuffers(false);
+        http.setUseOutputDirectByteBuffers(false);
+        http.setOutputBufferSize(OUTPUT_BUFFER_BYTES);
+    }
 }

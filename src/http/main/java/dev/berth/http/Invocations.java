@@ -34,341 +34,316 @@ import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 /// writes its answer. Runs on the request's virtual thread.
 public final class Invocations {
 
-  private static final String CONTENT_ENCODING = "Content-Encoding";
+    private static final String CONTENT_ENCODING = "Content-Encoding";
 
-  /// No less than the server's timeout.
-  public static final Duration ANY_TIME = ChronoUnit.FOREVER.getDuration();
+    /// No less than the server's timeout.
+    public static final Duration ANY_TIME = ChronoUnit.FOREVER.getDuration();
 
-  /// How soon a call that waits for a message sees that the server stops.
-  private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+    /// How soon a call that waits for a message sees that the server stops.
+    private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
-  /// How long a connection may be silent between requests.
-  private static final Duration IDLE = Duration.ofSeconds(60);
+    /// How long a connection may be silent between requests.
+    private static final Duration IDLE = Duration.ofSeconds(60);
 
-  private static final List<MediaType> JSON = List.of(MediaType.JSON);
-  private static final List<MediaType> LINES = List.of(MediaType.JSON_LINES, MediaType.CSV);
+    private static final List<MediaType> JSON = List.of(MediaType.JSON);
+    private static final List<MediaType> LINES = List.of(MediaType.JSON_LINES, MediaType.CSV);
 
-  private final ServerConfig config;
-  private final NamedModels models;
+    private final ServerConfig config;
+    private final NamedModels models;
 
-  /// Nothing in a batch-transform job, where a failed answer must not look like a whole one.
-  private final Optional<StreamLimits> streams;
+    /// Nothing in a batch-transform job, where a failed answer must not look like a whole one.
+    private final Optional<StreamLimits> streams;
 
-  Invocations(ServerConfig config, NamedModels models) {
-    this.config = config;
-    this.models = models;
-    this.streams =
-        config.transform().batch()
-            ? Optional.empty()
-            : Optional.of(
-                new StreamLimits(
-                    config.streams().partTimeout(), config.streams().timeout(), false));
-  }
-
-  /// Has the model asked that the path names, else the only one.
-  public void ask(Context ctx, Answering answering) throws Exception {
-    ask(ctx, () -> models.target(ctx), answering);
-  }
-
-  /// Has another model asked.
-  public void ask(Context ctx, Supplier<ModelTarget> target, Answering answering) throws Exception {
-    take(
-        ctx,
-        most(),
-        ANY_TIME,
-        (body, deadline) -> ask(ctx, target.get(), body, deadline, answering));
-  }
-
-  /// Has a model asked by a request of which a part may have been read.
-  public void ask(
-      Context ctx, ModelTarget target, RequestBody body, Deadline deadline, Answering answering)
-      throws IOException {
-    try (var visit = models.enter(target, deadline)) {
-      RequestLog.of(ctx).entered(visit.metrics());
-      visit.countMemory(body.memory());
-      answering.answer(new ModelRequest(ctx, target, visit, body, deadline));
+    Invocations(ServerConfig config, NamedModels models) {
+        this.config = config;
+        this.models = models;
+        this.streams = config.transform().batch()
+                ? Optional.empty()
+                : Optional.of(new StreamLimits(
+                        config.streams().partTimeout(), config.streams().timeout(), false));
     }
-  }
 
-  /// How the model is asked for one.
-  public interface Answering {
-    void answer(ModelRequest asked) throws IOException;
-  }
+    /// Has the model asked that the path names, else the only one.
+    public void ask(Context ctx, Answering answering) throws Exception {
+        ask(ctx, () -> models.target(ctx), answering);
+    }
 
-  /// How one request is answered.
-  public interface Exchange {
-    void answer(RequestBody body, Deadline deadline) throws Exception;
-  }
+    /// Has another model asked.
+    public void ask(Context ctx, Supplier<ModelTarget> target, Answering answering) throws Exception {
+        take(ctx, most(), ANY_TIME, (body, deadline) -> ask(ctx, target.get(), body, deadline, answering));
+    }
 
-  /// Has a request answered, and throws away what is left of its body where that fails.
-  ///
-  /// @param most bytes of its body
-  /// @param limit how long it may take, where that is less than the server's timeout
-  public void take(Context ctx, long most, Duration limit, Exchange exchange) throws Exception {
-    takeAsItIs(
-        ctx,
-        most,
-        limit,
-        (body, deadline) -> {
-          inflate(ctx, body);
-          exchange.answer(body, deadline);
+    /// Has a model asked by a request of which a part may have been read.
+    public void ask(Context ctx, ModelTarget target, RequestBody body, Deadline deadline, Answering answering)
+            throws IOException {
+        try (var visit = models.enter(target, deadline)) {
+            RequestLog.of(ctx).entered(visit.metrics());
+            visit.countMemory(body.memory());
+            answering.answer(new ModelRequest(ctx, target, visit, body, deadline));
+        }
+    }
+
+    /// How the model is asked for one.
+    public interface Answering {
+        void answer(ModelRequest asked) throws IOException;
+    }
+
+    /// How one request is answered.
+    public interface Exchange {
+        void answer(RequestBody body, Deadline deadline) throws Exception;
+    }
+
+    /// Has a request answered, and throws away what is left of its body where that fails.
+    ///
+    /// @param most bytes of its body
+    /// @param limit how long it may take, where that is less than the server's timeout
+    public void take(Context ctx, long most, Duration limit, Exchange exchange) throws Exception {
+        takeAsItIs(ctx, most, limit, (body, deadline) -> {
+            inflate(ctx, body);
+            exchange.answer(body, deadline);
         });
-  }
-
-  /// The same for a body that is not compressed as HTTP has it.
-  public void takeAsItIs(Context ctx, long most, Duration limit, Exchange exchange)
-      throws Exception {
-    var deadline = deadline(limit);
-    long length = ctx.req().getContentLengthLong();
-    answer(
-        new RequestBody(upload(ctx), length, most, deadline, ProcessMemory.ofThisProcess()),
-        body -> exchange.answer(body, deadline));
-  }
-
-  /// The most bytes of the body of a request to a model.
-  public long most() {
-    return config.http().maxPayloadBytes();
-  }
-
-  private static Upload upload(Context ctx) {
-    var request = ServletContextRequest.getServletContextRequest(ctx.req());
-    return new Upload(request, request.getServletContextResponse());
-  }
-
-  private interface Reading {
-    void read(RequestBody body) throws Exception;
-  }
-
-  private static void answer(RequestBody opened, Reading reading) throws Exception {
-    try (var body = opened) {
-      try {
-        reading.read(body);
-      } catch (ServingException e) {
-        body.discard();
-        throw e;
-      }
     }
-  }
 
-  private Deadline deadline(Duration limit) {
-    var timeout = config.batching().timeout();
-    return Deadline.in(limit.compareTo(timeout) < 0 ? limit : timeout, System::nanoTime);
-  }
-
-  /// Has the messages of a call answered one after another, until the client sends no more. Each
-  /// has the time of a request, and the next one may come as late as that of a connection.
-  ///
-  /// @param limit of each, where that is less than the server's timeout
-  /// @param stops whether the server stops: no message is awaited then
-  public void takeEach(
-      Context ctx, Supplier<Duration> limit, BooleanSupplier stops, Exchange exchange)
-      throws Exception {
-    var upload = upload(ctx);
-    while (hasNext(upload, stops)) {
-      var deadline = deadline(limit.get());
-      answer(
-          new RequestBody(upload, -1, most(), deadline, ProcessMemory.ofThisProcess()),
-          body -> exchange.answer(body, deadline));
+    /// The same for a body that is not compressed as HTTP has it.
+    public void takeAsItIs(Context ctx, long most, Duration limit, Exchange exchange) throws Exception {
+        var deadline = deadline(limit);
+        long length = ctx.req().getContentLengthLong();
+        answer(
+                new RequestBody(upload(ctx), length, most, deadline, ProcessMemory.ofThisProcess()),
+                body -> exchange.answer(body, deadline));
     }
-  }
 
-  private boolean hasNext(Upload upload, BooleanSupplier stops) {
-    var silent = Deadline.in(idle(config), System::nanoTime);
-    upload.expect(silent, () -> false);
-    while (!upload.await(BETWEEN_LOOKS_NANOS) && !silent.isOver()) {
-      if (stops.getAsBoolean()) {
-        throw ErrorType.NOT_READY.because("the server is stopping");
-      }
+    /// The most bytes of the body of a request to a model.
+    public long most() {
+        return config.http().maxPayloadBytes();
     }
-    return upload.hasMore();
-  }
 
-  /// Longer than any request may take, so that no connection counts as idle while its request is
-  /// handled.
-  public static Duration idle(ServerConfig config) {
-    var request = config.batching().timeout();
-    var load = config.multiModel().loadTimeout();
-    var longest = config.multiModel().enabled() && load.compareTo(request) > 0 ? load : request;
-    var part = config.streams().partTimeout();
-    return (part.compareTo(longest) > 0 ? part : longest).plus(IDLE);
-  }
-
-  /// Asks in the hooks' own way, in the types that the hooks read and write.
-  public void answer(ModelRequest asked) throws IOException {
-    var facts = asked.visit().facts();
-    answer(asked, facts.requestTypes(), facts.responseTypes());
-  }
-
-  /// Asks in the hooks' own way.
-  ///
-  /// @param readable the content types that are taken; empty: any
-  /// @param writable the content types that are given; empty: any
-  public void answer(ModelRequest asked, List<MediaType> readable, List<MediaType> writable)
-      throws IOException {
-    var ctx = asked.ctx();
-    var visit = asked.visit();
-    var session =
-        Headers.of(ctx, SessionProtocol.SESSION_ID).map(id -> SessionProtocol.checked(id, visit));
-    var accept = Accept.choose(Headers.of(ctx, "Accept"), writable, config.http().defaultAccept());
-    // What opens or closes a session is JSON, whatever the hooks read.
-    var contentType =
-        Headers.contentType(
-            Headers.of(ctx, "Content-Type"), session.isPresent() ? List.of() : readable);
-    var request = request(asked, contentType, accept);
-    if (session.isPresent()) {
-      answerInSession(asked, session.get(), request, readable);
-    } else {
-      send(ctx, visit.invoke(request, asked.call().streaming(streams)));
+    private static Upload upload(Context ctx) {
+        var request = ServletContextRequest.getServletContextRequest(ctx.req());
+        return new Upload(request, request.getServletContextResponse());
     }
-  }
 
-  /// Reads the body ahead, once there is room for its records.
-  private InvocationRequest request(ModelRequest asked, MediaType contentType, MediaType accept)
-      throws IOException {
-    var ctx = asked.ctx();
-    var body = asked.body();
-    body.type(contentType);
-    body.checkDeclared();
-    asked.visit().requireRoom(asked.deadline());
-    body.readAhead();
-    return new InvocationRequest(
-            body,
-            contentType,
-            accept,
-            Headers.of(ctx, Headers.CUSTOM_ATTRIBUTES),
-            RequestLog.inferenceId(ctx),
-            config.transform().keepBadRecords())
-        .withTraceParent(RequestLog.traceParent(ctx))
-        .withPath(ctx.path(), Optional.ofNullable(ctx.queryString()))
-        .withHeaders(Headers.letThrough(ctx))
-        .withDeadline(asked.deadline().nanos());
-  }
-
-  /// Has a request whose body is JSON answered by JSON as a whole, in a dialect.
-  ///
-  /// @param named makes a message about the hooks' request one about the caller's
-  public void answer(ModelRequest asked, Dialect dialect, UnaryOperator<String> named)
-      throws IOException {
-    var ctx = asked.ctx();
-    var contentType = Headers.contentType(Optional.ofNullable(ctx.header("Content-Type")), JSON);
-    var accept = Accept.choose(Optional.ofNullable(ctx.header("Accept")), JSON, MediaType.JSON);
-    try {
-      write(ctx, askWhole(asked, contentType, accept, dialect));
-    } catch (ServingException e) {
-      throw e.type() == ErrorType.BAD_INPUT ? e.type().because(named.apply(e.getMessage()), e) : e;
+    private interface Reading {
+        void read(RequestBody body) throws Exception;
     }
-  }
 
-  /// Asks in another way than the hooks', and without parts.
-  public InvocationResponse askWhole(
-      ModelRequest asked, MediaType contentType, MediaType accept, Dialect dialect)
-      throws IOException {
-    var request = request(asked, contentType, accept);
-    return switch (asked.visit().invoke(request, asked.call().in(dialect))) {
-      case ServedAnswer.Whole(var response, var invocation) -> {
-        RequestLog.of(asked.ctx()).served(invocation);
-        yield response;
-      }
-      case ServedAnswer.Streamed _ ->
-          throw new IllegalStateException("found an answer in parts, expected a whole one");
-    };
-  }
-
-  private void answerInSession(
-      ModelRequest asked, String id, InvocationRequest request, List<MediaType> readable) {
-    var ctx = asked.ctx();
-    var visit = asked.visit();
-    switch (SessionProtocol.command(id, asked.body().small(SessionProtocol.LONGEST_COMMAND))) {
-      case OPEN -> {
-        try (var turn = open(visit, request, asked.deadline())) {
-          SessionProtocol.opened(ctx, turn);
-        }
-      }
-      case CLOSE -> {
-        visit.sessions().close(id, asked.deadline(), RequestLog.context());
-        SessionProtocol.closed(ctx, id);
-      }
-      case NONE -> {
-        var _ = Headers.contentType(Optional.of(request.contentType().toString()), readable);
-        boolean isNew = SessionProtocol.isNew(id);
-        try (var turn =
-            isNew
-                ? open(visit, request, asked.deadline())
-                : visit.sessions().enter(id, asked.deadline())) {
-          ServedAnswer answer;
-          try {
-            answer = visit.invokeIn(turn, request, asked.call().streaming(streams));
-          } catch (ServingException e) {
-            if (isNew) {
-              turn.fail();
+    private static void answer(RequestBody opened, Reading reading) throws Exception {
+        try (var body = opened) {
+            try {
+                reading.read(body);
+            } catch (ServingException e) {
+                body.discard();
+                throw e;
             }
-            throw e;
-          }
-          if (isNew) {
-            SessionProtocol.name(ctx, turn);
-          }
-          send(ctx, answer);
         }
-      }
     }
-  }
 
-  private static SessionStore.Turn open(
-      ServedModel.Visit visit, InvocationRequest request, Deadline deadline) {
-    return visit
-        .sessions()
-        .open(
-            request.withBody(InputStream.nullInputStream()), true, deadline, RequestLog.context());
-  }
+    private Deadline deadline(Duration limit) {
+        var timeout = config.batching().timeout();
+        return Deadline.in(limit.compareTo(timeout) < 0 ? limit : timeout, System::nanoTime);
+    }
 
-  private void send(Context ctx, ServedAnswer answer) {
-    switch (answer) {
-      case ServedAnswer.Whole(var response, var invocation) -> {
-        write(ctx, response);
-        RequestLog.of(ctx).served(invocation);
-      }
-      case ServedAnswer.Streamed streamed ->
-          new StreamedBody(ctx, Peer.endPoint(ctx), streamed).send();
+    /// Has the messages of a call answered one after another, until the client sends no more. Each
+    /// has the time of a request, and the next one may come as late as that of a connection.
+    ///
+    /// @param limit of each, where that is less than the server's timeout
+    /// @param stops whether the server stops: no message is awaited then
+    public void takeEach(Context ctx, Supplier<Duration> limit, BooleanSupplier stops, Exchange exchange)
+            throws Exception {
+        var upload = upload(ctx);
+        while (hasNext(upload, stops)) {
+            var deadline = deadline(limit.get());
+            answer(
+                    new RequestBody(upload, -1, most(), deadline, ProcessMemory.ofThisProcess()),
+                    body -> exchange.answer(body, deadline));
+        }
     }
-  }
 
-  /// A body of lines ends without the newline of its last row, because AssembleWith=Line adds one
-  /// after each response, or with it where mini-batches are joined as they are. Any other newline
-  /// ends a row, be it blank.
-  public void write(Context ctx, InvocationResponse response) {
-    response.customAttributes().ifPresent(value -> ctx.header(Headers.CUSTOM_ATTRIBUTES, value));
-    ctx.contentType(response.contentType().toString());
-    var body = response.body();
-    int end = body.length;
-    boolean isLines = LINES.contains(response.contentType().withoutParameters());
-    if (isLines && end > 0 && body[end - 1] == '\n') {
-      end -= end > 1 && body[end - 2] == '\r' ? 2 : 1;
+    private boolean hasNext(Upload upload, BooleanSupplier stops) {
+        var silent = Deadline.in(idle(config), System::nanoTime);
+        upload.expect(silent, () -> false);
+        while (!upload.await(BETWEEN_LOOKS_NANOS) && !silent.isOver()) {
+            if (stops.getAsBoolean()) {
+                throw ErrorType.NOT_READY.because("the server is stopping");
+            }
+        }
+        return upload.hasMore();
     }
-    boolean newline = isLines && config.transform().trailingNewline() && body.length > 0;
-    if (config.http().compression() && Gzip.pays(ctx, response.contentType(), end)) {
-      Sending.sendGzip(ctx, body, end, newline);
-    } else {
-      Sending.send(ctx, body, end, newline);
-    }
-  }
 
-  /// Has a compressed body read as it was before.
-  private static void inflate(Context ctx, RequestBody body) {
-    if (ctx.header(CONTENT_ENCODING) == null) {
-      return;
+    /// Longer than any request may take, so that no connection counts as idle while its request is
+    /// handled.
+    public static Duration idle(ServerConfig config) {
+        var request = config.batching().timeout();
+        var load = config.multiModel().loadTimeout();
+        var longest = config.multiModel().enabled() && load.compareTo(request) > 0 ? load : request;
+        var part = config.streams().partTimeout();
+        return (part.compareTo(longest) > 0 ? part : longest).plus(IDLE);
     }
-    var coding = Headers.of(ctx, CONTENT_ENCODING).orElseThrow();
-    var name = coding.toLowerCase(Locale.ROOT);
-    if (name.equals("identity")) {
-      return;
+
+    /// Asks in the hooks' own way, in the types that the hooks read and write.
+    public void answer(ModelRequest asked) throws IOException {
+        var facts = asked.visit().facts();
+        answer(asked, facts.requestTypes(), facts.responseTypes());
     }
-    if (!Inflated.CODINGS.contains(name)) {
-      var taken = String.join(", ", Inflated.CODINGS);
-      ctx.header("Accept-Encoding", taken);
-      throw ErrorType.UNSUPPORTED_MEDIA_TYPE.because(
-          "Content-Encoding: found %s, expected one of %s, identity"
-              .formatted(CallerText.quoted(coding), taken));
+
+    /// Asks in the hooks' own way.
+    ///
+    /// @param readable the content types that are taken; empty: any
+    /// @param writable the content types that are given; empty: any
+    public void answer(ModelRequest asked, List<MediaType> readable, List<MediaType> writable) throws IOException {
+        var ctx = asked.ctx();
+        var visit = asked.visit();
+        var session = Headers.of(ctx, SessionProtocol.SESSION_ID).map(id -> SessionProtocol.checked(id, visit));
+        var accept =
+                Accept.choose(Headers.of(ctx, "Accept"), writable, config.http().defaultAccept());
+        // What opens or closes a session is JSON, whatever the hooks read.
+        var contentType =
+                Headers.contentType(Headers.of(ctx, "Content-Type"), session.isPresent() ? List.of() : readable);
+        var request = request(asked, contentType, accept);
+        if (session.isPresent()) {
+            answerInSession(asked, session.get(), request, readable);
+        } else {
+            send(ctx, visit.invoke(request, asked.call().streaming(streams)));
+        }
     }
-    var _ = body.decode(packed -> new Inflated(packed, name, CONTENT_ENCODING, body.memory()));
-  }
+
+    /// Reads the body ahead, once there is room for its records.
+    private InvocationRequest request(ModelRequest asked, MediaType contentType, MediaType accept) throws IOException {
+        var ctx = asked.ctx();
+        var body = asked.body();
+        body.type(contentType);
+        body.checkDeclared();
+        asked.visit().requireRoom(asked.deadline());
+        body.readAhead();
+        return new InvocationRequest(
+                        body,
+                        contentType,
+                        accept,
+                        Headers.of(ctx, Headers.CUSTOM_ATTRIBUTES),
+                        RequestLog.inferenceId(ctx),
+                        config.transform().keepBadRecords())
+                .withTraceParent(RequestLog.traceParent(ctx))
+                .withPath(ctx.path(), Optional.ofNullable(ctx.queryString()))
+                .withHeaders(Headers.letThrough(ctx))
+                .withDeadline(asked.deadline().nanos());
+    }
+
+    /// Has a request whose body is JSON answered by JSON as a whole, in a dialect.
+    ///
+    /// @param named makes a message about the hooks' request one about the caller's
+    public void answer(ModelRequest asked, Dialect dialect, UnaryOperator<String> named) throws IOException {
+        var ctx = asked.ctx();
+        var contentType = Headers.contentType(Optional.ofNullable(ctx.header("Content-Type")), JSON);
+        var accept = Accept.choose(Optional.ofNullable(ctx.header("Accept")), JSON, MediaType.JSON);
+        try {
+            write(ctx, askWhole(asked, contentType, accept, dialect));
+        } catch (ServingException e) {
+            throw e.type() == ErrorType.BAD_INPUT ? e.type().because(named.apply(e.getMessage()), e) : e;
+        }
+    }
+
+    /// Asks in another way than the hooks', and without parts.
+    public InvocationResponse askWhole(ModelRequest asked, MediaType contentType, MediaType accept, Dialect dialect)
+            throws IOException {
+        var request = request(asked, contentType, accept);
+        return switch (asked.visit().invoke(request, asked.call().in(dialect))) {
+            case ServedAnswer.Whole(var response, var invocation) -> {
+                RequestLog.of(asked.ctx()).served(invocation);
+                yield response;
+            }
+            case ServedAnswer.Streamed _ ->
+                throw new IllegalStateException("found an answer in parts, expected a whole one");
+        };
+    }
+
+    private void answerInSession(ModelRequest asked, String id, InvocationRequest request, List<MediaType> readable) {
+        var ctx = asked.ctx();
+        var visit = asked.visit();
+        switch (SessionProtocol.command(id, asked.body().small(SessionProtocol.LONGEST_COMMAND))) {
+            case OPEN -> {
+                try (var turn = open(visit, request, asked.deadline())) {
+                    SessionProtocol.opened(ctx, turn);
+                }
+            }
+            case CLOSE -> {
+                visit.sessions().close(id, asked.deadline(), RequestLog.context());
+                SessionProtocol.closed(ctx, id);
+            }
+            case NONE -> {
+                var _ = Headers.contentType(Optional.of(request.contentType().toString()), readable);
+                boolean isNew = SessionProtocol.isNew(id);
+                try (var turn = isNew
+                        ? open(visit, request, asked.deadline())
+                        : visit.sessions().enter(id, asked.deadline())) {
+                    ServedAnswer answer;
+                    try {
+                        answer = visit.invokeIn(turn, request, asked.call().streaming(streams));
+                    } catch (ServingException e) {
+                        if (isNew) {
+                            turn.fail();
+                        }
+                        throw e;
+                    }
+                    if (isNew) {
+                        SessionProtocol.name(ctx, turn);
+                    }
+                    send(ctx, answer);
+                }
+            }
+        }
+    }
+
+    private static SessionStore.Turn open(ServedModel.Visit visit, InvocationRequest request, Deadline deadline) {
+        return visit.sessions()
+                .open(request.withBody(InputStream.nullInputStream()), true, deadline, RequestLog.context());
+    }
+
+    private void send(Context ctx, ServedAnswer answer) {
+        switch (answer) {
+            case ServedAnswer.Whole(var response, var invocation) -> {
+                write(ctx, response);
+                RequestLog.of(ctx).served(invocation);
+            }
+            case ServedAnswer.Streamed streamed -> new StreamedBody(ctx, Peer.endPoint(ctx), streamed).send();
+        }
+    }
+
+    /// A body of lines ends without the newline of its last row, because AssembleWith=Line adds one
+    /// after each response, or with it where mini-batches are joined as they are. Any other newline
+    /// ends a row, be it blank.
+    public void write(Context ctx, InvocationResponse response) {
+        response.customAttributes().ifPresent(value -> ctx.header(Headers.CUSTOM_ATTRIBUTES, value));
+        ctx.contentType(response.contentType().toString());
+        var body = response.body();
+        int end = body.length;
+        boolean isLines = LINES.contains(response.contentType().withoutParameters());
+        if (isLines && end > 0 && body[end - 1] == '\n') {
+            end -= end > 1 && body[end - 2] == '\r' ? 2 : 1;
+        }
+        boolean newline = isLines && config.transform().trailingNewline() && body.length > 0;
+        if (config.http().compression() && Gzip.pays(ctx, response.contentType(), end)) {
+            Sending.sendGzip(ctx, body, end, newline);
+        } else {
+            Sending.send(ctx, body, end, newline);
+        }
+    }
+
+    /// Has a compressed body read as it was before.
+    private static void inflate(Context ctx, RequestBody body) {
+        if (ctx.header(CONTENT_ENCODING) == null) {
+            return;
+        }
+        var coding = Headers.of(ctx, CONTENT_ENCODING).orElseThrow();
+        var name = coding.toLowerCase(Locale.ROOT);
+        if (name.equals("identity")) {
+            return;
+        }
+        if (!Inflated.CODINGS.contains(name)) {
+            var taken = String.join(", ", Inflated.CODINGS);
+            ctx.header("Accept-Encoding", taken);
+            throw ErrorType.UNSUPPORTED_MEDIA_TYPE.because("Content-Encoding: found %s, expected one of %s, identity"
+                    .formatted(CallerText.quoted(coding), taken));
+        }
+        var _ = body.decode(packed -> new Inflated(packed, name, CONTENT_ENCODING, body.memory()));
+    }
 }

@@ -16,57 +16,50 @@ import org.eclipse.jetty.util.Callback;
 /// error.
 final class MalformedRequests extends ErrorHandler {
 
-  private final Function<String, ErrorForm> forms;
+    private final Function<String, ErrorForm> forms;
 
-  /// @param forms the form of errors at a path
-  MalformedRequests(Function<String, ErrorForm> forms) {
-    this.forms = forms;
-  }
+    /// @param forms the form of errors at a path
+    MalformedRequests(Function<String, ErrorForm> forms) {
+        this.forms = forms;
+    }
 
-  @Override
-  public boolean errorPageForMethod(String method) {
-    return true;
-  }
+    @Override
+    public boolean errorPageForMethod(String method) {
+        return true;
+    }
 
-  @Override
-  protected void generateResponse(
-      Request request,
-      Response response,
-      int status,
-      String message,
-      Throwable cause,
-      Callback callback) {
-    response.getHeaders().put(RequestLog.REQUEST_ID_HEADER, RequestLog.malformed(status, message));
-    response.getHeaders().put(HttpHeader.CONTENT_TYPE, Errors.CONTENT_TYPE);
-    var body =
-        forms.apply(String.valueOf(request.getHttpURI().getPath())).malformed(status, message);
-    response.write(true, ByteBuffer.wrap(body), callback);
-  }
+    @Override
+    protected void generateResponse(
+            Request request, Response response, int status, String message, Throwable cause, Callback callback) {
+        response.getHeaders().put(RequestLog.REQUEST_ID_HEADER, RequestLog.malformed(status, message));
+        response.getHeaders().put(HttpHeader.CONTENT_TYPE, Errors.CONTENT_TYPE);
+        var body = forms.apply(String.valueOf(request.getHttpURI().getPath())).malformed(status, message);
+        response.write(true, ByteBuffer.wrap(body), callback);
+    }
 
-  static byte[] slowHead(String message) {
-    return response(
-        "408 Request Timeout", RequestLog.malformed(408, message), Errors.body(408, message));
-  }
+    static byte[] slowHead(String message) {
+        return response("408 Request Timeout", RequestLog.malformed(408, message), Errors.body(408, message));
+    }
 
-  static byte[] overloaded(String message) {
-    return response(
-        ErrorType.TOO_MANY_CONNECTIONS.status() + " Service Unavailable",
-        UUID.randomUUID().toString(),
-        Errors.body(ErrorType.TOO_MANY_CONNECTIONS, message));
-  }
+    static byte[] overloaded(String message) {
+        return response(
+                ErrorType.TOO_MANY_CONNECTIONS.status() + " Service Unavailable",
+                UUID.randomUUID().toString(),
+                Errors.body(ErrorType.TOO_MANY_CONNECTIONS, message));
+    }
 
-  /// A whole response, which Jetty knows nothing of.
-  private static byte[] response(String status, String requestId, byte[] body) {
-    return String.join(
-            "\r\n",
-            "HTTP/1.1 " + status,
-            RequestLog.REQUEST_ID_HEADER + ": " + requestId,
-            "Content-Type: " + Errors.CONTENT_TYPE,
-            "Content-Length: " + body.length,
-            "Retry-After: " + ErrorType.TOO_MANY_CONNECTIONS.retryAfter(),
-            "Connection: close",
-            "",
-            new String(body, StandardCharsets.UTF_8))
-        .getBytes(StandardCharsets.UTF_8);
-  }
+    /// A whole response, which Jetty knows nothing of.
+    private static byte[] response(String status, String requestId, byte[] body) {
+        return String.join(
+                        "\r\n",
+                        "HTTP/1.1 " + status,
+                        RequestLog.REQUEST_ID_HEADER + ": " + requestId,
+                        "Content-Type: " + Errors.CONTENT_TYPE,
+                        "Content-Length: " + body.length,
+                        "Retry-After: " + ErrorType.TOO_MANY_CONNECTIONS.retryAfter(),
+                        "Connection: close",
+                        "",
+                        new String(body, StandardCharsets.UTF_8))
+                .getBytes(StandardCharsets.UTF_8);
+    }
 }

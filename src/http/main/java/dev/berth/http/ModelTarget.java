@@ -6,6 +6,6 @@ package dev.berth.http;
 /// @param version of the model
 public record ModelTarget(String model, String version) {
 
-  /// The version of every model.
-  public static final String VERSION = "1";
+    /// The version of every model.
+    public static final String VERSION = "1";
 }

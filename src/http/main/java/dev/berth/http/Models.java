@@ -27,187 +27,174 @@ import java.util.regex.Pattern;
 /// @param invocations reads the body of a load
 record Models(ManyModels models, Invocations invocations) {
 
-  private static final int MAX_BODY_BYTES = 64 << 10;
-  private static final int MAX_NAME_LENGTH = 256;
-  private static final int MAX_URL_LENGTH = 4096;
-  private static final int PAGE = 100;
+    private static final int MAX_BODY_BYTES = 64 << 10;
+    private static final int MAX_NAME_LENGTH = 256;
+    private static final int MAX_URL_LENGTH = 4096;
+    private static final int PAGE = 100;
 
-  private static final String CONTENT_TYPE = "application/json";
+    private static final String CONTENT_TYPE = "application/json";
 
-  /// Tells the token of a page from other text.
-  private static final String TOKEN = "after:";
+    /// Tells the token of a page from other text.
+    private static final String TOKEN = "after:";
 
-  private static final Pattern NUMBER = Pattern.compile("0*([1-9]\\d*)");
-  private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
+    private static final Pattern NUMBER = Pattern.compile("0*([1-9]\\d*)");
+    private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
 
-  void load(Context ctx) throws Exception {
-    invocations.take(
-        ctx,
-        MAX_BODY_BYTES,
-        Invocations.ANY_TIME,
-        (body, _) -> {
-          var fields = fields(whole(ctx, body));
-          var name = text(fields, "model_name", MAX_NAME_LENGTH);
-          if (name.equals(".") || name.equals("..")) {
-            throw ErrorType.BAD_INPUT.because(
-                "model_name: found %s, expected a name that a path can hold"
-                    .formatted(CallerText.quoted(name)));
-          }
-          answer(ctx, describe(models.load(name, Path.of(text(fields, "url", MAX_URL_LENGTH)))));
+    void load(Context ctx) throws Exception {
+        invocations.take(ctx, MAX_BODY_BYTES, Invocations.ANY_TIME, (body, _) -> {
+            var fields = fields(whole(ctx, body));
+            var name = text(fields, "model_name", MAX_NAME_LENGTH);
+            if (name.equals(".") || name.equals("..")) {
+                throw ErrorType.BAD_INPUT.because("model_name: found %s, expected a name that a path can hold"
+                        .formatted(CallerText.quoted(name)));
+            }
+            answer(ctx, describe(models.load(name, Path.of(text(fields, "url", MAX_URL_LENGTH)))));
         });
-  }
-
-  void list(Context ctx) {
-    int limit = limit(ctx.queryParam("limit"));
-    var after = Optional.ofNullable(ctx.queryParam("next_page_token")).map(Models::afterToken);
-    var rest =
-        models.list().stream()
-            .filter(entry -> after.isEmpty() || entry.name().compareTo(after.get()) > 0)
-            .limit(limit + 1L)
-            .toList();
-    var page = rest.subList(0, Math.min(limit, rest.size()));
-    var listing = new LinkedHashMap<String, Object>();
-    listing.put("models", page.stream().map(Models::describe).toList());
-    if (rest.size() > limit) {
-      listing.put("nextPageToken", tokenAfter(page.getLast().name()));
     }
-    answer(ctx, listing);
-  }
 
-  void describe(Context ctx) {
-    answer(ctx, describe(models.describe(ctx.pathParam("name"))));
-  }
-
-  void unload(Context ctx) throws Exception {
-    answer(ctx, describe(models.unload(ctx.pathParam("name"))));
-  }
-
-  private static Map<String, Object> describe(ManyModels.Entry entry) {
-    var fields = new LinkedHashMap<String, Object>();
-    fields.put("modelName", entry.name());
-    fields.put("modelUrl", entry.directory().toString());
-    entry.status().ifPresent(status -> fields.put("status", status));
-    entry.problem().ifPresent(problem -> fields.put("problem", problem));
-    return fields;
-  }
-
-  private static void answer(Context ctx, Map<String, Object> fields) {
-    ctx.contentType(CONTENT_TYPE).result(JsonText.bytes(fields));
-  }
-
-  private static byte[] whole(Context ctx, RequestBody body) throws IOException {
-    requireJson(ctx.header("Content-Type"));
-    try {
-      body.checkDeclared();
-      body.readAhead();
-      return body.readAllBytes();
-    } catch (ServingException e) {
-      throw e.type() != ErrorType.PAYLOAD_TOO_LARGE
-          ? e
-          : e.type()
-              .because(
-                  "body: found more than %d bytes, expected {\"model_name\": …, \"url\": …}"
-                      .formatted(MAX_BODY_BYTES),
-                  e);
+    void list(Context ctx) {
+        int limit = limit(ctx.queryParam("limit"));
+        var after = Optional.ofNullable(ctx.queryParam("next_page_token")).map(Models::afterToken);
+        var rest = models.list().stream()
+                .filter(entry -> after.isEmpty() || entry.name().compareTo(after.get()) > 0)
+                .limit(limit + 1L)
+                .toList();
+        var page = rest.subList(0, Math.min(limit, rest.size()));
+        var listing = new LinkedHashMap<String, Object>();
+        listing.put("models", page.stream().map(Models::describe).toList());
+        if (rest.size() > limit) {
+            listing.put("nextPageToken", tokenAfter(page.getLast().name()));
+        }
+        answer(ctx, listing);
     }
-  }
 
-  /// A page can have a browser send any body of another type, or of none.
-  private static void requireJson(String header) {
-    if (Optional.ofNullable(header)
-        .flatMap(MediaType::parse)
-        .filter(type -> type.withoutParameters().equals(MediaType.JSON))
-        .isEmpty()) {
-      throw ErrorType.UNSUPPORTED_MEDIA_TYPE.because(
-          "Content-Type: found %s, expected %s"
-              .formatted(CallerText.found(header), MediaType.JSON));
+    void describe(Context ctx) {
+        answer(ctx, describe(models.describe(ctx.pathParam("name"))));
     }
-  }
 
-  private static JsonNode fields(byte[] body) {
-    try {
-      var fields = JsonText.read(body);
-      if (fields.isObject()) {
+    void unload(Context ctx) throws Exception {
+        answer(ctx, describe(models.unload(ctx.pathParam("name"))));
+    }
+
+    private static Map<String, Object> describe(ManyModels.Entry entry) {
+        var fields = new LinkedHashMap<String, Object>();
+        fields.put("modelName", entry.name());
+        fields.put("modelUrl", entry.directory().toString());
+        entry.status().ifPresent(status -> fields.put("status", status));
+        entry.problem().ifPresent(problem -> fields.put("problem", problem));
         return fields;
-      }
-      throw ErrorType.BAD_INPUT.because(
-          "body: found %s, expected {\"model_name\": …, \"url\": …}".formatted(found(fields)));
-    } catch (NotJsonException e) {
-      throw ErrorType.BAD_INPUT.because(
-          "body: %s; a load is {\"model_name\": …, \"url\": …}".formatted(e.getMessage()));
     }
-  }
 
-  private static String text(JsonNode fields, String name, int maxLength) {
-    var field = fields.path(name);
-    if (!field.isTextual()) {
-      throw ErrorType.BAD_INPUT.because(
-          "%s: found %s, expected a string".formatted(name, found(field)));
+    private static void answer(Context ctx, Map<String, Object> fields) {
+        ctx.contentType(CONTENT_TYPE).result(JsonText.bytes(fields));
     }
-    var text = field.textValue();
-    if (text.isEmpty() || text.length() > maxLength) {
-      throw ErrorType.BAD_INPUT.because(
-          "%s: found %d characters, expected 1 to %d".formatted(name, text.length(), maxLength));
-    }
-    if (CONTROL.matcher(text).find()) {
-      throw ErrorType.BAD_INPUT.because(
-          "%s: found a control character, expected none".formatted(name));
-    }
-    if (!StandardCharsets.UTF_8.newEncoder().canEncode(text)) {
-      throw ErrorType.BAD_INPUT.because(
-          "%s: found half of a surrogate pair, expected a string of whole characters"
-              .formatted(name));
-    }
-    return text;
-  }
 
-  private static String found(JsonNode node) {
-    return switch (node.getNodeType()) {
-      case MISSING -> "nothing";
-      case OBJECT -> "an object";
-      case ARRAY -> "an array";
-      case NUMBER -> "a number";
-      case BOOLEAN -> "true or false";
-      case NULL -> "null";
-      case STRING -> "a string";
-      case BINARY, POJO -> "no JSON";
-    };
-  }
-
-  private static int limit(String text) {
-    if (text == null) {
-      return PAGE;
+    private static byte[] whole(Context ctx, RequestBody body) throws IOException {
+        requireJson(ctx.header("Content-Type"));
+        try {
+            body.checkDeclared();
+            body.readAhead();
+            return body.readAllBytes();
+        } catch (ServingException e) {
+            throw e.type() != ErrorType.PAYLOAD_TOO_LARGE
+                    ? e
+                    : e.type()
+                            .because(
+                                    "body: found more than %d bytes, expected {\"model_name\": …, \"url\": …}"
+                                            .formatted(MAX_BODY_BYTES),
+                                    e);
+        }
     }
-    var number = NUMBER.matcher(text);
-    if (!number.matches()) {
-      throw ErrorType.BAD_INPUT.because(
-          "limit: found %s, expected a whole number of at least 1"
-              .formatted(CallerText.quoted(text)));
-    }
-    // Whatever has more digits than a page is larger.
-    return number.group(1).length() > 3 ? PAGE : Math.min(PAGE, Integer.parseInt(number.group(1)));
-  }
 
-  /// Where the next page of a listing begins: behind the last name of the page before. So models
-  /// may come and go meanwhile.
-  private static String tokenAfter(String name) {
-    return Base64.getUrlEncoder()
-        .withoutPadding()
-        .encodeToString((TOKEN + name).getBytes(StandardCharsets.UTF_8));
-  }
-
-  /// The name behind which the page begins.
-  private static String afterToken(String token) {
-    try {
-      var text = new String(Base64.getUrlDecoder().decode(token), StandardCharsets.UTF_8);
-      if (text.startsWith(TOKEN) && tokenAfter(text.substring(TOKEN.length())).equals(token)) {
-        return text.substring(TOKEN.length());
-      }
-    } catch (IllegalArgumentException _) {
-      // It is not Base64.
+    /// A page can have a browser send any body of another type, or of none.
+    private static void requireJson(String header) {
+        if (Optional.ofNullable(header)
+                .flatMap(MediaType::parse)
+                .filter(type -> type.withoutParameters().equals(MediaType.JSON))
+                .isEmpty()) {
+            throw ErrorType.UNSUPPORTED_MEDIA_TYPE.because(
+                    "Content-Type: found %s, expected %s".formatted(CallerText.found(header), MediaType.JSON));
+        }
     }
-    throw ErrorType.BAD_INPUT.because(
-        "next_page_token: found %s, expected the nextPageToken of a listing"
-            .formatted(CallerText.quoted(token)));
-  }
+
+    private static JsonNode fields(byte[] body) {
+        try {
+            var fields = JsonText.read(body);
+            if (fields.isObject()) {
+                return fields;
+            }
+            throw ErrorType.BAD_INPUT.because(
+                    "body: found %s, expected {\"model_name\": …, \"url\": …}".formatted(found(fields)));
+        } catch (NotJsonException e) {
+            throw ErrorType.BAD_INPUT.because(
+                    "body: %s; a load is {\"model_name\": …, \"url\": …}".formatted(e.getMessage()));
+        }
+    }
+
+    private static String text(JsonNode fields, String name, int maxLength) {
+        var field = fields.path(name);
+        if (!field.isTextual()) {
+            throw ErrorType.BAD_INPUT.because("%s: found %s, expected a string".formatted(name, found(field)));
+        }
+        var text = field.textValue();
+        if (text.isEmpty() || text.length() > maxLength) {
+            throw ErrorType.BAD_INPUT.because(
+                    "%s: found %d characters, expected 1 to %d".formatted(name, text.length(), maxLength));
+        }
+        if (CONTROL.matcher(text).find()) {
+            throw ErrorType.BAD_INPUT.because("%s: found a control character, expected none".formatted(name));
+        }
+        if (!StandardCharsets.UTF_8.newEncoder().canEncode(text)) {
+            throw ErrorType.BAD_INPUT.because(
+                    "%s: found half of a surrogate pair, expected a string of whole characters".formatted(name));
+        }
+        return text;
+    }
+
+    private static String found(JsonNode node) {
+        return switch (node.getNodeType()) {
+            case MISSING -> "nothing";
+            case OBJECT -> "an object";
+            case ARRAY -> "an array";
+            case NUMBER -> "a number";
+            case BOOLEAN -> "true or false";
+            case NULL -> "null";
+            case STRING -> "a string";
+            case BINARY, POJO -> "no JSON";
+        };
+    }
+
+    private static int limit(String text) {
+        if (text == null) {
+            return PAGE;
+        }
+        var number = NUMBER.matcher(text);
+        if (!number.matches()) {
+            throw ErrorType.BAD_INPUT.because(
+                    "limit: found %s, expected a whole number of at least 1".formatted(CallerText.quoted(text)));
+        }
+        // Whatever has more digits than a page is larger.
+        return number.group(1).length() > 3 ? PAGE : Math.min(PAGE, Integer.parseInt(number.group(1)));
+    }
+
+    /// Where the next page of a listing begins: behind the last name of the page before. So models
+    /// may come and go meanwhile.
+    private static String tokenAfter(String name) {
+        return Base64.getUrlEncoder().withoutPadding().encodeToString((TOKEN + name).getBytes(StandardCharsets.UTF_8));
+    }
+
+    /// The name behind which the page begins.
+    private static String afterToken(String token) {
+        try {
+            var text = new String(Base64.getUrlDecoder().decode(token), StandardCharsets.UTF_8);
+            if (text.startsWith(TOKEN)
+                    && tokenAfter(text.substring(TOKEN.length())).equals(token)) {
+                return text.substring(TOKEN.length());
+            }
+        } catch (IllegalArgumentException _) {
+            // It is not Base64.
+        }
+        throw ErrorType.BAD_INPUT.because("next_page_token: found %s, expected the nextPageToken of a listing"
+                .formatted(CallerText.quoted(token)));
+    }
 }

@@ -17,106 +17,99 @@ import java.util.Optional;
 /// @param only what the only model of a server is called
 public record NamedModels(Served served, String only) {
 
-  /// The model that clients mean, under the name that answers have.
-  ///
-  /// @param name empty: the only model
-  /// @param version empty: any
-  /// @throws ServingException `NOT_FOUND` where there is none of that name or version
-  public ModelTarget target(String name, String version) {
-    if (!version.isEmpty() && !version.equals(ModelTarget.VERSION)) {
-      throw ErrorType.NOT_FOUND.because(
-          "version: found %s, expected %s"
-              .formatted(CallerText.quoted(version), ModelTarget.VERSION));
+    /// The model that clients mean, under the name that answers have.
+    ///
+    /// @param name empty: the only model
+    /// @param version empty: any
+    /// @throws ServingException `NOT_FOUND` where there is none of that name or version
+    public ModelTarget target(String name, String version) {
+        if (!version.isEmpty() && !version.equals(ModelTarget.VERSION)) {
+            throw ErrorType.NOT_FOUND.because(
+                    "version: found %s, expected %s".formatted(CallerText.quoted(version), ModelTarget.VERSION));
+        }
+        boolean many = served instanceof Served.Many;
+        if (!many && !name.isEmpty() && !name.equals(only)) {
+            throw ErrorType.NOT_FOUND.because("model: found %s, expected %s; --model-name gives it another name"
+                    .formatted(CallerText.quoted(name), only));
+        }
+        return new ModelTarget(many ? name : only, ModelTarget.VERSION);
     }
-    boolean many = served instanceof Served.Many;
-    if (!many && !name.isEmpty() && !name.equals(only)) {
-      throw ErrorType.NOT_FOUND.because(
-          "model: found %s, expected %s; --model-name gives it another name"
-              .formatted(CallerText.quoted(name), only));
+
+    /// By their names.
+    public List<ManyModels.Entry> list() {
+        return served instanceof Served.Many(var models)
+                ? models.list()
+                : List.of(new ManyModels.Entry(only, Path.of(""), Optional.empty(), problem(target("", ""))));
     }
-    return new ModelTarget(many ? name : only, ModelTarget.VERSION);
-  }
 
-  /// By their names.
-  public List<ManyModels.Entry> list() {
-    return served instanceof Served.Many(var models)
-        ? models.list()
-        : List.of(
-            new ManyModels.Entry(only, Path.of(""), Optional.empty(), problem(target("", ""))));
-  }
-
-  /// Waits for the requests that run, and unloads a model of `--models`. The next request loads it.
-  ///
-  /// @throws ServingException `BAD_INPUT` where the server has no such models, `NOT_FOUND` where it
-  ///   is not loaded
-  public void unload(String name) {
-    if (!(served instanceof Served.Many(ModelDirectory directory))) {
-      throw ErrorType.BAD_INPUT.because(
-          "found a server without --models, expected one: only its models can be unloaded");
+    /// Waits for the requests that run, and unloads a model of `--models`. The next request loads it.
+    ///
+    /// @throws ServingException `BAD_INPUT` where the server has no such models, `NOT_FOUND` where it
+    ///   is not loaded
+    public void unload(String name) {
+        if (!(served instanceof Served.Many(ModelDirectory directory))) {
+            throw ErrorType.BAD_INPUT.because(
+                    "found a server without --models, expected one: only its models can be unloaded");
+        }
+        try {
+            var _ = directory.unload(name);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw ErrorType.NOT_READY.because("the server is stopping", e);
+        }
     }
-    try {
-      var _ = directory.unload(name);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw ErrorType.NOT_READY.because("the server is stopping", e);
+
+    /// Waits until a model is loaded. One of `--models` is loaded where it is not.
+    ///
+    /// @throws ServingException why it can't be loaded
+    public void load(ModelTarget target, Deadline deadline) {
+        if (served instanceof Served.Many(ModelDirectory directory)) {
+            directory.awaitLoaded(target.model(), deadline);
+        } else {
+            enter(target, deadline).close();
+        }
     }
-  }
 
-  /// Waits until a model is loaded. One of `--models` is loaded where it is not.
-  ///
-  /// @throws ServingException why it can't be loaded
-  public void load(ModelTarget target, Deadline deadline) {
-    if (served instanceof Served.Many(ModelDirectory directory)) {
-      directory.awaitLoaded(target.model(), deadline);
-    } else {
-      enter(target, deadline).close();
+    /// What metrics call a model.
+    public String inMetrics(ModelTarget target) {
+        return served instanceof Served.Many ? target.model() : Served.NAME;
     }
-  }
 
-  /// What metrics call a model.
-  public String inMetrics(ModelTarget target) {
-    return served instanceof Served.Many ? target.model() : Served.NAME;
-  }
+    /// The model that the path names; the only one where it names none.
+    public ModelTarget target(Context ctx) {
+        var path = ctx.pathParamMap();
+        return target(path.getOrDefault("name", ""), path.getOrDefault("version", ""));
+    }
 
-  /// The model that the path names; the only one where it names none.
-  public ModelTarget target(Context ctx) {
-    var path = ctx.pathParamMap();
-    return target(path.getOrDefault("name", ""), path.getOrDefault("version", ""));
-  }
+    public ServedModel.Visit enter(ModelTarget target, Deadline deadline) {
+        return served.enter(target.model(), deadline);
+    }
 
-  public ServedModel.Visit enter(ModelTarget target, Deadline deadline) {
-    return served.enter(target.model(), deadline);
-  }
+    /// Why a model can't be asked. One that the first request loads can be.
+    public Optional<String> problem(ModelTarget target) {
+        return switch (served) {
+            case Served.One(var model) -> model.problem();
+            case Served.Watched(var versions) -> versions.problem(Served.NAME);
+            case Served.Many(var models) -> problem(models.describe(target.model()));
+        };
+    }
 
-  /// Why a model can't be asked. One that the first request loads can be.
-  public Optional<String> problem(ModelTarget target) {
-    return switch (served) {
-      case Served.One(var model) -> model.problem();
-      case Served.Watched(var versions) -> versions.problem(Served.NAME);
-      case Served.Many(var models) -> problem(models.describe(target.model()));
-    };
-  }
+    /// @throws ServingException `NOT_READY` where a model can't be asked
+    public void requireReady(ModelTarget target) {
+        problem(target).ifPresent(problem -> {
+            throw ErrorType.NOT_READY.because(problem);
+        });
+    }
 
-  /// @throws ServingException `NOT_READY` where a model can't be asked
-  public void requireReady(ModelTarget target) {
-    problem(target)
-        .ifPresent(
-            problem -> {
-              throw ErrorType.NOT_READY.because(problem);
-            });
-  }
+    private static Optional<String> problem(ManyModels.Entry entry) {
+        return entry.problem().or(() -> entry.status().filter("loading"::equals).map(_ -> "the model is loading"));
+    }
 
-  private static Optional<String> problem(ManyModels.Entry entry) {
-    return entry
-        .problem()
-        .or(() -> entry.status().filter("loading"::equals).map(_ -> "the model is loading"));
-  }
-
-  /// The names of those that can be asked.
-  public List<String> ready() {
-    return list().stream()
-        .filter(entry -> problem(entry).isEmpty())
-        .map(ManyModels.Entry::name)
-        .toList();
-  }
+    /// The names of those that can be asked.
+    public List<String> ready() {
+        return list().stream()
+                .filter(entry -> problem(entry).isEmpty())
+                .map(ManyModels.Entry::name)
+                .toList();
+    }
 }

@@ -26,129 +26,126 @@ import org.eclipse.jetty.util.Callback;
 /// body says that the connection closes. Runs on the request's thread.
 public final class OpenRequests extends Handler.Wrapper {
 
-  private static final String PLAIN =
-      "found a request without TLS, expected https; only health checks are answered without";
+    private static final String PLAIN =
+            "found a request without TLS, expected https; only health checks are answered without";
 
-  private final boolean hasTls;
-  private final Connections connections;
-  private final Set<String> healthPaths;
+    private final boolean hasTls;
+    private final Connections connections;
+    private final Set<String> healthPaths;
 
-  /// @param hasTls whether all other requests need TLS
-  /// @param healthPaths those that are always answered
-  OpenRequests(boolean hasTls, Connections connections, Set<String> healthPaths) {
-    this.hasTls = hasTls;
-    this.connections = connections;
-    this.healthPaths = Set.copyOf(healthPaths);
-  }
-
-  @Override
-  public boolean handle(Request request, Response response, Callback callback) throws Exception {
-    if (request.getConnectionMetaData().getConnector() instanceof LocalConnector) {
-      return super.handle(request, response, callback);
-    }
-    var connection = request.getConnectionMetaData().getConnection();
-    var endPoint = PeerAwareConnector.endPoint(connection.getEndPoint());
-    // A stream of HTTP/2 is read by another thread, and began there.
-    boolean isReader = connection instanceof HttpConnection;
-    if (isReader) {
-      endPoint.beginRequest();
-    }
-    var place = endPoint.place;
-    if (!healthPaths.contains(Request.getPathInContext(request))) {
-      if (hasTls && connection.getEndPoint() == endPoint) {
-        refuse(response, ErrorType.BAD_INPUT, PLAIN, callback);
-        return true;
-      }
-      if (!connections.admit(place)) {
-        refuse(response, ErrorType.TOO_MANY_CONNECTIONS, connections.full(), callback);
-        return true;
-      }
-    }
-    var call = place.begin(request.getId());
-    var waiting = new Waiting(request, call);
-    boolean isHandled = false;
-    try {
-      isHandled =
-          super.handle(
-              waiting, new Writing(waiting, response, call), Callback.from(call::end, callback));
-      return isHandled;
-    } finally {
-      if (!isHandled) {
-        call.end();
-      }
-      if (isReader) {
-        endPoint.endRequest(HttpMethod.POST.is(request.getMethod()));
-      }
-    }
-  }
-
-  /// Says that a request waits for its client. Its connection may make way for others then.
-  public static void awaitClient(Context ctx) {
-    var request = ServletContextRequest.getServletContextRequest(ctx.req());
-    Request.as(request, Waiting.class).call.await();
-  }
-
-  private static final class Waiting extends Request.Wrapper {
-    private final OpenConnection.Call call;
-
-    /// Whether more of the body is awaited.
-    private volatile boolean demanded;
-
-    private Waiting(Request request, OpenConnection.Call call) {
-      super(request);
-      this.call = call;
+    /// @param hasTls whether all other requests need TLS
+    /// @param healthPaths those that are always answered
+    OpenRequests(boolean hasTls, Connections connections, Set<String> healthPaths) {
+        this.hasTls = hasTls;
+        this.connections = connections;
+        this.healthPaths = Set.copyOf(healthPaths);
     }
 
     @Override
-    public void demand(Runnable arrived) {
-      call.await();
-      demanded = true;
-      super.demand(
-          () -> {
-            demanded = false;
-            call.goOn();
-            arrived.run();
-          });
+    public boolean handle(Request request, Response response, Callback callback) throws Exception {
+        if (request.getConnectionMetaData().getConnector() instanceof LocalConnector) {
+            return super.handle(request, response, callback);
+        }
+        var connection = request.getConnectionMetaData().getConnection();
+        var endPoint = PeerAwareConnector.endPoint(connection.getEndPoint());
+        // A stream of HTTP/2 is read by another thread, and began there.
+        boolean isReader = connection instanceof HttpConnection;
+        if (isReader) {
+            endPoint.beginRequest();
+        }
+        var place = endPoint.place;
+        if (!healthPaths.contains(Request.getPathInContext(request))) {
+            if (hasTls && connection.getEndPoint() == endPoint) {
+                refuse(response, ErrorType.BAD_INPUT, PLAIN, callback);
+                return true;
+            }
+            if (!connections.admit(place)) {
+                refuse(response, ErrorType.TOO_MANY_CONNECTIONS, connections.full(), callback);
+                return true;
+            }
+        }
+        var call = place.begin(request.getId());
+        var waiting = new Waiting(request, call);
+        boolean isHandled = false;
+        try {
+            isHandled = super.handle(waiting, new Writing(waiting, response, call), Callback.from(call::end, callback));
+            return isHandled;
+        } finally {
+            if (!isHandled) {
+                call.end();
+            }
+            if (isReader) {
+                endPoint.endRequest(HttpMethod.POST.is(request.getMethod()));
+            }
+        }
     }
 
-    /// Throws away what has arrived of the body; false: there may come more. Jetty closes the
-    /// connection then, as it does where more is awaited.
-    private boolean hasEnded() {
-      return !demanded && consumeAvailable();
-    }
-  }
-
-  private static final class Writing extends Response.Wrapper {
-    private final Waiting request;
-    private final OpenConnection.Call call;
-
-    private Writing(Waiting request, Response response, OpenConnection.Call call) {
-      super(request, response);
-      this.request = request;
-      this.call = call;
+    /// Says that a request waits for its client. Its connection may make way for others then.
+    public static void awaitClient(Context ctx) {
+        var request = ServletContextRequest.getServletContextRequest(ctx.req());
+        Request.as(request, Waiting.class).call.await();
     }
 
-    @Override
-    public void write(boolean last, ByteBuffer content, Callback callback) {
-      // A hook may read its request on while it sends the parts of an answer.
-      if (!isCommitted() && (last || HttpStatus.isError(getStatus())) && !request.hasEnded()) {
-        // A client that is not told sends its next request into a connection that closes.
-        getHeaders().put(HttpHeader.CONNECTION, HttpHeaderValue.CLOSE);
-      }
-      call.await();
-      super.write(last, content, Callback.from(call::goOn, callback));
-    }
-  }
+    private static final class Waiting extends Request.Wrapper {
+        private final OpenConnection.Call call;
 
-  private static void refuse(Response response, ErrorType type, String message, Callback callback) {
-    response.setStatus(type.status());
-    var headers = response.getHeaders();
-    headers.put(RequestLog.REQUEST_ID_HEADER, UUID.randomUUID().toString());
-    headers.put(HttpHeader.CONTENT_TYPE, Errors.CONTENT_TYPE);
-    if (type.isRefusal()) {
-      headers.put(HttpHeader.RETRY_AFTER, type.retryAfter());
+        /// Whether more of the body is awaited.
+        private volatile boolean demanded;
+
+        private Waiting(Request request, OpenConnection.Call call) {
+            super(request);
+            this.call = call;
+        }
+
+        @Override
+        public void demand(Runnable arrived) {
+            call.await();
+            demanded = true;
+            super.demand(() -> {
+                demanded = false;
+                call.goOn();
+                arrived.run();
+            });
+        }
+
+        /// Throws away what has arrived of the body; false: there may come more. Jetty closes the
+        /// connection then, as it does where more is awaited.
+        private boolean hasEnded() {
+            return !demanded && consumeAvailable();
+        }
     }
-    headers.put(HttpHeader.CONNECTION, HttpHeaderValue.CLOSE);
-    response.write(true, ByteBuffer.wrap(Errors.body(type, message)), callback);
-  }
+
+    private static final class Writing extends Response.Wrapper {
+        private final Waiting request;
+        private final OpenConnection.Call call;
+
+        private Writing(Waiting request, Response response, OpenConnection.Call call) {
+            super(request, response);
+            this.request = request;
+            this.call = call;
+        }
+
+        @Override
+        public void write(boolean last, ByteBuffer content, Callback callback) {
+            // A hook may read its request on while it sends the parts of an answer.
+            if (!isCommitted() && (last || HttpStatus.isError(getStatus())) && !request.hasEnded()) {
+                // A client that is not told sends its next request into a connection that closes.
+                getHeaders().put(HttpHeader.CONNECTION, HttpHeaderValue.CLOSE);
+            }
+            call.await();
+            super.write(last, content, Callback.from(call::goOn, callback));
+        }
+    }
+
+    private static void refuse(Response response, ErrorType type, String message, Callback callback) {
+        response.setStatus(type.status());
+        var headers = response.getHeaders();
+        headers.put(RequestLog.REQUEST_ID_HEADER, UUID.randomUUID().toString());
+        headers.put(HttpHeader.CONTENT_TYPE, Errors.CONTENT_TYPE);
+        if (type.isRefusal()) {
+            headers.put(HttpHeader.RETRY_AFTER, type.retryAfter());
+        }
+        headers.put(HttpHeader.CONNECTION, HttpHeaderValue.CLOSE);
+        response.write(true, ByteBuffer.wrap(Errors.body(type, message)), callback);
+    }
 }

@@ -15,31 +15,31 @@ import java.util.regex.Pattern;
 /// @param isLocal whether only this machine can connect
 public record Origins(boolean isLocal) {
 
-  private static final Pattern LOOPBACK =
-      Pattern.compile("(localhost|127(\\.\\d{1,3}){3}|\\[::1])(:\\d+)?", Pattern.CASE_INSENSITIVE);
+    private static final Pattern LOOPBACK =
+            Pattern.compile("(localhost|127(\\.\\d{1,3}){3}|\\[::1])(:\\d+)?", Pattern.CASE_INSENSITIVE);
 
-  /// @throws ServingException `FORBIDDEN`
-  public void requireOwn(Context ctx) {
-    var origin = ctx.header("Origin");
-    var host = ctx.header("Host");
-    if (origin == null || (host != null && isOwn(origin, host))) {
-      return;
+    /// @throws ServingException `FORBIDDEN`
+    public void requireOwn(Context ctx) {
+        var origin = ctx.header("Origin");
+        var host = ctx.header("Host");
+        if (origin == null || (host != null && isOwn(origin, host))) {
+            return;
+        }
+        throw ErrorType.FORBIDDEN.because(
+                "Origin: found %s, expected none or this server's own, http://%s; no page from elsewhere may ask this"
+                        .formatted(CallerText.quoted(origin), host == null ? "…" : CallerText.cut(host, 100)));
     }
-    throw ErrorType.FORBIDDEN.because(
-        "Origin: found %s, expected none or this server's own, http://%s; no page from elsewhere may ask this"
-            .formatted(CallerText.quoted(origin), host == null ? "…" : CallerText.cut(host, 100)));
-  }
 
-  private boolean isOwn(String origin, String host) {
-    return host.equalsIgnoreCase(authority(origin))
-        && (!isLocal || LOOPBACK.matcher(host).matches());
-  }
-
-  private static String authority(String origin) {
-    try {
-      return URI.create(origin).getRawAuthority();
-    } catch (IllegalArgumentException _) {
-      return null;
+    private boolean isOwn(String origin, String host) {
+        return host.equalsIgnoreCase(authority(origin))
+                && (!isLocal || LOOPBACK.matcher(host).matches());
     }
-  }
+
+    private static String authority(String origin) {
+        try {
+            return URI.create(origin).getRawAuthority();
+        } catch (IllegalArgumentException _) {
+            return null;
+        }
+    }
 }

@@ -12,37 +12,36 @@ import java.util.regex.Pattern;
 /// @param allowed the methods of each, as `Allow` lists them
 /// @param requests those that no socket may have
 /// @param elsewhere paths that another server would have, and what to say to those who ask this one
-public record Paths(
-    Map<String, String> allowed, Map<String, String> elsewhere, Set<String> requests) {
+public record Paths(Map<String, String> allowed, Map<String, String> elsewhere, Set<String> requests) {
 
-  private static final Pattern PARAMETER = Pattern.compile("\\{[a-z]+}");
+    private static final Pattern PARAMETER = Pattern.compile("\\{[a-z]+}");
 
-  /// The pattern of a path as a client sent it.
-  public Optional<String> pattern(String path) {
-    return find(allowed.keySet(), path);
-  }
+    /// The pattern of a path as a client sent it.
+    public Optional<String> pattern(String path) {
+        return find(allowed.keySet(), path);
+    }
 
-  /// The same where no socket may have the path.
-  public Optional<String> patternOfRequests(String path) {
-    return find(requests, path);
-  }
+    /// The same where no socket may have the path.
+    public Optional<String> patternOfRequests(String path) {
+        return find(requests, path);
+    }
 
-  /// What to say to those who ask for a path that another server would have.
-  public Optional<String> advice(String path) {
-    return find(elsewhere.keySet(), path).map(elsewhere::get);
-  }
+    /// What to say to those who ask for a path that another server would have.
+    public Optional<String> advice(String path) {
+        return find(elsewhere.keySet(), path).map(elsewhere::get);
+    }
 
-  static Optional<String> find(Collection<String> patterns, String path) {
-    return patterns.contains(path)
-        ? Optional.of(path)
-        // The longest: {name}:predict matches {name} too.
-        : patterns.stream()
-            .filter(pattern -> matches(pattern, path))
-            .max(Comparator.comparingInt(String::length));
-  }
+    static Optional<String> find(Collection<String> patterns, String path) {
+        return patterns.contains(path)
+                ? Optional.of(path)
+                // The longest: {name}:predict matches {name} too.
+                : patterns.stream()
+                        .filter(pattern -> matches(pattern, path))
+                        .max(Comparator.comparingInt(String::length));
+    }
 
-  private static boolean matches(String pattern, String path) {
-    return pattern.indexOf('{') >= 0
-        && path.matches(PARAMETER.matcher(pattern).replaceAll("[^/]+"));
-  }
+    private static boolean matches(String pattern, String path) {
+        return pattern.indexOf('{') >= 0
+                && path.matches(PARAMETER.matcher(pattern).replaceAll("[^/]+"));
+    }
 }

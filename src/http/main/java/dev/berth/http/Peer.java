@@ -10,36 +10,34 @@ import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 /// Who is at the other end of a request's connection.
 public final class Peer {
 
-  /// The attribute of a request of HTTP/2 that says whether its client has given up.
-  private static final String GONE = "berth.gone";
+    /// The attribute of a request of HTTP/2 that says whether its client has given up.
+    private static final String GONE = "berth.gone";
 
-  private Peer() {}
+    private Peer() {}
 
-  public static boolean isHttp2(Context ctx) {
-    return ctx.req().getProtocol().equals("HTTP/2.0");
-  }
-
-  /// Whether the client has given up; to be asked now and then.
-  public static BooleanSupplier hasGone(Context ctx) {
-    if (isHttp2(ctx)) {
-      // A client of HTTP/2 says so when it gives up. The messages of a call have one listener.
-      AtomicBoolean known = ctx.attribute(GONE);
-      var gone = known == null ? new AtomicBoolean() : known;
-      if (known == null) {
-        ctx.attribute(GONE, gone);
-        ServletContextRequest.getServletContextRequest(ctx.req())
-            .addFailureListener(_ -> gone.set(true));
-      }
-      return gone::get;
+    public static boolean isHttp2(Context ctx) {
+        return ctx.req().getProtocol().equals("HTTP/2.0");
     }
-    return endPoint(ctx)::peerHasClosed;
-  }
 
-  public static PeerAwareEndPoint endPoint(Context ctx) {
-    return PeerAwareConnector.endPoint(
-        ServletContextRequest.getServletContextRequest(ctx.req())
-            .getConnectionMetaData()
-            .getConnection()
-            .getEndPoint());
-  }
+    /// Whether the client has given up; to be asked now and then.
+    public static BooleanSupplier hasGone(Context ctx) {
+        if (isHttp2(ctx)) {
+            // A client of HTTP/2 says so when it gives up. The messages of a call have one listener.
+            AtomicBoolean known = ctx.attribute(GONE);
+            var gone = known == null ? new AtomicBoolean() : known;
+            if (known == null) {
+                ctx.attribute(GONE, gone);
+                ServletContextRequest.getServletContextRequest(ctx.req()).addFailureListener(_ -> gone.set(true));
+            }
+            return gone::get;
+        }
+        return endPoint(ctx)::peerHasClosed;
+    }
+
+    public static PeerAwareEndPoint endPoint(Context ctx) {
+        return PeerAwareConnector.endPoint(ServletContextRequest.getServletContextRequest(ctx.req())
+                .getConnectionMetaData()
+                .getConnection()
+                .getEndPoint());
+    }
 }

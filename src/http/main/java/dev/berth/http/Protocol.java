@@ -19,63 +19,63 @@ import java.util.OptionalInt;
 /// The smallest one has [#routes()] alone.
 public interface Protocol {
 
-  /// Who else may have the paths of a protocol.
-  enum Claim {
-    /// Nobody.
-    ALL,
-    /// Sockets, which may have any path that no request has.
-    REQUESTS,
-    /// Sockets, and settings that name a path.
-    NONE
-  }
+    /// Who else may have the paths of a protocol.
+    enum Claim {
+        /// Nobody.
+        ALL,
+        /// Sockets, which may have any path that no request has.
+        REQUESTS,
+        /// Sockets, and settings that name a path.
+        NONE
+    }
 
-  /// All routes that a server may have, whatever its settings. Two of the same method may match the
-  /// same path; the first one answers.
-  List<Route> routes();
+    /// All routes that a server may have, whatever its settings. Two of the same method may match the
+    /// same path; the first one answers.
+    List<Route> routes();
 
-  /// Routes whose paths the settings name. They take the place of others.
-  default List<Route> named(ServerConfig config) {
-    return List.of();
-  }
+    /// Routes whose paths the settings name. They take the place of others.
+    default List<Route> named(ServerConfig config) {
+        return List.of();
+    }
 
-  /// Whether a server has it.
-  default boolean isOn(ServerConfig config) {
-    return true;
-  }
+    /// Whether a server has it.
+    default boolean isOn(ServerConfig config) {
+        return true;
+    }
 
-  default Claim claim() {
-    return Claim.ALL;
-  }
+    default Claim claim() {
+        return Claim.ALL;
+    }
 
-  /// Paths that clients know from other servers, and what to say to those who ask this one. Asked
-  /// where it is on.
-  ///
-  /// @param hasMany whether the server has many models
-  default Map<String, String> elsewhere(boolean hasMany) {
-    return Map.of();
-  }
+    /// Paths that clients know from other servers, and what to say to those who ask this one. Asked
+    /// where it is on.
+    ///
+    /// @param hasMany whether the server has many models
+    default Map<String, String> elsewhere(boolean hasMany) {
+        return Map.of();
+    }
 
-  /// How failures are said at a path, with a route or without; nothing where the path belongs to
-  /// others. Asked whether it is on or not.
-  default Optional<ErrorForm> errors(String path, ServerConfig config) {
-    return Optional.empty();
-  }
+    /// How failures are said at a path, with a route or without; nothing where the path belongs to
+    /// others. Asked whether it is on or not.
+    default Optional<ErrorForm> errors(String path, ServerConfig config) {
+        return Optional.empty();
+    }
 
-  /// The same for a request that says more than its path. Runs on the request's thread.
-  default Optional<ErrorForm> errors(Context request, ServerConfig config) {
-    return errors(request.path(), config);
-  }
+    /// The same for a request that says more than its path. Runs on the request's thread.
+    default Optional<ErrorForm> errors(Context request, ServerConfig config) {
+        return errors(request.path(), config);
+    }
 
-  /// A port of its own, which has all routes and speaks HTTP/2.
-  default OptionalInt http2Port(ServerConfig config) {
-    return OptionalInt.empty();
-  }
+    /// A port of its own, which has all routes and speaks HTTP/2.
+    default OptionalInt http2Port(ServerConfig config) {
+        return OptionalInt.empty();
+    }
 
-  /// Adds what is no route, such as sockets.
-  default void configure(JavalinConfig javalin, ServerParts parts) {}
+    /// Adds what is no route, such as sockets.
+    default void configure(JavalinConfig javalin, ServerParts parts) {}
 
-  /// What stands in front of all routes.
-  default Optional<Front> front(ServerParts parts) {
-    return Optional.empty();
-  }
+    /// What stands in front of all routes.
+    default Optional<Front> front(ServerParts parts) {
+        return Optional.empty();
+    }
 }

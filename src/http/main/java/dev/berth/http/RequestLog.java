@@ -30,279 +30,259 @@ import org.slf4j.event.Level;
 /// @param paths what there is; everything else counts as one route, so that callers can't make up
 ///   new ones
 /// @param untraced paths that a platform asks all the time
-public record RequestLog(
-    ServingMetrics metrics, Paths paths, Tracing tracing, Set<String> untraced) {
+public record RequestLog(ServingMetrics metrics, Paths paths, Tracing tracing, Set<String> untraced) {
 
-  /// SageMaker's own spelling.
-  public static final String REQUEST_ID_HEADER = "x-amzn-RequestId";
+    /// SageMaker's own spelling.
+    public static final String REQUEST_ID_HEADER = "x-amzn-RequestId";
 
-  private static final String INFERENCE_ID_HEADER = "X-Amzn-SageMaker-Inference-Id";
+    private static final String INFERENCE_ID_HEADER = "X-Amzn-SageMaker-Inference-Id";
 
-  /// The artifact as the caller of a multi-model endpoint named it. The name of the model is the
-  /// platform's own.
-  private static final String TARGET_MODEL_HEADER = "X-Amzn-SageMaker-Target-Model";
+    /// The artifact as the caller of a multi-model endpoint named it. The name of the model is the
+    /// platform's own.
+    private static final String TARGET_MODEL_HEADER = "X-Amzn-SageMaker-Target-Model";
 
-  /// SageMaker's own rule for the inference id.
-  private static final Pattern ID = Pattern.compile("[!-~][ -~]{0,63}");
+    /// SageMaker's own rule for the inference id.
+    private static final Pattern ID = Pattern.compile("[!-~][ -~]{0,63}");
 
-  // Names in the MDC, and so of the members of a JSON line.
-  private static final String REQUEST_ID = "request_id";
-  private static final String INFERENCE_ID = "inference_id";
-  private static final String TRACE_ID = "trace_id";
-  private static final String SPAN_ID = "span_id";
-  private static final String TARGET_MODEL = "target_model";
+    // Names in the MDC, and so of the members of a JSON line.
+    private static final String REQUEST_ID = "request_id";
+    private static final String INFERENCE_ID = "inference_id";
+    private static final String TRACE_ID = "trace_id";
+    private static final String SPAN_ID = "span_id";
+    private static final String TARGET_MODEL = "target_model";
 
-  /// The attribute of a context that has its [Entry].
-  private static final String ENTRY = "berth.entry";
+    /// The attribute of a context that has its [Entry].
+    private static final String ENTRY = "berth.entry";
 
-  private static final Logger log = LoggerFactory.getLogger(RequestLog.class);
+    private static final Logger log = LoggerFactory.getLogger(RequestLog.class);
 
-  /// What is said of a request, or of a message of a socket, until it has its answer. Used by its
-  /// thread.
-  public static final class Entry {
-    private final long started;
-    private final String method;
-    private final String path;
+    /// What is said of a request, or of a message of a socket, until it has its answer. Used by its
+    /// thread.
+    public static final class Entry {
+        private final long started;
+        private final String method;
+        private final String path;
 
-    /// The trace that it is in.
-    public final RequestTrace trace;
+        /// The trace that it is in.
+        public final RequestTrace trace;
 
-    // Null for none.
-    private ModelMetrics model;
-    private Invocation served;
-    private ServingException failure;
+        // Null for none.
+        private ModelMetrics model;
+        private Invocation served;
+        private ServingException failure;
 
-    private Entry(long started, String method, String path, RequestTrace trace) {
-      this.started = started;
-      this.method = method;
-      this.path = path;
-      this.trace = trace;
+        private Entry(long started, String method, String path, RequestTrace trace) {
+            this.started = started;
+            this.method = method;
+            this.path = path;
+            this.trace = trace;
+        }
+
+        /// Says which model has taken it in. Its name is on the log lines from now on.
+        public void entered(ModelMetrics model) {
+            this.model = model;
+            trace.model(model.model());
+            model.requestEntered();
+            MDC.put(ModelMetrics.LABEL, model.model());
+        }
+
+        /// Says that a model has answered.
+        public void served(Invocation invocation) {
+            served = invocation;
+        }
+
+        /// Says why it failed.
+        public void failed(ServingException why) {
+            failure = why;
+        }
     }
 
-    /// Says which model has taken it in. Its name is on the log lines from now on.
-    public void entered(ModelMetrics model) {
-      this.model = model;
-      trace.model(model.model());
-      model.requestEntered();
-      MDC.put(ModelMetrics.LABEL, model.model());
+    /// Runs before a route. The request's id is the caller's `x-amzn-RequestId`, else its inference
+    /// id, else a new one.
+    public void begin(Context ctx) {
+        long started = System.nanoTime();
+        MDC.clear();
+        var inferenceId = id(ctx.header(INFERENCE_ID_HEADER));
+        var requestId = id(ctx.header(REQUEST_ID_HEADER)).or(() -> inferenceId).orElseGet(RequestLog::newId);
+        MDC.put(REQUEST_ID, requestId);
+        ctx.header(REQUEST_ID_HEADER, requestId);
+        inferenceId.filter(id -> !id.equals(requestId)).ifPresent(id -> MDC.put(INFERENCE_ID, id));
+        ctx.attribute(INFERENCE_ID, inferenceId.orElse(requestId));
+        Optional.ofNullable(ctx.header(TARGET_MODEL_HEADER))
+                .ifPresent(target -> MDC.put(TARGET_MODEL, CallerText.logged(target)));
+        TraceParents.w3c(ctx).ifPresent(parent -> ctx.header(TraceParents.HEADER, parent));
+        var trace = untraced.contains(ctx.path())
+                ? RequestTrace.NONE
+                : tracing.begin(ctx.method().name(), ctx.path(), ctx, TraceParents::header);
+        trace.id(requestId);
+        ctx.attribute(ENTRY, new Entry(started, ctx.method().name(), ctx.path(), trace));
+        logTrace(trace, TraceParents.of(ctx));
     }
 
-    /// Says that a model has answered.
-    public void served(Invocation invocation) {
-      served = invocation;
+    private static void logTrace(RequestTrace trace, Optional<String> parent) {
+        trace.place()
+                .ifPresentOrElse(
+                        place -> {
+                            MDC.put(TRACE_ID, place.traceId());
+                            MDC.put(SPAN_ID, place.spanId());
+                        },
+                        () -> parent.ifPresent(known -> MDC.put(TRACE_ID, TraceParents.traceId(known))));
     }
 
-    /// Says why it failed.
-    public void failed(ServingException why) {
-      failure = why;
+    /// Runs before a message of a socket, or of a stream of gRPC, is answered.
+    ///
+    /// @param parent the trace that it is in
+    public Entry beginMessage(String id, String path, Optional<String> parent) {
+        long started = System.nanoTime();
+        MDC.clear();
+        MDC.put(REQUEST_ID, id);
+        var trace = tracing.begin(
+                "message",
+                path,
+                parent,
+                (known, name) -> name.equalsIgnoreCase(TraceParents.HEADER) ? known.orElse(null) : null);
+        trace.id(id);
+        logTrace(trace, parent);
+        return new Entry(started, "message", path, trace);
     }
-  }
 
-  /// Runs before a route. The request's id is the caller's `x-amzn-RequestId`, else its inference
-  /// id, else a new one.
-  public void begin(Context ctx) {
-    long started = System.nanoTime();
-    MDC.clear();
-    var inferenceId = id(ctx.header(INFERENCE_ID_HEADER));
-    var requestId =
-        id(ctx.header(REQUEST_ID_HEADER)).or(() -> inferenceId).orElseGet(RequestLog::newId);
-    MDC.put(REQUEST_ID, requestId);
-    ctx.header(REQUEST_ID_HEADER, requestId);
-    inferenceId.filter(id -> !id.equals(requestId)).ifPresent(id -> MDC.put(INFERENCE_ID, id));
-    ctx.attribute(INFERENCE_ID, inferenceId.orElse(requestId));
-    Optional.ofNullable(ctx.header(TARGET_MODEL_HEADER))
-        .ifPresent(target -> MDC.put(TARGET_MODEL, CallerText.logged(target)));
-    TraceParents.w3c(ctx).ifPresent(parent -> ctx.header(TraceParents.HEADER, parent));
-    var trace =
-        untraced.contains(ctx.path())
-            ? RequestTrace.NONE
-            : tracing.begin(ctx.method().name(), ctx.path(), ctx, TraceParents::header);
-    trace.id(requestId);
-    ctx.attribute(ENTRY, new Entry(started, ctx.method().name(), ctx.path(), trace));
-    logTrace(trace, TraceParents.of(ctx));
-  }
-
-  private static void logTrace(RequestTrace trace, Optional<String> parent) {
-    trace
-        .place()
-        .ifPresentOrElse(
-            place -> {
-              MDC.put(TRACE_ID, place.traceId());
-              MDC.put(SPAN_ID, place.spanId());
-            },
-            () -> parent.ifPresent(known -> MDC.put(TRACE_ID, TraceParents.traceId(known))));
-  }
-
-  /// Runs before a message of a socket, or of a stream of gRPC, is answered.
-  ///
-  /// @param parent the trace that it is in
-  public Entry beginMessage(String id, String path, Optional<String> parent) {
-    long started = System.nanoTime();
-    MDC.clear();
-    MDC.put(REQUEST_ID, id);
-    var trace =
-        tracing.begin(
-            "message",
-            path,
-            parent,
-            (known, name) ->
-                name.equalsIgnoreCase(TraceParents.HEADER) ? known.orElse(null) : null);
-    trace.id(id);
-    logTrace(trace, parent);
-    return new Entry(started, "message", path, trace);
-  }
-
-  /// Runs after a message was answered.
-  public void endMessage(Entry entry, String route) {
-    end(entry, route, 200);
-  }
-
-  /// Runs after the route and the error mapper.
-  public void end(Context ctx) {
-    end(of(ctx), paths.pattern(ctx.path()).orElse("other"), ctx.statusCode());
-  }
-
-  /// @param answered the status of the answer. What fails in a call of gRPC, or behind the first
-  ///   part of a stream, comes after a 200
-  private void end(Entry entry, String route, int answered) {
-    var total = Duration.ofNanos(System.nanoTime() - entry.started);
-    var failure = Optional.ofNullable(entry.failure);
-    int status = answered < 400 ? failure.map(e -> e.type().status()).orElse(answered) : answered;
-    metrics.requestCompleted(route, status, total);
-    if (entry.model != null) {
-      entry.model.requestCompleted(status, total);
+    /// Runs after a message was answered.
+    public void endMessage(Entry entry, String route) {
+        end(entry, route, 200);
     }
-    if (entry.served != null) {
-      entry.trace.records(entry.served.records());
+
+    /// Runs after the route and the error mapper.
+    public void end(Context ctx) {
+        end(of(ctx), paths.pattern(ctx.path()).orElse("other"), ctx.statusCode());
     }
-    entry.trace.end(route, status, failure.map(e -> e.type().code()));
-    write(entry, route, status, total);
-    MDC.clear();
-  }
 
-  /// Logs a request that is not HTTP, and so reaches no route.
-  ///
-  /// @return the id of its response
-  static String malformed(int status, String message) {
-    var id = newId();
-    try (var _ = MDC.putCloseable(REQUEST_ID, id)) {
-      log.atInfo()
-          .addKeyValue("status", status)
-          .log(
-              "malformed request {}: {}",
-              status,
-              CallerText.logged(CallerText.withoutExcerpts(message)));
+    /// @param answered the status of the answer. What fails in a call of gRPC, or behind the first
+    ///   part of a stream, comes after a 200
+    private void end(Entry entry, String route, int answered) {
+        var total = Duration.ofNanos(System.nanoTime() - entry.started);
+        var failure = Optional.ofNullable(entry.failure);
+        int status = answered < 400 ? failure.map(e -> e.type().status()).orElse(answered) : answered;
+        metrics.requestCompleted(route, status, total);
+        if (entry.model != null) {
+            entry.model.requestCompleted(status, total);
+        }
+        if (entry.served != null) {
+            entry.trace.records(entry.served.records());
+        }
+        entry.trace.end(route, status, failure.map(e -> e.type().code()));
+        write(entry, route, status, total);
+        MDC.clear();
     }
-    return id;
-  }
 
-  /// `X-Amzn-SageMaker-Inference-Id`, else the request's id.
-  public static String inferenceId(Context ctx) {
-    return ctx.attribute(INFERENCE_ID);
-  }
-
-  public static Entry of(Context ctx) {
-    return ctx.attribute(ENTRY);
-  }
-
-  /// What log lines of the request have in common, for other threads.
-  public static Map<String, String> context() {
-    return Objects.requireNonNullElse(MDC.getCopyOfContextMap(), Map.of());
-  }
-
-  /// What is said of a request from now on, while one of its messages is answered or after that.
-  public static void set(Context ctx, Entry entry) {
-    ctx.attribute(ENTRY, entry);
-  }
-
-  /// Where what the hooks call belongs: below the request's own span where the server traces, else
-  /// below its caller's.
-  public static Optional<String> traceParent(Context ctx) {
-    return of(ctx)
-        .trace
-        .place()
-        .map(RequestTrace.Place::traceParent)
-        .or(() -> TraceParents.of(ctx));
-  }
-
-  private static void write(Entry entry, String route, int status, Duration total) {
-    var failure = entry.failure;
-    var served = entry.served;
-    var level = level(failure, served);
-    if (!log.isEnabledForLevel(level)) {
-      return;
+    /// Logs a request that is not HTTP, and so reaches no route.
+    ///
+    /// @return the id of its response
+    static String malformed(int status, String message) {
+        var id = newId();
+        try (var _ = MDC.putCloseable(REQUEST_ID, id)) {
+            log.atInfo()
+                    .addKeyValue("status", status)
+                    .log("malformed request {}: {}", status, CallerText.logged(CallerText.withoutExcerpts(message)));
+        }
+        return id;
     }
-    var line =
-        log.atLevel(level)
-            .addKeyValue("route", route)
-            .addKeyValue("method", entry.method)
-            .addKeyValue("status", status)
-            .addKeyValue("total_ms", millis(total));
-    var result = "";
-    if (failure != null) {
-      // A caller's own mistake has no stack worth reading, nor has a full server.
-      var why =
-          failure.type() == ErrorType.INSUFFICIENT_MEMORY
-              ? failure.getMessage()
-              : CallerText.withoutExcerpts(failure.getMessage());
-      result =
-          why.isEmpty()
-              ? ": " + failure.type().code()
-              : ": %s: %s".formatted(failure.type().code(), why);
-      line =
-          line.addKeyValue("error", failure.type().code())
-              .setCause(isOurs(failure) ? Unsaid.of(failure) : null);
-    } else if (served != null) {
-      result =
-          ": %d records, decode %s ms, queue %s ms, predict %s ms, encode %s ms"
-              .formatted(
-                  served.records(),
-                  millis(served.decoded()),
-                  millis(served.queued()),
-                  millis(served.predicted()),
-                  millis(served.encoded()));
-      line =
-          line.addKeyValue("records", served.records())
-              .addKeyValue("decode_ms", millis(served.decoded()))
-              .addKeyValue("queue_ms", millis(served.queued()))
-              .addKeyValue("predict_ms", millis(served.predicted()))
-              .addKeyValue("encode_ms", millis(served.encoded()));
+
+    /// `X-Amzn-SageMaker-Inference-Id`, else the request's id.
+    public static String inferenceId(Context ctx) {
+        return ctx.attribute(INFERENCE_ID);
     }
-    var target = Optional.ofNullable(MDC.get(TARGET_MODEL)).map(" for "::concat).orElse("");
-    line.log(
-        "{} {}{} {} in {} ms{}",
-        entry.method,
-        CallerText.logged(entry.path),
-        target,
-        status,
-        millis(total),
-        result);
-  }
 
-  /// A platform asks `/ping` and `/metrics` all the time, so their answers have no line by default.
-  private static Level level(ServingException failure, Invocation served) {
-    if (failure == null) {
-      return served == null ? Level.DEBUG : Level.INFO;
+    public static Entry of(Context ctx) {
+        return ctx.attribute(ENTRY);
     }
-    return failure.type() == ErrorType.CALLER_GONE
-        ? Level.DEBUG
-        : isOurs(failure) ? Level.ERROR : Level.INFO;
-  }
 
-  private static boolean isOurs(ServingException failure) {
-    return failure.type() == ErrorType.INTERNAL
-        || (failure.type() == ErrorType.INSUFFICIENT_MEMORY && failure.getCause() != null);
-  }
+    /// What log lines of the request have in common, for other threads.
+    public static Map<String, String> context() {
+        return Objects.requireNonNullElse(MDC.getCopyOfContextMap(), Map.of());
+    }
 
-  private static Optional<String> id(String header) {
-    return Optional.ofNullable(header).filter(ID.asMatchPredicate());
-  }
+    /// What is said of a request from now on, while one of its messages is answered or after that.
+    public static void set(Context ctx, Entry entry) {
+        ctx.attribute(ENTRY, entry);
+    }
 
-  private static String newId() {
-    return UUID.randomUUID().toString();
-  }
+    /// Where what the hooks call belongs: below the request's own span where the server traces, else
+    /// below its caller's.
+    public static Optional<String> traceParent(Context ctx) {
+        return of(ctx).trace.place().map(RequestTrace.Place::traceParent).or(() -> TraceParents.of(ctx));
+    }
 
-  private static double millis(Duration duration) {
-    return Math.round(duration.toNanos() / 1e4) / 100.0;
-  }
+    private static void write(Entry entry, String route, int status, Duration total) {
+        var failure = entry.failure;
+        var served = entry.served;
+        var level = level(failure, served);
+        if (!log.isEnabledForLevel(level)) {
+            return;
+        }
+        var line = log.atLevel(level)
+                .addKeyValue("route", route)
+                .addKeyValue("method", entry.method)
+                .addKeyValue("status", status)
+                .addKeyValue("total_ms", millis(total));
+        var result = "";
+        if (failure != null) {
+            // A caller's own mistake has no stack worth reading, nor has a full server.
+            var why = failure.type() == ErrorType.INSUFFICIENT_MEMORY
+                    ? failure.getMessage()
+                    : CallerText.withoutExcerpts(failure.getMessage());
+            result = why.isEmpty()
+                    ? ": " + failure.type().code()
+                    : ": %s: %s".formatted(failure.type().code(), why);
+            line = line.addKeyValue("error", failure.type().code())
+                    .setCause(isOurs(failure) ? Unsaid.of(failure) : null);
+        } else if (served != null) {
+            result = ": %d records, decode %s ms, queue %s ms, predict %s ms, encode %s ms"
+                    .formatted(
+                            served.records(),
+                            millis(served.decoded()),
+                            millis(served.queued()),
+                            millis(served.predicted()),
+                            millis(served.encoded()));
+            line = line.addKeyValue("records", served.records())
+                    .addKeyValue("decode_ms", millis(served.decoded()))
+                    .addKeyValue("queue_ms", millis(served.queued()))
+                    .addKeyValue("predict_ms", millis(served.predicted()))
+                    .addKeyValue("encode_ms", millis(served.encoded()));
+        }
+        var target =
+                Optional.ofNullable(MDC.get(TARGET_MODEL)).map(" for "::concat).orElse("");
+        line.log(
+                "{} {}{} {} in {} ms{}",
+                entry.method,
+                CallerText.logged(entry.path),
+                target,
+                status,
+                millis(total),
+                result);
+    }
+
+    /// A platform asks `/ping` and `/metrics` all the time, so their answers have no line by default.
+    private static Level level(ServingException failure, Invocation served) {
+        if (failure == null) {
+            return served == null ? Level.DEBUG : Level.INFO;
+        }
+        return failure.type() == ErrorType.CALLER_GONE ? Level.DEBUG : isOurs(failure) ? Level.ERROR : Level.INFO;
+    }
+
+    private static boolean isOurs(ServingException failure) {
+        return failure.type() == ErrorType.INTERNAL
+                || (failure.type() == ErrorType.INSUFFICIENT_MEMORY && failure.getCause() != null);
+    }
+
+    private static Optional<String> id(String header) {
+        return Optional.ofNullable(header).filter(ID.asMatchPredicate());
+    }
+
+    private static String newId() {
+        return UUID.randomUUID().toString();
+    }
+
+    private static double millis(Duration duration) {
+        return Math.round(duration.toNanos() / 1e4) / 100.0;
+    }
 }

@@ -28,171 +28,163 @@ import java.util.stream.Stream;
 /// Registers those routes of all protocols that a server has.
 public final class Routes {
 
-  private static final List<Protocol> ALL =
-      ServiceLoader.load(Protocol.class, Protocol.class.getClassLoader()).stream()
-          .map(ServiceLoader.Provider::get)
-          .toList();
+    private static final List<Protocol> ALL =
+            ServiceLoader.load(Protocol.class, Protocol.class.getClassLoader()).stream()
+                    .map(ServiceLoader.Provider::get)
+                    .toList();
 
-  private static final String START_MANY =
-      "this server has one model, at /invocations; SAGEMAKER_MULTI_MODEL=true starts one that loads and unloads models, "
-          + "--models one that serves all of a directory";
-  private static final String HAS_MANY =
-      "this server has many models; POST /models/{name}/invoke asks one, GET /models lists them";
+    private static final String START_MANY =
+            "this server has one model, at /invocations; SAGEMAKER_MULTI_MODEL=true starts one that loads and unloads models, "
+                    + "--models one that serves all of a directory";
+    private static final String HAS_MANY =
+            "this server has many models; POST /models/{name}/invoke asks one, GET /models lists them";
 
-  /// To refuse takes about 0.2 ms of a core, and may take a tenth of the cores.
-  private static final long REFUSAL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+    /// To refuse takes about 0.2 ms of a core, and may take a tenth of the cores.
+    private static final long REFUSAL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
-  /// Not longer than what `Retry-After` says.
-  private final Pace refusals = new Pace(TimeUnit.SECONDS.toNanos(1));
+    /// Not longer than what `Retry-After` says.
+    private final Pace refusals = new Pace(TimeUnit.SECONDS.toNanos(1));
 
-  private final ServerConfig config;
-  private final Serving serving;
-  private final List<Protocol> on;
-  private final List<Route> here;
-  private final ServerParts parts;
+    private final ServerConfig config;
+    private final Serving serving;
+    private final List<Protocol> on;
+    private final List<Route> here;
+    private final ServerParts parts;
 
-  public Routes(ServerConfig config, Serving serving, ServingMetrics metrics, Tracing tracing) {
-    this.config = config;
-    this.serving = serving;
-    this.on = ALL.stream().filter(protocol -> protocol.isOn(config)).toList();
-    this.here = here(_ -> true);
-    var untraced = new HashSet<>(healthPaths());
-    untraced.add(config.http().metricsPath());
-    var paths = new Paths(allowed(here), elsewhere(), allowed(here(Routes::isOfRequests)).keySet());
-    var log = new RequestLog(metrics, paths, tracing, untraced);
-    this.parts = new ServerParts(config, serving, metrics, log, paths, here);
-  }
+    public Routes(ServerConfig config, Serving serving, ServingMetrics metrics, Tracing tracing) {
+        this.config = config;
+        this.serving = serving;
+        this.on = ALL.stream().filter(protocol -> protocol.isOn(config)).toList();
+        this.here = here(_ -> true);
+        var untraced = new HashSet<>(healthPaths());
+        untraced.add(config.http().metricsPath());
+        var paths = new Paths(
+                allowed(here), elsewhere(), allowed(here(Routes::isOfRequests)).keySet());
+        var log = new RequestLog(metrics, paths, tracing, untraced);
+        this.parts = new ServerParts(config, serving, metrics, log, paths, here);
+    }
 
-  /// Whether a path is one of the server's own, and so can't be the one of a setting.
-  public static boolean has(String path) {
-    var own =
-        ALL.stream()
-            .filter(protocol -> protocol.claim() != Claim.NONE)
-            .flatMap(protocol -> protocol.routes().stream().map(Route::path))
-            .toList();
-    return Paths.find(own, path).isPresent();
-  }
+    /// Whether a path is one of the server's own, and so can't be the one of a setting.
+    public static boolean has(String path) {
+        var own = ALL.stream()
+                .filter(protocol -> protocol.claim() != Claim.NONE)
+                .flatMap(protocol -> protocol.routes().stream().map(Route::path))
+                .toList();
+        return Paths.find(own, path).isPresent();
+    }
 
-  /// The port that a protocol has for itself.
-  Stream<Integer> http2Ports() {
-    return on.stream().flatMapToInt(protocol -> protocol.http2Port(config).stream()).boxed();
-  }
+    /// The port that a protocol has for itself.
+    Stream<Integer> http2Ports() {
+        return on.stream()
+                .flatMapToInt(protocol -> protocol.http2Port(config).stream())
+                .boxed();
+    }
 
-  /// What stands in front of the routes, outermost first.
-  List<Front> fronts() {
-    return on.stream().flatMap(protocol -> protocol.front(parts).stream()).toList();
-  }
+    /// What stands in front of the routes, outermost first.
+    List<Front> fronts() {
+        return on.stream().flatMap(protocol -> protocol.front(parts).stream()).toList();
+    }
 
-  public void register(JavalinConfig javalin) {
-    var routes = javalin.routes;
-    var log = parts.log();
-    routes.before(log::begin);
-    routes.before(this::closeWhenStopping);
-    here.forEach(
-        route ->
-            routes.addEndpoint(
+    public void register(JavalinConfig javalin) {
+        var routes = javalin.routes;
+        var log = parts.log();
+        routes.before(log::begin);
+        routes.before(this::closeWhenStopping);
+        here.forEach(route -> routes.addEndpoint(
                 new Endpoint(route.method(), route.path(), route.handler().apply(parts))));
-    on.forEach(protocol -> protocol.configure(javalin, parts));
-    routes.after(log::end);
-    routes.after(this::holdRefused);
-    new Failures(parts.paths(), this::errors).map(routes);
-  }
-
-  private static boolean isOfRequests(Protocol protocol) {
-    return protocol.claim() == Claim.ALL;
-  }
-
-  /// The routes of this server. Those that settings name go before others at the same path.
-  private List<Route> here(Predicate<Protocol> which) {
-    var named = on.stream().flatMap(protocol -> protocol.named(config).stream()).toList();
-    var others =
-        on.stream()
-            .filter(which)
-            .flatMap(protocol -> protocol.routes().stream())
-            .filter(route -> named.stream().noneMatch(route::isAt));
-    return Stream.concat(named.stream(), others)
-        .filter(route -> route.isHere(serving.hasMany()))
-        .toList();
-  }
-
-  /// The methods of each path, as `Allow` lists them.
-  private static Map<String, String> allowed(Collection<Route> routes) {
-    var methods =
-        routes.stream()
-            .collect(
-                Collectors.groupingBy(
-                    Route::path,
-                    TreeMap::new,
-                    Collectors.mapping(
-                        route -> route.method().name(), Collectors.toCollection(TreeSet::new))));
-    return new TreeMap<>(
-        methods.entrySet().stream()
-            .collect(
-                Collectors.toMap(Map.Entry::getKey, each -> String.join(", ", each.getValue()))));
-  }
-
-  /// The paths of a server with another number of models, and of other servers.
-  private Map<String, String> elsewhere() {
-    boolean hasMany = serving.hasMany();
-    var elsewhere = new HashMap<String, String>();
-    for (var protocol : on) {
-      if (protocol.claim() != Claim.NONE) {
-        protocol.routes().stream()
-            .filter(route -> !route.isHere(hasMany))
-            .forEach(route -> elsewhere.put(route.path(), hasMany ? HAS_MANY : START_MANY));
-      }
-      elsewhere.putAll(protocol.elsewhere(hasMany));
+        on.forEach(protocol -> protocol.configure(javalin, parts));
+        routes.after(log::end);
+        routes.after(this::holdRefused);
+        new Failures(parts.paths(), this::errors).map(routes);
     }
-    return elsewhere;
-  }
 
-  /// Keeps callers who come again at once, whatever `Retry-After` says, from taking the cores that
-  /// the model needs.
-  ///
-  /// A refusal costs far less than an answer, but comes back as soon as it has been read: sixteen
-  /// such callers got 2,500 of them a second, and the model was left a fifth of its cores. So a
-  /// refusal is sent at once, and its connection is not read again before the server can spare it.
-  private void holdRefused(Context ctx) {
-    if (ctx.attribute(Failures.REFUSED) != null) {
-      refusals.pause(REFUSAL_NANOS);
+    private static boolean isOfRequests(Protocol protocol) {
+        return protocol.claim() == Claim.ALL;
     }
-  }
 
-  /// What says whether the server can answer.
-  Set<String> healthPaths() {
-    return here.stream()
-        .filter(Route::isForHealth)
-        .map(Route::path)
-        .collect(Collectors.toUnmodifiableSet());
-  }
-
-  /// The form of errors at a path, with a route or without.
-  ErrorForm errors(String path) {
-    return first(protocol -> protocol.errors(path, config));
-  }
-
-  private ErrorForm errors(Context ctx) {
-    return ErrorForm.chosen(ctx).orElseGet(() -> first(protocol -> protocol.errors(ctx, config)));
-  }
-
-  private static ErrorForm first(Function<Protocol, Optional<ErrorForm>> form) {
-    return ALL.stream()
-        .flatMap(protocol -> form.apply(protocol).stream())
-        .findFirst()
-        .orElse(ErrorForm.PLAIN);
-  }
-
-  /// What becomes of an error of the JVM outside of the hooks.
-  void fatal(HttpServletResponse response, Error error) {
-    parts.metrics().caught(error);
-    Failures.fatal(response, error);
-  }
-
-  /// A server that stops wants its clients to go elsewhere, and not to send their next request
-  /// here.
-  private void closeWhenStopping(Context ctx) {
-    if (serving.health().isStopping()) {
-      ctx.header("Connection", "close");
+    /// The routes of this server. Those that settings name go before others at the same path.
+    private List<Route> here(Predicate<Protocol> which) {
+        var named =
+                on.stream().flatMap(protocol -> protocol.named(config).stream()).toList();
+        var others = on.stream()
+                .filter(which)
+                .flatMap(protocol -> protocol.routes().stream())
+                .filter(route -> named.stream().noneMatch(route::isAt));
+        return Stream.concat(named.stream(), others)
+                .filter(route -> route.isHere(serving.hasMany()))
+                .toList();
     }
-  }
+
+    /// The methods of each path, as `Allow` lists them.
+    private static Map<String, String> allowed(Collection<Route> routes) {
+        var methods = routes.stream()
+                .collect(Collectors.groupingBy(
+                        Route::path,
+                        TreeMap::new,
+                        Collectors.mapping(route -> route.method().name(), Collectors.toCollection(TreeSet::new))));
+        return new TreeMap<>(methods.entrySet().stream()
+                .collect(Collectors.toMap(Map.Entry::getKey, each -> String.join(", ", each.getValue()))));
+    }
+
+    /// The paths of a server with another number of models, and of other servers.
+    private Map<String, String> elsewhere() {
+        boolean hasMany = serving.hasMany();
+        var elsewhere = new HashMap<String, String>();
+        for (var protocol : on) {
+            if (protocol.claim() != Claim.NONE) {
+                protocol.routes().stream()
+                        .filter(route -> !route.isHere(hasMany))
+                        .forEach(route -> elsewhere.put(route.path(), hasMany ? HAS_MANY : START_MANY));
+            }
+            elsewhere.putAll(protocol.elsewhere(hasMany));
+        }
+        return elsewhere;
+    }
+
+    /// Keeps callers who come again at once, whatever `Retry-After` says, from taking the cores that
+    /// the model needs.
+    ///
+    /// A refusal costs far less than an answer, but comes back as soon as it has been read: sixteen
+    /// such callers got 2,500 of them a second, and the model was left a fifth of its cores. So a
+    /// refusal is sent at once, and its connection is not read again before the server can spare it.
+    private void holdRefused(Context ctx) {
+        if (ctx.attribute(Failures.REFUSED) != null) {
+            refusals.pause(REFUSAL_NANOS);
+        }
+    }
+
+    /// What says whether the server can answer.
+    Set<String> healthPaths() {
+        return here.stream().filter(Route::isForHealth).map(Route::path).collect(Collectors.toUnmodifiableSet());
+    }
+
+    /// The form of errors at a path, with a route or without.
+    ErrorForm errors(String path) {
+        return first(protocol -> protocol.errors(path, config));
+    }
+
+    private ErrorForm errors(Context ctx) {
+        return ErrorForm.chosen(ctx).orElseGet(() -> first(protocol -> protocol.errors(ctx, config)));
+    }
+
+    private static ErrorForm first(Function<Protocol, Optional<ErrorForm>> form) {
+        return ALL.stream()
+                .flatMap(protocol -> form.apply(protocol).stream())
+                .findFirst()
+                .orElse(ErrorForm.PLAIN);
+    }
+
+    /// What becomes of an error of the JVM outside of the hooks.
+    void fatal(HttpServletResponse response, Error error) {
+        parts.metrics().caught(error);
+        Failures.fatal(response, error);
+    }
+
+    /// A server that stops wants its clients to go elsewhere, and not to send their next request
+    /// here.
+    private void closeWhenStopping(Context ctx) {
+        if (serving.health().isStopping()) {
+            ctx.header("Connection", "close");
+        }
+    }
 }

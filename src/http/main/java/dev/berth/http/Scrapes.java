@@ -12,30 +12,30 @@ import java.util.concurrent.TimeUnit;
 /// may wait to be taken.
 final class Scrapes implements Handler {
 
-  /// To write the metrics takes about two thousandths of a second, and may take a tenth of the
-  /// cores.
-  private static final long NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+    /// To write the metrics takes about two thousandths of a second, and may take a tenth of the
+    /// cores.
+    private static final long NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-  private final Pace pace = new Pace(NANOS);
-  private final ServingMetrics metrics;
+    private final Pace pace = new Pace(NANOS);
+    private final ServingMetrics metrics;
 
-  // Guarded by this.
-  private long began;
-  private byte[] last = {};
+    // Guarded by this.
+    private long began;
+    private byte[] last = {};
 
-  Scrapes(ServingMetrics metrics) {
-    this.metrics = metrics;
-  }
-
-  @Override
-  public void handle(Context ctx) {
-    long asked = System.nanoTime();
-    synchronized (this) {
-      if (last.length == 0 || (began - asked < 0 && pace.isTurn(NANOS))) {
-        began = System.nanoTime();
-        last = metrics.scrape().getBytes(StandardCharsets.UTF_8);
-      }
-      ctx.contentType(ServingMetrics.CONTENT_TYPE).result(last);
+    Scrapes(ServingMetrics metrics) {
+        this.metrics = metrics;
     }
-  }
+
+    @Override
+    public void handle(Context ctx) {
+        long asked = System.nanoTime();
+        synchronized (this) {
+            if (last.length == 0 || (began - asked < 0 && pace.isTurn(NANOS))) {
+                began = System.nanoTime();
+                last = metrics.scrape().getBytes(StandardCharsets.UTF_8);
+            }
+            ctx.contentType(ServingMetrics.CONTENT_TYPE).result(last);
+        }
+    }
 }

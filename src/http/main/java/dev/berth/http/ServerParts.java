@@ -10,33 +10,33 @@ import java.util.List;
 /// @param log has a line for each request, which is there already
 /// @param routes of the server, for OpenAPI's document
 public record ServerParts(
-    ServerConfig config,
-    Serving serving,
-    ServingMetrics metrics,
-    RequestLog log,
-    Paths paths,
-    List<? extends Described> routes) {
+        ServerConfig config,
+        Serving serving,
+        ServingMetrics metrics,
+        RequestLog log,
+        Paths paths,
+        List<? extends Described> routes) {
 
-  public ServerParts {
-    routes = List.copyOf(routes);
-  }
+    public ServerParts {
+        routes = List.copyOf(routes);
+    }
 
-  public Health health() {
-    return serving.health();
-  }
+    public Health health() {
+        return serving.health();
+    }
 
-  /// The models by name.
-  public NamedModels models() {
-    return new NamedModels(serving.models(), config.protocol().modelName());
-  }
+    /// The models by name.
+    public NamedModels models() {
+        return new NamedModels(serving.models(), config.protocol().modelName());
+    }
 
-  /// Asks a model, in the hooks' own way or in a dialect.
-  public Invocations invocations() {
-    return new Invocations(config, models());
-  }
+    /// Asks a model, in the hooks' own way or in a dialect.
+    public Invocations invocations() {
+        return new Invocations(config, models());
+    }
 
-  /// Refuses what pages from elsewhere ask.
-  public Origins origins() {
-    return new Origins(config.http().isLocal());
-  }
+    /// Refuses what pages from elsewhere ask.
+    public Origins origins() {
+        return new Origins(config.http().isLocal());
+    }
 }

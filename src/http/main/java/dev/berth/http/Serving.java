@@ -8,10 +8,9 @@ import dev.berth.serving.many.Served;
 ///
 /// @param loaded the models that are loaded
 /// @param samples finds the sample of an artifact
-public record Serving(
-    Served models, ModelRegistry loaded, Health health, SampleFile.Finder samples) {
+public record Serving(Served models, ModelRegistry loaded, Health health, SampleFile.Finder samples) {
 
-  public boolean hasMany() {
-    return models instanceof Served.Many;
-  }
+    public boolean hasMany() {
+        return models instanceof Served.Many;
+    }
 }

@@ -18,106 +18,103 @@ import java.util.regex.Pattern;
 /// hands on `X-Amzn-SageMaker-New-Session-Id`. So both are sent.
 public final class SessionProtocol {
 
-  public static final String SESSION_ID = "X-Amzn-SageMaker-Session-Id";
-  private static final String NEW_SESSION_ID = "X-Amzn-SageMaker-New-Session-Id";
-  private static final String CLOSED_SESSION_ID = "X-Amzn-SageMaker-Closed-Session-Id";
+    public static final String SESSION_ID = "X-Amzn-SageMaker-Session-Id";
+    private static final String NEW_SESSION_ID = "X-Amzn-SageMaker-New-Session-Id";
+    private static final String CLOSED_SESSION_ID = "X-Amzn-SageMaker-Closed-Session-Id";
 
-  static final String NEW_SESSION = "NEW_SESSION";
-  private static final String CLOSE = "CLOSE";
-  private static final String REQUEST_TYPE = "requestType";
+    static final String NEW_SESSION = "NEW_SESSION";
+    private static final String CLOSE = "CLOSE";
+    private static final String REQUEST_TYPE = "requestType";
 
-  /// In bytes.
-  static final int LONGEST_COMMAND = 4 << 10;
+    /// In bytes.
+    static final int LONGEST_COMMAND = 4 << 10;
 
-  /// The API's own pattern and length.
-  private static final Pattern ID = Pattern.compile("(?=.{1,256}$)[a-zA-Z0-9](-*[a-zA-Z0-9])*+");
+    /// The API's own pattern and length.
+    private static final Pattern ID = Pattern.compile("(?=.{1,256}$)[a-zA-Z0-9](-*[a-zA-Z0-9])*+");
 
-  /// What a body asks for.
-  enum Command {
-    OPEN,
-    CLOSE,
-    /// It is for the hooks.
-    NONE
-  }
-
-  private SessionProtocol() {}
-
-  /// The value of the header, where it can name a session of the model.
-  public static String checked(String id, ServedModel.Visit visit) {
-    if (!visit.facts().sessions()) {
-      throw ErrorType.BAD_INPUT.because(
-          "%s: found %s, but the hooks of this model have no sessions; leave the header out"
-              .formatted(SESSION_ID, CallerText.quoted(id)));
+    /// What a body asks for.
+    enum Command {
+        OPEN,
+        CLOSE,
+        /// It is for the hooks.
+        NONE
     }
-    if (!isNew(id) && !ID.matcher(id).matches()) {
-      throw ErrorType.BAD_INPUT.because(
-          "%s: found %s, expected NEW_SESSION or the id of a session"
-              .formatted(SESSION_ID, CallerText.quoted(id)));
+
+    private SessionProtocol() {}
+
+    /// The value of the header, where it can name a session of the model.
+    public static String checked(String id, ServedModel.Visit visit) {
+        if (!visit.facts().sessions()) {
+            throw ErrorType.BAD_INPUT.because(
+                    "%s: found %s, but the hooks of this model have no sessions; leave the header out"
+                            .formatted(SESSION_ID, CallerText.quoted(id)));
+        }
+        if (!isNew(id) && !ID.matcher(id).matches()) {
+            throw ErrorType.BAD_INPUT.because("%s: found %s, expected NEW_SESSION or the id of a session"
+                    .formatted(SESSION_ID, CallerText.quoted(id)));
+        }
+        return id;
     }
-    return id;
-  }
 
-  public static boolean isNew(String id) {
-    return id.equals(NEW_SESSION);
-  }
-
-  /// @param id the value of the header
-  /// @param body where it is short
-  static Command command(String id, Optional<byte[]> body) {
-    var fields = body.flatMap(SessionProtocol::fields);
-    var type = fields.map(object -> object.path(REQUEST_TYPE).asText()).orElse("");
-    if (!type.equals(NEW_SESSION) && !type.equals(CLOSE)) {
-      return Command.NONE;
+    public static boolean isNew(String id) {
+        return id.equals(NEW_SESSION);
     }
-    if (fields.get().size() > 1) {
-      throw ErrorType.BAD_INPUT.because(
-          "body: found %d members, expected {\"%s\": \"%s\"} and nothing else"
-              .formatted(fields.get().size(), REQUEST_TYPE, type));
+
+    /// @param id the value of the header
+    /// @param body where it is short
+    static Command command(String id, Optional<byte[]> body) {
+        var fields = body.flatMap(SessionProtocol::fields);
+        var type = fields.map(object -> object.path(REQUEST_TYPE).asText()).orElse("");
+        if (!type.equals(NEW_SESSION) && !type.equals(CLOSE)) {
+            return Command.NONE;
+        }
+        if (fields.get().size() > 1) {
+            throw ErrorType.BAD_INPUT.because("body: found %d members, expected {\"%s\": \"%s\"} and nothing else"
+                    .formatted(fields.get().size(), REQUEST_TYPE, type));
+        }
+        if (type.equals(NEW_SESSION) != isNew(id)) {
+            throw ErrorType.BAD_INPUT.because("%s: found %s with %s %s, expected %s"
+                    .formatted(
+                            SESSION_ID,
+                            CallerText.quoted(id),
+                            REQUEST_TYPE,
+                            type,
+                            isNew(id) ? "the id of a session" : NEW_SESSION));
+        }
+        return isNew(id) ? Command.OPEN : Command.CLOSE;
     }
-    if (type.equals(NEW_SESSION) != isNew(id)) {
-      throw ErrorType.BAD_INPUT.because(
-          "%s: found %s with %s %s, expected %s"
-              .formatted(
-                  SESSION_ID,
-                  CallerText.quoted(id),
-                  REQUEST_TYPE,
-                  type,
-                  isNew(id) ? "the id of a session" : NEW_SESSION));
+
+    private static Optional<JsonNode> fields(byte[] body) {
+        try {
+            return Optional.of(JsonText.read(body)).filter(JsonNode::isObject);
+        } catch (NotJsonException _) {
+            return Optional.empty();
+        }
     }
-    return isNew(id) ? Command.OPEN : Command.CLOSE;
-  }
 
-  private static Optional<JsonNode> fields(byte[] body) {
-    try {
-      return Optional.of(JsonText.read(body)).filter(JsonNode::isObject);
-    } catch (NotJsonException _) {
-      return Optional.empty();
+    /// Says on the response which session was opened.
+    public static void name(Context ctx, SessionStore.Turn turn) {
+        var value = header(turn);
+        ctx.header(SESSION_ID, value);
+        ctx.header(NEW_SESSION_ID, value);
     }
-  }
 
-  /// Says on the response which session was opened.
-  public static void name(Context ctx, SessionStore.Turn turn) {
-    var value = header(turn);
-    ctx.header(SESSION_ID, value);
-    ctx.header(NEW_SESSION_ID, value);
-  }
+    private static String header(SessionStore.Turn turn) {
+        return "%s; Expires=%s".formatted(turn.id(), turn.expires());
+    }
 
-  private static String header(SessionStore.Turn turn) {
-    return "%s; Expires=%s".formatted(turn.id(), turn.expires());
-  }
+    static void opened(Context ctx, SessionStore.Turn turn) {
+        name(ctx, turn);
+        send(ctx, Map.of("sessionId", turn.id()));
+    }
 
-  static void opened(Context ctx, SessionStore.Turn turn) {
-    name(ctx, turn);
-    send(ctx, Map.of("sessionId", turn.id()));
-  }
+    static void closed(Context ctx, String id) {
+        ctx.header(CLOSED_SESSION_ID, id);
+        send(ctx, Map.of("closedSessionId", id));
+    }
 
-  static void closed(Context ctx, String id) {
-    ctx.header(CLOSED_SESSION_ID, id);
-    send(ctx, Map.of("closedSessionId", id));
-  }
-
-  private static void send(Context ctx, Map<String, String> fields) {
-    ctx.contentType("application/json");
-    Sending.send(ctx, JsonText.bytes(fields));
-  }
+    private static void send(Context ctx, Map<String, String> fields) {
+        ctx.contentType("application/json");
+        Sending.send(ctx, JsonText.bytes(fields));
+    }
 }

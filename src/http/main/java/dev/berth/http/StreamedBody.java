@@ -17,74 +17,69 @@ import java.util.function.BooleanSupplier;
 /// event, JSON Lines in a line; any other body is cut off, so that nobody takes it for a whole one.
 public final class StreamedBody {
 
-  /// The attribute of a request under which a `Runnable` stands that ends its answer as broken, for
-  /// who would close the connection.
-  public static final String BREAK = StreamedBody.class.getName();
+    /// The attribute of a request under which a `Runnable` stands that ends its answer as broken, for
+    /// who would close the connection.
+    public static final String BREAK = StreamedBody.class.getName();
 
-  private final Context ctx;
-  private final PeerAwareEndPoint connection;
-  private final BooleanSupplier readerHasGone;
-  private final ServedAnswer.Streamed answer;
+    private final Context ctx;
+    private final PeerAwareEndPoint connection;
+    private final BooleanSupplier readerHasGone;
+    private final ServedAnswer.Streamed answer;
 
-  StreamedBody(Context ctx, PeerAwareEndPoint connection, ServedAnswer.Streamed answer) {
-    this.ctx = ctx;
-    this.connection = connection;
-    this.readerHasGone = connection::peerHasClosed;
-    this.answer = answer;
-  }
-
-  void send() {
-    ctx.contentType(answer.contentType().toString());
-    if (is(MediaType.EVENT_STREAM)) {
-      // Proxies would gather or keep events.
-      ctx.header("Cache-Control", "no-cache");
-      ctx.header("X-Accel-Buffering", "no");
+    StreamedBody(Context ctx, PeerAwareEndPoint connection, ServedAnswer.Streamed answer) {
+        this.ctx = ctx;
+        this.connection = connection;
+        this.readerHasGone = connection::peerHasClosed;
+        this.answer = answer;
     }
-    answer.whenLate(connection::close);
-    try {
-      sendParts();
-      RequestLog.of(ctx).served(answer.invocation());
-    } catch (IOException e) {
-      answer.abandon();
-      RequestLog.of(ctx)
-          .failed(
-              ErrorType.CALLER_GONE.because("the caller has gone before its answer was sent", e));
-    } catch (ServingException e) {
-      fail(e);
-    }
-  }
 
-  private void sendParts() throws IOException {
-    var output = ctx.res().getOutputStream();
-    for (var part = answer.next(readerHasGone);
-        part.isPresent();
-        part = answer.next(readerHasGone)) {
-      output.write(part.get());
-      if (!answer.hasNext()) {
-        output.flush();
-      }
+    void send() {
+        ctx.contentType(answer.contentType().toString());
+        if (is(MediaType.EVENT_STREAM)) {
+            // Proxies would gather or keep events.
+            ctx.header("Cache-Control", "no-cache");
+            ctx.header("X-Accel-Buffering", "no");
+        }
+        answer.whenLate(connection::close);
+        try {
+            sendParts();
+            RequestLog.of(ctx).served(answer.invocation());
+        } catch (IOException e) {
+            answer.abandon();
+            RequestLog.of(ctx)
+                    .failed(ErrorType.CALLER_GONE.because("the caller has gone before its answer was sent", e));
+        } catch (ServingException e) {
+            fail(e);
+        }
     }
-  }
 
-  private void fail(ServingException failure) {
-    RequestLog.of(ctx).failed(failure);
-    if (!is(MediaType.EVENT_STREAM) && !is(MediaType.JSON_LINES)) {
-      Runnable breakOff = ctx.attribute(BREAK);
-      Objects.requireNonNullElse(breakOff, connection::close).run();
-      return;
+    private void sendParts() throws IOException {
+        var output = ctx.res().getOutputStream();
+        for (var part = answer.next(readerHasGone); part.isPresent(); part = answer.next(readerHasGone)) {
+            output.write(part.get());
+            if (!answer.hasNext()) {
+                output.flush();
+            }
+        }
     }
-    try {
-      var line =
-          new String(Errors.wrapped(failure.type(), failure.getMessage()), StandardCharsets.UTF_8);
-      var framed =
-          is(MediaType.EVENT_STREAM) ? "event: error\ndata: %s\n\n".formatted(line) : line + "\n";
-      ctx.res().getOutputStream().write(framed.getBytes(StandardCharsets.UTF_8));
-    } catch (IOException e) {
-      failure.addSuppressed(e);
-    }
-  }
 
-  private boolean is(MediaType type) {
-    return answer.contentType().withoutParameters().equals(type);
-  }
+    private void fail(ServingException failure) {
+        RequestLog.of(ctx).failed(failure);
+        if (!is(MediaType.EVENT_STREAM) && !is(MediaType.JSON_LINES)) {
+            Runnable breakOff = ctx.attribute(BREAK);
+            Objects.requireNonNullElse(breakOff, connection::close).run();
+            return;
+        }
+        try {
+            var line = new String(Errors.wrapped(failure.type(), failure.getMessage()), StandardCharsets.UTF_8);
+            var framed = is(MediaType.EVENT_STREAM) ? "event: error\ndata: %s\n\n".formatted(line) : line + "\n";
+            ctx.res().getOutputStream().write(framed.getBytes(StandardCharsets.UTF_8));
+        } catch (IOException e) {
+            failure.addSuppressed(e);
+        }
+    }
+
+    private boolean is(MediaType type) {
+        return answer.contentType().withoutParameters().equals(type);
+    }
 }

@@ -15,124 +15,117 @@ import org.slf4j.LoggerFactory;
 /// bytes, and what all of them share. A new format is a line of [#format].
 final class Decoding {
 
-  /// As in libpng: rows of one pixel cost 20 times as much as others.
-  private static final int LONGEST_SIDE = 1_000_000;
+    /// As in libpng: rows of one pixel cost 20 times as much as others.
+    private static final int LONGEST_SIDE = 1_000_000;
 
-  private static final int LONGEST_REASON = 60;
+    private static final int LONGEST_REASON = 60;
 
-  private static final Logger log = LoggerFactory.getLogger(Decoding.class);
+    private static final Logger log = LoggerFactory.getLogger(Decoding.class);
 
-  private Decoding() {}
+    private Decoding() {}
 
-  /// See [Image#read(byte[], long)].
-  static Pixels read(byte[] bytes, long maxPixels) {
-    var encoded = header(bytes);
-    check(encoded.width(), encoded.height(), maxPixels);
-    long count = (long) encoded.width() * encoded.height();
-    Pixels pixels;
-    try (var _ = DecodingTurn.take(encoded.work());
-        var _ = RequestMemory.hold(Pixels.BYTES_EACH * count)) {
-      pixels = decode(encoded);
-    } catch (InterruptedException _) {
-      Thread.currentThread().interrupt();
-      throw new CancellationException("interrupted before an image could be decoded");
+    /// See [Image#read(byte[], long)].
+    static Pixels read(byte[] bytes, long maxPixels) {
+        var encoded = header(bytes);
+        check(encoded.width(), encoded.height(), maxPixels);
+        long count = (long) encoded.width() * encoded.height();
+        Pixels pixels;
+        try (var _ = DecodingTurn.take(encoded.work());
+                var _ = RequestMemory.hold(Pixels.BYTES_EACH * count)) {
+            pixels = decode(encoded);
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+            throw new CancellationException("interrupted before an image could be decoded");
+        }
+        RequestMemory.charge(3 * count);
+        return pixels;
     }
-    RequestMemory.charge(3 * count);
-    return pixels;
-  }
 
-  private static Pixels decode(EncodedImage encoded) {
-    try {
-      return Orientation.turn(encoded.decode(), encoded.orientation());
-    } catch (CancellationException e) {
-      throw e;
-    } catch (IOException | RuntimeException e) {
-      throw damaged(e);
+    private static Pixels decode(EncodedImage encoded) {
+        try {
+            return Orientation.turn(encoded.decode(), encoded.orientation());
+        } catch (CancellationException e) {
+            throw e;
+        } catch (IOException | RuntimeException e) {
+            throw damaged(e);
+        }
     }
-  }
 
-  static EncodedImage header(byte[] bytes) {
-    try {
-      return format(bytes);
-    } catch (BufferUnderflowException | IndexOutOfBoundsException e) {
-      throw new BadInputException(
-          "image: found %d bytes that end too early, expected a whole picture"
-              .formatted(bytes.length),
-          e);
+    static EncodedImage header(byte[] bytes) {
+        try {
+            return format(bytes);
+        } catch (BufferUnderflowException | IndexOutOfBoundsException e) {
+            throw new BadInputException(
+                    "image: found %d bytes that end too early, expected a whole picture".formatted(bytes.length), e);
+        }
     }
-  }
 
-  private static EncodedImage format(byte[] bytes) {
-    var start = new String(bytes, 0, Math.min(bytes.length, 12), StandardCharsets.ISO_8859_1);
-    if (start.startsWith("\u00ff\u00d8\u00ff")) {
-      return new JpegSegments(bytes).image();
+    private static EncodedImage format(byte[] bytes) {
+        var start = new String(bytes, 0, Math.min(bytes.length, 12), StandardCharsets.ISO_8859_1);
+        if (start.startsWith("\u00ff\u00d8\u00ff")) {
+            return new JpegSegments(bytes).image();
+        }
+        if (start.startsWith("\u0089PNG\r\n\u001a\n")) {
+            return PngImage.of(bytes);
+        }
+        if (start.startsWith("GIF87a") || start.startsWith("GIF89a")) {
+            return GifImage.of(bytes);
+        }
+        if (start.startsWith("BM")) {
+            return BmpImage.of(bytes);
+        }
+        if (start.startsWith("RIFF") && start.startsWith("WEBP", 8)) {
+            return WebpImage.of(bytes);
+        }
+        if (bytes.length == 0) {
+            throw new BadInputException("image: found no bytes, expected JPEG, PNG, GIF, BMP or WebP");
+        }
+        var text = start.replaceAll("\\s", " ");
+        boolean isText = text.chars().allMatch(c -> c >= ' ' && c < 127);
+        throw new BadInputException("image: found %s, expected JPEG, PNG, GIF, BMP or WebP"
+                .formatted(
+                        isText
+                                ? "the text \"%s%s\"".formatted(text, bytes.length > start.length() ? "…" : "")
+                                : "the first bytes "
+                                        + HexFormat.ofDelimiter(" ").formatHex(bytes, 0, Math.min(bytes.length, 8))));
     }
-    if (start.startsWith("\u0089PNG\r\n\u001a\n")) {
-      return PngImage.of(bytes);
-    }
-    if (start.startsWith("GIF87a") || start.startsWith("GIF89a")) {
-      return GifImage.of(bytes);
-    }
-    if (start.startsWith("BM")) {
-      return BmpImage.of(bytes);
-    }
-    if (start.startsWith("RIFF") && start.startsWith("WEBP", 8)) {
-      return WebpImage.of(bytes);
-    }
-    if (bytes.length == 0) {
-      throw new BadInputException("image: found no bytes, expected JPEG, PNG, GIF, BMP or WebP");
-    }
-    var text = start.replaceAll("\\s", " ");
-    boolean isText = text.chars().allMatch(c -> c >= ' ' && c < 127);
-    throw new BadInputException(
-        "image: found %s, expected JPEG, PNG, GIF, BMP or WebP"
-            .formatted(
-                isText
-                    ? "the text \"%s%s\"".formatted(text, bytes.length > start.length() ? "…" : "")
-                    : "the first bytes "
-                        + HexFormat.ofDelimiter(" ")
-                            .formatHex(bytes, 0, Math.min(bytes.length, 8))));
-  }
 
-  /// Decoders meet damaged bytes with exceptions of all kinds, and wrap some.
-  private static BadInputException damaged(Exception e) {
-    Throwable root = e;
-    while (root.getCause() != null) {
-      root = root.getCause();
+    /// Decoders meet damaged bytes with exceptions of all kinds, and wrap some.
+    private static BadInputException damaged(Exception e) {
+        Throwable root = e;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        if (root instanceof OutOfMemoryError memory) {
+            throw memory;
+        }
+        log.debug("found damaged bytes", e);
+        return new BadInputException(
+                "image: found damaged bytes%s, expected a whole picture".formatted(reason(root)), e);
     }
-    if (root instanceof OutOfMemoryError memory) {
-      throw memory;
-    }
-    log.debug("found damaged bytes", e);
-    return new BadInputException(
-        "image: found damaged bytes%s, expected a whole picture".formatted(reason(root)), e);
-  }
 
-  /// In brackets, what a decoder says of the picture. Other exceptions speak of its code, which
-  /// clients don't know.
-  private static String reason(Throwable root) {
-    if (root.getMessage() == null
-        || !(root instanceof IOException || root instanceof DataFormatException)) {
-      return "";
+    /// In brackets, what a decoder says of the picture. Other exceptions speak of its code, which
+    /// clients don't know.
+    private static String reason(Throwable root) {
+        if (root.getMessage() == null || !(root instanceof IOException || root instanceof DataFormatException)) {
+            return "";
+        }
+        return " (%s)"
+                .formatted(root.getMessage()
+                        .substring(0, Math.min(root.getMessage().length(), LONGEST_REASON)));
     }
-    return " (%s)"
-        .formatted(
-            root.getMessage().substring(0, Math.min(root.getMessage().length(), LONGEST_REASON)));
-  }
 
-  static void check(long width, long height, long maxPixels) {
-    if (width < 1 || height < 1) {
-      throw new BadInputException(
-          "image: found %d x %d pixels, expected at least one".formatted(width, height));
+    static void check(long width, long height, long maxPixels) {
+        if (width < 1 || height < 1) {
+            throw new BadInputException("image: found %d x %d pixels, expected at least one".formatted(width, height));
+        }
+        if (width > maxPixels / height) {
+            throw new BadInputException(
+                    "image: found %d x %d pixels, expected at most %d".formatted(width, height, maxPixels));
+        }
+        if (Math.max(width, height) > LONGEST_SIDE) {
+            throw new BadInputException(
+                    "image: found %d x %d pixels, expected sides of at most %d".formatted(width, height, LONGEST_SIDE));
+        }
     }
-    if (width > maxPixels / height) {
-      throw new BadInputException(
-          "image: found %d x %d pixels, expected at most %d".formatted(width, height, maxPixels));
-    }
-    if (Math.max(width, height) > LONGEST_SIDE) {
-      throw new BadInputException(
-          "image: found %d x %d pixels, expected sides of at most %d"
-              .formatted(width, height, LONGEST_SIDE));
-    }
-  }
 }

@@ -10,36 +10,35 @@ import java.io.IOException;
 /// profiles, previews and comments are no decoder's business then, whatever is in them.
 interface EncodedImage {
 
-  /// Before it is turned.
-  int width();
+    /// Before it is turned.
+    int width();
 
-  /// Before it is turned.
-  int height();
+    /// Before it is turned.
+    int height();
 
-  /// Some four seconds of a core. A JPEG of 60 million pixels may have ten scans, which is more
-  /// than cameras and editors make.
-  long MOST_WORK = 600_000_000;
+    /// Some four seconds of a core. A JPEG of 60 million pixels may have ten scans, which is more
+    /// than cameras and editors make.
+    long MOST_WORK = 600_000_000;
 
-  /// What it costs to decode: its pixels, each as often as a decoder goes through it. No more than
-  /// [#MOST_WORK].
-  default long work() {
-    return (long) width() * height();
-  }
+    /// What it costs to decode: its pixels, each as often as a decoder goes through it. No more than
+    /// [#MOST_WORK].
+    default long work() {
+        return (long) width() * height();
+    }
 
-  /// The EXIF orientation: from 1, which is upright, to 8.
-  default int orientation() {
-    return Orientation.UPRIGHT;
-  }
+    /// The EXIF orientation: from 1, which is upright, to 8.
+    default int orientation() {
+        return Orientation.UPRIGHT;
+    }
 
-  /// The pixels as they are stored.
-  ///
-  /// @throws IOException and exceptions of any other kind where the bytes are damaged
-  Pixels decode() throws IOException;
+    /// The pixels as they are stored.
+    ///
+    /// @throws IOException and exceptions of any other kind where the bytes are damaged
+    Pixels decode() throws IOException;
 
-  /// What a file says about itself that is not there.
-  static BadInputException endsEarly(String part, long offset, long found, long expected) {
-    return new BadInputException(
-        "image: %s at offset %d: found %d bytes, expected %d"
-            .formatted(part, offset, found, expected));
-  }
+    /// What a file says about itself that is not there.
+    static BadInputException endsEarly(String part, long offset, long found, long expected) {
+        return new BadInputException(
+                "image: %s at offset %d: found %d bytes, expected %d".formatted(part, offset, found, expected));
+    }
 }

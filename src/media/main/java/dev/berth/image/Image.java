@@ -27,271 +27,261 @@ import java.util.concurrent.CancellationException;
 /// an animation.
 public final class Image {
 
-  private static final int CHANNELS = 3;
-  private static final int VALUES = 256;
+    private static final int CHANNELS = 3;
+    private static final int VALUES = 256;
 
-  private final Pixels stored;
-  private final int width;
-  private final int height;
-  private final byte[] pixels;
+    private final Pixels stored;
+    private final int width;
+    private final int height;
+    private final byte[] pixels;
 
-  /// @param pixels red, green and blue of one pixel after the other, row by row; not copied
-  Image(int width, int height, byte[] pixels) {
-    this(new Pixels(width, height, pixels));
-  }
-
-  private Image(Pixels stored) {
-    this.stored = stored;
-    this.width = stored.width();
-    this.height = stored.height();
-    this.pixels = stored.rgb();
-  }
-
-  /// Decodes a picture and turns it as its EXIF orientation asks.
-  ///
-  /// @throws BadInputException for bytes that are no whole picture of a format that is read here,
-  ///   and for more than 100 million pixels; for fewer where decoding that many would take more
-  ///   than a third of the heap, or more than some four seconds of a core: for a JPEG of many scans
-  ///   and a PNG of 16 bits
-  /// @throws CancellationException when the thread is interrupted, as a hook's is at the deadline
-  ///   of its request
-  public static Image read(byte[] bytes) {
-    return read(bytes, Pixels.MOST);
-  }
-
-  /// The same with another limit, which is checked before anything is decoded. A pixel takes up to
-  /// 12 bytes of heap while it is decoded and 3 afterwards. Pictures that many threads read wait
-  /// until a third of the heap has room for them, and those of more than a million pixels until a
-  /// core has.
-  public static Image read(byte[] bytes, long maxPixels) {
-    return new Image(Decoding.read(bytes, maxPixels));
-  }
-
-  public int width() {
-    return width;
-  }
-
-  public int height() {
-    return height;
-  }
-
-  /// The whole picture in another size, with Pillow's bilinear filter: where it shrinks, every
-  /// pixel counts.
-  public Image resize(int width, int height) {
-    return resize(width, height, Filter.BILINEAR);
-  }
-
-  /// The same with another of Pillow's filters.
-  public Image resize(int width, int height, Filter filter) {
-    return resize(width, height, filter, Pillow.NEWEST);
-  }
-
-  /// The same as a version of Pillow does it.
-  public Image resize(int width, int height, Filter filter, Pillow version) {
-    checkLengths(width, height);
-    long between = Math.max((long) width * this.height, (long) this.width * height);
-    RequestMemory.charge(CHANNELS * ((long) width * height + between));
-    return new Image(Resampling.resize(stored, width, height, filter, version));
-  }
-
-  /// The whole picture, its shape kept, with a shorter side of this length, as torchvision's
-  /// `Resize(length)` does.
-  ///
-  /// @throws BadInputException where it is so much longer than wide that the result would be too
-  ///   large
-  public Image resizeShorterSide(int length) {
-    return resizeShorterSide(length, Filter.BILINEAR);
-  }
-
-  /// The same with another of Pillow's filters.
-  public Image resizeShorterSide(int length, Filter filter) {
-    return resizeShorterSide(length, filter, Pillow.NEWEST);
-  }
-
-  /// The same as a version of Pillow does it.
-  public Image resizeShorterSide(int length, Filter filter, Pillow version) {
-    checkLengths(length, length);
-    long longer = (long) length * Math.max(width, height) / Math.min(width, height);
-    Decoding.check(longer, length, Pixels.MOST);
-    return width <= height
-        ? resize(length, (int) longer, filter, version)
-        : resize((int) longer, length, filter, version);
-  }
-
-  /// The middle of the picture, as torchvision's `CenterCrop` does it: black is added where it is
-  /// too small.
-  public Image centerCrop(int width, int height) {
-    return crop(cropStart(this.width, width), cropStart(this.height, height), width, height);
-  }
-
-  /// A part of the picture, black where that reaches beyond it.
-  ///
-  /// @param left where it begins; negative to the left of the picture
-  /// @param top where it begins; negative above the picture
-  public Image crop(int left, int top, int width, int height) {
-    checkLengths(width, height);
-    RequestMemory.charge((long) CHANNELS * width * height);
-    var cropped = new byte[Math.multiplyExact(Math.multiplyExact(width, height), CHANNELS)];
-    int from = Math.max(left, 0);
-    int count = Math.min(left + width, this.width) - from;
-    for (int y = Math.max(top, 0); count > 0 && y < Math.min(top + height, this.height); y++) {
-      System.arraycopy(
-          pixels,
-          (y * this.width + from) * CHANNELS,
-          cropped,
-          ((y - top) * width + from - left) * CHANNELS,
-          count * CHANNELS);
+    /// @param pixels red, green and blue of one pixel after the other, row by row; not copied
+    Image(int width, int height, byte[] pixels) {
+        this(new Pixels(width, height, pixels));
     }
-    return new Image(width, height, cropped);
-  }
 
-  /// The whole picture, its shape kept, as large as fits into this size, in the middle of black.
-  public Letterbox letterbox(int width, int height) {
-    checkLengths(width, height);
-    double scale = Math.min((double) width / this.width, (double) height / this.height);
-    var resized =
-        resize(
-            (int) Math.max(1, Math.rint(this.width * scale)),
-            (int) Math.max(1, Math.rint(this.height * scale)));
-    int left = (width - resized.width) / 2;
-    int top = (height - resized.height) / 2;
-    return new Letterbox(resized.crop(-left, -top, width, height), scale, left, top);
-  }
-
-  /// uint8 `[height, width, 3]`: red, green and blue from 0 to 255, as NumPy makes it of a Pillow
-  /// image.
-  public Tensor rgb() {
-    return Tensor.of(ElementType.UINT8, ByteBuffer.wrap(pixels), height, width, CHANNELS);
-  }
-
-  /// float32 `[3, height, width]`: `(value / 255 - mean) / standardDeviation` for red, green and
-  /// blue, as torchvision's `ToTensor` and `Normalize` make it. With means of 0 and deviations of
-  /// 1, values from 0 to 1.
-  public Tensor rgb(float[] mean, float[] standardDeviation) {
-    if (mean.length != CHANNELS || standardDeviation.length != CHANNELS) {
-      throw new IllegalArgumentException(
-          "found %d means and %d standard deviations, expected 3 of each"
-              .formatted(mean.length, standardDeviation.length));
+    private Image(Pixels stored) {
+        this.stored = stored;
+        this.width = stored.width();
+        this.height = stored.height();
+        this.pixels = stored.rgb();
     }
-    int size = width * height;
-    RequestMemory.charge((long) CHANNELS * Float.BYTES * size);
-    var values = new float[Math.multiplyExact(size, CHANNELS)];
-    for (int channel = 0; channel < CHANNELS; channel++) {
-      var normalized = normalized(mean[channel], standardDeviation[channel]);
-      for (int i = 0; i < size; i++) {
-        values[channel * size + i] = normalized[pixels[i * CHANNELS + channel] & 0xff];
-      }
+
+    /// Decodes a picture and turns it as its EXIF orientation asks.
+    ///
+    /// @throws BadInputException for bytes that are no whole picture of a format that is read here,
+    ///   and for more than 100 million pixels; for fewer where decoding that many would take more
+    ///   than a third of the heap, or more than some four seconds of a core: for a JPEG of many scans
+    ///   and a PNG of 16 bits
+    /// @throws CancellationException when the thread is interrupted, as a hook's is at the deadline
+    ///   of its request
+    public static Image read(byte[] bytes) {
+        return read(bytes, Pixels.MOST);
     }
-    return Tensor.of(values, CHANNELS, height, width);
-  }
 
-  /// uint8 `[height, width]`: brightness from 0 to 255, as Pillow's `convert("L")` makes it.
-  public Tensor grey() {
-    return Tensor.of(ElementType.UINT8, ByteBuffer.wrap(brightness()), height, width);
-  }
-
-  /// float32 `[1, height, width]`: `(value / 255 - mean) / standardDeviation` of the brightness.
-  public Tensor grey(float mean, float standardDeviation) {
-    var normalized = normalized(mean, standardDeviation);
-    var brightness = brightness();
-    var values = new float[brightness.length];
-    for (int i = 0; i < values.length; i++) {
-      values[i] = normalized[brightness[i] & 0xff];
+    /// The same with another limit, which is checked before anything is decoded. A pixel takes up to
+    /// 12 bytes of heap while it is decoded and 3 afterwards. Pictures that many threads read wait
+    /// until a third of the heap has room for them, and those of more than a million pixels until a
+    /// core has.
+    public static Image read(byte[] bytes, long maxPixels) {
+        return new Image(Decoding.read(bytes, maxPixels));
     }
-    return Tensor.of(values, 1, height, width);
-  }
 
-  /// The picture of what a model has made: uint8 `[height, width, 3]` or `[height, width]`, as
-  /// [#rgb()] and [#grey()] return them, or float32 `[3, height, width]` or `[1, height, width]` of
-  /// values from 0 to 1, as torchvision's `save_image` takes them. What is beyond that range
-  /// becomes its end, and NaN 0.
-  ///
-  /// @throws IllegalArgumentException when the tensor is of another type or shape
-  public static Image of(Tensor tensor) {
-    var shape = tensor.shape();
-    boolean bytes = tensor.type() == ElementType.UINT8;
-    boolean fits =
-        bytes
-            ? shape.length == 2 || (shape.length == 3 && shape[2] == CHANNELS)
-            : tensor.type() == ElementType.FLOAT32
-                && shape.length == 3
-                && (shape[0] == CHANNELS || shape[0] == 1);
-    if (!fits) {
-      throw new IllegalArgumentException(
-          "found %s %s, expected uint8 [height, width, 3] or [height, width], or float32 "
-                  .formatted(tensor.type(), Arrays.toString(shape))
-              + "[3, height, width] or [1, height, width]");
+    public int width() {
+        return width;
     }
-    int height = shape[bytes ? 0 : 1];
-    int width = shape[bytes ? 1 : 2];
-    checkLengths(width, height);
-    int size = Math.multiplyExact(width, height);
-    int channels = tensor.size() / size;
-    RequestMemory.charge((long) CHANNELS * size);
-    var pixels = new byte[Math.multiplyExact(size, CHANNELS)];
-    var floats = bytes ? null : tensor.floats();
-    var data = bytes ? tensor.data() : null;
-    for (int i = 0; i < size; i++) {
-      for (int channel = 0; channel < CHANNELS; channel++) {
-        int own = Math.min(channel, channels - 1);
-        pixels[i * CHANNELS + channel] =
-            bytes
-                ? data.get(data.position() + i * channels + own)
-                : (byte) Math.clamp((int) (floats[own * size + i] * 255 + 0.5f), 0, 255);
-      }
+
+    public int height() {
+        return height;
     }
-    return new Image(width, height, pixels);
-  }
 
-  /// The picture as a PNG.
-  public byte[] png() {
-    return PictureWriter.png(stored);
-  }
-
-  /// The picture as a JPEG.
-  ///
-  /// @param quality from 1 to 100; Pillow's default is 75
-  public byte[] jpeg(int quality) {
-    return PictureWriter.jpeg(stored, quality);
-  }
-
-  byte[] pixels() {
-    return pixels;
-  }
-
-  /// ITU-R 601-2, in the fixed-point numbers of Pillow.
-  private byte[] brightness() {
-    RequestMemory.charge((long) width * height * (1 + Float.BYTES));
-    var brightness = new byte[width * height];
-    for (int i = 0, at = 0; i < brightness.length; i++, at += CHANNELS) {
-      int sum =
-          (pixels[at] & 0xff) * 19595
-              + (pixels[at + 1] & 0xff) * 38470
-              + (pixels[at + 2] & 0xff) * 7471;
-      brightness[i] = (byte) ((sum + 0x8000) >> 16);
+    /// The whole picture in another size, with Pillow's bilinear filter: where it shrinks, every
+    /// pixel counts.
+    public Image resize(int width, int height) {
+        return resize(width, height, Filter.BILINEAR);
     }
-    return brightness;
-  }
 
-  /// What each of the 256 values becomes.
-  private static float[] normalized(float mean, float standardDeviation) {
-    var normalized = new float[VALUES];
-    for (int value = 0; value < VALUES; value++) {
-      normalized[value] = (value / 255f - mean) / standardDeviation;
+    /// The same with another of Pillow's filters.
+    public Image resize(int width, int height, Filter filter) {
+        return resize(width, height, filter, Pillow.NEWEST);
     }
-    return normalized;
-  }
 
-  /// Where a crop begins; negative where it is larger than the picture. Python, and so torchvision,
-  /// rounds a half to the even neighbour.
-  private static int cropStart(int length, int cropped) {
-    return cropped > length ? -((cropped - length) / 2) : (int) Math.rint((length - cropped) / 2.0);
-  }
-
-  private static void checkLengths(int width, int height) {
-    if (width < 1 || height < 1) {
-      throw new IllegalArgumentException(
-          "found the size %d x %d, expected lengths from 1".formatted(width, height));
+    /// The same as a version of Pillow does it.
+    public Image resize(int width, int height, Filter filter, Pillow version) {
+        checkLengths(width, height);
+        long between = Math.max((long) width * this.height, (long) this.width * height);
+        RequestMemory.charge(CHANNELS * ((long) width * height + between));
+        return new Image(Resampling.resize(stored, width, height, filter, version));
     }
-  }
+
+    /// The whole picture, its shape kept, with a shorter side of this length, as torchvision's
+    /// `Resize(length)` does.
+    ///
+    /// @throws BadInputException where it is so much longer than wide that the result would be too
+    ///   large
+    public Image resizeShorterSide(int length) {
+        return resizeShorterSide(length, Filter.BILINEAR);
+    }
+
+    /// The same with another of Pillow's filters.
+    public Image resizeShorterSide(int length, Filter filter) {
+        return resizeShorterSide(length, filter, Pillow.NEWEST);
+    }
+
+    /// The same as a version of Pillow does it.
+    public Image resizeShorterSide(int length, Filter filter, Pillow version) {
+        checkLengths(length, length);
+        long longer = (long) length * Math.max(width, height) / Math.min(width, height);
+        Decoding.check(longer, length, Pixels.MOST);
+        return width <= height
+                ? resize(length, (int) longer, filter, version)
+                : resize((int) longer, length, filter, version);
+    }
+
+    /// The middle of the picture, as torchvision's `CenterCrop` does it: black is added where it is
+    /// too small.
+    public Image centerCrop(int width, int height) {
+        return crop(cropStart(this.width, width), cropStart(this.height, height), width, height);
+    }
+
+    /// A part of the picture, black where that reaches beyond it.
+    ///
+    /// @param left where it begins; negative to the left of the picture
+    /// @param top where it begins; negative above the picture
+    public Image crop(int left, int top, int width, int height) {
+        checkLengths(width, height);
+        RequestMemory.charge((long) CHANNELS * width * height);
+        var cropped = new byte[Math.multiplyExact(Math.multiplyExact(width, height), CHANNELS)];
+        int from = Math.max(left, 0);
+        int count = Math.min(left + width, this.width) - from;
+        for (int y = Math.max(top, 0); count > 0 && y < Math.min(top + height, this.height); y++) {
+            System.arraycopy(
+                    pixels,
+                    (y * this.width + from) * CHANNELS,
+                    cropped,
+                    ((y - top) * width + from - left) * CHANNELS,
+                    count * CHANNELS);
+        }
+        return new Image(width, height, cropped);
+    }
+
+    /// The whole picture, its shape kept, as large as fits into this size, in the middle of black.
+    public Letterbox letterbox(int width, int height) {
+        checkLengths(width, height);
+        double scale = Math.min((double) width / this.width, (double) height / this.height);
+        var resized = resize(
+                (int) Math.max(1, Math.rint(this.width * scale)), (int) Math.max(1, Math.rint(this.height * scale)));
+        int left = (width - resized.width) / 2;
+        int top = (height - resized.height) / 2;
+        return new Letterbox(resized.crop(-left, -top, width, height), scale, left, top);
+    }
+
+    /// uint8 `[height, width, 3]`: red, green and blue from 0 to 255, as NumPy makes it of a Pillow
+    /// image.
+    public Tensor rgb() {
+        return Tensor.of(ElementType.UINT8, ByteBuffer.wrap(pixels), height, width, CHANNELS);
+    }
+
+    /// float32 `[3, height, width]`: `(value / 255 - mean) / standardDeviation` for red, green and
+    /// blue, as torchvision's `ToTensor` and `Normalize` make it. With means of 0 and deviations of
+    /// 1, values from 0 to 1.
+    public Tensor rgb(float[] mean, float[] standardDeviation) {
+        if (mean.length != CHANNELS || standardDeviation.length != CHANNELS) {
+            throw new IllegalArgumentException("found %d means and %d standard deviations, expected 3 of each"
+                    .formatted(mean.length, standardDeviation.length));
+        }
+        int size = width * height;
+        RequestMemory.charge((long) CHANNELS * Float.BYTES * size);
+        var values = new float[Math.multiplyExact(size, CHANNELS)];
+        for (int channel = 0; channel < CHANNELS; channel++) {
+            var normalized = normalized(mean[channel], standardDeviation[channel]);
+            for (int i = 0; i < size; i++) {
+                values[channel * size + i] = normalized[pixels[i * CHANNELS + channel] & 0xff];
+            }
+        }
+        return Tensor.of(values, CHANNELS, height, width);
+    }
+
+    /// uint8 `[height, width]`: brightness from 0 to 255, as Pillow's `convert("L")` makes it.
+    public Tensor grey() {
+        return Tensor.of(ElementType.UINT8, ByteBuffer.wrap(brightness()), height, width);
+    }
+
+    /// float32 `[1, height, width]`: `(value / 255 - mean) / standardDeviation` of the brightness.
+    public Tensor grey(float mean, float standardDeviation) {
+        var normalized = normalized(mean, standardDeviation);
+        var brightness = brightness();
+        var values = new float[brightness.length];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = normalized[brightness[i] & 0xff];
+        }
+        return Tensor.of(values, 1, height, width);
+    }
+
+    /// The picture of what a model has made: uint8 `[height, width, 3]` or `[height, width]`, as
+    /// [#rgb()] and [#grey()] return them, or float32 `[3, height, width]` or `[1, height, width]` of
+    /// values from 0 to 1, as torchvision's `save_image` takes them. What is beyond that range
+    /// becomes its end, and NaN 0.
+    ///
+    /// @throws IllegalArgumentException when the tensor is of another type or shape
+    public static Image of(Tensor tensor) {
+        var shape = tensor.shape();
+        boolean bytes = tensor.type() == ElementType.UINT8;
+        boolean fits = bytes
+                ? shape.length == 2 || (shape.length == 3 && shape[2] == CHANNELS)
+                : tensor.type() == ElementType.FLOAT32 && shape.length == 3 && (shape[0] == CHANNELS || shape[0] == 1);
+        if (!fits) {
+            throw new IllegalArgumentException(
+                    "found %s %s, expected uint8 [height, width, 3] or [height, width], or float32 "
+                                    .formatted(tensor.type(), Arrays.toString(shape))
+                            + "[3, height, width] or [1, height, width]");
+        }
+        int height = shape[bytes ? 0 : 1];
+        int width = shape[bytes ? 1 : 2];
+        checkLengths(width, height);
+        int size = Math.multiplyExact(width, height);
+        int channels = tensor.size() / size;
+        RequestMemory.charge((long) CHANNELS * size);
+        var pixels = new byte[Math.multiplyExact(size, CHANNELS)];
+        var floats = bytes ? null : tensor.floats();
+        var data = bytes ? tensor.data() : null;
+        for (int i = 0; i < size; i++) {
+            for (int channel = 0; channel < CHANNELS; channel++) {
+                int own = Math.min(channel, channels - 1);
+                pixels[i * CHANNELS + channel] = bytes
+                        ? data.get(data.position() + i * channels + own)
+                        : (byte) Math.clamp((int) (floats[own * size + i] * 255 + 0.5f), 0, 255);
+            }
+        }
+        return new Image(width, height, pixels);
+    }
+
+    /// The picture as a PNG.
+    public byte[] png() {
+        return PictureWriter.png(stored);
+    }
+
+    /// The picture as a JPEG.
+    ///
+    /// @param quality from 1 to 100; Pillow's default is 75
+    public byte[] jpeg(int quality) {
+        return PictureWriter.jpeg(stored, quality);
+    }
+
+    byte[] pixels() {
+        return pixels;
+    }
+
+    /// ITU-R 601-2, in the fixed-point numbers of Pillow.
+    private byte[] brightness() {
+        RequestMemory.charge((long) width * height * (1 + Float.BYTES));
+        var brightness = new byte[width * height];
+        for (int i = 0, at = 0; i < brightness.length; i++, at += CHANNELS) {
+            int sum = (pixels[at] & 0xff) * 19595 + (pixels[at + 1] & 0xff) * 38470 + (pixels[at + 2] & 0xff) * 7471;
+            brightness[i] = (byte) ((sum + 0x8000) >> 16);
+        }
+        return brightness;
+    }
+
+    /// What each of the 256 values becomes.
+    private static float[] normalized(float mean, float standardDeviation) {
+        var normalized = new float[VALUES];
+        for (int value = 0; value < VALUES; value++) {
+            normalized[value] = (value / 255f - mean) / standardDeviation;
+        }
+        return normalized;
+    }
+
+    /// Where a crop begins; negative where it is larger than the picture. Python, and so torchvision,
+    /// rounds a half to the even neighbour.
+    private static int cropStart(int length, int cropped) {
+        return cropped > length ? -((cropped - length) / 2) : (int) Math.rint((length - cropped) / 2.0);
+    }
+
+    private static void checkLengths(int width, int height) {
+        if (width < 1 || height < 1) {
+            throw new IllegalArgumentException(
+                    "found the size %d x %d, expected lengths from 1".formatted(width, height));
+        }
+    }
 }

@@ -8,14 +8,14 @@ package dev.berth.image;
 /// @param top where the picture begins
 public record Letterbox(Image image, double scale, int left, int top) {
 
-  /// A box of the larger picture in the pixels of the picture itself.
-  public Box original(Box box) {
-    return new Box(
-        (float) ((box.left() - left) / scale),
-        (float) ((box.top() - top) / scale),
-        (float) ((box.right() - left) / scale),
-        (float) ((box.bottom() - top) / scale),
-        box.label(),
-        box.score());
-  }
+    /// A box of the larger picture in the pixels of the picture itself.
+    public Box original(Box box) {
+        return new Box(
+                (float) ((box.left() - left) / scale),
+                (float) ((box.top() - top) / scale),
+                (float) ((box.right() - left) / scale),
+                (float) ((box.bottom() - top) / scale),
+                box.label(),
+                box.score());
+    }
 }

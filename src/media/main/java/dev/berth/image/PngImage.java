@@ -11,83 +11,78 @@ import java.util.zip.CRC32;
 ///
 /// @param deep of 16 bits a sample
 /// @param file with the chunks that hold the picture, and no others
-record PngImage(int width, int height, int orientation, boolean deep, byte[] file)
-    implements EncodedImage {
+record PngImage(int width, int height, int orientation, boolean deep, byte[] file) implements EncodedImage {
 
-  private static final JdkDecoder DECODER = new JdkDecoder("png");
+    private static final JdkDecoder DECODER = new JdkDecoder("png");
 
-  private static final int SIGNATURE_BYTES = 8;
+    private static final int SIGNATURE_BYTES = 8;
 
-  /// In the header, which is always the first chunk.
-  private static final int WIDTH = 16;
+    /// In the header, which is always the first chunk.
+    private static final int WIDTH = 16;
 
-  private static final int HEIGHT = 20;
+    private static final int HEIGHT = 20;
 
-  /// The length and the name before a chunk's data, and the checksum after it.
-  private static final int AROUND_DATA = 12;
+    /// The length and the name before a chunk's data, and the checksum after it.
+    private static final int AROUND_DATA = 12;
 
-  private static final int BITS = 24;
+    private static final int BITS = 24;
 
-  /// A pixel of 16 bits takes 100 ns of a core: the JDK's decoder converts them one by one.
-  private static final int DEEP_WORK = 15;
+    /// A pixel of 16 bits takes 100 ns of a core: the JDK's decoder converts them one by one.
+    private static final int DEEP_WORK = 15;
 
-  private static final byte[] END = {
-    0, 0, 0, 0, 'I', 'E', 'N', 'D', (byte) 0xae, 0x42, 0x60, (byte) 0x82
-  };
+    private static final byte[] END = {0, 0, 0, 0, 'I', 'E', 'N', 'D', (byte) 0xae, 0x42, 0x60, (byte) 0x82};
 
-  static PngImage of(byte[] bytes) {
-    var in = ByteBuffer.wrap(bytes);
-    var kept = new ByteArrayOutputStream(bytes.length);
-    kept.write(bytes, 0, SIGNATURE_BYTES);
-    int orientation = Orientation.UPRIGHT;
-    int at = SIGNATURE_BYTES;
-    // Some files lack the last chunk, and nothing of their picture.
-    while (at < bytes.length) {
-      long length = Integer.toUnsignedLong(in.getInt(at));
-      var name = new String(bytes, at + 4, 4, StandardCharsets.ISO_8859_1);
-      if (length + AROUND_DATA > bytes.length - at) {
-        throw EncodedImage.endsEarly("PNG chunk", at, bytes.length - at, length + AROUND_DATA);
-      }
-      switch (name) {
-        case "IHDR", "PLTE", "IDAT" -> keep(bytes, at, (int) length, kept);
-        case "eXIf" -> orientation = Orientation.of(ByteBuffer.wrap(bytes, at + 8, (int) length));
-        default -> {}
-      }
-      if (name.equals("IEND")) {
-        break;
-      }
-      at += (int) length + AROUND_DATA;
+    static PngImage of(byte[] bytes) {
+        var in = ByteBuffer.wrap(bytes);
+        var kept = new ByteArrayOutputStream(bytes.length);
+        kept.write(bytes, 0, SIGNATURE_BYTES);
+        int orientation = Orientation.UPRIGHT;
+        int at = SIGNATURE_BYTES;
+        // Some files lack the last chunk, and nothing of their picture.
+        while (at < bytes.length) {
+            long length = Integer.toUnsignedLong(in.getInt(at));
+            var name = new String(bytes, at + 4, 4, StandardCharsets.ISO_8859_1);
+            if (length + AROUND_DATA > bytes.length - at) {
+                throw EncodedImage.endsEarly("PNG chunk", at, bytes.length - at, length + AROUND_DATA);
+            }
+            switch (name) {
+                case "IHDR", "PLTE", "IDAT" -> keep(bytes, at, (int) length, kept);
+                case "eXIf" -> orientation = Orientation.of(ByteBuffer.wrap(bytes, at + 8, (int) length));
+                default -> {}
+            }
+            if (name.equals("IEND")) {
+                break;
+            }
+            at += (int) length + AROUND_DATA;
+        }
+        kept.writeBytes(END);
+        boolean deep = in.get(BITS) > 8;
+        var image = new PngImage(in.getInt(WIDTH), in.getInt(HEIGHT), orientation, deep, kept.toByteArray());
+        if (image.work() > MOST_WORK) {
+            throw new BadInputException(
+                    "image: found a PNG of %d x %d pixels of 16 bits, expected at most %d of so many bits"
+                            .formatted(image.width, image.height, MOST_WORK / DEEP_WORK));
+        }
+        return image;
     }
-    kept.writeBytes(END);
-    boolean deep = in.get(BITS) > 8;
-    var image =
-        new PngImage(in.getInt(WIDTH), in.getInt(HEIGHT), orientation, deep, kept.toByteArray());
-    if (image.work() > MOST_WORK) {
-      throw new BadInputException(
-          "image: found a PNG of %d x %d pixels of 16 bits, expected at most %d of so many bits"
-              .formatted(image.width, image.height, MOST_WORK / DEEP_WORK));
+
+    private static void keep(byte[] bytes, int at, int length, ByteArrayOutputStream kept) {
+        var checksum = new CRC32();
+        checksum.update(bytes, at + 4, length + 4);
+        if ((int) checksum.getValue() != ByteBuffer.wrap(bytes).getInt(at + 8 + length)) {
+            throw new BadInputException(
+                    "image: PNG chunk at offset %d: found bytes that do not match their checksum".formatted(at));
+        }
+        kept.write(bytes, at, length + AROUND_DATA);
     }
-    return image;
-  }
 
-  private static void keep(byte[] bytes, int at, int length, ByteArrayOutputStream kept) {
-    var checksum = new CRC32();
-    checksum.update(bytes, at + 4, length + 4);
-    if ((int) checksum.getValue() != ByteBuffer.wrap(bytes).getInt(at + 8 + length)) {
-      throw new BadInputException(
-          "image: PNG chunk at offset %d: found bytes that do not match their checksum"
-              .formatted(at));
+    @Override
+    public long work() {
+        return (long) width * height * (deep ? DEEP_WORK : 1);
     }
-    kept.write(bytes, at, length + AROUND_DATA);
-  }
 
-  @Override
-  public long work() {
-    return (long) width * height * (deep ? DEEP_WORK : 1);
-  }
-
-  @Override
-  public Pixels decode() throws IOException {
-    return DECODER.rgb(file);
-  }
+    @Override
+    public Pixels decode() throws IOException {
+        return DECODER.rgb(file);
+    }
 }

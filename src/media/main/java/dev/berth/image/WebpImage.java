@@ -19,169 +19,165 @@ import javax.imageio.stream.MemoryCacheImageInputStream;
 /// @param frame where the picture is on the canvas of an animation
 /// @param chunk the picture, with the chunk's name and length before it; its transparency, which
 ///   another has, is left out anyway
-record WebpImage(int width, int height, int orientation, Frame frame, ByteBuffer chunk)
-    implements EncodedImage {
+record WebpImage(int width, int height, int orientation, Frame frame, ByteBuffer chunk) implements EncodedImage {
 
-  record Frame(int left, int top, int width, int height) {}
+    record Frame(int left, int top, int width, int height) {}
 
-  /// Of libwebp, which is loaded with it. Outside of Berth's image, it is first unpacked into
-  /// `java.io.tmpdir`.
-  private static final class Library {
+    /// Of libwebp, which is loaded with it. Outside of Berth's image, it is first unpacked into
+    /// `java.io.tmpdir`.
+    private static final class Library {
 
-    /// Holds native memory, which is not freed while this is here. Null where the library can't be
-    /// loaded.
-    static final WebPReadParam DEFAULTS = load();
+        /// Holds native memory, which is not freed while this is here. Null where the library can't be
+        /// loaded.
+        static final WebPReadParam DEFAULTS = load();
 
-    private static WebPReadParam load() {
-      try {
-        return new WebPReadParam();
-      } catch (LinkageError _) {
-        // It has printed the reason.
-        return null;
-      }
-    }
-  }
-
-  private static final int FILE_HEADER = 12;
-  private static final int CHUNK_HEADER = 8;
-  private static final int FRAME_HEADER = 16;
-  private static final int SHORT_LENGTH = 0x3fff;
-
-  static WebpImage of(byte[] bytes) {
-    var in = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
-    int end = end(in, 0, bytes.length);
-    int width = 0;
-    int height = 0;
-    int orientation = Orientation.UPRIGHT;
-    Frame frame = null;
-    ByteBuffer chunk = null;
-    int at = FILE_HEADER;
-    while (at + CHUNK_HEADER <= end) {
-      int chunkEnd = end(in, at, end);
-      int data = at + CHUNK_HEADER;
-      switch (name(in, at)) {
-        case "VP8X" -> {
-          width = 1 + threeBytes(in, data + 4);
-          height = 1 + threeBytes(in, data + 7);
+        private static WebPReadParam load() {
+            try {
+                return new WebPReadParam();
+            } catch (LinkageError _) {
+                // It has printed the reason.
+                return null;
+            }
         }
-        case "EXIF" -> orientation = Orientation.of(in.slice(data, chunkEnd - data));
-        case "VP8 ", "VP8L" -> {
-          if (chunk == null) {
-            chunk = in.slice(at, chunkEnd - at);
-            frame = frame(chunk, 0, 0);
-            width = frame.width;
-            height = frame.height;
-          }
+    }
+
+    private static final int FILE_HEADER = 12;
+    private static final int CHUNK_HEADER = 8;
+    private static final int FRAME_HEADER = 16;
+    private static final int SHORT_LENGTH = 0x3fff;
+
+    static WebpImage of(byte[] bytes) {
+        var in = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        int end = end(in, 0, bytes.length);
+        int width = 0;
+        int height = 0;
+        int orientation = Orientation.UPRIGHT;
+        Frame frame = null;
+        ByteBuffer chunk = null;
+        int at = FILE_HEADER;
+        while (at + CHUNK_HEADER <= end) {
+            int chunkEnd = end(in, at, end);
+            int data = at + CHUNK_HEADER;
+            switch (name(in, at)) {
+                case "VP8X" -> {
+                    width = 1 + threeBytes(in, data + 4);
+                    height = 1 + threeBytes(in, data + 7);
+                }
+                case "EXIF" -> orientation = Orientation.of(in.slice(data, chunkEnd - data));
+                case "VP8 ", "VP8L" -> {
+                    if (chunk == null) {
+                        chunk = in.slice(at, chunkEnd - at);
+                        frame = frame(chunk, 0, 0);
+                        width = frame.width;
+                        height = frame.height;
+                    }
+                }
+                case "ANMF" -> {
+                    if (chunk == null) {
+                        chunk = picture(in, data + FRAME_HEADER, chunkEnd);
+                        frame = frame(chunk, 2 * threeBytes(in, data), 2 * threeBytes(in, data + 3));
+                    }
+                }
+                default -> {}
+            }
+            at = chunkEnd + (chunkEnd - at) % 2;
         }
-        case "ANMF" -> {
-          if (chunk == null) {
-            chunk = picture(in, data + FRAME_HEADER, chunkEnd);
-            frame = frame(chunk, 2 * threeBytes(in, data), 2 * threeBytes(in, data + 3));
-          }
+        if (chunk == null) {
+            throw noPicture();
         }
-        default -> {}
-      }
-      at = chunkEnd + (chunkEnd - at) % 2;
+        if (frame.left + frame.width > width || frame.top + frame.height > height) {
+            throw new BadInputException(
+                    "image: found a WebP frame that leaves its canvas of %d x %d".formatted(width, height));
+        }
+        if (Library.DEFAULTS == null) {
+            throw new IllegalStateException(
+                    "image: WebP can't be read by this server: its decoder could not be unpacked into java.io.tmpdir, %s. "
+                                    .formatted(System.getProperty("java.io.tmpdir"))
+                            + "Make that directory writable, or restart with JAVA_OPTS=-Djava.io.tmpdir=DIRECTORY of another");
+        }
+        return new WebpImage(width, height, orientation, frame, chunk);
     }
-    if (chunk == null) {
-      throw noPicture();
+
+    /// The end of a chunk, without padding. A file is one too.
+    private static int end(ByteBuffer in, int at, int limit) {
+        long end = at + CHUNK_HEADER + Integer.toUnsignedLong(in.getInt(at + 4));
+        if (end > limit) {
+            throw EncodedImage.endsEarly("WebP chunk", at, limit - at, end - at);
+        }
+        return (int) end;
     }
-    if (frame.left + frame.width > width || frame.top + frame.height > height) {
-      throw new BadInputException(
-          "image: found a WebP frame that leaves its canvas of %d x %d".formatted(width, height));
+
+    /// The chunk with the picture among those of a frame.
+    private static ByteBuffer picture(ByteBuffer in, int start, int end) {
+        int at = start;
+        while (at + CHUNK_HEADER <= end) {
+            int chunkEnd = end(in, at, end);
+            if (name(in, at).startsWith("VP8")) {
+                return in.slice(at, chunkEnd - at);
+            }
+            at = chunkEnd + (chunkEnd - at) % 2;
+        }
+        throw noPicture();
     }
-    if (Library.DEFAULTS == null) {
-      throw new IllegalStateException(
-          "image: WebP can't be read by this server: its decoder could not be unpacked into java.io.tmpdir, %s. "
-                  .formatted(System.getProperty("java.io.tmpdir"))
-              + "Make that directory writable, or restart with JAVA_OPTS=-Djava.io.tmpdir=DIRECTORY of another");
+
+    private static Frame frame(ByteBuffer chunk, int left, int top) {
+        var data = chunk.slice(CHUNK_HEADER, chunk.limit() - CHUNK_HEADER).order(ByteOrder.LITTLE_ENDIAN);
+        if (name(chunk, 0).equals("VP8L")) {
+            int lengths = data.getInt(1);
+            return new Frame(left, top, 1 + (lengths & SHORT_LENGTH), 1 + (lengths >> 14 & SHORT_LENGTH));
+        }
+        return new Frame(left, top, data.getShort(6) & SHORT_LENGTH, data.getShort(8) & SHORT_LENGTH);
     }
-    return new WebpImage(width, height, orientation, frame, chunk);
-  }
 
-  /// The end of a chunk, without padding. A file is one too.
-  private static int end(ByteBuffer in, int at, int limit) {
-    long end = at + CHUNK_HEADER + Integer.toUnsignedLong(in.getInt(at + 4));
-    if (end > limit) {
-      throw EncodedImage.endsEarly("WebP chunk", at, limit - at, end - at);
+    private static String name(ByteBuffer in, int at) {
+        var name = new byte[4];
+        in.get(at, name);
+        return new String(name, StandardCharsets.ISO_8859_1);
     }
-    return (int) end;
-  }
 
-  /// The chunk with the picture among those of a frame.
-  private static ByteBuffer picture(ByteBuffer in, int start, int end) {
-    int at = start;
-    while (at + CHUNK_HEADER <= end) {
-      int chunkEnd = end(in, at, end);
-      if (name(in, at).startsWith("VP8")) {
-        return in.slice(at, chunkEnd - at);
-      }
-      at = chunkEnd + (chunkEnd - at) % 2;
+    private static int threeBytes(ByteBuffer in, int at) {
+        return Short.toUnsignedInt(in.getShort(at)) | Byte.toUnsignedInt(in.get(at + 2)) << 16;
     }
-    throw noPicture();
-  }
 
-  private static Frame frame(ByteBuffer chunk, int left, int top) {
-    var data =
-        chunk.slice(CHUNK_HEADER, chunk.limit() - CHUNK_HEADER).order(ByteOrder.LITTLE_ENDIAN);
-    if (name(chunk, 0).equals("VP8L")) {
-      int lengths = data.getInt(1);
-      return new Frame(left, top, 1 + (lengths & SHORT_LENGTH), 1 + (lengths >> 14 & SHORT_LENGTH));
+    private static BadInputException noPicture() {
+        return new BadInputException("image: found a WebP without a picture");
     }
-    return new Frame(left, top, data.getShort(6) & SHORT_LENGTH, data.getShort(8) & SHORT_LENGTH);
-  }
 
-  private static String name(ByteBuffer in, int at) {
-    var name = new byte[4];
-    in.get(at, name);
-    return new String(name, StandardCharsets.ISO_8859_1);
-  }
-
-  private static int threeBytes(ByteBuffer in, int at) {
-    return Short.toUnsignedInt(in.getShort(at)) | Byte.toUnsignedInt(in.get(at + 2)) << 16;
-  }
-
-  private static BadInputException noPicture() {
-    return new BadInputException("image: found a WebP without a picture");
-  }
-
-  @Override
-  public Pixels decode() throws IOException {
-    var colours = colours();
-    var pixels = new byte[width * height * 3];
-    int from = 0;
-    for (int y = 0; y < frame.height; y++) {
-      Pixels.stopIfInterrupted();
-      int to = ((frame.top + y) * width + frame.left) * 3;
-      for (int x = 0; x < frame.width; x++) {
-        int colour = colours[from++];
-        pixels[to++] = (byte) (colour >> 16);
-        pixels[to++] = (byte) (colour >> 8);
-        pixels[to++] = (byte) colour;
-      }
+    @Override
+    public Pixels decode() throws IOException {
+        var colours = colours();
+        var pixels = new byte[width * height * 3];
+        int from = 0;
+        for (int y = 0; y < frame.height; y++) {
+            Pixels.stopIfInterrupted();
+            int to = ((frame.top + y) * width + frame.left) * 3;
+            for (int x = 0; x < frame.width; x++) {
+                int colour = colours[from++];
+                pixels[to++] = (byte) (colour >> 16);
+                pixels[to++] = (byte) (colour >> 8);
+                pixels[to++] = (byte) colour;
+            }
+        }
+        return new Pixels(width, height, pixels);
     }
-    return new Pixels(width, height, pixels);
-  }
 
-  private int[] colours() throws IOException {
-    int length = chunk.limit();
-    var file =
-        ByteBuffer.allocate(FILE_HEADER + length + length % 2).order(ByteOrder.LITTLE_ENDIAN);
-    file.put(ascii("RIFF"))
-        .putInt(file.limit() - CHUNK_HEADER)
-        .put(ascii("WEBP"))
-        .put(chunk.slice());
-    var reader = new WebPImageReaderSpi().createReaderInstance();
-    try (var input = new MemoryCacheImageInputStream(new ByteArrayInputStream(file.array()))) {
-      reader.setInput(input, true, true);
-      return ((DataBufferInt) reader.read(0, Library.DEFAULTS).getRaster().getDataBuffer())
-          .getData();
-    } finally {
-      reader.dispose();
+    private int[] colours() throws IOException {
+        int length = chunk.limit();
+        var file = ByteBuffer.allocate(FILE_HEADER + length + length % 2).order(ByteOrder.LITTLE_ENDIAN);
+        file.put(ascii("RIFF"))
+                .putInt(file.limit() - CHUNK_HEADER)
+                .put(ascii("WEBP"))
+                .put(chunk.slice());
+        var reader = new WebPImageReaderSpi().createReaderInstance();
+        try (var input = new MemoryCacheImageInputStream(new ByteArrayInputStream(file.array()))) {
+            reader.setInput(input, true, true);
+            return ((DataBufferInt) reader.read(0, Library.DEFAULTS).getRaster().getDataBuffer()).getData();
+        } finally {
+            reader.dispose();
+        }
     }
-  }
 
-  private static byte[] ascii(String text) {
-    return text.getBytes(StandardCharsets.US_ASCII);
-  }
+    private static byte[] ascii(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
+    }
 }

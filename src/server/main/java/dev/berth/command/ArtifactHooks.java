@@ -32,138 +32,129 @@ import org.slf4j.LoggerFactory;
 /// @param description what there is to say of the artifact, by name
 record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, String> description) {
 
-  /// Files of tokenizers that only Python reads.
-  private static final List<String> SLOW_TOKENIZERS =
-      List.of("vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model");
+    /// Files of tokenizers that only Python reads.
+    private static final List<String> SLOW_TOKENIZERS =
+            List.of("vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model");
 
-  private static final Logger log = LoggerFactory.getLogger(ArtifactHooks.class);
+    private static final Logger log = LoggerFactory.getLogger(ArtifactHooks.class);
 
-  /// @param program the file of `code/` that has the hooks, where somebody has named one
-  /// @throws ModelArtifactException with everything that is wrong with the artifact
-  /// @throws Exception anything that the constructor of its own handler throws
-  static ArtifactHooks open(Path directory, Optional<String> program) throws Exception {
-    Oversights.in(directory).forEach(oversight -> log.warn("{}: {}", directory, oversight));
-    var json = ModelDescription.read(directory);
-    json.warnings().forEach(warning -> log.warn("{}: {}", directory, warning));
-    var code = HookCode.find(directory, program, json.handler());
-    if (code.isPresent()) {
-      return own(code.get().create(JsonText::forgetClasses));
+    /// @param program the file of `code/` that has the hooks, where somebody has named one
+    /// @throws ModelArtifactException with everything that is wrong with the artifact
+    /// @throws Exception anything that the constructor of its own handler throws
+    static ArtifactHooks open(Path directory, Optional<String> program) throws Exception {
+        Oversights.in(directory).forEach(oversight -> log.warn("{}: {}", directory, oversight));
+        var json = ModelDescription.read(directory);
+        json.warnings().forEach(warning -> log.warn("{}: {}", directory, warning));
+        var code = HookCode.find(directory, program, json.handler());
+        if (code.isPresent()) {
+            return own(code.get().create(JsonText::forgetClasses));
+        }
+        // SageMaker's SDK sets it for any image.
+        program.ifPresent(name ->
+                log.warn("{}: SAGEMAKER_PROGRAM is {}, and has no effect without hooks in code/", directory, name));
+        if (HookCode.hasPython(directory)) {
+            log.warn("{}: code/ has hooks in Python, which are not run; docs/hooks.md turns them into Java", directory);
+        }
+        // A tokenizer without a model.json is a traced transformer that has lost it.
+        if (json.task().isPresent() || ArtifactFile.isThere(directory.resolve("tokenizer.json"))) {
+            return ofTask(json.task().orElse(""), directory);
+        }
+        SLOW_TOKENIZERS.stream()
+                .filter(file -> ArtifactFile.isThere(directory.resolve(file)))
+                .findFirst()
+                .ifPresent(file -> log.warn(
+                        "{}: found {} and no tokenizer.json, so the model takes tensors; save its fast "
+                                + "tokenizer there with AutoTokenizer.from_pretrained(…).save_pretrained(…)",
+                        directory,
+                        file));
+        return ofTensors(TensorArtifact.open(directory, Engine.FORMS));
     }
-    // SageMaker's SDK sets it for any image.
-    program.ifPresent(
-        name ->
-            log.warn(
-                "{}: SAGEMAKER_PROGRAM is {}, and has no effect without hooks in code/",
-                directory,
-                name));
-    if (HookCode.hasPython(directory)) {
-      log.warn(
-          "{}: code/ has hooks in Python, which are not run; docs/hooks.md turns them into Java",
-          directory);
+
+    /// Hooks that are no part of Berth.
+    static ArtifactHooks own(InferenceHandler<?, ?, ?> handler) {
+        var type = handler.getClass();
+        return new ArtifactHooks(
+                handler,
+                new LinkedHashMap<>(Map.of(
+                        "hooks",
+                        "%s of %s".formatted(type.getName(), HookCode.file(type).orElse("the server")))));
     }
-    // A tokenizer without a model.json is a traced transformer that has lost it.
-    if (json.task().isPresent() || ArtifactFile.isThere(directory.resolve("tokenizer.json"))) {
-      return ofTask(json.task().orElse(""), directory);
-    }
-    SLOW_TOKENIZERS.stream()
-        .filter(file -> ArtifactFile.isThere(directory.resolve(file)))
-        .findFirst()
-        .ifPresent(
-            file ->
-                log.warn(
-                    "{}: found {} and no tokenizer.json, so the model takes tensors; save its fast "
-                        + "tokenizer there with AutoTokenizer.from_pretrained(…).save_pretrained(…)",
+
+    private static ArtifactHooks ofTask(String task, Path directory) {
+        var known = Task.named(task);
+        if (known.isEmpty()) {
+            // What else is wrong goes first.
+            var artifact = ModelArtifact.open(directory);
+            throw new ModelArtifactException(
                     directory,
-                    file));
-    return ofTensors(TensorArtifact.open(directory, Engine.FORMS));
-  }
-
-  /// Hooks that are no part of Berth.
-  static ArtifactHooks own(InferenceHandler<?, ?, ?> handler) {
-    var type = handler.getClass();
-    return new ArtifactHooks(
-        handler,
-        new LinkedHashMap<>(
-            Map.of(
-                "hooks",
-                "%s of %s".formatted(type.getName(), HookCode.file(type).orElse("the server")))));
-  }
-
-  private static ArtifactHooks ofTask(String task, Path directory) {
-    var known = Task.named(task);
-    if (known.isEmpty()) {
-      // What else is wrong goes first.
-      var artifact = ModelArtifact.open(directory);
-      throw new ModelArtifactException(
-          directory,
-          "model.json: task: found \"%s\", expected one of %s"
-              .formatted(
-                  artifact.task(),
-                  Task.ALL.stream().map(Task::name).collect(Collectors.joining(", "))));
+                    "model.json: task: found \"%s\", expected one of %s"
+                            .formatted(
+                                    artifact.task(),
+                                    Task.ALL.stream().map(Task::name).collect(Collectors.joining(", "))));
+        }
+        var handler = known.get().open(directory);
+        return new ArtifactHooks(handler, described(handler.artifact()));
     }
-    var handler = known.get().open(directory);
-    return new ArtifactHooks(handler, described(handler.artifact()));
-  }
 
-  private static SequencedMap<String, String> described(TracedArtifact artifact) {
-    var files =
-        artifact.servedFiles().stream()
-            .map(file -> file(artifact.directory(), file))
-            .collect(Collectors.joining(", "));
-    var description = new LinkedHashMap<String, String>();
-    description.put(
-        "model",
-        "%s, %s, %s, %s for %s%s"
-            .formatted(
-                name(artifact),
-                artifact.task(),
-                artifact.header().precision(),
-                artifact.header().torch().isPresent() ? "traced" : "in ONNX",
-                artifact.target(),
-                artifact.header().torch().map(" with torch "::concat).orElse("")));
-    description.put("provenance", artifact.header().provenance().toString());
-    description.put("shapes", artifact.shownShapes());
-    description.put("files", files);
-    artifact
-        .header()
-        .agreement()
-        .ifPresent(agreement -> description.put("agreement", agreement.toString()));
-    return description;
-  }
-
-  private static ArtifactHooks ofTensors(TensorArtifact artifact) {
-    var handler = new TensorHandler(artifact);
-    var description = new LinkedHashMap<String, String>();
-    description.put("hooks", "the tensor handler");
-    description.put("inputs", inputs(artifact, handler));
-    description.put("files", file(artifact.directory(), artifact.file()));
-    return new ArtifactHooks(handler, description);
-  }
-
-  private static String inputs(TensorArtifact artifact, TensorHandler handler) {
-    if (handler.inputNames().isEmpty()) {
-      return "one, of any name";
+    private static SequencedMap<String, String> described(TracedArtifact artifact) {
+        var files = artifact.servedFiles().stream()
+                .map(file -> file(artifact.directory(), file))
+                .collect(Collectors.joining(", "));
+        var description = new LinkedHashMap<String, String>();
+        description.put(
+                "model",
+                "%s, %s, %s, %s for %s%s"
+                        .formatted(
+                                name(artifact),
+                                artifact.task(),
+                                artifact.header().precision(),
+                                artifact.header().torch().isPresent() ? "traced" : "in ONNX",
+                                artifact.target(),
+                                artifact.header()
+                                        .torch()
+                                        .map(" with torch "::concat)
+                                        .orElse("")));
+        description.put("provenance", artifact.header().provenance().toString());
+        description.put("shapes", artifact.shownShapes());
+        description.put("files", files);
+        artifact.header().agreement().ifPresent(agreement -> description.put("agreement", agreement.toString()));
+        return description;
     }
-    return artifact.inputs().isEmpty()
-        ? String.join(", ", handler.inputNames())
-        : artifact.inputs().stream()
-            .map(input -> input.name() + " " + input.type())
-            .collect(Collectors.joining(", "));
-  }
 
-  private static Object name(TracedArtifact artifact) {
-    var name = artifact.header().provenance().get("model");
-    return name == null ? artifact.directory().getFileName() : name;
-  }
+    private static ArtifactHooks ofTensors(TensorArtifact artifact) {
+        var handler = new TensorHandler(artifact);
+        var description = new LinkedHashMap<String, String>();
+        description.put("hooks", "the tensor handler");
+        description.put("inputs", inputs(artifact, handler));
+        description.put("files", file(artifact.directory(), artifact.file()));
+        return new ArtifactHooks(handler, description);
+    }
 
-  /// Its size is that of all its weights, also of those in files beside it.
-  private static String file(Path directory, Path file) {
-    var weights =
-        Engine.ALL.stream()
-            .filter(engine -> engine.reads(file))
-            .flatMap(engine -> engine.names(file).weights().stream())
-            .map(name -> new File(file.toFile().getParentFile(), name));
-    long bytes = Stream.concat(Stream.of(file.toFile()), weights).mapToLong(File::length).sum();
-    return "%s %.1f MB".formatted(directory.relativize(file), bytes / 1e6);
-  }
+    private static String inputs(TensorArtifact artifact, TensorHandler handler) {
+        if (handler.inputNames().isEmpty()) {
+            return "one, of any name";
+        }
+        return artifact.inputs().isEmpty()
+                ? String.join(", ", handler.inputNames())
+                : artifact.inputs().stream()
+                        .map(input -> input.name() + " " + input.type())
+                        .collect(Collectors.joining(", "));
+    }
+
+    private static Object name(TracedArtifact artifact) {
+        var name = artifact.header().provenance().get("model");
+        return name == null ? artifact.directory().getFileName() : name;
+    }
+
+    /// Its size is that of all its weights, also of those in files beside it.
+    private static String file(Path directory, Path file) {
+        var weights = Engine.ALL.stream()
+                .filter(engine -> engine.reads(file))
+                .flatMap(engine -> engine.names(file).weights().stream())
+                .map(name -> new File(file.toFile().getParentFile(), name));
+        long bytes = Stream.concat(Stream.of(file.toFile()), weights)
+                .mapToLong(File::length)
+                .sum();
+        return "%s %.1f MB".formatted(directory.relativize(file), bytes / 1e6);
+    }
 }

@@ -20,73 +20,70 @@ import org.slf4j.LoggerFactory;
 /// Loads the artifacts of a multi-model endpoint onto devices that are chosen once, at start.
 final class ArtifactLoader implements ModelStore.Loader {
 
-  private static final Logger log = LoggerFactory.getLogger(ArtifactLoader.class);
+    private static final Logger log = LoggerFactory.getLogger(ArtifactLoader.class);
 
-  /// What all models share.
-  private record Place(Devices devices, Workers workers, ModelRoom room) {}
+    /// What all models share.
+    private record Place(Devices devices, Workers workers, ModelRoom room) {}
 
-  private final ServerConfig config;
-  private final SessionRoom sessions;
-  private final CompletableFuture<Place> place = new CompletableFuture<>();
+    private final ServerConfig config;
+    private final SessionRoom sessions;
+    private final CompletableFuture<Place> place = new CompletableFuture<>();
 
-  ArtifactLoader(ServerConfig config) {
-    this.config = config;
-    this.sessions = Deployment.sessions(config);
-  }
-
-  /// Chooses the devices and starts the workers. Until then, loads wait.
-  ///
-  /// @return the workers, which the caller closes
-  /// @throws StartException with every problem, each on a line
-  Workers prepare(ServingMetrics metrics) throws Exception {
-    try {
-      var devices = Deployment.prepare(config);
-      log.info("accelerators: {} ({})", devices.accelerators(), devices.origin());
-      var workers = Workers.on(Deployment.workers(config, devices), metrics);
-      // The threads that load have a lower priority, which the workers would inherit.
-      workers.pool().start();
-      place.complete(
-          new Place(
-              devices,
-              workers,
-              ModelMemory.guard(
-                  this::loadFitting,
-                  workers.accelerators(),
-                  new HostMemory(),
-                  config.multiModel().memoryBytes())));
-      return workers;
-    } catch (Throwable e) {
-      place.completeExceptionally(e);
-      throw e;
+    ArtifactLoader(ServerConfig config) {
+        this.config = config;
+        this.sessions = Deployment.sessions(config);
     }
-  }
 
-  /// @throws ServingException `BAD_INPUT` for what is wrong with the artifact, `INTERNAL` when a
-  ///   hook fails, `INSUFFICIENT_MEMORY` when there is no room for it
-  @Override
-  public void load(ServedModel model, Path directory, Eviction eviction) {
-    try {
-      place.get().room.load(model, directory, eviction);
-    } catch (ServingException e) {
-      throw e;
-    } catch (Throwable e) {
-      var why = StartException.of(e);
-      throw (why.saysWhy() ? ErrorType.BAD_INPUT : ErrorType.INTERNAL)
-          .because(
-              "model \"%s\" could not be loaded: %s".formatted(model.name(), why.getMessage()),
-              why.getCause());
+    /// Chooses the devices and starts the workers. Until then, loads wait.
+    ///
+    /// @return the workers, which the caller closes
+    /// @throws StartException with every problem, each on a line
+    Workers prepare(ServingMetrics metrics) throws Exception {
+        try {
+            var devices = Deployment.prepare(config);
+            log.info("accelerators: {} ({})", devices.accelerators(), devices.origin());
+            var workers = Workers.on(Deployment.workers(config, devices), metrics);
+            // The threads that load have a lower priority, which the workers would inherit.
+            workers.pool().start();
+            place.complete(new Place(
+                    devices,
+                    workers,
+                    ModelMemory.guard(
+                            this::loadFitting,
+                            workers.accelerators(),
+                            new HostMemory(),
+                            config.multiModel().memoryBytes())));
+            return workers;
+        } catch (Throwable e) {
+            place.completeExceptionally(e);
+            throw e;
+        }
     }
-  }
 
-  private void loadFitting(ServedModel model, Path directory, Eviction eviction) throws Exception {
-    var shared = place.get();
-    var deployment =
-        Deployment.plan(config, directory.toAbsolutePath().normalize(), shared.devices);
-    deployment
-        .hooks()
-        .description()
-        .forEach((name, value) -> log.info("model \"{}\": {}: {}", model.name(), name, value));
-    deployment.load(
-        model, shared.workers, new FirstSample(deployment.directory(), config), sessions);
-  }
+    /// @throws ServingException `BAD_INPUT` for what is wrong with the artifact, `INTERNAL` when a
+    ///   hook fails, `INSUFFICIENT_MEMORY` when there is no room for it
+    @Override
+    public void load(ServedModel model, Path directory, Eviction eviction) {
+        try {
+            place.get().room.load(model, directory, eviction);
+        } catch (ServingException e) {
+            throw e;
+        } catch (Throwable e) {
+            var why = StartException.of(e);
+            throw (why.saysWhy() ? ErrorType.BAD_INPUT : ErrorType.INTERNAL)
+                    .because(
+                            "model \"%s\" could not be loaded: %s".formatted(model.name(), why.getMessage()),
+                            why.getCause());
+        }
+    }
+
+    private void loadFitting(ServedModel model, Path directory, Eviction eviction) throws Exception {
+        var shared = place.get();
+        var deployment = Deployment.plan(config, directory.toAbsolutePath().normalize(), shared.devices);
+        deployment
+                .hooks()
+                .description()
+                .forEach((name, value) -> log.info("model \"{}\": {}: {}", model.name(), name, value));
+        deployment.load(model, shared.workers, new FirstSample(deployment.directory(), config), sessions);
+    }
 }

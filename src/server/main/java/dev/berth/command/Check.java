@@ -37,244 +37,232 @@ import java.util.stream.Stream;
 /// when one of them does not end.
 final class Check {
 
-  /// Enough for a median.
-  private static final int MOST_RUNS = 50;
+    /// Enough for a median.
+    private static final int MOST_RUNS = 50;
 
-  private static final int LEAST_RUNS = 3;
-  private static final long LONG_ENOUGH_NANOS = 1_000_000_000;
+    private static final int LEAST_RUNS = 3;
+    private static final long LONG_ENOUGH_NANOS = 1_000_000_000;
 
-  /// A slow model is not measured at every size.
-  private static final long TOO_LONG_NANOS = 10_000_000_000L;
+    /// A slow model is not measured at every size.
+    private static final long TOO_LONG_NANOS = 10_000_000_000L;
 
-  private static final int MOST_RECORDS = 1024;
+    private static final int MOST_RECORDS = 1024;
 
-  /// Twice the records are worth their longer wait only if they come out clearly faster.
-  private static final double CLEARLY_FASTER = 1.05;
+    /// Twice the records are worth their longer wait only if they come out clearly faster.
+    private static final double CLEARLY_FASTER = 1.05;
 
-  /// How long a hook may go on after it was interrupted.
-  private static final int LAST_HOOK_SECONDS = 1;
+    /// How long a hook may go on after it was interrupted.
+    private static final int LAST_HOOK_SECONDS = 1;
 
-  private record Speed(int batch, double milliseconds) {
-    double recordsPerSecond() {
-      return batch * 1000 / milliseconds;
-    }
-  }
-
-  private final Path directory;
-  private final ServerConfig config;
-  private final Deployment deployment;
-  private final ExecutorService hooks =
-      Executors.newSingleThreadExecutor(
-          Thread.ofPlatform().name("berth-worker-1").daemon().factory());
-
-  /// What it has found, by name.
-  private final Map<String, Object> report = new LinkedHashMap<>();
-
-  private Check(ServerConfig config, Deployment deployment) {
-    this.directory = deployment.directory();
-    this.config = config;
-    this.deployment = deployment;
-  }
-
-  /// @return the report, line by line
-  /// @throws StartException with every problem that was found
-  static List<String> run(ServerConfig config) throws StartException {
-    try {
-      var check = new Check(config, Deployment.plan(config, Machine.current()));
-      var handler = check.deployment.hooks().handler();
-      try {
-        return check.report(handler);
-      } finally {
-        // A hook that does not end still uses what this would close.
-        check.hooks.shutdownNow();
-        if (check.hooks.awaitTermination(LAST_HOOK_SECONDS, TimeUnit.SECONDS)) {
-          HookCode.close(handler);
+    private record Speed(int batch, double milliseconds) {
+        double recordsPerSecond() {
+            return batch * 1000 / milliseconds;
         }
-      }
-    } catch (Exception e) {
-      throw StartException.of(e);
     }
-  }
 
-  private <M, I, O> List<String> report(InferenceHandler<M, I, O> handler) throws Exception {
-    long start = System.nanoTime();
-    var accelerators = deployment.workers().stream().distinct().toList();
-    var models = new ArrayList<Rehearsal<M, I, O>>();
-    for (int worker = 0; worker < accelerators.size(); worker++) {
-      var context = new ModelContext(directory, accelerators.get(worker), worker, accelerators);
-      // Like the server, it waits for as long as a model takes to load.
-      models.add(
-          hooks
-              .submit(() -> Rehearsal.load(handler, context, deployment.limits().maxBatchSize()))
-              .get());
-    }
-    double loaded = (System.nanoTime() - start) / 1e9;
+    private final Path directory;
+    private final ServerConfig config;
+    private final Deployment deployment;
+    private final ExecutorService hooks = Executors.newSingleThreadExecutor(
+            Thread.ofPlatform().name("berth-worker-1").daemon().factory());
 
-    report.put("artifact", config.model().directory());
-    report.putAll(deployment.hooks().description());
-    report.put(
-        "device",
-        "%s; %s"
-            .formatted(
-                accelerators.stream().map(Object::toString).collect(Collectors.joining(", ")),
-                deployment.devices().origin()));
-    report.put(
-        "workers",
-        "%d, each on batches of up to %d"
-            .formatted(deployment.workers().size(), deployment.limits().maxBatchSize()));
-    report.put(
-        "load",
-        "%.1f s for %d cop%s, warm-up included"
-            .formatted(loaded, models.size(), models.size() == 1 ? "y" : "ies"));
-    var sample = SampleRequest.in(directory, models.getFirst().requestTypes());
-    if (sample.isPresent()) {
-      trySample(sample.get(), models.getFirst());
-    } else {
-      report.put(
-          "sample", "none: put a request into sample.json, and it is tried and measured here");
-    }
-    if (models.getFirst().model() instanceof Graph graph) {
-      report.put("names", names(graph));
-    }
-    if (handler instanceof TensorHandler tensors) {
-      report.put("a forward", tensors.forwards());
-    }
-    return report.entrySet().stream()
-        .map(line -> "%-12s%s".formatted(line.getKey(), line.getValue()))
-        .toList();
-  }
+    /// What it has found, by name.
+    private final Map<String, Object> report = new LinkedHashMap<>();
 
-  /// For `model.json`. Some outputs have names only once the sample has been tried.
-  private static String names(Graph graph) {
-    return Stream.of(
-            Map.entry("inputs", graph.inputNames()), Map.entry("outputs", graph.outputNames()))
-        .map(
-            names ->
-                names.getKey()
-                    + " "
-                    + (names.getValue().isEmpty()
-                        ? "unknown"
-                        : String.join(", ", names.getValue())))
-        .collect(Collectors.joining("; "));
-  }
+    private Check(ServerConfig config, Deployment deployment) {
+        this.directory = deployment.directory();
+        this.config = config;
+        this.deployment = deployment;
+    }
 
-  private <M, I, O> void trySample(SampleRequest sample, Rehearsal<M, I, O> model)
-      throws Exception {
-    Rehearsal.Answer<I> answer;
-    within(
-        model,
-        sample,
-        () -> {
-          FirstSample.tryRows(model, sample, config);
-          return model;
+    /// @return the report, line by line
+    /// @throws StartException with every problem that was found
+    static List<String> run(ServerConfig config) throws StartException {
+        try {
+            var check = new Check(config, Deployment.plan(config, Machine.current()));
+            var handler = check.deployment.hooks().handler();
+            try {
+                return check.report(handler);
+            } finally {
+                // A hook that does not end still uses what this would close.
+                check.hooks.shutdownNow();
+                if (check.hooks.awaitTermination(LAST_HOOK_SECONDS, TimeUnit.SECONDS)) {
+                    HookCode.close(handler);
+                }
+            }
+        } catch (Exception e) {
+            throw StartException.of(e);
+        }
+    }
+
+    private <M, I, O> List<String> report(InferenceHandler<M, I, O> handler) throws Exception {
+        long start = System.nanoTime();
+        var accelerators = deployment.workers().stream().distinct().toList();
+        var models = new ArrayList<Rehearsal<M, I, O>>();
+        for (int worker = 0; worker < accelerators.size(); worker++) {
+            var context = new ModelContext(directory, accelerators.get(worker), worker, accelerators);
+            // Like the server, it waits for as long as a model takes to load.
+            models.add(hooks.submit(() ->
+                            Rehearsal.load(handler, context, deployment.limits().maxBatchSize()))
+                    .get());
+        }
+        double loaded = (System.nanoTime() - start) / 1e9;
+
+        report.put("artifact", config.model().directory());
+        report.putAll(deployment.hooks().description());
+        report.put(
+                "device",
+                "%s; %s"
+                        .formatted(
+                                accelerators.stream().map(Object::toString).collect(Collectors.joining(", ")),
+                                deployment.devices().origin()));
+        report.put(
+                "workers",
+                "%d, each on batches of up to %d"
+                        .formatted(
+                                deployment.workers().size(), deployment.limits().maxBatchSize()));
+        report.put(
+                "load",
+                "%.1f s for %d cop%s, warm-up included"
+                        .formatted(loaded, models.size(), models.size() == 1 ? "y" : "ies"));
+        var sample = SampleRequest.in(directory, models.getFirst().requestTypes());
+        if (sample.isPresent()) {
+            trySample(sample.get(), models.getFirst());
+        } else {
+            report.put("sample", "none: put a request into sample.json, and it is tried and measured here");
+        }
+        if (models.getFirst().model() instanceof Graph graph) {
+            report.put("names", names(graph));
+        }
+        if (handler instanceof TensorHandler tensors) {
+            report.put("a forward", tensors.forwards());
+        }
+        return report.entrySet().stream()
+                .map(line -> "%-12s%s".formatted(line.getKey(), line.getValue()))
+                .toList();
+    }
+
+    /// For `model.json`. Some outputs have names only once the sample has been tried.
+    private static String names(Graph graph) {
+        return Stream.of(Map.entry("inputs", graph.inputNames()), Map.entry("outputs", graph.outputNames()))
+                .map(names -> names.getKey()
+                        + " "
+                        + (names.getValue().isEmpty() ? "unknown" : String.join(", ", names.getValue())))
+                .collect(Collectors.joining("; "));
+    }
+
+    private <M, I, O> void trySample(SampleRequest sample, Rehearsal<M, I, O> model) throws Exception {
+        Rehearsal.Answer<I> answer;
+        within(model, sample, () -> {
+            FirstSample.tryRows(model, sample, config);
+            return model;
         });
-    try (var body = Files.newInputStream(sample.file())) {
-      var request = sample.request(body, model, config);
-      answer = within(model, sample, () -> model.ask(request));
-      report.put(
-          "asked as",
-          "POST /invocations with Content-Type %s and %s, within %s s; answered as %s"
-              .formatted(
-                  request.contentType(),
-                  request.accept().equals(config.http().defaultAccept())
-                      ? "no Accept"
-                      : "Accept " + request.accept(),
-                  seconds(config.batching().timeout()),
-                  answer.response().contentType()));
-    } catch (ServingException e) {
-      throw new ModelArtifactException(directory, FirstSample.problem(sample, e), e);
+        try (var body = Files.newInputStream(sample.file())) {
+            var request = sample.request(body, model, config);
+            answer = within(model, sample, () -> model.ask(request));
+            report.put(
+                    "asked as",
+                    "POST /invocations with Content-Type %s and %s, within %s s; answered as %s"
+                            .formatted(
+                                    request.contentType(),
+                                    request.accept().equals(config.http().defaultAccept())
+                                            ? "no Accept"
+                                            : "Accept " + request.accept(),
+                                    seconds(config.batching().timeout()),
+                                    answer.response().contentType()));
+        } catch (ServingException e) {
+            throw new ModelArtifactException(directory, FirstSample.problem(sample, e), e);
+        }
+        report.put(
+                "sample",
+                SampleRequest.shown(answer.response())
+                        + (isAsExpected(sample, model.handler(), answer.response())
+                                ? " (checked against sample-response.json)"
+                                : ""));
+        if (model.handler() instanceof TransformHandler<?> || answer.records().isEmpty()) {
+            // The record of the former is a whole request, whose body can be read once.
+            return;
+        }
+        var record = answer.records().getFirst();
+        var alone = within(model, sample, () -> measure(model, record, 1));
+        report.put("batch of 1", shown(alone));
+        var best = alone;
+        long begin = System.nanoTime();
+        for (int batch :
+                batches(deployment.limits(), Math.max(1, model.handler().length(record)))) {
+            if (System.nanoTime() - begin > TOO_LONG_NANOS) {
+                break;
+            }
+            var speed = within(model, sample, () -> measure(model, record, batch));
+            if (speed.recordsPerSecond() > best.recordsPerSecond() * CLEARLY_FASTER) {
+                best = speed;
+            }
+        }
+        report.put("best batch", best.batch == 1 ? "1" : "%d: %s".formatted(best.batch, shown(best)));
+        report.put(
+                "differs",
+                "unlike in serve, hooks ran on one thread, one request at a time; batches were copies of one record");
     }
-    report.put(
-        "sample",
-        SampleRequest.shown(answer.response())
-            + (isAsExpected(sample, model.handler(), answer.response())
-                ? " (checked against sample-response.json)"
-                : ""));
-    if (model.handler() instanceof TransformHandler<?> || answer.records().isEmpty()) {
-      // The record of the former is a whole request, whose body can be read once.
-      return;
-    }
-    var record = answer.records().getFirst();
-    var alone = within(model, sample, () -> measure(model, record, 1));
-    report.put("batch of 1", shown(alone));
-    var best = alone;
-    long begin = System.nanoTime();
-    for (int batch : batches(deployment.limits(), Math.max(1, model.handler().length(record)))) {
-      if (System.nanoTime() - begin > TOO_LONG_NANOS) {
-        break;
-      }
-      var speed = within(model, sample, () -> measure(model, record, batch));
-      if (speed.recordsPerSecond() > best.recordsPerSecond() * CLEARLY_FASTER) {
-        best = speed;
-      }
-    }
-    report.put("best batch", best.batch == 1 ? "1" : "%d: %s".formatted(best.batch, shown(best)));
-    report.put(
-        "differs",
-        "unlike in serve, hooks ran on one thread, one request at a time; batches were copies of one record");
-  }
 
-  /// Runs hooks for as long as a request may take.
-  private <T> T within(Rehearsal<?, ?, ?> model, SampleRequest sample, Callable<T> call)
-      throws Exception {
-    var timeout = config.batching().timeout();
-    var running = hooks.submit(call);
-    try {
-      return running.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
-    } catch (TimeoutException _) {
-      running.cancel(true);
-      throw new StartException(
-          "%s: found no answer within %s s while %s ran, expected one; serve answers 504 then (--timeout)"
-              .formatted(sample.name(), seconds(timeout), model.hook()));
-    } catch (ExecutionException e) {
-      throw e.getCause() instanceof Exception cause ? cause : e;
+    /// Runs hooks for as long as a request may take.
+    private <T> T within(Rehearsal<?, ?, ?> model, SampleRequest sample, Callable<T> call) throws Exception {
+        var timeout = config.batching().timeout();
+        var running = hooks.submit(call);
+        try {
+            return running.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException _) {
+            running.cancel(true);
+            throw new StartException(
+                    "%s: found no answer within %s s while %s ran, expected one; serve answers 504 then (--timeout)"
+                            .formatted(sample.name(), seconds(timeout), model.hook()));
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof Exception cause ? cause : e;
+        }
     }
-  }
 
-  private static String seconds(Duration time) {
-    return new DecimalFormat("0.###").format(time.toNanos() / 1e9);
-  }
-
-  /// A handler that checks the sample has compared what the model answers. What a hook of one's own
-  /// makes of that answer is another matter.
-  private static boolean isAsExpected(
-      SampleRequest sample, InferenceHandler<?, ?, ?> handler, InvocationResponse response)
-      throws IOException, StartException {
-    return FirstSample.checksSample(handler) ? sample.hasResponse() : sample.check(response);
-  }
-
-  /// The batch sizes above 1 that are worth a try: the powers of two, and the largest that the
-  /// server forms.
-  static List<Integer> batches(BatchLimits limits, int length) {
-    int largest =
-        Math.min(MOST_RECORDS, Math.min(limits.maxBatchSize(), limits.maxBatchTokens() / length));
-    var batches = new ArrayList<Integer>();
-    for (int batch = 2; batch < largest; batch *= 2) {
-      batches.add(batch);
+    private static String seconds(Duration time) {
+        return new DecimalFormat("0.###").format(time.toNanos() / 1e9);
     }
-    if (largest > 1) {
-      batches.add(largest);
-    }
-    return batches;
-  }
 
-  /// The median time of `predictFn`.
-  private static <M, I, O> Speed measure(Rehearsal<M, I, O> model, I record, int batch) {
-    var records = Collections.nCopies(batch, record);
-    var times = new ArrayList<Long>();
-    long begin = System.nanoTime();
-    while (times.size() < LEAST_RUNS
-        || (times.size() < MOST_RUNS && System.nanoTime() - begin < LONG_ENOUGH_NANOS)) {
-      long start = System.nanoTime();
-      model.predict(records);
-      times.add(System.nanoTime() - start);
+    /// A handler that checks the sample has compared what the model answers. What a hook of one's own
+    /// makes of that answer is another matter.
+    private static boolean isAsExpected(
+            SampleRequest sample, InferenceHandler<?, ?, ?> handler, InvocationResponse response)
+            throws IOException, StartException {
+        return FirstSample.checksSample(handler) ? sample.hasResponse() : sample.check(response);
     }
-    Collections.sort(times);
-    return new Speed(batch, times.get(times.size() / 2) / 1e6);
-  }
 
-  private static String shown(Speed speed) {
-    return "%.1f ms, %.0f records/s of one worker while the others are idle"
-        .formatted(speed.milliseconds, speed.recordsPerSecond());
-  }
+    /// The batch sizes above 1 that are worth a try: the powers of two, and the largest that the
+    /// server forms.
+    static List<Integer> batches(BatchLimits limits, int length) {
+        int largest = Math.min(MOST_RECORDS, Math.min(limits.maxBatchSize(), limits.maxBatchTokens() / length));
+        var batches = new ArrayList<Integer>();
+        for (int batch = 2; batch < largest; batch *= 2) {
+            batches.add(batch);
+        }
+        if (largest > 1) {
+            batches.add(largest);
+        }
+        return batches;
+    }
+
+    /// The median time of `predictFn`.
+    private static <M, I, O> Speed measure(Rehearsal<M, I, O> model, I record, int batch) {
+        var records = Collections.nCopies(batch, record);
+        var times = new ArrayList<Long>();
+        long begin = System.nanoTime();
+        while (times.size() < LEAST_RUNS
+                || (times.size() < MOST_RUNS && System.nanoTime() - begin < LONG_ENOUGH_NANOS)) {
+            long start = System.nanoTime();
+            model.predict(records);
+            times.add(System.nanoTime() - start);
+        }
+        Collections.sort(times);
+        return new Speed(batch, times.get(times.size() / 2) / 1e6);
+    }
+
+    private static String shown(Speed speed) {
+        return "%.1f ms, %.0f records/s of one worker while the others are idle"
+                .formatted(speed.milliseconds, speed.recordsPerSecond());
+    }
 }

@@ -25,84 +25,82 @@ import picocli.CommandLine.ParseResult;
 /// 1.
 record CheckCommand(Map<String, String> environment, Path home) {
 
-  static final String NAME = "check";
+    static final String NAME = "check";
 
-  private static final Logger log = LoggerFactory.getLogger(CheckCommand.class);
+    private static final Logger log = LoggerFactory.getLogger(CheckCommand.class);
 
-  static CommandSpec spec() {
-    var spec = ServeOptions.with(Settings.OF_A_CHECK);
-    spec.addPositional(
-        PositionalParamSpec.builder()
-            .index("0")
-            .arity("0..1")
-            .type(String.class)
-            .paramLabel("MODEL_DIR")
-            .description("The model artifact; unset, the one that serve would take")
-            .build());
-    spec.usageMessage()
-        .customSynopsis("serve check [option]... [MODEL_DIR]")
-        .description(
-            "Loads a model artifact on the devices of this machine, asks it its sample.json and measures it.",
-            "The hooks have the classes, the content types and the time that they have in serve.",
-            "")
-        .exitCodeListHeading("%nExit codes:%n")
-        .exitCodeList(exitCodes());
-    return spec;
-  }
-
-  private static SequencedMap<String, String> exitCodes() {
-    var codes = new LinkedHashMap<String, String>();
-    codes.put("0", "serve would start and answer the sample; the report is on stdout");
-    codes.put("1", "it would not; stderr says why, one line for each problem");
-    codes.put("2", "an option or a setting is wrong; stderr names it");
-    return codes;
-  }
-
-  /// @param serve what was given before the name of this command
-  int run(ParseResult serve, ParseResult check) {
-    var flags = new HashMap<>(ServeOptions.given(serve));
-    flags.putAll(ServeOptions.given(check));
-    if (flags.containsKey("--models")) {
-      System.err.println(
-          "--models: found it before check, expected the directory of one artifact behind it");
-      return ExitCode.USAGE;
+    static CommandSpec spec() {
+        var spec = ServeOptions.with(Settings.OF_A_CHECK);
+        spec.addPositional(PositionalParamSpec.builder()
+                .index("0")
+                .arity("0..1")
+                .type(String.class)
+                .paramLabel("MODEL_DIR")
+                .description("The model artifact; unset, the one that serve would take")
+                .build());
+        spec.usageMessage()
+                .customSynopsis("serve check [option]... [MODEL_DIR]")
+                .description(
+                        "Loads a model artifact on the devices of this machine, asks it its sample.json and measures it.",
+                        "The hooks have the classes, the content types and the time that they have in serve.",
+                        "")
+                .exitCodeListHeading("%nExit codes:%n")
+                .exitCodeList(exitCodes());
+        return spec;
     }
-    String directory = check.matchedPositionalValue(0, null);
-    if (directory != null) {
-      if (!Files.isDirectory(Path.of(directory))) {
-        System.err.printf("%s: found no such directory, expected a model artifact%n", directory);
+
+    private static SequencedMap<String, String> exitCodes() {
+        var codes = new LinkedHashMap<String, String>();
+        codes.put("0", "serve would start and answer the sample; the report is on stdout");
+        codes.put("1", "it would not; stderr says why, one line for each problem");
+        codes.put("2", "an option or a setting is wrong; stderr names it");
+        return codes;
+    }
+
+    /// @param serve what was given before the name of this command
+    int run(ParseResult serve, ParseResult check) {
+        var flags = new HashMap<>(ServeOptions.given(serve));
+        flags.putAll(ServeOptions.given(check));
+        if (flags.containsKey("--models")) {
+            System.err.println("--models: found it before check, expected the directory of one artifact behind it");
+            return ExitCode.USAGE;
+        }
+        String directory = check.matchedPositionalValue(0, null);
+        if (directory != null) {
+            if (!Files.isDirectory(Path.of(directory))) {
+                System.err.printf("%s: found no such directory, expected a model artifact%n", directory);
+                return ExitCode.SOFTWARE;
+            }
+            flags.put("--model-dir", directory);
+        }
+        try {
+            var configuration = Configuration.read(quiet(environment), flags, home, Routes::has);
+            Logging.configure(configuration.config().log(), new FileOutputStream(FileDescriptor.err));
+            configuration.warnings().forEach(log::warn);
+            Check.run(configuration.config()).forEach(System.out::println);
+            return ExitCode.OK;
+        } catch (ConfigurationException e) {
+            e.problems().forEach(System.err::println);
+            return ExitCode.USAGE;
+        } catch (StartException e) {
+            return failed(e.getMessage(), e);
+        } catch (Exception | Error e) {
+            return failed("the check can't go on: " + e, e);
+        }
+    }
+
+    private static int failed(String message, Throwable e) {
+        message.lines().forEach(System.err::println);
+        log.debug("the check failed", e);
         return ExitCode.SOFTWARE;
-      }
-      flags.put("--model-dir", directory);
     }
-    try {
-      var configuration = Configuration.read(quiet(environment), flags, home, Routes::has);
-      Logging.configure(configuration.config().log(), new FileOutputStream(FileDescriptor.err));
-      configuration.warnings().forEach(log::warn);
-      Check.run(configuration.config()).forEach(System.out::println);
-      return ExitCode.OK;
-    } catch (ConfigurationException e) {
-      e.problems().forEach(System.err::println);
-      return ExitCode.USAGE;
-    } catch (StartException e) {
-      return failed(e.getMessage(), e);
-    } catch (Exception | Error e) {
-      return failed("the check can't go on: " + e, e);
+
+    /// Only what needs attention is logged, unless somebody wants more.
+    static Map<String, String> quiet(Map<String, String> environment) {
+        var quiet = new HashMap<>(environment);
+        // A directory of models is none of this command's.
+        quiet.remove("BERTH_MODELS");
+        quiet.putIfAbsent("SAGEMAKER_CONTAINER_LOG_LEVEL", "WARN");
+        return quiet;
     }
-  }
-
-  private static int failed(String message, Throwable e) {
-    message.lines().forEach(System.err::println);
-    log.debug("the check failed", e);
-    return ExitCode.SOFTWARE;
-  }
-
-  /// Only what needs attention is logged, unless somebody wants more.
-  static Map<String, String> quiet(Map<String, String> environment) {
-    var quiet = new HashMap<>(environment);
-    // A directory of models is none of this command's.
-    quiet.remove("BERTH_MODELS");
-    quiet.putIfAbsent("SAGEMAKER_CONTAINER_LOG_LEVEL", "WARN");
-    return quiet;
-  }
 }

@@ -19,92 +19,83 @@ import picocli.CommandLine.UnmatchedArgumentException;
 /// The command line: picks the command and runs it on the calling thread.
 public final class Commands {
 
-  /// Of the jars, and a few for clients. Hooks that are compiled need as many again.
-  private static final int FEWEST_FILES = 160;
+    /// Of the jars, and a few for clients. Hooks that are compiled need as many again.
+    private static final int FEWEST_FILES = 160;
 
-  private Commands() {}
+    private Commands() {}
 
-  /// @param home the directory of the `serve` script
-  /// @param stop withdrawn by the commands that end with 143 when they are told to stop
-  /// @return the exit code
-  public static int run(
-      Map<String, String> environment, Path home, OrderlyStop stop, String[] arguments) {
-    if (ManagementFactory.getOperatingSystemMXBean() instanceof UnixOperatingSystemMXBean system
-        && system.getMaxFileDescriptorCount() < FEWEST_FILES) {
-      System.err.printf(
-          "open files: found a limit of %d, expected %d or more, because each jar is one; raise it with ulimit -n, or docker run --ulimit nofile=1024%n",
-          system.getMaxFileDescriptorCount(), FEWEST_FILES);
-      return ExitCode.SOFTWARE;
+    /// @param home the directory of the `serve` script
+    /// @param stop withdrawn by the commands that end with 143 when they are told to stop
+    /// @return the exit code
+    public static int run(Map<String, String> environment, Path home, OrderlyStop stop, String[] arguments) {
+        if (ManagementFactory.getOperatingSystemMXBean() instanceof UnixOperatingSystemMXBean system
+                && system.getMaxFileDescriptorCount() < FEWEST_FILES) {
+            System.err.printf(
+                    "open files: found a limit of %d, expected %d or more, because each jar is one; raise it with ulimit -n, or docker run --ulimit nofile=1024%n",
+                    system.getMaxFileDescriptorCount(), FEWEST_FILES);
+            return ExitCode.SOFTWARE;
+        }
+        var args = withoutServe(arguments);
+        // As the platform starts it: without what reads a command line, which takes a tenth of a second
+        // to load.
+        if (args.length == 0) {
+            // `docker run IMAGE`, where nothing is mounted, shows the sample. Platforms say `serve`:
+            // there a missing model is an error.
+            var flags = arguments.length == 0
+                    ? Configuration.flagsOfTheSample(environment, home)
+                    : Map.<String, String>of();
+            return new ServeCommand(environment, home, stop).run(flags);
+        }
+        if (args.length == 1 && args[0].equals(HealthCommand.NAME)) {
+            return new HealthCommand(environment, System.err).run(Map.of());
+        }
+        var serve = ServeCommand.spec()
+                .name(ServeCommand.NAME)
+                .addSubcommand(CheckCommand.NAME, CheckCommand.spec())
+                .addSubcommand(InitCommand.NAME, InitCommand.spec())
+                .addSubcommand(HealthCommand.NAME, HealthCommand.spec());
+        var found = ServiceLoader.load(Subcommand.class).stream()
+                .map(ServiceLoader.Provider::get)
+                .collect(Collectors.toMap(Subcommand::name, identity(), (a, _) -> a, TreeMap::new));
+        found.values().forEach(command -> serve.addSubcommand(command.name(), command.spec()));
+        return new CommandLine(serve)
+                .setParameterExceptionHandler(Commands::explain)
+                .setExecutionStrategy(parsed -> {
+                    var helped = CommandLine.executeHelpRequest(parsed);
+                    if (helped != null) {
+                        return helped;
+                    }
+                    if (parsed.hasSubcommand()) {
+                        stop.withdraw();
+                    }
+                    var name = parsed.hasSubcommand()
+                            ? parsed.subcommand().commandSpec().name()
+                            : ServeCommand.NAME;
+                    return switch (name) {
+                        case CheckCommand.NAME -> new CheckCommand(environment, home).run(parsed, parsed.subcommand());
+                        case HealthCommand.NAME ->
+                            new HealthCommand(environment, System.err).run(ServeOptions.given(parsed.subcommand()));
+                        case InitCommand.NAME -> new InitCommand(home).run(parsed.subcommand());
+                        case ServeCommand.NAME ->
+                            new ServeCommand(environment, home, stop).run(ServeOptions.given(parsed));
+                        default -> found.get(name).run(environment, home, parsed.subcommand());
+                    };
+                })
+                .execute(args);
     }
-    var args = withoutServe(arguments);
-    // As the platform starts it: without what reads a command line, which takes a tenth of a second
-    // to load.
-    if (args.length == 0) {
-      // `docker run IMAGE`, where nothing is mounted, shows the sample. Platforms say `serve`:
-      // there a missing model is an error.
-      var flags =
-          arguments.length == 0
-              ? Configuration.flagsOfTheSample(environment, home)
-              : Map.<String, String>of();
-      return new ServeCommand(environment, home, stop).run(flags);
-    }
-    if (args.length == 1 && args[0].equals(HealthCommand.NAME)) {
-      return new HealthCommand(environment, System.err).run(Map.of());
-    }
-    var serve =
-        ServeCommand.spec()
-            .name(ServeCommand.NAME)
-            .addSubcommand(CheckCommand.NAME, CheckCommand.spec())
-            .addSubcommand(InitCommand.NAME, InitCommand.spec())
-            .addSubcommand(HealthCommand.NAME, HealthCommand.spec());
-    var found =
-        ServiceLoader.load(Subcommand.class).stream()
-            .map(ServiceLoader.Provider::get)
-            .collect(Collectors.toMap(Subcommand::name, identity(), (a, _) -> a, TreeMap::new));
-    found.values().forEach(command -> serve.addSubcommand(command.name(), command.spec()));
-    return new CommandLine(serve)
-        .setParameterExceptionHandler(Commands::explain)
-        .setExecutionStrategy(
-            parsed -> {
-              var helped = CommandLine.executeHelpRequest(parsed);
-              if (helped != null) {
-                return helped;
-              }
-              if (parsed.hasSubcommand()) {
-                stop.withdraw();
-              }
-              var name =
-                  parsed.hasSubcommand()
-                      ? parsed.subcommand().commandSpec().name()
-                      : ServeCommand.NAME;
-              return switch (name) {
-                case CheckCommand.NAME ->
-                    new CheckCommand(environment, home).run(parsed, parsed.subcommand());
-                case HealthCommand.NAME ->
-                    new HealthCommand(environment, System.err)
-                        .run(ServeOptions.given(parsed.subcommand()));
-                case InitCommand.NAME -> new InitCommand(home).run(parsed.subcommand());
-                case ServeCommand.NAME ->
-                    new ServeCommand(environment, home, stop).run(ServeOptions.given(parsed));
-                default -> found.get(name).run(environment, home, parsed.subcommand());
-              };
-            })
-        .execute(args);
-  }
 
-  /// SageMaker runs the image with the argument `serve`; the launcher is that already.
-  private static String[] withoutServe(String[] args) {
-    return args.length > 0 && args[0].equals(ServeCommand.NAME)
-        ? Arrays.copyOfRange(args, 1, args.length)
-        : args;
-  }
+    /// SageMaker runs the image with the argument `serve`; the launcher is that already.
+    private static String[] withoutServe(String[] args) {
+        return args.length > 0 && args[0].equals(ServeCommand.NAME) ? Arrays.copyOfRange(args, 1, args.length) : args;
+    }
 
-  private static int explain(ParameterException e, String[] args) {
-    var err = e.getCommandLine().getErr();
-    err.println(e.getMessage());
-    UnmatchedArgumentException.printSuggestions(e, err);
-    err.println("Try '%s --help'.".formatted(e.getCommandLine().getCommandSpec().qualifiedName()));
-    err.flush();
-    return ExitCode.USAGE;
-  }
+    private static int explain(ParameterException e, String[] args) {
+        var err = e.getCommandLine().getErr();
+        err.println(e.getMessage());
+        UnmatchedArgumentException.printSuggestions(e, err);
+        err.println(
+                "Try '%s --help'.".formatted(e.getCommandLine().getCommandSpec().qualifiedName()));
+        err.flush();
+        return ExitCode.USAGE;
+    }
 }

@@ -25,70 +25,69 @@ import org.slf4j.LoggerFactory;
 /// share a model ask once. Used by one thread at a time.
 final class FirstSample implements FirstRequest {
 
-  private static final Logger log = LoggerFactory.getLogger(FirstSample.class);
+    private static final Logger log = LoggerFactory.getLogger(FirstSample.class);
 
-  private final Path directory;
-  private final ServerConfig config;
-  private final Set<Object> asked = Collections.newSetFromMap(new IdentityHashMap<>());
+    private final Path directory;
+    private final ServerConfig config;
+    private final Set<Object> asked = Collections.newSetFromMap(new IdentityHashMap<>());
 
-  /// @param directory the artifact's
-  FirstSample(Path directory, ServerConfig config) {
-    this.directory = directory;
-    this.config = config;
-  }
-
-  /// @throws ModelArtifactException when a hook fails, or the response is not that of
-  ///   `sample-response.json`
-  @Override
-  public void ask(Rehearsal<?, ?, ?> model) throws Exception {
-    if (checksSample(model.handler()) || !asked.add(model.model())) {
-      return;
+    /// @param directory the artifact's
+    FirstSample(Path directory, ServerConfig config) {
+        this.directory = directory;
+        this.config = config;
     }
-    var sample = SampleRequest.in(directory, model.requestTypes());
-    if (sample.isPresent()) {
-      ask(model, sample.get());
-    }
-    if (model.handler() instanceof TensorHandler tensors) {
-      log.info("{}: a forward takes {}", directory, tensors.forwards());
-    }
-  }
 
-  /// Whether the handler has asked in its warm-up.
-  static boolean checksSample(InferenceHandler<?, ?, ?> handler) {
-    return handler instanceof TracedHandler<?, ?, ?> traced && traced.checksSample();
-  }
-
-  private void ask(Rehearsal<?, ?, ?> model, SampleRequest sample) throws Exception {
-    tryRows(model, sample, config);
-    try (var body = Files.newInputStream(sample.file())) {
-      sample.check(model.ask(sample.request(body, model, config)).response());
-      if (model.handler() instanceof TensorHandler tensors) {
-        tensors.expectTypesOfSample();
-      }
-    } catch (ServingException e) {
-      if (e.getCause() instanceof InsufficientMemoryException memory) {
-        throw memory;
-      }
-      throw new ModelArtifactException(directory, problem(sample, e), e);
-    } catch (IOException e) {
-      throw new ModelArtifactException(
-          directory, "%s: it can't be asked: %s".formatted(sample.name(), e), e);
+    /// @throws ModelArtifactException when a hook fails, or the response is not that of
+    ///   `sample-response.json`
+    @Override
+    public void ask(Rehearsal<?, ?, ?> model) throws Exception {
+        if (checksSample(model.handler()) || !asked.add(model.model())) {
+            return;
+        }
+        var sample = SampleRequest.in(directory, model.requestTypes());
+        if (sample.isPresent()) {
+            ask(model, sample.get());
+        }
+        if (model.handler() instanceof TensorHandler tensors) {
+            log.info("{}: a forward takes {}", directory, tensors.forwards());
+        }
     }
-  }
 
-  /// Has a model of tensors find out what may go through it together, before it is asked.
-  static void tryRows(Rehearsal<?, ?, ?> model, SampleRequest sample, ServerConfig config)
-      throws IOException, LoadException {
-    if (model.handler() instanceof TensorHandler tensors && model.model() instanceof Graph graph) {
-      try (var body = Files.newInputStream(sample.file())) {
-        tensors.trySample(sample.request(body, model, config), graph);
-      }
+    /// Whether the handler has asked in its warm-up.
+    static boolean checksSample(InferenceHandler<?, ?, ?> handler) {
+        return handler instanceof TracedHandler<?, ?, ?> traced && traced.checksSample();
     }
-  }
 
-  /// What a caller would get.
-  static String problem(SampleRequest sample, ServingException e) {
-    return "%s: the model does not answer it: %s; correct it, or delete it and sample-response.json"
-        .formatted(sample.name(), Thrown.withCauses(e.getMessage(), e.getCause()));
-  }
+    private void ask(Rehearsal<?, ?, ?> model, SampleRequest sample) throws Exception {
+        tryRows(model, sample, config);
+        try (var body = Files.newInputStream(sample.file())) {
+            sample.check(model.ask(sample.request(body, model, config)).response());
+            if (model.handler() instanceof TensorHandler tensors) {
+                tensors.expectTypesOfSample();
+            }
+        } catch (ServingException e) {
+            if (e.getCause() instanceof InsufficientMemoryException memory) {
+                throw memory;
+            }
+            throw new ModelArtifactException(directory, problem(sample, e), e);
+        } catch (IOException e) {
+            throw new ModelArtifactException(directory, "%s: it can't be asked: %s".formatted(sample.name(), e), e);
+        }
+    }
+
+    /// Has a model of tensors find out what may go through it together, before it is asked.
+    static void tryRows(Rehearsal<?, ?, ?> model, SampleRequest sample, ServerConfig config)
+            throws IOException, LoadException {
+        if (model.handler() instanceof TensorHandler tensors && model.model() instanceof Graph graph) {
+            try (var body = Files.newInputStream(sample.file())) {
+                tensors.trySample(sample.request(body, model, config), graph);
+            }
+        }
+    }
+
+    /// What a caller would get.
+    static String problem(SampleRequest sample, ServingException e) {
+        return "%s: the model does not answer it: %s; correct it, or delete it and sample-response.json"
+                .formatted(sample.name(), Thrown.withCauses(e.getMessage(), e.getCause()));
+    }
 }

@@ -16,50 +16,49 @@ import picocli.CommandLine.Model.CommandSpec;
 /// `HEALTHCHECK`, so it is small, quick, and says nothing as long as all is well.
 record HealthCommand(Map<String, String> environment, PrintStream err) {
 
-  static final String NAME = "health";
+    static final String NAME = "health";
 
-  private static final int TIMEOUT_MILLIS = 5_000;
+    private static final int TIMEOUT_MILLIS = 5_000;
 
-  static CommandSpec spec() {
-    var spec = ServeOptions.with(Settings.OF_THE_LISTENER);
-    spec.usageMessage()
-        .customSynopsis("serve health [option]...")
-        .description(
-            "Asks /ping of the server of this container. Exit code 0: it can answer. 1: it can't,"
-                + " or is not there.",
-            "A port that the server got as a flag must be given here too.",
-            "");
-    return spec;
-  }
-
-  /// @param flags the text of each flag that was given, by its name
-  int run(Map<String, String> flags) {
-    try {
-      return ask(Configuration.ping(environment, flags));
-    } catch (ConfigurationException e) {
-      e.problems().forEach(err::println);
-      return ExitCode.USAGE;
+    static CommandSpec spec() {
+        var spec = ServeOptions.with(Settings.OF_THE_LISTENER);
+        spec.usageMessage()
+                .customSynopsis("serve health [option]...")
+                .description(
+                        "Asks /ping of the server of this container. Exit code 0: it can answer. 1: it can't,"
+                                + " or is not there.",
+                        "A port that the server got as a flag must be given here too.",
+                        "");
+        return spec;
     }
-  }
 
-  private int ask(URI ping) {
-    try {
-      // The newer client takes twice as long to start.
-      var connection = (HttpURLConnection) ping.toURL().openConnection();
-      connection.setConnectTimeout(TIMEOUT_MILLIS);
-      connection.setReadTimeout(TIMEOUT_MILLIS);
-      int status = connection.getResponseCode();
-      if (status == HttpURLConnection.HTTP_OK) {
-        return ExitCode.OK;
-      }
-      try (var body = connection.getErrorStream()) {
-        var why =
-            body == null ? "" : ": " + new String(body.readAllBytes(), StandardCharsets.UTF_8);
-        err.println("%s: found %d, expected 200%s".formatted(ping, status, why));
-      }
-    } catch (IOException e) {
-      err.println("%s: %s".formatted(ping, e));
+    /// @param flags the text of each flag that was given, by its name
+    int run(Map<String, String> flags) {
+        try {
+            return ask(Configuration.ping(environment, flags));
+        } catch (ConfigurationException e) {
+            e.problems().forEach(err::println);
+            return ExitCode.USAGE;
+        }
     }
-    return ExitCode.SOFTWARE;
-  }
+
+    private int ask(URI ping) {
+        try {
+            // The newer client takes twice as long to start.
+            var connection = (HttpURLConnection) ping.toURL().openConnection();
+            connection.setConnectTimeout(TIMEOUT_MILLIS);
+            connection.setReadTimeout(TIMEOUT_MILLIS);
+            int status = connection.getResponseCode();
+            if (status == HttpURLConnection.HTTP_OK) {
+                return ExitCode.OK;
+            }
+            try (var body = connection.getErrorStream()) {
+                var why = body == null ? "" : ": " + new String(body.readAllBytes(), StandardCharsets.UTF_8);
+                err.println("%s: found %d, expected 200%s".formatted(ping, status, why));
+            }
+        } catch (IOException e) {
+            err.println("%s: %s".formatted(ping, e));
+        }
+        return ExitCode.SOFTWARE;
+    }
 }

@@ -30,123 +30,115 @@ import java.util.Optional;
 /// queue, the workers and the hooks of a server, without a listener. Used by any number of threads.
 public final class InProcessModel implements AutoCloseable {
 
-  private static final Duration DRAIN = Duration.ofSeconds(1);
+    private static final Duration DRAIN = Duration.ofSeconds(1);
 
-  private final Duration timeout;
-  private final int batchSize;
-  private final ServingMetrics metrics;
-  private final HookPool hooks;
-  private final Workers workers;
-  private final ServedModel model;
-  private final ProcessMemory memory = ProcessMemory.ofThisProcess();
+    private final Duration timeout;
+    private final int batchSize;
+    private final ServingMetrics metrics;
+    private final HookPool hooks;
+    private final Workers workers;
+    private final ServedModel model;
+    private final ProcessMemory memory = ProcessMemory.ofThisProcess();
 
-  private InProcessModel(
-      Duration timeout,
-      int batchSize,
-      ServingMetrics metrics,
-      HookPool hooks,
-      Workers workers,
-      ServedModel model) {
-    this.timeout = timeout;
-    this.batchSize = batchSize;
-    this.metrics = metrics;
-    this.hooks = hooks;
-    this.workers = workers;
-    this.model = model;
-  }
-
-  /// Loads an artifact with the settings of the environment.
-  ///
-  /// @param home the directory of the `serve` script
-  /// @throws StartException with every problem, each on a line
-  public static InProcessModel load(Path artifact, Map<String, String> environment, Path home)
-      throws StartException {
-    var flags = Map.of("--model-dir", artifact.toString());
-    return load(
-        Configuration.read(environment, flags, home, Routes::has).config(),
-        Runtime.getRuntime().availableProcessors());
-  }
-
-  /// Loads the artifact on every worker, asks it its sample and warms it up, as a server does
-  /// before it is ready.
-  ///
-  /// @param cores the most that the model may use of the CPU
-  /// @throws StartException with every problem, each on a line
-  public static InProcessModel load(ServerConfig config, int cores) throws StartException {
-    var metrics = new ServingMetrics();
-    var hooks = new HookPool(metrics);
-    try {
-      var deployment = Deployment.plan(config, Machine.current().withProcessors(cores));
-      var workers = Workers.on(deployment.workers(), metrics);
-      var model = new ServedModel(Served.NAME, hooks, metrics);
-      try {
-        var first = new FirstSample(deployment.directory(), config);
-        deployment.load(model, workers, first, Deployment.sessions(config));
-      } catch (Throwable e) {
-        workers.close();
-        throw e;
-      }
-      return new InProcessModel(
-          config.batching().timeout(),
-          deployment.limits().maxBatchSize(),
-          metrics,
-          hooks,
-          workers,
-          model);
-    } catch (Throwable e) {
-      hooks.close();
-      metrics.close();
-      throw StartException.of(e);
+    private InProcessModel(
+            Duration timeout,
+            int batchSize,
+            ServingMetrics metrics,
+            HookPool hooks,
+            Workers workers,
+            ServedModel model) {
+        this.timeout = timeout;
+        this.batchSize = batchSize;
+        this.metrics = metrics;
+        this.hooks = hooks;
+        this.workers = workers;
+        this.model = model;
     }
-  }
 
-  /// The most records that `predictFn` gets at once.
-  public int batchSize() {
-    return batchSize;
-  }
-
-  /// The content types that the hooks read; empty: any.
-  public List<MediaType> requestTypes() {
-    try (var visit = model.enter()) {
-      return visit.facts().requestTypes();
+    /// Loads an artifact with the settings of the environment.
+    ///
+    /// @param home the directory of the `serve` script
+    /// @throws StartException with every problem, each on a line
+    public static InProcessModel load(Path artifact, Map<String, String> environment, Path home) throws StartException {
+        var flags = Map.of("--model-dir", artifact.toString());
+        return load(
+                Configuration.read(environment, flags, home, Routes::has).config(),
+                Runtime.getRuntime().availableProcessors());
     }
-  }
 
-  /// The content types that the hooks write; empty: any.
-  public List<MediaType> responseTypes() {
-    try (var visit = model.enter()) {
-      return visit.facts().responseTypes();
+    /// Loads the artifact on every worker, asks it its sample and warms it up, as a server does
+    /// before it is ready.
+    ///
+    /// @param cores the most that the model may use of the CPU
+    /// @throws StartException with every problem, each on a line
+    public static InProcessModel load(ServerConfig config, int cores) throws StartException {
+        var metrics = new ServingMetrics();
+        var hooks = new HookPool(metrics);
+        try {
+            var deployment = Deployment.plan(config, Machine.current().withProcessors(cores));
+            var workers = Workers.on(deployment.workers(), metrics);
+            var model = new ServedModel(Served.NAME, hooks, metrics);
+            try {
+                var first = new FirstSample(deployment.directory(), config);
+                deployment.load(model, workers, first, Deployment.sessions(config));
+            } catch (Throwable e) {
+                workers.close();
+                throw e;
+            }
+            return new InProcessModel(
+                    config.batching().timeout(), deployment.limits().maxBatchSize(), metrics, hooks, workers, model);
+        } catch (Throwable e) {
+            hooks.close();
+            metrics.close();
+            throw StartException.of(e);
+        }
     }
-  }
 
-  /// Answers a request. The calling thread waits for hooks and workers.
-  ///
-  /// @throws ServingException as the caller of a server would get it
-  public InvocationResponse invoke(MediaType contentType, byte[] body, MediaType accept) {
-    var deadline = Deadline.in(timeout, System::nanoTime);
-    var bytes = new ByteArrayInputStream(body);
-    var request =
-        new InvocationRequest(bytes, contentType, accept, Optional.empty(), "in-process", false)
-            .withDeadline(deadline.nanos());
-    try (var visit = model.enter();
-        var taken = new RequestMemory(memory, deadline.nanos(), HookPool::mayBlock)) {
-      // Without limits of streams every answer is whole.
-      return switch (visit.invoke(
-          request, Call.of(deadline, taken, () -> false, Map.of(), RequestTrace.NONE))) {
-        case ServedAnswer.Whole(var response, var _) -> response;
-        case ServedAnswer.Streamed _ ->
-            throw new IllegalStateException("found a streamed answer, expected a whole one");
-      };
+    /// The most records that `predictFn` gets at once.
+    public int batchSize() {
+        return batchSize;
     }
-  }
 
-  /// Ends requests that are inside, frees the model and stops the workers.
-  @Override
-  public void close() throws Exception {
-    try (metrics;
-        hooks;
-        workers) {
-      model.close(DRAIN);
+    /// The content types that the hooks read; empty: any.
+    public List<MediaType> requestTypes() {
+        try (var visit = model.enter()) {
+            return visit.facts().requestTypes();
+        }
     }
-  }
+
+    /// The content types that the hooks write; empty: any.
+    public List<MediaType> responseTypes() {
+        try (var visit = model.enter()) {
+            return visit.facts().responseTypes();
+        }
+    }
+
+    /// Answers a request. The calling thread waits for hooks and workers.
+    ///
+    /// @throws ServingException as the caller of a server would get it
+    public InvocationResponse invoke(MediaType contentType, byte[] body, MediaType accept) {
+        var deadline = Deadline.in(timeout, System::nanoTime);
+        var bytes = new ByteArrayInputStream(body);
+        var request = new InvocationRequest(bytes, contentType, accept, Optional.empty(), "in-process", false)
+                .withDeadline(deadline.nanos());
+        try (var visit = model.enter();
+                var taken = new RequestMemory(memory, deadline.nanos(), HookPool::mayBlock)) {
+            // Without limits of streams every answer is whole.
+            return switch (visit.invoke(request, Call.of(deadline, taken, () -> false, Map.of(), RequestTrace.NONE))) {
+                case ServedAnswer.Whole(var response, var _) -> response;
+                case ServedAnswer.Streamed _ ->
+                    throw new IllegalStateException("found a streamed answer, expected a whole one");
+            };
+        }
+    }
+
+    /// Ends requests that are inside, frees the model and stops the workers.
+    @Override
+    public void close() throws Exception {
+        try (metrics;
+                hooks;
+                workers) {
+            model.close(DRAIN);
+        }
+    }
 }

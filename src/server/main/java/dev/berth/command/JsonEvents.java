@@ -13,39 +13,39 @@ import java.util.LinkedHashMap;
 /// them by name; Logback's own JSON has them in lists of objects.
 final class JsonEvents extends EncoderBase<ILoggingEvent> {
 
-  private static final byte[] NOTHING = {};
+    private static final byte[] NOTHING = {};
 
-  @Override
-  public byte[] headerBytes() {
-    return NOTHING;
-  }
-
-  @Override
-  public byte[] encode(ILoggingEvent event) {
-    var members = new LinkedHashMap<String, Object>();
-    members.put("timestamp", Instant.ofEpochMilli(event.getTimeStamp()).toString());
-    members.put("level", event.getLevel().toString());
-    members.put("thread", event.getThreadName());
-    members.put("logger", event.getLoggerName());
-    members.put("message", event.getFormattedMessage());
-    if (event.getThrowableProxy() != null) {
-      members.put("stack", ThrowableProxyUtil.asString(event.getThrowableProxy()));
+    @Override
+    public byte[] headerBytes() {
+        return NOTHING;
     }
-    // Hooks may have names of their own here, which must not replace those above.
-    event.getMDCPropertyMap().forEach(members::putIfAbsent);
-    if (event.getKeyValuePairs() != null) {
-      event.getKeyValuePairs().forEach(pair -> members.putIfAbsent(pair.key, plain(pair.value)));
+
+    @Override
+    public byte[] encode(ILoggingEvent event) {
+        var members = new LinkedHashMap<String, Object>();
+        members.put("timestamp", Instant.ofEpochMilli(event.getTimeStamp()).toString());
+        members.put("level", event.getLevel().toString());
+        members.put("thread", event.getThreadName());
+        members.put("logger", event.getLoggerName());
+        members.put("message", event.getFormattedMessage());
+        if (event.getThrowableProxy() != null) {
+            members.put("stack", ThrowableProxyUtil.asString(event.getThrowableProxy()));
+        }
+        // Hooks may have names of their own here, which must not replace those above.
+        event.getMDCPropertyMap().forEach(members::putIfAbsent);
+        if (event.getKeyValuePairs() != null) {
+            event.getKeyValuePairs().forEach(pair -> members.putIfAbsent(pair.key, plain(pair.value)));
+        }
+        return (Json.write(members) + "\n").getBytes(StandardCharsets.UTF_8);
     }
-    return (Json.write(members) + "\n").getBytes(StandardCharsets.UTF_8);
-  }
 
-  @Override
-  public byte[] footerBytes() {
-    return NOTHING;
-  }
+    @Override
+    public byte[] footerBytes() {
+        return NOTHING;
+    }
 
-  /// A hook's own value as text: Jackson would keep its class, and a model could not be unloaded.
-  private static Object plain(Object value) {
-    return value instanceof Number || value instanceof Boolean ? value : String.valueOf(value);
-  }
+    /// A hook's own value as text: Jackson would keep its class, and a model could not be unloaded.
+    private static Object plain(Object value) {
+        return value instanceof Number || value instanceof Boolean ? value : String.valueOf(value);
+    }
 }

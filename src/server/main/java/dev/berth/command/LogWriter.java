@@ -19,105 +19,105 @@ import java.util.function.LongFunction;
 /// Each call of `write` is one event. It may come from any thread.
 final class LogWriter extends OutputStream {
 
-  /// Some 5,000 lines of requests.
-  private static final int MOST_BYTES = 1 << 20;
+    /// Some 5,000 lines of requests.
+    private static final int MOST_BYTES = 1 << 20;
 
-  /// How long the end of the process waits for a slow reader.
-  private static final Duration LAST_WRITES = Duration.ofSeconds(1);
+    /// How long the end of the process waits for a slow reader.
+    private static final Duration LAST_WRITES = Duration.ofSeconds(1);
 
-  private static final byte[] END = {};
+    private static final byte[] END = {};
 
-  private final OutputStream out;
-  private final LongFunction<byte[]> lostLine;
-  private final BlockingQueue<byte[]> queue = new LinkedBlockingQueue<>();
+    private final OutputStream out;
+    private final LongFunction<byte[]> lostLine;
+    private final BlockingQueue<byte[]> queue = new LinkedBlockingQueue<>();
 
-  /// With those of the event that is being written.
-  private final AtomicLong waitingBytes = new AtomicLong();
+    /// With those of the event that is being written.
+    private final AtomicLong waitingBytes = new AtomicLong();
 
-  private final AtomicLong dropped = new AtomicLong();
-  private final Thread thread = Thread.ofPlatform().name("berth-log").daemon().unstarted(this::run);
+    private final AtomicLong dropped = new AtomicLong();
+    private final Thread thread = Thread.ofPlatform().name("berth-log").daemon().unstarted(this::run);
 
-  private LogWriter(OutputStream out, LongFunction<byte[]> lostLine) {
-    this.out = out;
-    this.lostLine = lostLine;
-  }
-
-  /// @param lostLine how the log says that so many events were lost
-  static LogWriter to(OutputStream out, LongFunction<byte[]> lostLine) {
-    var writer = new LogWriter(out, lostLine);
-    writer.thread.start();
-    return writer;
-  }
-
-  /// How many events were lost because the log was not read in time.
-  long dropped() {
-    return dropped.get();
-  }
-
-  @Override
-  public void write(int b) {
-    write(new byte[] {(byte) b}, 0, 1);
-  }
-
-  @Override
-  public void write(byte[] bytes, int offset, int length) {
-    long before = waitingBytes.get();
-    if (before > 0 && before + length > MOST_BYTES) {
-      dropped.incrementAndGet();
-    } else {
-      enqueue(Arrays.copyOfRange(bytes, offset, offset + length));
+    private LogWriter(OutputStream out, LongFunction<byte[]> lostLine) {
+        this.out = out;
+        this.lostLine = lostLine;
     }
-  }
 
-  private void enqueue(byte[] event) {
-    waitingBytes.addAndGet(event.length);
-    queue.add(event);
-  }
-
-  /// Waits until all is written, but not for long. Nothing may be written after.
-  @Override
-  public void close() {
-    queue.add(END);
-    try {
-      thread.join(LAST_WRITES);
-    } catch (InterruptedException _) {
-      Thread.currentThread().interrupt();
+    /// @param lostLine how the log says that so many events were lost
+    static LogWriter to(OutputStream out, LongFunction<byte[]> lostLine) {
+        var writer = new LogWriter(out, lostLine);
+        writer.thread.start();
+        return writer;
     }
-  }
 
-  private void run() {
-    long said = 0;
-    while (true) {
-      try {
-        var event = queue.take();
-        // Not any empty event, but this one.
-        @SuppressWarnings("ReferenceEquality")
-        boolean isEnd = event == END;
-        if (isEnd) {
-          return;
+    /// How many events were lost because the log was not read in time.
+    long dropped() {
+        return dropped.get();
+    }
+
+    @Override
+    public void write(int b) {
+        write(new byte[] {(byte) b}, 0, 1);
+    }
+
+    @Override
+    public void write(byte[] bytes, int offset, int length) {
+        long before = waitingBytes.get();
+        if (before > 0 && before + length > MOST_BYTES) {
+            dropped.incrementAndGet();
+        } else {
+            enqueue(Arrays.copyOfRange(bytes, offset, offset + length));
         }
-        writeOut(event);
-        long lost = dropped.get() - said;
-        if (lost > 0 && waitingBytes.get() <= MOST_BYTES / 2) {
-          // It comes after what waited when they were lost.
-          enqueue(lostLine.apply(lost));
-          said += lost;
-        }
-      } catch (InterruptedException | OutOfMemoryError _) {
-        // This thread is never interrupted on purpose, and it must not end: the log would be silent
-        // for ever.
-      }
     }
-  }
 
-  /// A write that fails loses its event only: a full disk may have room again.
-  private void writeOut(byte[] event) {
-    try {
-      out.write(event);
-    } catch (IOException _) {
-      dropped.incrementAndGet();
-    } finally {
-      waitingBytes.addAndGet(-event.length);
+    private void enqueue(byte[] event) {
+        waitingBytes.addAndGet(event.length);
+        queue.add(event);
     }
-  }
+
+    /// Waits until all is written, but not for long. Nothing may be written after.
+    @Override
+    public void close() {
+        queue.add(END);
+        try {
+            thread.join(LAST_WRITES);
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void run() {
+        long said = 0;
+        while (true) {
+            try {
+                var event = queue.take();
+                // Not any empty event, but this one.
+                @SuppressWarnings("ReferenceEquality")
+                boolean isEnd = event == END;
+                if (isEnd) {
+                    return;
+                }
+                writeOut(event);
+                long lost = dropped.get() - said;
+                if (lost > 0 && waitingBytes.get() <= MOST_BYTES / 2) {
+                    // It comes after what waited when they were lost.
+                    enqueue(lostLine.apply(lost));
+                    said += lost;
+                }
+            } catch (InterruptedException | OutOfMemoryError _) {
+                // This thread is never interrupted on purpose, and it must not end: the log would be silent
+                // for ever.
+            }
+        }
+    }
+
+    /// A write that fails loses its event only: a full disk may have room again.
+    private void writeOut(byte[] event) {
+        try {
+            out.write(event);
+        } catch (IOException _) {
+            dropped.incrementAndGet();
+        } finally {
+            waitingBytes.addAndGet(-event.length);
+        }
+    }
 }

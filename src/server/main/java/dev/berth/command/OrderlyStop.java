@@ -14,107 +14,102 @@ import org.slf4j.LoggerFactory;
 /// ends the process with [#FORCED] when the stop takes longer than it may.
 public final class OrderlyStop {
 
-  /// The exit code when the stop did not end in time.
-  static final int FORCED = 3;
+    /// The exit code when the stop did not end in time.
+    static final int FORCED = 3;
 
-  /// To say where the stop hangs.
-  private static final Duration LAST_WORDS = Duration.ofSeconds(1);
+    /// To say where the stop hangs.
+    private static final Duration LAST_WORDS = Duration.ofSeconds(1);
 
-  private final Thread stop = Thread.ofPlatform().name("berth-stop").unstarted(this::stop);
-  private final CountDownLatch begun = new CountDownLatch(1);
-  private volatile AutoCloseable server = () -> {};
+    private final Thread stop = Thread.ofPlatform().name("berth-stop").unstarted(this::stop);
+    private final CountDownLatch begun = new CountDownLatch(1);
+    private volatile AutoCloseable server = () -> {};
 
-  private OrderlyStop() {}
+    private OrderlyStop() {}
 
-  /// From now on a signal ends the process with 0.
-  public static OrderlyStop onSignals() {
-    var stop = new OrderlyStop();
-    Runtime.getRuntime().addShutdownHook(stop.stop);
-    return stop;
-  }
-
-  /// Lets the process end with a code of its own. False: it has been told to stop already, and
-  /// will.
-  public boolean withdraw() {
-    try {
-      return Runtime.getRuntime().removeShutdownHook(stop);
-    } catch (IllegalStateException e) {
-      return false;
+    /// From now on a signal ends the process with 0.
+    public static OrderlyStop onSignals() {
+        var stop = new OrderlyStop();
+        Runtime.getRuntime().addShutdownHook(stop.stop);
+        return stop;
     }
-  }
 
-  /// Says what a signal closes from now on.
-  ///
-  /// @param limit the longest that this may take; more than [#LAST_WORDS]
-  void closes(AutoCloseable opened, Duration limit) {
-    server = opened;
-    Thread.ofPlatform().name("berth-stop-watch").daemon().start(() -> watch(limit));
-  }
-
-  /// Ends the process at once: an exit would tear libtorch down, which another thread may still be
-  /// loading or using.
-  static int end(int code) {
-    try {
-      Logging.flush();
-    } finally {
-      // Also where the log is still being loaded.
-      Runtime.getRuntime().halt(code);
+    /// Lets the process end with a code of its own. False: it has been told to stop already, and
+    /// will.
+    public boolean withdraw() {
+        try {
+            return Runtime.getRuntime().removeShutdownHook(stop);
+        } catch (IllegalStateException e) {
+            return false;
+        }
     }
-    return code;
-  }
 
-  private void stop() {
-    begun.countDown();
-    try {
-      server.close();
-    } catch (Exception | Error e) {
-      log().error("the server did not stop cleanly", e);
+    /// Says what a signal closes from now on.
+    ///
+    /// @param limit the longest that this may take; more than [#LAST_WORDS]
+    void closes(AutoCloseable opened, Duration limit) {
+        server = opened;
+        Thread.ofPlatform().name("berth-stop-watch").daemon().start(() -> watch(limit));
     }
-    end(0);
-  }
 
-  private void watch(Duration limit) {
-    awaitBegin();
-    try {
-      Thread.sleep(limit.minus(LAST_WORDS));
-      // Another thread says it, because whatever keeps the stop may keep this one too.
-      Thread.ofPlatform()
-          .name("berth-stop-forced")
-          .daemon()
-          .start(() -> sayWhereItHangs(limit))
-          .join(LAST_WORDS);
-    } catch (InterruptedException | Error _) {
-      // The process ends all the same.
-    } finally {
-      Runtime.getRuntime().halt(FORCED);
+    /// Ends the process at once: an exit would tear libtorch down, which another thread may still be
+    /// loading or using.
+    static int end(int code) {
+        try {
+            Logging.flush();
+        } finally {
+            // Also where the log is still being loaded.
+            Runtime.getRuntime().halt(code);
+        }
+        return code;
     }
-  }
 
-  private void awaitBegin() {
-    while (begun.getCount() > 0) {
-      try {
-        begun.await();
-      } catch (InterruptedException _) {
-        // Hooks may interrupt any thread. Only a signal begins the stop.
-      }
+    private void stop() {
+        begun.countDown();
+        try {
+            server.close();
+        } catch (Exception | Error e) {
+            log().error("the server did not stop cleanly", e);
+        }
+        end(0);
     }
-  }
 
-  private void sayWhereItHangs(Duration limit) {
-    var place = new Throwable("it is here");
-    place.setStackTrace(stop.getStackTrace());
-    log()
-        .error(
-            "the server did not stop within {} s; the process ends with {}",
-            limit.toSeconds(),
-            FORCED,
-            place);
-    Logging.flush();
-  }
+    private void watch(Duration limit) {
+        awaitBegin();
+        try {
+            Thread.sleep(limit.minus(LAST_WORDS));
+            // Another thread says it, because whatever keeps the stop may keep this one too.
+            Thread.ofPlatform()
+                    .name("berth-stop-forced")
+                    .daemon()
+                    .start(() -> sayWhereItHangs(limit))
+                    .join(LAST_WORDS);
+        } catch (InterruptedException | Error _) {
+            // The process ends all the same.
+        } finally {
+            Runtime.getRuntime().halt(FORCED);
+        }
+    }
 
-  /// Not a constant: the log takes a tenth of a second to load, and until then a signal would end
-  /// the process with 143.
-  private static Logger log() {
-    return LoggerFactory.getLogger(OrderlyStop.class);
-  }
+    private void awaitBegin() {
+        while (begun.getCount() > 0) {
+            try {
+                begun.await();
+            } catch (InterruptedException _) {
+                // Hooks may interrupt any thread. Only a signal begins the stop.
+            }
+        }
+    }
+
+    private void sayWhereItHangs(Duration limit) {
+        var place = new Throwable("it is here");
+        place.setStackTrace(stop.getStackTrace());
+        log().error("the server did not stop within {} s; the process ends with {}", limit.toSeconds(), FORCED, place);
+        Logging.flush();
+    }
+
+    /// Not a constant: the log takes a tenth of a second to load, and until then a signal would end
+    /// the process with 143.
+    private static Logger log() {
+        return LoggerFactory.getLogger(OrderlyStop.class);
+    }
 }

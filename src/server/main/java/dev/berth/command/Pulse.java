@@ -14,67 +14,63 @@ import org.slf4j.LoggerFactory;
 /// Runs on one thread.
 final class Pulse {
 
-  private static final Logger log = LoggerFactory.getLogger(Pulse.class);
+    private static final Logger log = LoggerFactory.getLogger(Pulse.class);
 
-  private static final Duration INTERVAL = Duration.ofSeconds(2);
-  private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final Duration INTERVAL = Duration.ofSeconds(2);
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
 
-  /// One alone may be a process that was stopped and goes on.
-  private static final int MISSES = 3;
+    /// One alone may be a process that was stopped and goes on.
+    private static final int MISSES = 3;
 
-  private static final Duration LAST_WORDS = Duration.ofSeconds(1);
-  private static final byte[] PING =
-      "GET /ping HTTP/1.0\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+    private static final Duration LAST_WORDS = Duration.ofSeconds(1);
+    private static final byte[] PING = "GET /ping HTTP/1.0\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
 
-  private final InetSocketAddress address;
-  private final Server server;
+    private final InetSocketAddress address;
+    private final Server server;
 
-  /// Made before it is needed: there may be no memory for it then.
-  private final Thread lastWords =
-      Thread.ofPlatform().name("berth-pulse").daemon().unstarted(Pulse::sayLastWords);
+    /// Made before it is needed: there may be no memory for it then.
+    private final Thread lastWords =
+            Thread.ofPlatform().name("berth-pulse").daemon().unstarted(Pulse::sayLastWords);
 
-  Pulse(String host, Server server) {
-    this.address = new InetSocketAddress(host, server.port());
-    this.server = server;
-  }
-
-  /// @return the exit code
-  int watch() throws InterruptedException {
-    int misses = 0;
-    while (misses < MISSES) {
-      Thread.sleep(INTERVAL);
-      misses = beats() ? 0 : misses + 1;
+    Pulse(String host, Server server) {
+        this.address = new InetSocketAddress(host, server.port());
+        this.server = server;
     }
-    try {
-      lastWords.start();
-      lastWords.join(LAST_WORDS);
-    } finally {
-      Runtime.getRuntime().halt(OrderlyStop.FORCED);
+
+    /// @return the exit code
+    int watch() throws InterruptedException {
+        int misses = 0;
+        while (misses < MISSES) {
+            Thread.sleep(INTERVAL);
+            misses = beats() ? 0 : misses + 1;
+        }
+        try {
+            lastWords.start();
+            lastWords.join(LAST_WORDS);
+        } finally {
+            Runtime.getRuntime().halt(OrderlyStop.FORCED);
+        }
+        return OrderlyStop.FORCED;
     }
-    return OrderlyStop.FORCED;
-  }
 
-  private boolean beats() {
-    return answers() || server.worksInside(PATIENCE);
-  }
-
-  private boolean answers() {
-    try (var socket = new Socket()) {
-      int millis = (int) PATIENCE.toMillis();
-      socket.connect(address, millis);
-      socket.setSoTimeout(millis);
-      socket.getOutputStream().write(PING);
-      return socket.getInputStream().read() >= 0;
-    } catch (IOException | Error _) {
-      return false;
+    private boolean beats() {
+        return answers() || server.worksInside(PATIENCE);
     }
-  }
 
-  private static void sayLastWords() {
-    log.error(
-        "/ping had no answer {} times, each within {} s, so the process ends",
-        MISSES,
-        PATIENCE.toSeconds());
-    Logging.flush();
-  }
+    private boolean answers() {
+        try (var socket = new Socket()) {
+            int millis = (int) PATIENCE.toMillis();
+            socket.connect(address, millis);
+            socket.setSoTimeout(millis);
+            socket.getOutputStream().write(PING);
+            return socket.getInputStream().read() >= 0;
+        } catch (IOException | Error _) {
+            return false;
+        }
+    }
+
+    private static void sayLastWords() {
+        log.error("/ping had no answer {} times, each within {} s, so the process ends", MISSES, PATIENCE.toSeconds());
+        Logging.flush();
+    }
 }

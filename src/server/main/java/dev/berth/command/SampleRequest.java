@@ -35,174 +35,168 @@ import org.slf4j.LoggerFactory;
 /// @param types what the ending of the file may stand for, the usual one first
 record SampleRequest(Path file, List<MediaType> types) {
 
-  /// How far apart two numbers of a response may be, absolutely or relatively: processors add in
-  /// different orders.
-  private static final double TOLERANCE = 1e-3;
+    /// How far apart two numbers of a response may be, absolutely or relatively: processors add in
+    /// different orders.
+    private static final double TOLERANCE = 1e-3;
 
-  private static final int LONGEST_SHOWN = 2000;
+    private static final int LONGEST_SHOWN = 2000;
 
-  private static final Map<String, String> SHORT_ENDINGS =
-      Map.of("jpeg", "jpg", "tiff", "tif", "mpeg", "mp3", "wave", "wav");
+    private static final Map<String, String> SHORT_ENDINGS =
+            Map.of("jpeg", "jpg", "tiff", "tif", "mpeg", "mp3", "wave", "wav");
 
-  private static final Logger log = LoggerFactory.getLogger(SampleRequest.class);
+    private static final Logger log = LoggerFactory.getLogger(SampleRequest.class);
 
-  /// @param readable the content types that the hooks read; empty: any
-  /// @throws StartException when there is one that can't be read
-  static Optional<SampleRequest> in(Path directory, List<MediaType> readable)
-      throws StartException {
-    var found =
-        Stream.concat(
-                ContentTypes.all().stream()
-                    .flatMap(
-                        type ->
-                            type.fileEndings().stream()
-                                .map(ending -> of(directory, ending, type.mediaTypes(), readable))),
-                readable.stream()
-                    .flatMap(SampleRequest::endings)
-                    .map(ending -> of(directory, ending, List.of(), readable)))
-            .filter(sample -> ArtifactFile.isThere(sample.file))
-            .findFirst();
-    if (found.isPresent()) {
-      require(found.get().file);
-      if (found.get().hasResponse()) {
-        require(found.get().response());
-      }
+    /// @param readable the content types that the hooks read; empty: any
+    /// @throws StartException when there is one that can't be read
+    static Optional<SampleRequest> in(Path directory, List<MediaType> readable) throws StartException {
+        var found = Stream.concat(
+                        ContentTypes.all().stream()
+                                .flatMap(type -> type.fileEndings().stream()
+                                        .map(ending -> of(directory, ending, type.mediaTypes(), readable))),
+                        readable.stream()
+                                .flatMap(SampleRequest::endings)
+                                .map(ending -> of(directory, ending, List.of(), readable)))
+                .filter(sample -> ArtifactFile.isThere(sample.file))
+                .findFirst();
+        if (found.isPresent()) {
+            require(found.get().file);
+            if (found.get().hasResponse()) {
+                require(found.get().response());
+            }
+        }
+        return found;
     }
-    return found;
-  }
 
-  private static SampleRequest of(
-      Path directory, String ending, List<MediaType> known, List<MediaType> readable) {
-    var own = readable.stream().filter(type -> endings(type).anyMatch(ending::equals));
-    return new SampleRequest(
-        directory.resolve("sample." + ending), Stream.concat(known.stream(), own).toList());
-  }
-
-  /// The endings of the files of a type, as its name says: `audio/x-wav` is `wav`, `image/jpeg` is
-  /// `jpeg` or `jpg`.
-  private static Stream<String> endings(MediaType type) {
-    var name = type.subtype().replaceFirst("^(x-|vnd\\.)", "").replaceFirst("\\+.*", "");
-    return Stream.concat(Stream.of(name), Stream.ofNullable(SHORT_ENDINGS.get(name)));
-  }
-
-  private static void require(Path file) throws StartException {
-    var problem = ArtifactFile.problem(file);
-    if (problem.isPresent()) {
-      throw new StartException("%s: %s".formatted(file.getFileName(), problem.get()));
+    private static SampleRequest of(Path directory, String ending, List<MediaType> known, List<MediaType> readable) {
+        var own = readable.stream().filter(type -> endings(type).anyMatch(ending::equals));
+        return new SampleRequest(
+                directory.resolve("sample." + ending),
+                Stream.concat(known.stream(), own).toList());
     }
-  }
 
-  /// The same for those who try the model. All builds of an artifact are asked the same.
-  static Optional<SampleFile> forThePage(Path artifact, List<MediaType> readable) {
-    try {
-      var directory =
-          ArtifactBuilds.read(artifact)
-              .flatMap(builds -> builds.directories().values().stream().findFirst())
-              .orElse(artifact);
-      return in(directory, readable)
-          .map(
-              found ->
-                  new SampleFile(
-                      found.file,
-                      found.types,
-                      found.hasResponse() ? Optional.of(found.response()) : Optional.empty()));
-    } catch (StartException | ModelArtifactException e) {
-      log.debug("{} has no sample that can be read", artifact, e);
-      return Optional.empty();
+    /// The endings of the files of a type, as its name says: `audio/x-wav` is `wav`, `image/jpeg` is
+    /// `jpeg` or `jpg`.
+    private static Stream<String> endings(MediaType type) {
+        var name = type.subtype().replaceFirst("^(x-|vnd\\.)", "").replaceFirst("\\+.*", "");
+        return Stream.concat(Stream.of(name), Stream.ofNullable(SHORT_ENDINGS.get(name)));
     }
-  }
 
-  /// What messages call it.
-  String name() {
-    return file.getFileName().toString();
-  }
-
-  /// The request that a server makes of it when no `Accept` is sent. Where the response is known it
-  /// is asked for as JSON, whatever the default type is.
-  ///
-  /// @param body closed by the caller
-  /// @throws ServingException when a server would refuse it before any hook
-  /// @throws LoadException when the hooks do not say what types they take
-  InvocationRequest request(InputStream body, Rehearsal<?, ?, ?> model, ServerConfig config)
-      throws LoadException {
-    var readable = model.requestTypes();
-    var contentType =
-        types.stream()
-            .filter(type -> readable.isEmpty() || readable.contains(type))
-            .findFirst()
-            .orElseThrow(
-                () ->
-                    ErrorType.UNSUPPORTED_MEDIA_TYPE.because(
-                        "Content-Type: found \"%s\", expected one of %s"
-                            .formatted(types.getFirst(), readable)));
-    var writable = model.responseTypes();
-    var wanted = hasResponse() ? MediaType.JSON : config.http().defaultAccept();
-    var accept = writable.isEmpty() || writable.contains(wanted) ? wanted : writable.getFirst();
-    return new InvocationRequest(
-        body, contentType, accept, Optional.empty(), "sample", config.transform().keepBadRecords());
-  }
-
-  /// Whether the artifact says what the response is.
-  boolean hasResponse() {
-    return ArtifactFile.isThere(response());
-  }
-
-  private Path response() {
-    return file.resolveSibling("sample-response.json");
-  }
-
-  /// Compares a response with the one that the artifact expects.
-  ///
-  /// @return whether it expects one
-  /// @throws StartException when they differ
-  boolean check(InvocationResponse response) throws IOException, StartException {
-    if (!hasResponse()) {
-      return false;
+    private static void require(Path file) throws StartException {
+        var problem = ArtifactFile.problem(file);
+        if (problem.isPresent()) {
+            throw new StartException("%s: %s".formatted(file.getFileName(), problem.get()));
+        }
     }
-    var expected = response();
-    JsonNode found;
-    try {
-      found = JsonText.read(response.body());
-    } catch (NotJsonException e) {
-      throw new StartException(
-          "%s: found a response to %s that is not JSON: %s"
-              .formatted(expected, name(), shown(response)));
-    }
-    if (!found.equals(SampleRequest::compare, JsonText.read(expected))) {
-      throw new StartException(
-          "%s: found another response to %s: %s; if it is the right one, put it into this file, or delete the file"
-              .formatted(expected, file.getFileName(), found));
-    }
-    return true;
-  }
 
-  /// For leaves: 0 where they are the same.
-  private static int compare(JsonNode a, JsonNode b) {
-    if (a.isNumber() && b.isNumber()) {
-      double difference = Math.abs(a.doubleValue() - b.doubleValue());
-      return difference <= TOLERANCE * Math.max(1, Math.abs(b.doubleValue())) ? 0 : 1;
+    /// The same for those who try the model. All builds of an artifact are asked the same.
+    static Optional<SampleFile> forThePage(Path artifact, List<MediaType> readable) {
+        try {
+            var directory = ArtifactBuilds.read(artifact)
+                    .flatMap(builds -> builds.directories().values().stream().findFirst())
+                    .orElse(artifact);
+            return in(directory, readable)
+                    .map(found -> new SampleFile(
+                            found.file,
+                            found.types,
+                            found.hasResponse() ? Optional.of(found.response()) : Optional.empty()));
+        } catch (StartException | ModelArtifactException e) {
+            log.debug("{} has no sample that can be read", artifact, e);
+            return Optional.empty();
+        }
     }
-    return a.equals(b) ? 0 : 1;
-  }
 
-  /// A response as a terminal can show it: its text, cut where it is long; type and size where it
-  /// is none.
-  static String shown(InvocationResponse response) {
-    try {
-      var text =
-          StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(response.body())).toString();
-      if (text.chars().noneMatch(SampleRequest::isControl)) {
-        return text.length() <= LONGEST_SHOWN
-            ? text
-            : "%s… (%d bytes)".formatted(text.substring(0, LONGEST_SHOWN), response.body().length);
-      }
-    } catch (CharacterCodingException _) {
-      // It is no text.
+    /// What messages call it.
+    String name() {
+        return file.getFileName().toString();
     }
-    return "%s, %d bytes".formatted(response.contentType(), response.body().length);
-  }
 
-  private static boolean isControl(int character) {
-    return Character.isISOControl(character) && !Character.isWhitespace(character);
-  }
+    /// The request that a server makes of it when no `Accept` is sent. Where the response is known it
+    /// is asked for as JSON, whatever the default type is.
+    ///
+    /// @param body closed by the caller
+    /// @throws ServingException when a server would refuse it before any hook
+    /// @throws LoadException when the hooks do not say what types they take
+    InvocationRequest request(InputStream body, Rehearsal<?, ?, ?> model, ServerConfig config) throws LoadException {
+        var readable = model.requestTypes();
+        var contentType = types.stream()
+                .filter(type -> readable.isEmpty() || readable.contains(type))
+                .findFirst()
+                .orElseThrow(() -> ErrorType.UNSUPPORTED_MEDIA_TYPE.because(
+                        "Content-Type: found \"%s\", expected one of %s".formatted(types.getFirst(), readable)));
+        var writable = model.responseTypes();
+        var wanted = hasResponse() ? MediaType.JSON : config.http().defaultAccept();
+        var accept = writable.isEmpty() || writable.contains(wanted) ? wanted : writable.getFirst();
+        return new InvocationRequest(
+                body,
+                contentType,
+                accept,
+                Optional.empty(),
+                "sample",
+                config.transform().keepBadRecords());
+    }
+
+    /// Whether the artifact says what the response is.
+    boolean hasResponse() {
+        return ArtifactFile.isThere(response());
+    }
+
+    private Path response() {
+        return file.resolveSibling("sample-response.json");
+    }
+
+    /// Compares a response with the one that the artifact expects.
+    ///
+    /// @return whether it expects one
+    /// @throws StartException when they differ
+    boolean check(InvocationResponse response) throws IOException, StartException {
+        if (!hasResponse()) {
+            return false;
+        }
+        var expected = response();
+        JsonNode found;
+        try {
+            found = JsonText.read(response.body());
+        } catch (NotJsonException e) {
+            throw new StartException(
+                    "%s: found a response to %s that is not JSON: %s".formatted(expected, name(), shown(response)));
+        }
+        if (!found.equals(SampleRequest::compare, JsonText.read(expected))) {
+            throw new StartException(
+                    "%s: found another response to %s: %s; if it is the right one, put it into this file, or delete the file"
+                            .formatted(expected, file.getFileName(), found));
+        }
+        return true;
+    }
+
+    /// For leaves: 0 where they are the same.
+    private static int compare(JsonNode a, JsonNode b) {
+        if (a.isNumber() && b.isNumber()) {
+            double difference = Math.abs(a.doubleValue() - b.doubleValue());
+            return difference <= TOLERANCE * Math.max(1, Math.abs(b.doubleValue())) ? 0 : 1;
+        }
+        return a.equals(b) ? 0 : 1;
+    }
+
+    /// A response as a terminal can show it: its text, cut where it is long; type and size where it
+    /// is none.
+    static String shown(InvocationResponse response) {
+        try {
+            var text = StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(response.body()))
+                    .toString();
+            if (text.chars().noneMatch(SampleRequest::isControl)) {
+                return text.length() <= LONGEST_SHOWN
+                        ? text
+                        : "%s… (%d bytes)".formatted(text.substring(0, LONGEST_SHOWN), response.body().length);
+            }
+        } catch (CharacterCodingException _) {
+            // It is no text.
+        }
+        return "%s, %d bytes".formatted(response.contentType(), response.body().length);
+    }
+
+    private static boolean isControl(int character) {
+        return Character.isISOControl(character) && !Character.isWhitespace(character);
+    }
 }

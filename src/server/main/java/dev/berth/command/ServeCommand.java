@@ -36,180 +36,173 @@ import picocli.CommandLine.Model.CommandSpec;
 /// is an event. Anything else goes to the log with its stack.
 final class ServeCommand {
 
-  static final String NAME = "serve";
+    static final String NAME = "serve";
 
-  /// What a stop may take beyond the time in which requests end.
-  private static final Duration LAST_STEPS = Duration.ofSeconds(5);
+    /// What a stop may take beyond the time in which requests end.
+    private static final Duration LAST_STEPS = Duration.ofSeconds(5);
 
-  private static final Logger log = LoggerFactory.getLogger(ServeCommand.class);
+    private static final Logger log = LoggerFactory.getLogger(ServeCommand.class);
 
-  private final Map<String, String> environment;
-  private final Path home;
-  private final OrderlyStop stop;
+    private final Map<String, String> environment;
+    private final Path home;
+    private final OrderlyStop stop;
 
-  /// Taken before prints go to the log.
-  private final PrintStream err = System.err;
+    /// Taken before prints go to the log.
+    private final PrintStream err = System.err;
 
-  private boolean isJson;
+    private boolean isJson;
 
-  ServeCommand(Map<String, String> environment, Path home, OrderlyStop stop) {
-    this.environment = Map.copyOf(environment);
-    this.home = home;
-    this.stop = stop;
-  }
-
-  static CommandSpec spec() {
-    var spec = ServeOptions.with(Settings.ALL);
-    spec.usageMessage()
-        .customSynopsis(
-            "serve [option]...",
-            "serve check [option]... [MODEL_DIR]",
-            "serve init [--template <template>] DIR",
-            "serve health [option]...")
-        .description(
-            "Serves a model as a SageMaker container does: /ping and /invocations.",
-            "A flag wins over the environment.",
-            "")
-        .footer(ServeOptions.withoutFlag());
-    return spec;
-  }
-
-  /// Blocks for as long as the server runs. [OrderlyStop] ends the process.
-  ///
-  /// @param flags the text of each flag that was given, by its name
-  /// @return the exit code, when the server can't run
-  int run(Map<String, String> flags) {
-    try {
-      var configuration = Configuration.read(environment, flags, home, Routes::has);
-      // Of all that is to be done it takes the longest, so it comes first.
-      engines(configuration.config()).forEach(Engine::preload);
-      isJson = configuration.config().log().format() == LogConfig.Format.JSON;
-      Logging.configureWithoutWaiting(
-          configuration.config().log(), new FileOutputStream(FileDescriptor.out));
-      Logging.takeOverPrints();
-      announce(configuration);
-      return serve(configuration.config());
-    } catch (ConfigurationException e) {
-      var how = Configuration.log(environment, flags);
-      isJson = how.format() == LogConfig.Format.JSON;
-      if (isJson) {
-        Logging.configure(how, new FileOutputStream(FileDescriptor.out));
-      }
-      e.problems().forEach(this::explain);
-      return ExitCode.USAGE;
-    } catch (Exception | Error e) {
-      log.error("the server can't start", e);
-      return OrderlyStop.end(ExitCode.SOFTWARE);
+    ServeCommand(Map<String, String> environment, Path home, OrderlyStop stop) {
+        this.environment = Map.copyOf(environment);
+        this.home = home;
+        this.stop = stop;
     }
-  }
 
-  /// Those that the model needs, or that any model may.
-  private static List<Engine> engines(ServerConfig config) {
-    return config.multiModel().enabled()
-        ? Engine.ALL
-        : Deployment.engines(config.model().directory());
-  }
-
-  private int serve(ServerConfig config) throws Exception {
-    Server server;
-    try {
-      server = Server.start(config);
-    } catch (Exception e) {
-      notListening(config, e)
-          .ifPresentOrElse(this::explain, () -> log.error("the server can't start", e));
-      return OrderlyStop.end(ExitCode.SOFTWARE);
+    static CommandSpec spec() {
+        var spec = ServeOptions.with(Settings.ALL);
+        spec.usageMessage()
+                .customSynopsis(
+                        "serve [option]...",
+                        "serve check [option]... [MODEL_DIR]",
+                        "serve init [--template <template>] DIR",
+                        "serve health [option]...")
+                .description(
+                        "Serves a model as a SageMaker container does: /ping and /invocations.",
+                        "A flag wins over the environment.",
+                        "")
+                .footer(ServeOptions.withoutFlag());
+        return spec;
     }
-    Thread.setDefaultUncaughtExceptionHandler(
-        (thread, e) -> {
-          server.caught(e);
-          log.error("{} ends", thread.getName(), e);
-        });
-    stop.closes(server, server.mostToClose().plus(LAST_STEPS));
-    try {
-      server.awaitReady();
-      announcePage(config, server.port());
-    } catch (StartException e) {
-      if (stop.withdraw()) {
-        if (e.saysWhy()) {
-          explain(e.getMessage());
-        } else {
-          log.error(e.getMessage(), e.getCause());
+
+    /// Blocks for as long as the server runs. [OrderlyStop] ends the process.
+    ///
+    /// @param flags the text of each flag that was given, by its name
+    /// @return the exit code, when the server can't run
+    int run(Map<String, String> flags) {
+        try {
+            var configuration = Configuration.read(environment, flags, home, Routes::has);
+            // Of all that is to be done it takes the longest, so it comes first.
+            engines(configuration.config()).forEach(Engine::preload);
+            isJson = configuration.config().log().format() == LogConfig.Format.JSON;
+            Logging.configureWithoutWaiting(configuration.config().log(), new FileOutputStream(FileDescriptor.out));
+            Logging.takeOverPrints();
+            announce(configuration);
+            return serve(configuration.config());
+        } catch (ConfigurationException e) {
+            var how = Configuration.log(environment, flags);
+            isJson = how.format() == LogConfig.Format.JSON;
+            if (isJson) {
+                Logging.configure(how, new FileOutputStream(FileDescriptor.out));
+            }
+            e.problems().forEach(this::explain);
+            return ExitCode.USAGE;
+        } catch (Exception | Error e) {
+            log.error("the server can't start", e);
+            return OrderlyStop.end(ExitCode.SOFTWARE);
         }
-        server.close();
-        return OrderlyStop.end(ExitCode.SOFTWARE);
-      }
     }
-    return new Pulse(config.http().host(), server).watch();
-  }
 
-  private static void announce(Configuration configuration) {
-    configuration.warnings().forEach(log::warn);
-    var settings =
-        configuration.effective().stream().collect(Collectors.partitioningBy(Setting::isChosen));
-    settings.get(true).forEach(setting -> log.info("{}", setting));
-    settings.get(false).forEach(setting -> log.debug("{}", setting));
-    log.info(
-        "{} settings have their defaults; --log-level debug lists them",
-        settings.get(false).size());
-    var runtime = Runtime.getRuntime();
-    log.info(
-        "Java {}, {} processors, {} MiB of heap at most, {} MiB for the body of a request",
-        Runtime.version(),
-        runtime.availableProcessors(),
-        runtime.maxMemory() >> 20,
-        Math.min(
-                configuration.config().http().maxPayloadBytes(),
-                ProcessMemory.ofThisProcess().mostOfBody())
-            >> 20);
-  }
-
-  private static void announcePage(ServerConfig config, int port) {
-    if (config.http().page()) {
-      log.info(
-          "try it at {}://{}:{}/",
-          config.http().tls().isPresent() ? "https" : "http",
-          HttpConfig.inUrl(config.http().host(), "localhost"),
-          port);
+    /// Those that the model needs, or that any model may.
+    private static List<Engine> engines(ServerConfig config) {
+        return config.multiModel().enabled()
+                ? Engine.ALL
+                : Deployment.engines(config.model().directory());
     }
-  }
 
-  private static Optional<String> notListening(ServerConfig config, Exception e) {
-    return Stream.<Throwable>iterate(e, cause -> cause != null, Throwable::getCause)
-        .filter(
-            cause ->
-                cause instanceof SocketException
-                    || cause instanceof UnresolvedAddressException
-                    // Such as :: where there is no IPv6.
-                    || cause instanceof UnsupportedAddressTypeException)
-        .findFirst()
-        .map(
-            cause ->
-                "can't listen on %s port %d%s: %s; choose another with --host, --port or SAGEMAKER_BIND_TO_PORT%s"
-                    .formatted(
-                        config.http().host(),
-                        config.http().port(),
-                        ofGrpc(config, " or port %d"),
-                        cause,
-                        ofGrpc(config, ", or with --grpc-port")));
-  }
-
-  private static String ofGrpc(ServerConfig config, String text) {
-    var port = config.protocol().grpcPort();
-    return port.isPresent() ? text.formatted(port.getAsInt()) : "";
-  }
-
-  private void explain(String reason) {
-    if (isJson) {
-      log.error("{}", reason);
-    } else {
-      err.println(shown(reason));
+    private int serve(ServerConfig config) throws Exception {
+        Server server;
+        try {
+            server = Server.start(config);
+        } catch (Exception e) {
+            notListening(config, e).ifPresentOrElse(this::explain, () -> log.error("the server can't start", e));
+            return OrderlyStop.end(ExitCode.SOFTWARE);
+        }
+        Thread.setDefaultUncaughtExceptionHandler((thread, e) -> {
+            server.caught(e);
+            log.error("{} ends", thread.getName(), e);
+        });
+        stop.closes(server, server.mostToClose().plus(LAST_STEPS));
+        try {
+            server.awaitReady();
+            announcePage(config, server.port());
+        } catch (StartException e) {
+            if (stop.withdraw()) {
+                if (e.saysWhy()) {
+                    explain(e.getMessage());
+                } else {
+                    log.error(e.getMessage(), e.getCause());
+                }
+                server.close();
+                return OrderlyStop.end(ExitCode.SOFTWARE);
+            }
+        }
+        return new Pulse(config.http().host(), server).watch();
     }
-  }
 
-  /// One line, except for errors of the compiler: these are a line of code and a caret below it.
-  static String shown(String reason) {
-    return reason.lines().anyMatch(line -> line.startsWith(" "))
-        ? reason
-        : reason.lines().collect(Collectors.joining("; "));
-  }
+    private static void announce(Configuration configuration) {
+        configuration.warnings().forEach(log::warn);
+        var settings = configuration.effective().stream().collect(Collectors.partitioningBy(Setting::isChosen));
+        settings.get(true).forEach(setting -> log.info("{}", setting));
+        settings.get(false).forEach(setting -> log.debug("{}", setting));
+        log.info(
+                "{} settings have their defaults; --log-level debug lists them",
+                settings.get(false).size());
+        var runtime = Runtime.getRuntime();
+        log.info(
+                "Java {}, {} processors, {} MiB of heap at most, {} MiB for the body of a request",
+                Runtime.version(),
+                runtime.availableProcessors(),
+                runtime.maxMemory() >> 20,
+                Math.min(
+                                configuration.config().http().maxPayloadBytes(),
+                                ProcessMemory.ofThisProcess().mostOfBody())
+                        >> 20);
+    }
+
+    private static void announcePage(ServerConfig config, int port) {
+        if (config.http().page()) {
+            log.info(
+                    "try it at {}://{}:{}/",
+                    config.http().tls().isPresent() ? "https" : "http",
+                    HttpConfig.inUrl(config.http().host(), "localhost"),
+                    port);
+        }
+    }
+
+    private static Optional<String> notListening(ServerConfig config, Exception e) {
+        return Stream.<Throwable>iterate(e, cause -> cause != null, Throwable::getCause)
+                .filter(cause -> cause instanceof SocketException
+                        || cause instanceof UnresolvedAddressException
+                        // Such as :: where there is no IPv6.
+                        || cause instanceof UnsupportedAddressTypeException)
+                .findFirst()
+                .map(cause ->
+                        "can't listen on %s port %d%s: %s; choose another with --host, --port or SAGEMAKER_BIND_TO_PORT%s"
+                                .formatted(
+                                        config.http().host(),
+                                        config.http().port(),
+                                        ofGrpc(config, " or port %d"),
+                                        cause,
+                                        ofGrpc(config, ", or with --grpc-port")));
+    }
+
+    private static String ofGrpc(ServerConfig config, String text) {
+        var port = config.protocol().grpcPort();
+        return port.isPresent() ? text.formatted(port.getAsInt()) : "";
+    }
+
+    private void explain(String reason) {
+        if (isJson) {
+            log.error("{}", reason);
+        } else {
+            err.println(shown(reason));
+        }
+    }
+
+    /// One line, except for errors of the compiler: these are a line of code and a caret below it.
+    static String shown(String reason) {
+        return reason.lines().anyMatch(line -> line.startsWith(" "))
+                ? reason
+                : reason.lines().collect(Collectors.joining("; "));
+    }
 }

@@ -42,261 +42,246 @@ import org.slf4j.MDC;
 /// while the model loads, so that `/ping` can say 503 meanwhile.
 public final class Server implements AutoCloseable {
 
-  private static final Logger log = LoggerFactory.getLogger(Server.class);
+    private static final Logger log = LoggerFactory.getLogger(Server.class);
 
-  private final ServerConfig config;
-  private final ServingMetrics metrics;
-  private final HookPool hooks;
-  private final ModelRegistry models = new ModelRegistry();
-  private final List<Export> exports;
-  private final Served served;
-  private final Health health;
-  private final StuckHooks stuckHooks;
-  private final HttpServer http;
-  private final CompletableFuture<Void> ready = new CompletableFuture<>();
+    private final ServerConfig config;
+    private final ServingMetrics metrics;
+    private final HookPool hooks;
+    private final ModelRegistry models = new ModelRegistry();
+    private final List<Export> exports;
+    private final Served served;
+    private final Health health;
+    private final StuckHooks stuckHooks;
+    private final HttpServer http;
+    private final CompletableFuture<Void> ready = new CompletableFuture<>();
 
-  /// Null until the devices are known.
-  private volatile Workers workers;
+    /// Null until the devices are known.
+    private volatile Workers workers;
 
-  /// What is left to be done when the listener starts.
-  private interface Start {
-    void run() throws Exception;
-  }
+    /// What is left to be done when the listener starts.
+    private interface Start {
+        void run() throws Exception;
+    }
 
-  /// Starts to listen and to load the model of the artifact with the hooks that it asks for; or to
-  /// wait for models.
-  public static Server start(ServerConfig config) {
-    return config.multiModel().enabled() || config.model().watch()
-        ? new Server(config)
-        : new Server(
-            config,
-            () -> Deployment.plan(config, Machine.current()),
-            directory -> new FirstSample(directory, config));
-  }
+    /// Starts to listen and to load the model of the artifact with the hooks that it asks for; or to
+    /// wait for models.
+    public static Server start(ServerConfig config) {
+        return config.multiModel().enabled() || config.model().watch()
+                ? new Server(config)
+                : new Server(
+                        config,
+                        () -> Deployment.plan(config, Machine.current()),
+                        directory -> new FirstSample(directory, config));
+    }
 
-  /// The same with hooks of one's own, which it closes. Messages name the class; the artifact may
-  /// be anything.
-  public static Server start(ServerConfig config, InferenceHandler<?, ?, ?> handler) {
-    return new Server(
-        config,
-        () -> Deployment.plan(config, Machine.current(), _ -> ArtifactHooks.own(handler)),
-        _ -> FirstRequest.NONE);
-  }
+    /// The same with hooks of one's own, which it closes. Messages name the class; the artifact may
+    /// be anything.
+    public static Server start(ServerConfig config, InferenceHandler<?, ?, ?> handler) {
+        return new Server(
+                config,
+                () -> Deployment.plan(config, Machine.current(), _ -> ArtifactHooks.own(handler)),
+                _ -> FirstRequest.NONE);
+    }
 
-  /// With one model.
-  ///
-  /// @param first what each model is asked first, by the directory of its artifact
-  private Server(
-      ServerConfig config, Callable<Deployment> plan, Function<Path, FirstRequest> first) {
-    this.config = config;
-    this.metrics = new ServingMetrics(config.metricsAliases() == MetricsAliases.VLLM);
-    this.exports = exports(config, metrics);
-    this.hooks = new HookPool(metrics);
-    var model = new ServedModel(Served.NAME, hooks, metrics);
-    models.add(model);
-    this.served = new Served.One(model);
-    this.health = new Health(metrics, hooks, models::problem);
-    this.stuckHooks =
-        new StuckHooks(hooks, models, health, metrics, config.batching().stuckAfter());
-    this.http =
-        listen(() -> load(model, plan, first), () -> model.refuse("the server can't listen"));
-  }
+    /// With one model.
+    ///
+    /// @param first what each model is asked first, by the directory of its artifact
+    private Server(ServerConfig config, Callable<Deployment> plan, Function<Path, FirstRequest> first) {
+        this.config = config;
+        this.metrics = new ServingMetrics(config.metricsAliases() == MetricsAliases.VLLM);
+        this.exports = exports(config, metrics);
+        this.hooks = new HookPool(metrics);
+        var model = new ServedModel(Served.NAME, hooks, metrics);
+        models.add(model);
+        this.served = new Served.One(model);
+        this.health = new Health(metrics, hooks, models::problem);
+        this.stuckHooks =
+                new StuckHooks(hooks, models, health, metrics, config.batching().stuckAfter());
+        this.http = listen(() -> load(model, plan, first), () -> model.refuse("the server can't listen"));
+    }
 
-  /// With models that come and go, or with versions of one. `/ping` ignores a single model's
-  /// failure.
-  private Server(ServerConfig config) {
-    this.config = config;
-    this.metrics = new ServingMetrics(config.metricsAliases() == MetricsAliases.VLLM);
-    this.exports = exports(config, metrics);
-    this.hooks = HookPool.shared(metrics);
-    var loader = new ArtifactLoader(config);
-    var many = config.multiModel();
-    var store =
-        new ModelStore(
-            models, hooks, metrics, loader, many.loadTimeout(), config.batching().timeout());
-    var directory =
-        config.model().watch()
-            ? Optional.of(ModelDirectory.ofOne(Served.NAME, config.model().directory(), store))
-            : many.directory()
-                .map(
-                    root ->
-                        new ModelDirectory(
-                            root,
-                            store,
-                            many.load() == MultiModelConfig.Load.START,
-                            ModelDirectory.BETWEEN_LOOKS));
-    this.served =
-        config.model().watch()
-            ? new Served.Watched(directory.get())
-            : new Served.Many(directory.<ManyModels>map(of -> of).orElse(store));
-    this.health = new Health(metrics, hooks, this::problemOfAll);
-    this.stuckHooks =
-        new StuckHooks(hooks, models, health, metrics, config.batching().stuckAfter());
-    this.http =
-        listen(
-            () -> {
-              workers = loader.prepare(metrics);
-              if (directory.isPresent()) {
-                directory.get().start();
-              }
-              log.info(
-                  "ready for {}: {} workers",
-                  config.model().watch() ? "edits" : "models",
-                  workers.pool().size());
-            },
-            () -> {});
-  }
+    /// With models that come and go, or with versions of one. `/ping` ignores a single model's
+    /// failure.
+    private Server(ServerConfig config) {
+        this.config = config;
+        this.metrics = new ServingMetrics(config.metricsAliases() == MetricsAliases.VLLM);
+        this.exports = exports(config, metrics);
+        this.hooks = HookPool.shared(metrics);
+        var loader = new ArtifactLoader(config);
+        var many = config.multiModel();
+        var store = new ModelStore(
+                models,
+                hooks,
+                metrics,
+                loader,
+                many.loadTimeout(),
+                config.batching().timeout());
+        var directory = config.model().watch()
+                ? Optional.of(ModelDirectory.ofOne(Served.NAME, config.model().directory(), store))
+                : many.directory()
+                        .map(root -> new ModelDirectory(
+                                root, store, many.load() == MultiModelConfig.Load.START, ModelDirectory.BETWEEN_LOOKS));
+        this.served = config.model().watch()
+                ? new Served.Watched(directory.get())
+                : new Served.Many(directory.<ManyModels>map(of -> of).orElse(store));
+        this.health = new Health(metrics, hooks, this::problemOfAll);
+        this.stuckHooks =
+                new StuckHooks(hooks, models, health, metrics, config.batching().stuckAfter());
+        this.http = listen(
+                () -> {
+                    workers = loader.prepare(metrics);
+                    if (directory.isPresent()) {
+                        directory.get().start();
+                    }
+                    log.info(
+                            "ready for {}: {} workers",
+                            config.model().watch() ? "edits" : "models",
+                            workers.pool().size());
+                },
+                () -> {});
+    }
 
-  private static List<Export> exports(ServerConfig config, ServingMetrics metrics) {
-    return ServiceLoader.load(Exporter.class).stream()
-        .map(exporter -> exporter.get().start(config, metrics::snapshots, Logging::print))
-        .flatMap(Optional::stream)
-        .toList();
-  }
+    private static List<Export> exports(ServerConfig config, ServingMetrics metrics) {
+        return ServiceLoader.load(Exporter.class).stream()
+                .map(exporter -> exporter.get().start(config, metrics::snapshots, Logging::print))
+                .flatMap(Optional::stream)
+                .toList();
+    }
 
-  /// The rest of the start goes on while the listener starts: each takes some tenths of a second.
-  ///
-  /// @param ifNot run when the server can't listen
-  private HttpServer listen(Start start, Runnable ifNot) {
-    metrics.lostLogEvents(Logging::dropped);
-    metrics.ready(() -> health.problem().isEmpty());
-    Thread.ofPlatform()
-        .name("berth-loader")
-        .daemon()
-        .start(
-            () -> {
-              try {
+    /// The rest of the start goes on while the listener starts: each takes some tenths of a second.
+    ///
+    /// @param ifNot run when the server can't listen
+    private HttpServer listen(Start start, Runnable ifNot) {
+        metrics.lostLogEvents(Logging::dropped);
+        metrics.ready(() -> health.problem().isEmpty());
+        Thread.ofPlatform().name("berth-loader").daemon().start(() -> {
+            try {
                 start.run();
                 ready.complete(null);
-              } catch (Throwable e) {
+            } catch (Throwable e) {
                 ready.completeExceptionally(e);
-              }
-            });
-    HttpServer listening;
-    try {
-      listening =
-          HttpServer.start(
-              config,
-              new Serving(served, models, health, SampleRequest::forThePage),
-              metrics,
-              exports.stream()
-                  .map(Export::tracing)
-                  .filter(tracing -> !tracing.equals(Tracing.OFF))
-                  .findFirst()
-                  .orElse(Tracing.OFF));
-    } catch (RuntimeException e) {
-      ifNot.run();
-      throw e;
+            }
+        });
+        HttpServer listening;
+        try {
+            listening = HttpServer.start(
+                    config,
+                    new Serving(served, models, health, SampleRequest::forThePage),
+                    metrics,
+                    exports.stream()
+                            .map(Export::tracing)
+                            .filter(tracing -> !tracing.equals(Tracing.OFF))
+                            .findFirst()
+                            .orElse(Tracing.OFF));
+        } catch (RuntimeException e) {
+            ifNot.run();
+            throw e;
+        }
+        stuckHooks.start();
+        var host = HttpConfig.inUrl(config.http().host());
+        log.info(
+                "listening on {}:{}{}",
+                host,
+                listening.port(),
+                config.http().isLocal()
+                        ? ", which only this machine can reach; --host 0.0.0.0 lets all others in"
+                        : "");
+        listening.http2Port().ifPresent(port -> log.info("listening for gRPC on {}:{}", host, port));
+        return listening;
     }
-    stuckHooks.start();
-    var host = HttpConfig.inUrl(config.http().host());
-    log.info(
-        "listening on {}:{}{}",
-        host,
-        listening.port(),
-        config.http().isLocal()
-            ? ", which only this machine can reach; --host 0.0.0.0 lets all others in"
-            : "");
-    listening.http2Port().ifPresent(port -> log.info("listening for gRPC on {}:{}", host, port));
-    return listening;
-  }
 
-  /// How long [#close] takes at most, beside its last steps.
-  Duration mostToClose() {
-    return exports.stream()
-        .map(Export::atMost)
-        .reduce(http.mostToClose(), Duration::plus)
-        .plus(config.http().lameDuck())
-        .plus(config.http().drain());
-  }
-
-  public int port() {
-    return http.port();
-  }
-
-  /// Empty: there is no gRPC.
-  public OptionalInt grpcPort() {
-    return http.http2Port();
-  }
-
-  /// Whether it works where its port has no answer in time.
-  boolean worksInside(Duration patience) {
-    return http.worksInside(patience);
-  }
-
-  /// Says that a thread has met an error that nobody else knows of.
-  void caught(Throwable error) {
-    metrics.caught(error);
-  }
-
-  /// Waits until the model can serve.
-  ///
-  /// @throws StartException when it never will
-  public void awaitReady() throws InterruptedException, StartException {
-    try {
-      ready.get();
-    } catch (ExecutionException e) {
-      throw StartException.of(e.getCause());
+    /// How long [#close] takes at most, beside its last steps.
+    Duration mostToClose() {
+        return exports.stream()
+                .map(Export::atMost)
+                .reduce(http.mostToClose(), Duration::plus)
+                .plus(config.http().lameDuck())
+                .plus(config.http().drain());
     }
-  }
 
-  /// Says on `/ping` that it stops, serves on for the lame-duck time, then refuses new requests,
-  /// answers the running ones within the time to drain, and stops everything.
-  @Override
-  public void close() throws Exception {
-    log.info("stopping");
-    health.stop();
-    metrics.keepModels();
-    Thread.sleep(config.http().lameDuck());
-    http.drain();
-    switch (served) {
-      case Served.One _ -> {}
-      case Served.Watched(var models) -> models.stop();
-      case Served.Many(var models) -> models.stop();
+    public int port() {
+        return http.port();
     }
-    try (metrics;
-        AutoCloseable _ = () -> exports.forEach(Export::close);
-        hooks;
-        stuckHooks;
-        http;
-        var _ = workers) {
-      models.close(config.http().drain());
-    }
-    log.info("stopped");
-  }
 
-  private void load(
-      ServedModel model, Callable<Deployment> plan, Function<Path, FirstRequest> first)
-      throws Exception {
-    MDC.put(ModelMetrics.LABEL, model.name());
-    try {
-      var deployment = plan.call();
-      log.info(
-          "accelerators: {} ({})",
-          deployment.devices().accelerators(),
-          deployment.devices().origin());
-      deployment.hooks().description().forEach((name, value) -> log.info("{}: {}", name, value));
-      workers = Workers.on(deployment.workers(), metrics);
-      deployment.load(
-          model, workers, first.apply(deployment.directory()), Deployment.sessions(config));
-      log.info("ready: {} workers, {}", deployment.workers().size(), deployment.limits());
-    } catch (Throwable e) {
-      model.loadFailed(e);
-      throw e;
+    /// Empty: there is no gRPC.
+    public OptionalInt grpcPort() {
+        return http.http2Port();
     }
-  }
 
-  /// Why no model can serve, whichever it is.
-  private Optional<String> problemOfAll() {
-    // The first version of one that is edited may never load.
-    if (workers == null || (!ready.isDone() && !(served instanceof Served.Watched))) {
-      return Optional.of("the server is starting");
+    /// Whether it works where its port has no answer in time.
+    boolean worksInside(Duration patience) {
+        return http.worksInside(patience);
     }
-    if (!workers.pool().hasThreads()) {
-      return Optional.of("predictFn does not end on any of the threads that run it");
+
+    /// Says that a thread has met an error that nobody else knows of.
+    void caught(Throwable error) {
+        metrics.caught(error);
     }
-    return served instanceof Served.Watched(var versions)
-        ? versions.problem(Served.NAME)
-        : Optional.empty();
-  }
+
+    /// Waits until the model can serve.
+    ///
+    /// @throws StartException when it never will
+    public void awaitReady() throws InterruptedException, StartException {
+        try {
+            ready.get();
+        } catch (ExecutionException e) {
+            throw StartException.of(e.getCause());
+        }
+    }
+
+    /// Says on `/ping` that it stops, serves on for the lame-duck time, then refuses new requests,
+    /// answers the running ones within the time to drain, and stops everything.
+    @Override
+    public void close() throws Exception {
+        log.info("stopping");
+        health.stop();
+        metrics.keepModels();
+        Thread.sleep(config.http().lameDuck());
+        http.drain();
+        switch (served) {
+            case Served.One _ -> {}
+            case Served.Watched(var models) -> models.stop();
+            case Served.Many(var models) -> models.stop();
+        }
+        try (metrics;
+                AutoCloseable _ = () -> exports.forEach(Export::close);
+                hooks;
+                stuckHooks;
+                http;
+                var _ = workers) {
+            models.close(config.http().drain());
+        }
+        log.info("stopped");
+    }
+
+    private void load(ServedModel model, Callable<Deployment> plan, Function<Path, FirstRequest> first)
+            throws Exception {
+        MDC.put(ModelMetrics.LABEL, model.name());
+        try {
+            var deployment = plan.call();
+            log.info(
+                    "accelerators: {} ({})",
+                    deployment.devices().accelerators(),
+                    deployment.devices().origin());
+            deployment.hooks().description().forEach((name, value) -> log.info("{}: {}", name, value));
+            workers = Workers.on(deployment.workers(), metrics);
+            deployment.load(model, workers, first.apply(deployment.directory()), Deployment.sessions(config));
+            log.info("ready: {} workers, {}", deployment.workers().size(), deployment.limits());
+        } catch (Throwable e) {
+            model.loadFailed(e);
+            throw e;
+        }
+    }
+
+    /// Why no model can serve, whichever it is.
+    private Optional<String> problemOfAll() {
+        // The first version of one that is edited may never load.
+        if (workers == null || (!ready.isDone() && !(served instanceof Served.Watched))) {
+            return Optional.of("the server is starting");
+        }
+        if (!workers.pool().hasThreads()) {
+            return Optional.of("predictFn does not end on any of the threads that run it");
+        }
+        return served instanceof Served.Watched(var versions) ? versions.problem(Served.NAME) : Optional.empty();
+    }
 }

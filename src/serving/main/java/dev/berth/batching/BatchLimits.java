@@ -13,38 +13,32 @@ import java.time.Duration;
 /// @param targetDelay when a request has waited for longer and has had nothing, and others leave
 ///   unanswered, the newest is served first; zero: never
 public record BatchLimits(
-    int maxBatchSize,
-    int maxBatchTokens,
-    Duration maxBatchDelay,
-    int queueCapacity,
-    Duration targetDelay) {
+        int maxBatchSize, int maxBatchTokens, Duration maxBatchDelay, int queueCapacity, Duration targetDelay) {
 
-  public BatchLimits {
-    requirePositive("maxBatchSize", maxBatchSize);
-    requirePositive("maxBatchTokens", maxBatchTokens);
-    requirePositive("queueCapacity", queueCapacity);
-    requireNotNegative("maxBatchDelay", maxBatchDelay);
-    requireNotNegative("targetDelay", targetDelay);
-  }
-
-  /// By the names of the settings.
-  @Override
-  public String toString() {
-    var tokens = maxBatchTokens < Integer.MAX_VALUE ? ", max-batch-tokens " + maxBatchTokens : "";
-    return "max-batch-size %d%s, queue-capacity %d".formatted(maxBatchSize, tokens, queueCapacity);
-  }
-
-  private static void requireNotNegative(String name, Duration value) {
-    if (value.isNegative()) {
-      throw new IllegalArgumentException(
-          "%s: found %s, expected zero or more".formatted(name, value));
+    public BatchLimits {
+        requirePositive("maxBatchSize", maxBatchSize);
+        requirePositive("maxBatchTokens", maxBatchTokens);
+        requirePositive("queueCapacity", queueCapacity);
+        requireNotNegative("maxBatchDelay", maxBatchDelay);
+        requireNotNegative("targetDelay", targetDelay);
     }
-  }
 
-  private static void requirePositive(String name, int value) {
-    if (value < 1) {
-      throw new IllegalArgumentException(
-          "%s: found %d, expected at least 1".formatted(name, value));
+    /// By the names of the settings.
+    @Override
+    public String toString() {
+        var tokens = maxBatchTokens < Integer.MAX_VALUE ? ", max-batch-tokens " + maxBatchTokens : "";
+        return "max-batch-size %d%s, queue-capacity %d".formatted(maxBatchSize, tokens, queueCapacity);
     }
-  }
+
+    private static void requireNotNegative(String name, Duration value) {
+        if (value.isNegative()) {
+            throw new IllegalArgumentException("%s: found %s, expected zero or more".formatted(name, value));
+        }
+    }
+
+    private static void requirePositive(String name, int value) {
+        if (value < 1) {
+            throw new IllegalArgumentException("%s: found %d, expected at least 1".formatted(name, value));
+        }
+    }
 }

@@ -9,45 +9,44 @@ import dev.berth.batching.Submission.Pending;
 /// arrival.
 record BatchPolicy(BatchLimits limits) {
 
-  /// One bucket for each power of two that an `int` length can be rounded up to.
-  static final int BUCKETS = Integer.SIZE;
+    /// One bucket for each power of two that an `int` length can be rounded up to.
+    static final int BUCKETS = Integer.SIZE;
 
-  private static final int SHORTEST_BUCKET = 16;
+    private static final int SHORTEST_BUCKET = 16;
 
-  /// The bucket of a length: the exponent of the power of two that it is rounded up to, 16 at
-  /// least.
-  static int bucket(int length) {
-    return Integer.SIZE - Integer.numberOfLeadingZeros(Math.max(length, SHORTEST_BUCKET) - 1);
-  }
-
-  /// Whether a batch of `size` records, the longest of length `longest`, has room for one more of
-  /// length `length`.
-  boolean hasRoom(int size, int longest, int length) {
-    return size == 0
-        || (size < limits.maxBatchSize()
-            && (size + 1L) * Math.max(longest, length) <= limits.maxBatchTokens());
-  }
-
-  /// How long a free worker should let a bucket fill up; zero or less: not at all.
-  ///
-  /// @param bucket the records that wait, oldest first
-  long delayNanos(Iterable<? extends Pending<?, ?>> bucket, long now) {
-    long delay = limits.maxBatchDelay().toNanos();
-    return delay == 0 || fillsBatch(bucket)
-        ? 0
-        : delay - (now - bucket.iterator().next().arrivedAt());
-  }
-
-  private boolean fillsBatch(Iterable<? extends Pending<?, ?>> bucket) {
-    int size = 0;
-    int longest = 1;
-    for (var pending : bucket) {
-      if (!hasRoom(size, longest, pending.length())) {
-        return true;
-      }
-      size++;
-      longest = Math.max(longest, pending.length());
+    /// The bucket of a length: the exponent of the power of two that it is rounded up to, 16 at
+    /// least.
+    static int bucket(int length) {
+        return Integer.SIZE - Integer.numberOfLeadingZeros(Math.max(length, SHORTEST_BUCKET) - 1);
     }
-    return !hasRoom(size, longest, longest);
-  }
+
+    /// Whether a batch of `size` records, the longest of length `longest`, has room for one more of
+    /// length `length`.
+    boolean hasRoom(int size, int longest, int length) {
+        return size == 0
+                || (size < limits.maxBatchSize() && (size + 1L) * Math.max(longest, length) <= limits.maxBatchTokens());
+    }
+
+    /// How long a free worker should let a bucket fill up; zero or less: not at all.
+    ///
+    /// @param bucket the records that wait, oldest first
+    long delayNanos(Iterable<? extends Pending<?, ?>> bucket, long now) {
+        long delay = limits.maxBatchDelay().toNanos();
+        return delay == 0 || fillsBatch(bucket)
+                ? 0
+                : delay - (now - bucket.iterator().next().arrivedAt());
+    }
+
+    private boolean fillsBatch(Iterable<? extends Pending<?, ?>> bucket) {
+        int size = 0;
+        int longest = 1;
+        for (var pending : bucket) {
+            if (!hasRoom(size, longest, pending.length())) {
+                return true;
+            }
+            size++;
+            longest = Math.max(longest, pending.length());
+        }
+        return !hasRoom(size, longest, longest);
+    }
 }

@@ -11,12 +11,11 @@ import java.util.List;
 /// @param counts how many pieces each record has; at least one each
 public record Pieces<I>(List<I> values, int[] lengths, int[] counts) {
 
-  public Pieces {
-    int sum = Arrays.stream(counts).sum();
-    if (values.size() != sum || lengths.length != sum) {
-      throw new IllegalArgumentException(
-          "pieces: found %d with %d lengths, expected %d of each"
-              .formatted(values.size(), lengths.length, sum));
+    public Pieces {
+        int sum = Arrays.stream(counts).sum();
+        if (values.size() != sum || lengths.length != sum) {
+            throw new IllegalArgumentException("pieces: found %d with %d lengths, expected %d of each"
+                    .formatted(values.size(), lengths.length, sum));
+        }
     }
-  }
 }

@@ -9,8 +9,8 @@ import java.util.List;
 /// @param predicted from then on until the last piece was predicted
 public record Predictions<O>(List<O> values, Duration queued, Duration predicted) {
 
-  /// For a request without records.
-  public static <O> Predictions<O> none() {
-    return new Predictions<>(List.of(), Duration.ZERO, Duration.ZERO);
-  }
+    /// For a request without records.
+    public static <O> Predictions<O> none() {
+        return new Predictions<>(List.of(), Duration.ZERO, Duration.ZERO);
+    }
 }

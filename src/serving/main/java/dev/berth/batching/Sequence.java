@@ -7,94 +7,93 @@ import java.time.Duration;
 /// [#isWanted].
 ///
 /// @param <O> a part of the prediction
-@SuppressWarnings(
-    "try") // close() may throw InterruptedException; the worker takes it like any other.
+@SuppressWarnings("try") // close() may throw InterruptedException; the worker takes it like any other.
 public abstract class Sequence<O> implements AutoCloseable {
 
-  private Pending<?, O> pending;
-  private boolean moved;
-  private boolean ended;
-  private Throwable failure;
-  private Duration pause = Duration.ZERO;
+    private Pending<?, O> pending;
+    private boolean moved;
+    private boolean ended;
+    private Throwable failure;
+    private Duration pause = Duration.ZERO;
 
-  /// Hands a part on.
-  ///
-  /// @throws IllegalStateException when it has ended
-  public final void emit(O part) {
-    if (failure != null) {
-      return;
+    /// Hands a part on.
+    ///
+    /// @throws IllegalStateException when it has ended
+    public final void emit(O part) {
+        if (failure != null) {
+            return;
+        }
+        requireOpen("part");
+        moved = true;
+        try {
+            pending.submission().sink.take(pending.index(), part);
+        } catch (Throwable e) {
+            failure = e;
+        }
     }
-    requireOpen("part");
-    moved = true;
-    try {
-      pending.submission().sink.take(pending.index(), part);
-    } catch (Throwable e) {
-      failure = e;
+
+    /// Says that the record has all its parts.
+    public final void end() {
+        if (failure == null) {
+            requireOpen("end");
+            moved = true;
+            ended = true;
+        }
     }
-  }
 
-  /// Says that the record has all its parts.
-  public final void end() {
-    if (failure == null) {
-      requireOpen("end");
-      moved = true;
-      ended = true;
+    /// Fails the request of this record alone.
+    public void fail(Exception cause) {
+        if (failure == null) {
+            requireOpen("failure");
+            moved = true;
+            failure = cause;
+        }
     }
-  }
 
-  /// Fails the request of this record alone.
-  public void fail(Exception cause) {
-    if (failure == null) {
-      requireOpen("failure");
-      moved = true;
-      failure = cause;
+    /// Leaves the record out of the steps of the time that comes.
+    public final void pause(Duration time) {
+        moved = true;
+        pause = time;
     }
-  }
 
-  /// Leaves the record out of the steps of the time that comes.
-  public final void pause(Duration time) {
-    moved = true;
-    pause = time;
-  }
-
-  /// Whether somebody still waits for the record. May be called by any thread.
-  public final boolean isWanted() {
-    return !pending.submission().hasEnded();
-  }
-
-  /// Frees what it holds. Runs once, while no step does.
-  @Override
-  public abstract void close() throws Exception;
-
-  private void requireOpen(String found) {
-    if (ended) {
-      throw new IllegalStateException("found a %s after the end of its stream".formatted(found));
+    /// Whether somebody still waits for the record. May be called by any thread.
+    public final boolean isWanted() {
+        return !pending.submission().hasEnded();
     }
-  }
 
-  void belongsTo(Pending<?, O> record) {
-    pending = record;
-  }
+    /// Frees what it holds. Runs once, while no step does.
+    @Override
+    public abstract void close() throws Exception;
 
-  void beginStep() {
-    moved = false;
-    pause = Duration.ZERO;
-  }
+    private void requireOpen(String found) {
+        if (ended) {
+            throw new IllegalStateException("found a %s after the end of its stream".formatted(found));
+        }
+    }
 
-  boolean hasMoved() {
-    return moved;
-  }
+    void belongsTo(Pending<?, O> record) {
+        pending = record;
+    }
 
-  boolean hasEnded() {
-    return ended;
-  }
+    void beginStep() {
+        moved = false;
+        pause = Duration.ZERO;
+    }
 
-  /// Why its request fails; null where it does not.
-  Throwable failure() {
-    return failure;
-  }
+    boolean hasMoved() {
+        return moved;
+    }
 
-  Duration pause() {
-    return pause;
-  }
+    boolean hasEnded() {
+        return ended;
+    }
+
+    /// Why its request fails; null where it does not.
+    Throwable failure() {
+        return failure;
+    }
+
+    Duration pause() {
+        return pause;
+    }
 }

@@ -8,14 +8,14 @@ import java.util.List;
 /// @param <Q> a record's prediction between two steps
 public interface StepPredictor<I, O, Q extends Sequence<O>> extends Predictor<I, O> {
 
-  /// Begins a record's prediction.
-  ///
-  /// @throws WorkerLostException when no later call can succeed
-  Q begin(I record) throws Exception;
+    /// Begins a record's prediction.
+    ///
+    /// @throws WorkerLostException when no later call can succeed
+    Q begin(I record) throws Exception;
 
-  /// Makes one step for all of them. The thread is interrupted when nobody waits for any of them,
-  /// or when the step has kept others waiting for too long.
-  ///
-  /// @throws WorkerLostException when no later call can succeed
-  void step(List<Q> sequences) throws Exception;
+    /// Makes one step for all of them. The thread is interrupted when nobody waits for any of them,
+    /// or when the step has kept others waiting for too long.
+    ///
+    /// @throws WorkerLostException when no later call can succeed
+    void step(List<Q> sequences) throws Exception;
 }

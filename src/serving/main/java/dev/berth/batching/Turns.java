@@ -18,122 +18,119 @@ import java.util.SequencedSet;
 /// may go to the oldest, so that work that has begun is finished.
 final class Turns<I, O> {
 
-  /// How often in a row the oldest may be passed over.
-  private static final int PATIENCE = 3;
+    /// How often in a row the oldest may be passed over.
+    private static final int PATIENCE = 3;
 
-  /// Over how many requests the part of those without an answer is taken.
-  private static final int MEMORY = 32;
+    /// Over how many requests the part of those without an answer is taken.
+    private static final int MEMORY = 32;
 
-  /// From this part on, more requests come than can be answered. A long wait alone does not say so:
-  /// clients that ask again as soon as they have their answer would keep the newest first for ever,
-  /// and the first would never be served. One impatient client of 16 leaves less often.
-  private static final double TOO_MANY = 1.0 / 16;
+    /// From this part on, more requests come than can be answered. A long wait alone does not say so:
+    /// clients that ask again as soon as they have their answer would keep the newest first for ever,
+    /// and the first would never be served. One impatient client of 16 leaves less often.
+    private static final double TOO_MANY = 1.0 / 16;
 
-  private final long targetDelay;
+    private final long targetDelay;
 
-  /// Those that have had nothing, in the order of their arrival.
-  private final SequencedSet<Submission<I, O>> untouched = new LinkedHashSet<>();
+    /// Those that have had nothing, in the order of their arrival.
+    private final SequencedSet<Submission<I, O>> untouched = new LinkedHashSet<>();
 
-  /// The same, in the order in which their callers are to be asked whether they have gone.
-  private final SequencedSet<Submission<I, O>> unasked = new LinkedHashSet<>();
+    /// The same, in the order in which their callers are to be asked whether they have gone.
+    private final SequencedSet<Submission<I, O>> unasked = new LinkedHashSet<>();
 
-  /// Those that have had something and have pieces left, in the order in which they began.
-  private final SequencedSet<Submission<I, O>> begun = new LinkedHashSet<>();
+    /// Those that have had something and have pieces left, in the order in which they began.
+    private final SequencedSet<Submission<I, O>> begun = new LinkedHashSet<>();
 
-  private int passedOver;
+    private int passedOver;
 
-  /// The part of the latest requests that had no answer, because there was no room or their callers
-  /// did not wait.
-  private double unanswered;
+    /// The part of the latest requests that had no answer, because there was no room or their callers
+    /// did not wait.
+    private double unanswered;
 
-  /// @param targetDelay zero: never the newest first
-  Turns(Duration targetDelay) {
-    this.targetDelay = targetDelay.toNanos();
-  }
-
-  /// The number of requests that have pieces in the line.
-  int size() {
-    return untouched.size() + begun.size();
-  }
-
-  void add(Submission<I, O> submission) {
-    untouched.addLast(submission);
-    unasked.addLast(submission);
-  }
-
-  /// Says that a piece of a request has left the line.
-  void taken(Submission<I, O> submission) {
-    if (untouched.remove(submission)) {
-      unasked.remove(submission);
-      begun.addLast(submission);
+    /// @param targetDelay zero: never the newest first
+    Turns(Duration targetDelay) {
+        this.targetDelay = targetDelay.toNanos();
     }
-    if (submission.left() == 0) {
-      begun.remove(submission);
+
+    /// The number of requests that have pieces in the line.
+    int size() {
+        return untouched.size() + begun.size();
     }
-  }
 
-  /// Says that a request has its answer.
-  void answered() {
-    unanswered -= unanswered / MEMORY;
-  }
-
-  /// Says that a request has gone without an answer, or was not let in.
-  void leftUnanswered() {
-    unanswered += (1 - unanswered) / MEMORY;
-  }
-
-  void remove(Submission<I, O> submission) {
-    untouched.remove(submission);
-    unasked.remove(submission);
-    begun.remove(submission);
-  }
-
-  /// Whether more requests come than can be answered, so that the newest is served first.
-  boolean isNewestFirst(long now) {
-    return targetDelay > 0
-        && unanswered > TOO_MANY
-        && !untouched.isEmpty()
-        && now - untouched.getFirst().arrivedAt > targetDelay;
-  }
-
-  /// The request whose turn it is. There must be one with a piece in the line.
-  Submission<I, O> next(long now) {
-    boolean newestFirst = isNewestFirst(now);
-    var least =
-        untouched.isEmpty()
-            ? begun.stream().min(Comparator.comparingInt(Submission::taken)).orElseThrow()
-            : newestFirst ? untouched.getLast() : untouched.getFirst();
-    var oldest = oldest(newestFirst);
-    if (least == oldest || passedOver == PATIENCE) {
-      passedOver = 0;
-      return oldest;
+    void add(Submission<I, O> submission) {
+        untouched.addLast(submission);
+        unasked.addLast(submission);
     }
-    passedOver++;
-    return least;
-  }
 
-  /// Requests that had to wait for too long and have had nothing stay out of this: their callers
-  /// may have given them up.
-  private Submission<I, O> oldest(boolean newestFirst) {
-    if (begun.isEmpty()) {
-      return newestFirst ? untouched.getLast() : untouched.getFirst();
+    /// Says that a piece of a request has left the line.
+    void taken(Submission<I, O> submission) {
+        if (untouched.remove(submission)) {
+            unasked.remove(submission);
+            begun.addLast(submission);
+        }
+        if (submission.left() == 0) {
+            begun.remove(submission);
+        }
     }
-    var first = begun.getFirst();
-    return newestFirst
-            || untouched.isEmpty()
-            || first.arrivedAt - untouched.getFirst().arrivedAt <= 0
-        ? first
-        : untouched.getFirst();
-  }
 
-  /// Up to `count` of the requests that have had nothing, to ask whether their callers have gone:
-  /// others at each call, until all have been asked.
-  List<Submission<I, O>> toAsk(int count) {
-    var asked = new ArrayList<Submission<I, O>>(Math.min(count, unasked.size()));
-    for (int left = Math.min(count, unasked.size()); left > 0; left--) {
-      asked.add(unasked.removeFirst());
+    /// Says that a request has its answer.
+    void answered() {
+        unanswered -= unanswered / MEMORY;
     }
-    asked.forEach(unasked::addLast);
-    return asked;
-  }
+
+    /// Says that a request has gone without an answer, or was not let in.
+    void leftUnanswered() {
+        unanswered += (1 - unanswered) / MEMORY;
+    }
+
+    void remove(Submission<I, O> submission) {
+        untouched.remove(submission);
+        unasked.remove(submission);
+        begun.remove(submission);
+    }
+
+    /// Whether more requests come than can be answered, so that the newest is served first.
+    boolean isNewestFirst(long now) {
+        return targetDelay > 0
+                && unanswered > TOO_MANY
+                && !untouched.isEmpty()
+                && now - untouched.getFirst().arrivedAt > targetDelay;
+    }
+
+    /// The request whose turn it is. There must be one with a piece in the line.
+    Submission<I, O> next(long now) {
+        boolean newestFirst = isNewestFirst(now);
+        var least = untouched.isEmpty()
+                ? begun.stream().min(Comparator.comparingInt(Submission::taken)).orElseThrow()
+                : newestFirst ? untouched.getLast() : untouched.getFirst();
+        var oldest = oldest(newestFirst);
+        if (least == oldest || passedOver == PATIENCE) {
+            passedOver = 0;
+            return oldest;
+        }
+        passedOver++;
+        return least;
+    }
+
+    /// Requests that had to wait for too long and have had nothing stay out of this: their callers
+    /// may have given them up.
+    private Submission<I, O> oldest(boolean newestFirst) {
+        if (begun.isEmpty()) {
+            return newestFirst ? untouched.getLast() : untouched.getFirst();
+        }
+        var first = begun.getFirst();
+        return newestFirst || untouched.isEmpty() || first.arrivedAt - untouched.getFirst().arrivedAt <= 0
+                ? first
+                : untouched.getFirst();
+    }
+
+    /// Up to `count` of the requests that have had nothing, to ask whether their callers have gone:
+    /// others at each call, until all have been asked.
+    List<Submission<I, O>> toAsk(int count) {
+        var asked = new ArrayList<Submission<I, O>>(Math.min(count, unasked.size()));
+        for (int left = Math.min(count, unasked.size()); left > 0; left--) {
+            asked.add(unasked.removeFirst());
+        }
+        asked.forEach(unasked::addLast);
+        return asked;
+    }
 }

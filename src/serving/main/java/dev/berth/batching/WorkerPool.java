@@ -23,257 +23,259 @@ import org.slf4j.LoggerFactory;
 /// for it. Only the model that holds it has one worker less then.
 public final class WorkerPool implements AutoCloseable {
 
-  private static final Logger log = LoggerFactory.getLogger(WorkerPool.class);
+    private static final Logger log = LoggerFactory.getLogger(WorkerPool.class);
 
-  /// What takes turns on the workers: the queue of a model. Called with the lock held, except
-  /// [#serve].
-  interface Queue {
+    /// What takes turns on the workers: the queue of a model. Called with the lock held, except
+    /// [#serve].
+    interface Queue {
 
-    /// Whether it has something to do, now or later.
-    boolean hasWork();
+        /// Whether it has something to do, now or later.
+        boolean hasWork();
 
-    /// Whether a worker has something to do for it, now or later.
-    boolean hasWorker(int worker);
+        /// Whether a worker has something to do for it, now or later.
+        boolean hasWorker(int worker);
 
-    /// In how long a worker that has something to do should do it; zero or less: now.
-    long ripeInNanos(int worker);
+        /// In how long a worker that has something to do should do it; zero or less: now.
+        long ripeInNanos(int worker);
 
-    /// Takes a worker that is about to call [#serve].
-    void enter(int worker);
+        /// Takes a worker that is about to call [#serve].
+        void enter(int worker);
 
-    /// Has the calling worker, which has entered, do what there is. Called without the lock.
-    void serve(int worker);
-  }
-
-  /// How long [#close] waits for workers: native code may never end.
-  static final Duration JOIN = Duration.ofSeconds(3);
-
-  /// Threads that may be held by predictors that do not end, before the process should be replaced.
-  private static final int MOST_HELD = 32;
-
-  final ReentrantLock lock = new ReentrantLock();
-
-  private final int size;
-  private final Runnable onStart;
-  private final ServingMetrics metrics;
-
-  // All that follows is guarded by the lock.
-
-  /// The thread of each number. One that finds another in its place ends.
-  private final Thread[] threads;
-
-  /// The workers that wait for records, for a batch delay, or for the end, by their number. The
-  /// first one is woken: requests that come one at a time are all the same worker's, whose data is
-  /// in the caches.
-  private final NavigableMap<Integer, Condition> idle = new TreeMap<>();
-
-  /// The queues with records, the one whose turn it is first.
-  private final SequencedSet<Queue> turns = new LinkedHashSet<>();
-
-  private boolean closed;
-
-  /// Written under the lock; read without it, because `/ping` asks.
-  private final AtomicInteger held = new AtomicInteger();
-
-  /// @param onStart run first by each thread
-  public WorkerPool(int size, Runnable onStart, ServingMetrics metrics) {
-    if (size < 1) {
-      throw new IllegalArgumentException("workers: found %d, expected at least 1".formatted(size));
+        /// Has the calling worker, which has entered, do what there is. Called without the lock.
+        void serve(int worker);
     }
-    this.size = size;
-    this.onStart = onStart;
-    this.metrics = metrics;
-    this.threads = new Thread[size];
-  }
 
-  /// The number of workers.
-  public int size() {
-    return size;
-  }
+    /// How long [#close] waits for workers: native code may never end.
+    static final Duration JOIN = Duration.ofSeconds(3);
 
-  /// Has all threads run. Otherwise each starts with the first model, and inherits the priority of
-  /// the thread that loads it.
-  public void start() {
-    lock.lock();
-    try {
-      for (int worker = 0; worker < size; worker++) {
-        start(worker);
-      }
-    } finally {
-      lock.unlock();
-    }
-  }
+    /// Threads that may be held by predictors that do not end, before the process should be replaced.
+    private static final int MOST_HELD = 32;
 
-  /// Whether so few threads are held by predictors that do not end that models may go on.
-  public boolean hasThreads() {
-    return held.get() < MOST_HELD;
-  }
+    final ReentrantLock lock = new ReentrantLock();
 
-  /// Replaces each thread when it has ended its batch, so that nothing that the hooks of a model
-  /// have left in thread-local variables outlives them.
-  public void renew() {
-    lock.lock();
-    try {
-      for (int worker = 0; worker < size; worker++) {
-        if (threads[worker] != null) {
-          replace(worker);
+    private final int size;
+    private final Runnable onStart;
+    private final ServingMetrics metrics;
+
+    // All that follows is guarded by the lock.
+
+    /// The thread of each number. One that finds another in its place ends.
+    private final Thread[] threads;
+
+    /// The workers that wait for records, for a batch delay, or for the end, by their number. The
+    /// first one is woken: requests that come one at a time are all the same worker's, whose data is
+    /// in the caches.
+    private final NavigableMap<Integer, Condition> idle = new TreeMap<>();
+
+    /// The queues with records, the one whose turn it is first.
+    private final SequencedSet<Queue> turns = new LinkedHashSet<>();
+
+    private boolean closed;
+
+    /// Written under the lock; read without it, because `/ping` asks.
+    private final AtomicInteger held = new AtomicInteger();
+
+    /// @param onStart run first by each thread
+    public WorkerPool(int size, Runnable onStart, ServingMetrics metrics) {
+        if (size < 1) {
+            throw new IllegalArgumentException("workers: found %d, expected at least 1".formatted(size));
         }
-      }
-      idle.values().forEach(Condition::signal);
-    } finally {
-      lock.unlock();
+        this.size = size;
+        this.onStart = onStart;
+        this.metrics = metrics;
+        this.threads = new Thread[size];
     }
-  }
 
-  /// Has a worker's thread run, if it does not yet. The lock is held.
-  void start(int worker) {
-    if (threads[worker] == null) {
-      replace(worker);
+    /// The number of workers.
+    public int size() {
+        return size;
     }
-  }
 
-  /// Whether another thread may stand in for one that predicts for long: other models wait for it,
-  /// and there are few such threads. The lock is held.
-  boolean mayReplace(int worker) {
-    return held.get() < MOST_HELD / 2
-        && turns.stream().anyMatch(queue -> queue.hasWork() && queue.hasWorker(worker));
-  }
-
-  /// Says that a predictor holds a worker's thread for long, or for ever. The lock is held.
-  void hold(int worker) {
-    held.incrementAndGet();
-    replace(worker);
-  }
-
-  /// A predictor has given a thread back that it had held. The lock is held.
-  void giveBack() {
-    held.decrementAndGet();
-  }
-
-  /// How many models share the workers now, with the one that asks. The lock is held.
-  int queuesInTurn() {
-    return Math.max(1, turns.size());
-  }
-
-  private void replace(int worker) {
-    if (!closed) {
-      threads[worker] =
-          Thread.ofPlatform()
-              .name("berth-worker-" + worker)
-              .daemon()
-              .inheritInheritableThreadLocals(false)
-              .unstarted(() -> live(worker));
-      threads[worker].start();
-    }
-  }
-
-  /// Gives a queue with records its turns and wakes the first worker that waits and can take them.
-  /// One that has been woken waits no more, so that the next call wakes another. The lock is held.
-  void wake(Queue queue) {
-    turns.add(queue);
-    for (var waiting : idle.entrySet()) {
-      if (queue.hasWorker(waiting.getKey())) {
-        waiting.getValue().signal();
-        idle.remove(waiting.getKey());
-        return;
-      }
-    }
-  }
-
-  /// Gives a queue its turns, whose records a worker keeps between them. The lock is held.
-  void keepTurn(Queue queue) {
-    turns.add(queue);
-  }
-
-  private void live(int worker) {
-    onStart.run();
-    while (true) {
-      try {
-        var queue = awaitTurn(worker);
-        if (queue.isEmpty()) {
-          return;
-        }
-        queue.get().serve(worker);
-      } catch (InterruptedException _) {
-        // The queue interrupts while a batch runs and at no other time: this is a predictor's doing
-        // and means nothing.
-      } catch (Throwable e) {
-        metrics.caught(e);
-        log.error("{} failed outside of a predictor", Thread.currentThread().getName(), e);
-      }
-    }
-  }
-
-  /// Waits until a batch should be made on a worker.
-  ///
-  /// @return nothing: the calling thread is to end
-  private Optional<Queue> awaitTurn(int worker) throws InterruptedException {
-    lock.lock();
-    try {
-      while (!closed && threads[worker] == Thread.currentThread()) {
-        long soonest = Long.MAX_VALUE;
-        Queue ripe = null;
-        for (var queues = turns.iterator(); ripe == null && queues.hasNext(); ) {
-          var queue = queues.next();
-          long delay = queue.ripeInNanos(worker);
-          if (!queue.hasWork()) {
-            queues.remove();
-          } else if (queue.hasWorker(worker)) {
-            ripe = delay <= 0 ? queue : null;
-            soonest = Math.min(soonest, delay);
-          }
-        }
-        if (ripe != null) {
-          turns.remove(ripe);
-          turns.addLast(ripe);
-          ripe.enter(worker);
-          wakeForOthers(ripe);
-          return Optional.of(ripe);
-        }
-        var woken = lock.newCondition();
-        idle.put(worker, woken);
+    /// Has all threads run. Otherwise each starts with the first model, and inherits the priority of
+    /// the thread that loads it.
+    public void start() {
+        lock.lock();
         try {
-          woken.awaitNanos(soonest);
+            for (int worker = 0; worker < size; worker++) {
+                start(worker);
+            }
         } finally {
-          idle.remove(worker, woken);
+            lock.unlock();
         }
-      }
-      // A worker that was replaced while it had a predictor may have kept its successor from that.
-      turns.forEach(this::wake);
-      return Optional.empty();
-    } finally {
-      lock.unlock();
     }
-  }
 
-  /// Has another worker look after the queues that this one leaves alone.
-  private void wakeForOthers(Queue taken) {
-    if (!idle.isEmpty()) {
-      turns.stream().filter(queue -> !queue.equals(taken)).findFirst().ifPresent(this::wake);
+    /// Whether so few threads are held by predictors that do not end that models may go on.
+    public boolean hasThreads() {
+        return held.get() < MOST_HELD;
     }
-  }
 
-  /// Lets the threads go. An interrupt ends the waiting for them.
-  @Override
-  public void close() {
-    Thread[] ending;
-    lock.lock();
-    try {
-      closed = true;
-      idle.values().forEach(Condition::signal);
-      ending = threads.clone();
-    } finally {
-      lock.unlock();
-    }
-    try {
-      long deadline = System.nanoTime() + JOIN.toNanos();
-      for (var thread : ending) {
-        if (thread != null) {
-          thread.join(Duration.ofNanos(Math.max(1, deadline - System.nanoTime())));
+    /// Replaces each thread when it has ended its batch, so that nothing that the hooks of a model
+    /// have left in thread-local variables outlives them.
+    public void renew() {
+        lock.lock();
+        try {
+            for (int worker = 0; worker < size; worker++) {
+                if (threads[worker] != null) {
+                    replace(worker);
+                }
+            }
+            idle.values().forEach(Condition::signal);
+        } finally {
+            lock.unlock();
         }
-      }
-    } catch (InterruptedException _) {
-      Thread.currentThread().interrupt();
     }
-  }
+
+    /// Has a worker's thread run, if it does not yet. The lock is held.
+    void start(int worker) {
+        if (threads[worker] == null) {
+            replace(worker);
+        }
+    }
+
+    /// Whether another thread may stand in for one that predicts for long: other models wait for it,
+    /// and there are few such threads. The lock is held.
+    boolean mayReplace(int worker) {
+        return held.get() < MOST_HELD / 2
+                && turns.stream().anyMatch(queue -> queue.hasWork() && queue.hasWorker(worker));
+    }
+
+    /// Says that a predictor holds a worker's thread for long, or for ever. The lock is held.
+    void hold(int worker) {
+        held.incrementAndGet();
+        replace(worker);
+    }
+
+    /// A predictor has given a thread back that it had held. The lock is held.
+    void giveBack() {
+        held.decrementAndGet();
+    }
+
+    /// How many models share the workers now, with the one that asks. The lock is held.
+    int queuesInTurn() {
+        return Math.max(1, turns.size());
+    }
+
+    private void replace(int worker) {
+        if (!closed) {
+            threads[worker] = Thread.ofPlatform()
+                    .name("berth-worker-" + worker)
+                    .daemon()
+                    .inheritInheritableThreadLocals(false)
+                    .unstarted(() -> live(worker));
+            threads[worker].start();
+        }
+    }
+
+    /// Gives a queue with records its turns and wakes the first worker that waits and can take them.
+    /// One that has been woken waits no more, so that the next call wakes another. The lock is held.
+    void wake(Queue queue) {
+        turns.add(queue);
+        for (var waiting : idle.entrySet()) {
+            if (queue.hasWorker(waiting.getKey())) {
+                waiting.getValue().signal();
+                idle.remove(waiting.getKey());
+                return;
+            }
+        }
+    }
+
+    /// Gives a queue its turns, whose records a worker keeps between them. The lock is held.
+    void keepTurn(Queue queue) {
+        turns.add(queue);
+    }
+
+    private void live(int worker) {
+        onStart.run();
+        while (true) {
+            try {
+                var queue = awaitTurn(worker);
+                if (queue.isEmpty()) {
+                    return;
+                }
+                queue.get().serve(worker);
+            } catch (InterruptedException _) {
+                // The queue interrupts while a batch runs and at no other time: this is a predictor's doing
+                // and means nothing.
+            } catch (Throwable e) {
+                metrics.caught(e);
+                log.error(
+                        "{} failed outside of a predictor",
+                        Thread.currentThread().getName(),
+                        e);
+            }
+        }
+    }
+
+    /// Waits until a batch should be made on a worker.
+    ///
+    /// @return nothing: the calling thread is to end
+    private Optional<Queue> awaitTurn(int worker) throws InterruptedException {
+        lock.lock();
+        try {
+            while (!closed && threads[worker] == Thread.currentThread()) {
+                long soonest = Long.MAX_VALUE;
+                Queue ripe = null;
+                for (var queues = turns.iterator(); ripe == null && queues.hasNext(); ) {
+                    var queue = queues.next();
+                    long delay = queue.ripeInNanos(worker);
+                    if (!queue.hasWork()) {
+                        queues.remove();
+                    } else if (queue.hasWorker(worker)) {
+                        ripe = delay <= 0 ? queue : null;
+                        soonest = Math.min(soonest, delay);
+                    }
+                }
+                if (ripe != null) {
+                    turns.remove(ripe);
+                    turns.addLast(ripe);
+                    ripe.enter(worker);
+                    wakeForOthers(ripe);
+                    return Optional.of(ripe);
+                }
+                var woken = lock.newCondition();
+                idle.put(worker, woken);
+                try {
+                    woken.awaitNanos(soonest);
+                } finally {
+                    idle.remove(worker, woken);
+                }
+            }
+            // A worker that was replaced while it had a predictor may have kept its successor from that.
+            turns.forEach(this::wake);
+            return Optional.empty();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Has another worker look after the queues that this one leaves alone.
+    private void wakeForOthers(Queue taken) {
+        if (!idle.isEmpty()) {
+            turns.stream().filter(queue -> !queue.equals(taken)).findFirst().ifPresent(this::wake);
+        }
+    }
+
+    /// Lets the threads go. An interrupt ends the waiting for them.
+    @Override
+    public void close() {
+        Thread[] ending;
+        lock.lock();
+        try {
+            closed = true;
+            idle.values().forEach(Condition::signal);
+            ending = threads.clone();
+        } finally {
+            lock.unlock();
+        }
+        try {
+            long deadline = System.nanoTime() + JOIN.toNanos();
+            for (var thread : ending) {
+                if (thread != null) {
+                    thread.join(Duration.ofNanos(Math.max(1, deadline - System.nanoTime())));
+                }
+            }
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+    }
 }

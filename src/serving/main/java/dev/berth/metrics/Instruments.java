@@ -19,93 +19,90 @@ import java.util.stream.Stream;
 /// so that an event costs no more than an addition.
 abstract class Instruments {
 
-  /// The label of the series, and the field of log lines, that has the model's name.
-  public static final String LABEL = "model";
+    /// The label of the series, and the field of log lines, that has the model's name.
+    public static final String LABEL = "model";
 
-  private static final Duration[] LATENCY_BUCKETS =
-      Stream.of(1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000)
-          .map(Duration::ofMillis)
-          .toArray(Duration[]::new);
+    private static final Duration[] LATENCY_BUCKETS = Stream.of(
+                    1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000)
+            .map(Duration::ofMillis)
+            .toArray(Duration[]::new);
 
-  private final MeterRegistry registry;
-  private final Tags labels;
+    private final MeterRegistry registry;
+    private final Tags labels;
 
-  // Guarded by the monitor of this: no series is added after they were removed.
-  private final List<Meter> series = new ArrayList<>();
-  private boolean removed;
+    // Guarded by the monitor of this: no series is added after they were removed.
+    private final List<Meter> series = new ArrayList<>();
+    private boolean removed;
 
-  Instruments(MeterRegistry registry, Tags labels) {
-    this.registry = registry;
-    this.labels = labels;
-  }
-
-  final Timer timer(String name, String description) {
-    return timer(name, description, Tags.empty());
-  }
-
-  private Timer timer(String name, String description, Tags own) {
-    return added(
-        Timer.builder(name)
-            .description(description)
-            .serviceLevelObjectives(LATENCY_BUCKETS)
-            .tags(labels.and(own))
-            .register(registry));
-  }
-
-  /// One for each value of a label, made when it is first asked for.
-  final Function<String, Timer> timers(String name, String description, String label) {
-    var known = new ConcurrentHashMap<String, Timer>();
-    return value ->
-        known.computeIfAbsent(value, _ -> timer(name, description, Tags.of(label, value)));
-  }
-
-  final Counter counter(String name, String description) {
-    return counter(name, description, Tags.empty());
-  }
-
-  private Counter counter(String name, String description, Tags own) {
-    return added(
-        Counter.builder(name).description(description).tags(labels.and(own)).register(registry));
-  }
-
-  /// One for each value of a label, made when it is first asked for.
-  final Function<String, Counter> counters(String name, String description, String label) {
-    var known = new ConcurrentHashMap<String, Counter>();
-    return value ->
-        known.computeIfAbsent(value, _ -> counter(name, description, Tags.of(label, value)));
-  }
-
-  final AtomicInteger gauge(String name, String description) {
-    var value = new AtomicInteger();
-    added(
-        Gauge.builder(name, value, AtomicInteger::get)
-            .description(description)
-            .tags(labels)
-            .register(registry));
-    return value;
-  }
-
-  final DistributionSummary summary(String name, String description, double... buckets) {
-    return added(
-        DistributionSummary.builder(name)
-            .description(description)
-            .serviceLevelObjectives(buckets)
-            .tags(labels)
-            .register(registry));
-  }
-
-  final synchronized <T extends Meter> T added(T meter) {
-    if (removed) {
-      registry.remove(meter);
-    } else {
-      series.add(meter);
+    Instruments(MeterRegistry registry, Tags labels) {
+        this.registry = registry;
+        this.labels = labels;
     }
-    return meter;
-  }
 
-  final synchronized void remove() {
-    removed = true;
-    series.forEach(registry::remove);
-    series.clear();
-  }
+    final Timer timer(String name, String description) {
+        return timer(name, description, Tags.empty());
+    }
+
+    private Timer timer(String name, String description, Tags own) {
+        return added(Timer.builder(name)
+                .description(description)
+                .serviceLevelObjectives(LATENCY_BUCKETS)
+                .tags(labels.and(own))
+                .register(registry));
+    }
+
+    /// One for each value of a label, made when it is first asked for.
+    final Function<String, Timer> timers(String name, String description, String label) {
+        var known = new ConcurrentHashMap<String, Timer>();
+        return value -> known.computeIfAbsent(value, _ -> timer(name, description, Tags.of(label, value)));
+    }
+
+    final Counter counter(String name, String description) {
+        return counter(name, description, Tags.empty());
+    }
+
+    private Counter counter(String name, String description, Tags own) {
+        return added(Counter.builder(name)
+                .description(description)
+                .tags(labels.and(own))
+                .register(registry));
+    }
+
+    /// One for each value of a label, made when it is first asked for.
+    final Function<String, Counter> counters(String name, String description, String label) {
+        var known = new ConcurrentHashMap<String, Counter>();
+        return value -> known.computeIfAbsent(value, _ -> counter(name, description, Tags.of(label, value)));
+    }
+
+    final AtomicInteger gauge(String name, String description) {
+        var value = new AtomicInteger();
+        added(Gauge.builder(name, value, AtomicInteger::get)
+                .description(description)
+                .tags(labels)
+                .register(registry));
+        return value;
+    }
+
+    final DistributionSummary summary(String name, String description, double... buckets) {
+        return added(DistributionSummary.builder(name)
+                .description(description)
+                .serviceLevelObjectives(buckets)
+                .tags(labels)
+                .register(registry));
+    }
+
+    final synchronized <T extends Meter> T added(T meter) {
+        if (removed) {
+            registry.remove(meter);
+        } else {
+            series.add(meter);
+        }
+        return meter;
+    }
+
+    final synchronized void remove() {
+        removed = true;
+        series.forEach(registry::remove);
+        series.clear();
+    }
 }

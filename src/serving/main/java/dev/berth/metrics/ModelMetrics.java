@@ -29,276 +29,258 @@ import java.util.function.Supplier;
 /// model has left behind: what they count is not seen.
 public final class ModelMetrics extends Instruments implements AutoCloseable {
 
-  private static final int FAILED = 400;
-  private static final double[] SIZE_BUCKETS = {1, 2, 4, 8, 16, 32, 64, 128, 256};
+    private static final int FAILED = 400;
+    private static final double[] SIZE_BUCKETS = {1, 2, 4, 8, 16, 32, 64, 128, 256};
 
-  public final Timer decode = timer("berth.decode", "inputFn, one request");
-  public final Timer queueWait = timer("berth.queue.wait", "one record in the queue");
-  public final Timer predict = timer("berth.predict", "predictFn, one batch");
-  public final Timer encode = timer("berth.encode", "outputFn, one request");
+    public final Timer decode = timer("berth.decode", "inputFn, one request");
+    public final Timer queueWait = timer("berth.queue.wait", "one record in the queue");
+    public final Timer predict = timer("berth.predict", "predictFn, one batch");
+    public final Timer encode = timer("berth.encode", "outputFn, one request");
 
-  public final Timer requestTime =
-      timer(
-          "berth.model.request",
-          "from the first byte read to the answer, one request that a model took in");
-  private final Function<String, Counter> requests =
-      counters(
-          "berth.model.requests",
-          "requests that a model took in, by the status of their answer",
-          "status");
-  private final AtomicInteger inFlight =
-      gauge(
-          "berth.requests.in.flight", "requests that the model has taken in and not answered yet");
-  public final Counter overloaded =
-      counter("berth.overloaded", "requests refused because the queue was full");
-  public final Counter expired =
-      counter("berth.expired", "requests whose time ran out, waiting or running");
+    public final Timer requestTime =
+            timer("berth.model.request", "from the first byte read to the answer, one request that a model took in");
+    private final Function<String, Counter> requests =
+            counters("berth.model.requests", "requests that a model took in, by the status of their answer", "status");
+    private final AtomicInteger inFlight =
+            gauge("berth.requests.in.flight", "requests that the model has taken in and not answered yet");
+    public final Counter overloaded = counter("berth.overloaded", "requests refused because the queue was full");
+    public final Counter expired = counter("berth.expired", "requests whose time ran out, waiting or running");
 
-  public final Counter records = counter("berth.records", "records taken into the queue");
-  public final Counter abandoned =
-      counter(
-          "berth.abandoned",
-          "records dropped before they were predicted, because nobody waited for them any more");
+    public final Counter records = counter("berth.records", "records taken into the queue");
+    public final Counter abandoned = counter(
+            "berth.abandoned", "records dropped before they were predicted, because nobody waited for them any more");
 
-  /// Of requests that have failed. What the others took is the rest of their timer.
-  public final LongAdder failures = new LongAdder();
+    /// Of requests that have failed. What the others took is the rest of their timer.
+    public final LongAdder failures = new LongAdder();
 
-  public final LongAdder failureNanos = new LongAdder();
+    public final LongAdder failureNanos = new LongAdder();
 
-  /// When a batch was predicted last, in milliseconds since 1970; 0: none was.
-  private volatile long lastPredicted;
+    /// When a batch was predicted last, in milliseconds since 1970; 0: none was.
+    private volatile long lastPredicted;
 
-  private final AtomicInteger queueDepth = gauge("berth.queue.depth", "requests waiting");
-  private final AtomicInteger queueCapacity =
-      gauge("berth.queue.capacity", "requests that may wait");
+    private final AtomicInteger queueDepth = gauge("berth.queue.depth", "requests waiting");
+    private final AtomicInteger queueCapacity = gauge("berth.queue.capacity", "requests that may wait");
 
-  private final Counter tokens =
-      counter("berth.tokens", "lengths of the records in batches, added up");
-  private final Counter paddingTokens =
-      counter(
-          "berth.padding.tokens",
-          "what padding to the longest record of the batch adds to berth_tokens_total");
-  private final DistributionSummary batchSize =
-      summary("berth.batch.size", "records in a batch, or pieces of records", SIZE_BUCKETS);
+    private final Counter tokens = counter("berth.tokens", "lengths of the records in batches, added up");
+    private final Counter paddingTokens = counter(
+            "berth.padding.tokens", "what padding to the longest record of the batch adds to berth_tokens_total");
+    private final DistributionSummary batchSize =
+            summary("berth.batch.size", "records in a batch, or pieces of records", SIZE_BUCKETS);
 
-  private final AtomicInteger sessions = gauge("berth.sessions", "sessions that are open");
-  private final Counter sessionsOpened =
-      counter("berth.sessions.opened", "sessions that were opened");
-  public final Counter sessionsRefused =
-      counter(
-          "berth.sessions.refused", "sessions that were not opened because there were too many");
-  private final Function<String, Counter> sessionsClosed =
-      counters("berth.sessions.closed", "sessions that have ended, and why", "reason");
+    private final AtomicInteger sessions = gauge("berth.sessions", "sessions that are open");
+    private final Counter sessionsOpened = counter("berth.sessions.opened", "sessions that were opened");
+    public final Counter sessionsRefused =
+            counter("berth.sessions.refused", "sessions that were not opened because there were too many");
+    private final Function<String, Counter> sessionsClosed =
+            counters("berth.sessions.closed", "sessions that have ended, and why", "reason");
 
-  public final AtomicInteger workers = gauge("berth.workers", "workers that can predict");
-  public final AtomicInteger stuckHooks =
-      gauge("berth.stuck.hooks", "hooks that still run long after their request's deadline");
+    public final AtomicInteger workers = gauge("berth.workers", "workers that can predict");
+    public final AtomicInteger stuckHooks =
+            gauge("berth.stuck.hooks", "hooks that still run long after their request's deadline");
 
-  /// What an instrument of the hooks does with a value.
-  public enum Kind {
-    COUNTER,
-    /// Of nanoseconds.
-    TIMER,
-    GAUGE
-  }
-
-  /// An instrument of the hooks.
-  ///
-  /// @param users how many versions of the model have it
-  private record HookInstrument(
-      Kind kind, Meter meter, DoubleConsumer instrument, AtomicInteger users) {
-
-    private HookInstrument(Kind kind, Meter meter, DoubleConsumer instrument) {
-      this(kind, meter, instrument, new AtomicInteger());
+    /// What an instrument of the hooks does with a value.
+    public enum Kind {
+        COUNTER,
+        /// Of nanoseconds.
+        TIMER,
+        GAUGE
     }
-  }
 
-  private final Consumer<Throwable> caught;
-  private final Consumer<ModelMetrics> release;
-  private final MeterRegistry registry;
-  private final String name;
+    /// An instrument of the hooks.
+    ///
+    /// @param users how many versions of the model have it
+    private record HookInstrument(Kind kind, Meter meter, DoubleConsumer instrument, AtomicInteger users) {
 
-  /// Of the queues of all versions of the model.
-  private final List<Supplier<Duration>> expectedWaits = new CopyOnWriteArrayList<>();
-
-  // Guarded by the monitor of this.
-  private final Map<String, HookInstrument> ofHooks = new HashMap<>();
-  private StreamMetrics streams;
-
-  /// How many versions of the model share it. Guarded by the metrics of the process.
-  int users;
-
-  /// @param caught told of what was thrown
-  /// @param release told when a version of the model is gone
-  ModelMetrics(
-      MeterRegistry registry,
-      String name,
-      Consumer<Throwable> caught,
-      Consumer<ModelMetrics> release) {
-    super(registry, Tags.of(LABEL, name));
-    this.caught = caught;
-    this.release = release;
-    this.registry = registry;
-    this.name = name;
-    added(
-        Gauge.builder("berth.expected.wait", this, ModelMetrics::expectedWaitSeconds)
-            .description("how long a record that came now would wait; 0 while none waits")
-            .baseUnit("seconds")
-            .tag(LABEL, name)
-            .register(registry));
-  }
-
-  public String model() {
-    return name;
-  }
-
-  /// Something was thrown. The process has it counted where it is an [OutOfMemoryError].
-  public void caught(Throwable thrown) {
-    caught.accept(thrown);
-  }
-
-  /// The model has taken a request in. [#requestCompleted] follows.
-  public void requestEntered() {
-    inFlight.incrementAndGet();
-  }
-
-  /// A request that the model had taken in has its answer, whatever that is.
-  public void requestCompleted(int status, Duration took) {
-    inFlight.decrementAndGet();
-    requests.apply(Integer.toString(status)).increment();
-    requestTime.record(took);
-    if (status >= FAILED) {
-      failures.increment();
-      failureNanos.add(took.toNanos());
+        private HookInstrument(Kind kind, Meter meter, DoubleConsumer instrument) {
+            this(kind, meter, instrument, new AtomicInteger());
+        }
     }
-  }
 
-  /// A request was taken into the queue.
-  ///
-  /// @param count of its records
-  public void requestQueued(int count) {
-    records.increment(count);
-    queueDepth.incrementAndGet();
-  }
+    private final Consumer<Throwable> caught;
+    private final Consumer<ModelMetrics> release;
+    private final MeterRegistry registry;
+    private final String name;
 
-  /// The last records of a request left the queue, for a batch or because nobody waits for them.
-  public void requestDequeued() {
-    queueDepth.decrementAndGet();
-  }
+    /// Of the queues of all versions of the model.
+    private final List<Supplier<Duration>> expectedWaits = new CopyOnWriteArrayList<>();
 
-  /// A queue of the model is there, until [#queueClosed].
-  ///
-  /// @param capacity how many requests may wait
-  /// @param expectedWait asked when the metrics are read
-  public void queueOpened(int capacity, Supplier<Duration> expectedWait) {
-    queueCapacity.set(capacity);
-    expectedWaits.add(expectedWait);
-  }
+    // Guarded by the monitor of this.
+    private final Map<String, HookInstrument> ofHooks = new HashMap<>();
+    private StreamMetrics streams;
 
-  /// @param expectedWait the same object as [#queueOpened] had
-  public void queueClosed(Supplier<Duration> expectedWait) {
-    expectedWaits.remove(expectedWait);
-  }
+    /// How many versions of the model share it. Guarded by the metrics of the process.
+    int users;
 
-  private double expectedWaitSeconds() {
-    return expectedWaits.stream().mapToLong(wait -> wait.get().toNanos()).max().orElse(0) / 1e9;
-  }
-
-  /// A batch went through the predictor, whether it failed or not.
-  ///
-  /// @param lengths the lengths of its records, added up
-  /// @param padded what the batch costs: its size × its longest record
-  public void batchPredicted(int size, long lengths, long padded, Duration took) {
-    batchSize.record(size);
-    tokens.increment((double) lengths);
-    paddingTokens.increment((double) (padded - lengths));
-    predict.record(took);
-    lastPredicted = System.currentTimeMillis();
-  }
-
-  public long lastPredicted() {
-    return lastPredicted;
-  }
-
-  /// Those of a model that answers part by part. Made when they are first asked for, because few
-  /// models do, and each series costs every reader.
-  public synchronized StreamMetrics streams() {
-    if (streams == null) {
-      streams = new StreamMetrics(this, batchSize);
+    /// @param caught told of what was thrown
+    /// @param release told when a version of the model is gone
+    ModelMetrics(MeterRegistry registry, String name, Consumer<Throwable> caught, Consumer<ModelMetrics> release) {
+        super(registry, Tags.of(LABEL, name));
+        this.caught = caught;
+        this.release = release;
+        this.registry = registry;
+        this.name = name;
+        added(Gauge.builder("berth.expected.wait", this, ModelMetrics::expectedWaitSeconds)
+                .description("how long a record that came now would wait; 0 while none waits")
+                .baseUnit("seconds")
+                .tag(LABEL, name)
+                .register(registry));
     }
-    return streams;
-  }
 
-  public void sessionOpened() {
-    sessions.incrementAndGet();
-    sessionsOpened.increment();
-  }
-
-  /// @param reason one of a few words
-  public void sessionClosed(String reason) {
-    sessions.decrementAndGet();
-    sessionsClosed.apply(reason).increment();
-  }
-
-  /// An instrument that hooks have asked for, in a series with the model's name.
-  ///
-  /// @param anotherUser whether the version that asks has not had it before
-  /// @throws IllegalArgumentException when there is one of another kind with that name
-  public synchronized DoubleConsumer hookInstrument(
-      Kind kind, String name, String description, boolean anotherUser) {
-    var known = ofHooks.computeIfAbsent(name, _ -> hookInstrument(kind, name, description));
-    if (known.kind != kind) {
-      throw new IllegalArgumentException(
-          "metric %s: found a %s of that name, expected another name for a %s"
-              .formatted(
-                  name,
-                  known.kind.name().toLowerCase(Locale.ROOT),
-                  kind.name().toLowerCase(Locale.ROOT)));
+    public String model() {
+        return name;
     }
-    known.users.addAndGet(anotherUser ? 1 : 0);
-    return known.instrument;
-  }
 
-  private HookInstrument hookInstrument(Kind kind, String name, String description) {
-    var full = "hooks." + name;
-    return switch (kind) {
-      case COUNTER -> {
-        var counter =
-            Counter.builder(full).description(description).tag(LABEL, this.name).register(registry);
-        yield new HookInstrument(kind, counter, counter::increment);
-      }
-      case TIMER -> {
-        var timer =
-            Timer.builder(full).description(description).tag(LABEL, this.name).register(registry);
-        yield new HookInstrument(
-            kind, timer, nanos -> timer.record((long) nanos, TimeUnit.NANOSECONDS));
-      }
-      case GAUGE -> {
-        var value = new AtomicReference<>(0.0);
-        var gauge =
-            Gauge.builder(full, value, AtomicReference::get)
-                .strongReference(true)
-                .description(description)
-                .tag(LABEL, this.name)
-                .register(registry);
-        yield new HookInstrument(kind, gauge, value::set);
-      }
-    };
-  }
-
-  /// A version of the model does not use an instrument of its hooks any more. With the last one its
-  /// series goes.
-  public synchronized void releaseHookInstrument(String name) {
-    var known = ofHooks.get(name);
-    if (known.users.decrementAndGet() == 0) {
-      ofHooks.remove(name);
-      registry.remove(known.meter);
+    /// Something was thrown. The process has it counted where it is an [OutOfMemoryError].
+    public void caught(Throwable thrown) {
+        caught.accept(thrown);
     }
-  }
 
-  /// Says that the model is gone. With its last version its series go.
-  @Override
-  public void close() {
-    release.accept(this);
-  }
+    /// The model has taken a request in. [#requestCompleted] follows.
+    public void requestEntered() {
+        inFlight.incrementAndGet();
+    }
+
+    /// A request that the model had taken in has its answer, whatever that is.
+    public void requestCompleted(int status, Duration took) {
+        inFlight.decrementAndGet();
+        requests.apply(Integer.toString(status)).increment();
+        requestTime.record(took);
+        if (status >= FAILED) {
+            failures.increment();
+            failureNanos.add(took.toNanos());
+        }
+    }
+
+    /// A request was taken into the queue.
+    ///
+    /// @param count of its records
+    public void requestQueued(int count) {
+        records.increment(count);
+        queueDepth.incrementAndGet();
+    }
+
+    /// The last records of a request left the queue, for a batch or because nobody waits for them.
+    public void requestDequeued() {
+        queueDepth.decrementAndGet();
+    }
+
+    /// A queue of the model is there, until [#queueClosed].
+    ///
+    /// @param capacity how many requests may wait
+    /// @param expectedWait asked when the metrics are read
+    public void queueOpened(int capacity, Supplier<Duration> expectedWait) {
+        queueCapacity.set(capacity);
+        expectedWaits.add(expectedWait);
+    }
+
+    /// @param expectedWait the same object as [#queueOpened] had
+    public void queueClosed(Supplier<Duration> expectedWait) {
+        expectedWaits.remove(expectedWait);
+    }
+
+    private double expectedWaitSeconds() {
+        return expectedWaits.stream()
+                        .mapToLong(wait -> wait.get().toNanos())
+                        .max()
+                        .orElse(0)
+                / 1e9;
+    }
+
+    /// A batch went through the predictor, whether it failed or not.
+    ///
+    /// @param lengths the lengths of its records, added up
+    /// @param padded what the batch costs: its size × its longest record
+    public void batchPredicted(int size, long lengths, long padded, Duration took) {
+        batchSize.record(size);
+        tokens.increment((double) lengths);
+        paddingTokens.increment((double) (padded - lengths));
+        predict.record(took);
+        lastPredicted = System.currentTimeMillis();
+    }
+
+    public long lastPredicted() {
+        return lastPredicted;
+    }
+
+    /// Those of a model that answers part by part. Made when they are first asked for, because few
+    /// models do, and each series costs every reader.
+    public synchronized StreamMetrics streams() {
+        if (streams == null) {
+            streams = new StreamMetrics(this, batchSize);
+        }
+        return streams;
+    }
+
+    public void sessionOpened() {
+        sessions.incrementAndGet();
+        sessionsOpened.increment();
+    }
+
+    /// @param reason one of a few words
+    public void sessionClosed(String reason) {
+        sessions.decrementAndGet();
+        sessionsClosed.apply(reason).increment();
+    }
+
+    /// An instrument that hooks have asked for, in a series with the model's name.
+    ///
+    /// @param anotherUser whether the version that asks has not had it before
+    /// @throws IllegalArgumentException when there is one of another kind with that name
+    public synchronized DoubleConsumer hookInstrument(Kind kind, String name, String description, boolean anotherUser) {
+        var known = ofHooks.computeIfAbsent(name, _ -> hookInstrument(kind, name, description));
+        if (known.kind != kind) {
+            throw new IllegalArgumentException("metric %s: found a %s of that name, expected another name for a %s"
+                    .formatted(
+                            name,
+                            known.kind.name().toLowerCase(Locale.ROOT),
+                            kind.name().toLowerCase(Locale.ROOT)));
+        }
+        known.users.addAndGet(anotherUser ? 1 : 0);
+        return known.instrument;
+    }
+
+    private HookInstrument hookInstrument(Kind kind, String name, String description) {
+        var full = "hooks." + name;
+        return switch (kind) {
+            case COUNTER -> {
+                var counter = Counter.builder(full)
+                        .description(description)
+                        .tag(LABEL, this.name)
+                        .register(registry);
+                yield new HookInstrument(kind, counter, counter::increment);
+            }
+            case TIMER -> {
+                var timer = Timer.builder(full)
+                        .description(description)
+                        .tag(LABEL, this.name)
+                        .register(registry);
+                yield new HookInstrument(kind, timer, nanos -> timer.record((long) nanos, TimeUnit.NANOSECONDS));
+            }
+            case GAUGE -> {
+                var value = new AtomicReference<>(0.0);
+                var gauge = Gauge.builder(full, value, AtomicReference::get)
+                        .strongReference(true)
+                        .description(description)
+                        .tag(LABEL, this.name)
+                        .register(registry);
+                yield new HookInstrument(kind, gauge, value::set);
+            }
+        };
+    }
+
+    /// A version of the model does not use an instrument of its hooks any more. With the last one its
+    /// series goes.
+    public synchronized void releaseHookInstrument(String name) {
+        var known = ofHooks.get(name);
+        if (known.users.decrementAndGet() == 0) {
+            ofHooks.remove(name);
+            registry.remove(known.meter);
+        }
+    }
+
+    /// Says that the model is gone. With its last version its series go.
+    @Override
+    public void close() {
+        release.accept(this);
+    }
 }

@@ -18,103 +18,99 @@ import org.slf4j.LoggerFactory;
 /// Nothing is allocated until there is a problem.
 final class HeapWatch implements HealthProbe {
 
-  private static final long SAMPLE_NANOS = Duration.ofSeconds(1).toNanos();
-  private static final int SAMPLES = 10;
-  private static final double TOO_MUCH = 0.5;
-  private static final double LITTLE_AGAIN = 0.25;
+    private static final long SAMPLE_NANOS = Duration.ofSeconds(1).toNanos();
+    private static final int SAMPLES = 10;
+    private static final double TOO_MUCH = 0.5;
+    private static final double LITTLE_AGAIN = 0.25;
 
-  private static final Logger log = LoggerFactory.getLogger(HeapWatch.class);
+    private static final Logger log = LoggerFactory.getLogger(HeapWatch.class);
 
-  private final ServingMetrics metrics;
-  private final LongSupplier clock;
-  private final LongSupplier collectionMillis;
+    private final ServingMetrics metrics;
+    private final LongSupplier clock;
+    private final LongSupplier collectionMillis;
 
-  /// The last samples, oldest at `next`.
-  private final long[] times = new long[SAMPLES];
+    /// The last samples, oldest at `next`.
+    private final long[] times = new long[SAMPLES];
 
-  private final long[] collected = new long[SAMPLES];
-  private int next;
-  private int taken;
-  private boolean saidOutOfMemory;
-  private volatile boolean collectsTooMuch;
+    private final long[] collected = new long[SAMPLES];
+    private int next;
+    private int taken;
+    private boolean saidOutOfMemory;
+    private volatile boolean collectsTooMuch;
 
-  HeapWatch(ServingMetrics metrics) {
-    this(metrics, System::nanoTime, pauses());
-  }
-
-  /// @param collectionMillis how long collections have stopped the JVM since it started
-  HeapWatch(ServingMetrics metrics, LongSupplier clock, LongSupplier collectionMillis) {
-    this.metrics = metrics;
-    this.clock = clock;
-    this.collectionMillis = collectionMillis;
-  }
-
-  @Override
-  public Optional<String> problem() {
-    var outOfMemory = metrics.outOfMemory();
-    if (outOfMemory.isPresent()) {
-      return Optional.of("the JVM ran out of memory: " + outOfMemory.get());
+    HeapWatch(ServingMetrics metrics) {
+        this(metrics, System::nanoTime, pauses());
     }
-    return collectsTooMuch
-        ? Optional.of("the JVM spends most of its time on collecting garbage")
-        : Optional.empty();
-  }
 
-  /// Takes a sample when a second has passed, and says once what has changed.
-  @Override
-  public void look() {
-    var outOfMemory = metrics.outOfMemory();
-    if (outOfMemory.isPresent() && !saidOutOfMemory) {
-      saidOutOfMemory = true;
-      log.error(
-          "the JVM ran out of memory: {}; /ping is 503 until the process is replaced",
-          outOfMemory.get());
+    /// @param collectionMillis how long collections have stopped the JVM since it started
+    HeapWatch(ServingMetrics metrics, LongSupplier clock, LongSupplier collectionMillis) {
+        this.metrics = metrics;
+        this.clock = clock;
+        this.collectionMillis = collectionMillis;
     }
-    long now = clock.getAsLong();
-    if (taken > 0 && now - times[(next + SAMPLES - 1) % SAMPLES] < SAMPLE_NANOS) {
-      return;
-    }
-    long collectedNow = collectionMillis.getAsLong();
-    if (taken == SAMPLES) {
-      judge((collectedNow - collected[next]) * 1e6 / (now - times[next]));
-    } else {
-      taken++;
-    }
-    times[next] = now;
-    collected[next] = collectedNow;
-    next = (next + 1) % SAMPLES;
-  }
 
-  /// @param share of the time since the oldest sample
-  private void judge(double share) {
-    if (!collectsTooMuch && share > TOO_MUCH) {
-      collectsTooMuch = true;
-      log.error(
-          "collecting garbage has taken {} % of the last 10 s; /ping is 503 until it takes less than {} %",
-          Math.round(share * 100), Math.round(LITTLE_AGAIN * 100));
-    } else if (collectsTooMuch && share < LITTLE_AGAIN) {
-      collectsTooMuch = false;
-      log.warn(
-          "collecting garbage takes {} % of the time again; /ping no longer is 503 because of it",
-          Math.round(share * 100));
+    @Override
+    public Optional<String> problem() {
+        var outOfMemory = metrics.outOfMemory();
+        if (outOfMemory.isPresent()) {
+            return Optional.of("the JVM ran out of memory: " + outOfMemory.get());
+        }
+        return collectsTooMuch
+                ? Optional.of("the JVM spends most of its time on collecting garbage")
+                : Optional.empty();
     }
-  }
 
-  /// Of G1, ZGC and Shenandoah some beans count work that goes on beside the program, and not its
-  /// pauses.
-  private static LongSupplier pauses() {
-    var beans =
-        ManagementFactory.getGarbageCollectorMXBeans().stream()
-            .filter(
-                bean ->
-                    !bean.getName().contains("Concurrent") && !bean.getName().endsWith("Cycles"))
-            .toArray(GarbageCollectorMXBean[]::new);
-    return () -> {
-      long millis = 0;
-      for (var bean : beans) {
-        millis += bean.getCollectionTime();
-      }
-      return millis;
-    };
-  }
+    /// Takes a sample when a second has passed, and says once what has changed.
+    @Override
+    public void look() {
+        var outOfMemory = metrics.outOfMemory();
+        if (outOfMemory.isPresent() && !saidOutOfMemory) {
+            saidOutOfMemory = true;
+            log.error("the JVM ran out of memory: {}; /ping is 503 until the process is replaced", outOfMemory.get());
+        }
+        long now = clock.getAsLong();
+        if (taken > 0 && now - times[(next + SAMPLES - 1) % SAMPLES] < SAMPLE_NANOS) {
+            return;
+        }
+        long collectedNow = collectionMillis.getAsLong();
+        if (taken == SAMPLES) {
+            judge((collectedNow - collected[next]) * 1e6 / (now - times[next]));
+        } else {
+            taken++;
+        }
+        times[next] = now;
+        collected[next] = collectedNow;
+        next = (next + 1) % SAMPLES;
+    }
+
+    /// @param share of the time since the oldest sample
+    private void judge(double share) {
+        if (!collectsTooMuch && share > TOO_MUCH) {
+            collectsTooMuch = true;
+            log.error(
+                    "collecting garbage has taken {} % of the last 10 s; /ping is 503 until it takes less than {} %",
+                    Math.round(share * 100), Math.round(LITTLE_AGAIN * 100));
+        } else if (collectsTooMuch && share < LITTLE_AGAIN) {
+            collectsTooMuch = false;
+            log.warn(
+                    "collecting garbage takes {} % of the time again; /ping no longer is 503 because of it",
+                    Math.round(share * 100));
+        }
+    }
+
+    /// Of G1, ZGC and Shenandoah some beans count work that goes on beside the program, and not its
+    /// pauses.
+    private static LongSupplier pauses() {
+        var beans = ManagementFactory.getGarbageCollectorMXBeans().stream()
+                .filter(bean -> !bean.getName().contains("Concurrent")
+                        && !bean.getName().endsWith("Cycles"))
+                .toArray(GarbageCollectorMXBean[]::new);
+        return () -> {
+            long millis = 0;
+            for (var bean : beans) {
+                millis += bean.getCollectionTime();
+            }
+            return millis;
+        };
+    }
 }

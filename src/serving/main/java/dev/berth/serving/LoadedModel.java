@@ -36,144 +36,132 @@ import java.util.Optional;
 /// lock.
 final class LoadedModel<M, I, O> {
 
-  final Hooks<M, I, O> hooks;
-  final Batcher<I, O> batcher;
-  final HookPool pool;
-  final HookScope scope;
-  final ModelMetrics metrics;
-  private final HookCalls calls;
-  private final Workers workers;
-  final ModelFacts facts;
+    final Hooks<M, I, O> hooks;
+    final Batcher<I, O> batcher;
+    final HookPool pool;
+    final HookScope scope;
+    final ModelMetrics metrics;
+    private final HookCalls calls;
+    private final Workers workers;
+    final ModelFacts facts;
 
-  /// Nothing where the handler has none.
-  final Optional<SessionStore> sessions;
+    /// Nothing where the handler has none.
+    final Optional<SessionStore> sessions;
 
-  /// Loads the model on every worker, and returns when all of them are warm.
-  ///
-  /// @throws LoadException when a hook fails
-  LoadedModel(
-      String name,
-      Path directory,
-      InferenceHandler<M, I, O> handler,
-      Workers workers,
-      BatchLimits limits,
-      FirstRequest first,
-      SessionRoom room,
-      HookPool pool,
-      ModelMetrics metrics)
-      throws Exception {
-    this.hooks = new Hooks<>(handler);
-    this.workers = workers;
-    this.pool = pool;
-    this.metrics = metrics;
-    this.scope = new HookScope(handler.getClass().getClassLoader(), new InFlight(), metrics);
-    this.calls = new HookCalls(handler, pool, scope);
-    var accelerators = workers.accelerators();
-    var distinct = accelerators.stream().distinct().toList();
-    this.batcher =
-        new Batcher<>(
-            name,
-            hooks.predicting(),
-            workers.pool(),
-            limits,
-            worker ->
-                open(
-                    new ModelContext(
-                        directory, accelerators.get(worker), worker, distinct, scope.ofHooks),
-                    first,
-                    limits.maxBatchSize()),
-            System::nanoTime,
-            metrics);
-    try {
-      batcher.start();
-      // Asked once and not for each request, none of which it can hold up then.
-      this.facts =
-          new ModelFacts(
-              hooks.requestTypes(),
-              hooks.responseTypes(),
-              hooks.openAiPaths(),
-              hooks.task(),
-              handler instanceof StreamingHandler<?, ?, ?, ?>,
-              handler instanceof SessionHandler<?>,
-              accelerators);
-      this.sessions =
-          handler instanceof SessionHandler<?> remembers
-              ? Optional.of(new SessionStore(remembers, calls, hooks, room, metrics))
-              : Optional.empty();
-    } catch (Throwable e) {
-      batcher.close();
-      scope.ofHooks.close();
-      throw e;
+    /// Loads the model on every worker, and returns when all of them are warm.
+    ///
+    /// @throws LoadException when a hook fails
+    LoadedModel(
+            String name,
+            Path directory,
+            InferenceHandler<M, I, O> handler,
+            Workers workers,
+            BatchLimits limits,
+            FirstRequest first,
+            SessionRoom room,
+            HookPool pool,
+            ModelMetrics metrics)
+            throws Exception {
+        this.hooks = new Hooks<>(handler);
+        this.workers = workers;
+        this.pool = pool;
+        this.metrics = metrics;
+        this.scope = new HookScope(handler.getClass().getClassLoader(), new InFlight(), metrics);
+        this.calls = new HookCalls(handler, pool, scope);
+        var accelerators = workers.accelerators();
+        var distinct = accelerators.stream().distinct().toList();
+        this.batcher = new Batcher<>(
+                name,
+                hooks.predicting(),
+                workers.pool(),
+                limits,
+                worker -> open(
+                        new ModelContext(directory, accelerators.get(worker), worker, distinct, scope.ofHooks),
+                        first,
+                        limits.maxBatchSize()),
+                System::nanoTime,
+                metrics);
+        try {
+            batcher.start();
+            // Asked once and not for each request, none of which it can hold up then.
+            this.facts = new ModelFacts(
+                    hooks.requestTypes(),
+                    hooks.responseTypes(),
+                    hooks.openAiPaths(),
+                    hooks.task(),
+                    handler instanceof StreamingHandler<?, ?, ?, ?>,
+                    handler instanceof SessionHandler<?>,
+                    accelerators);
+            this.sessions = handler instanceof SessionHandler<?> remembers
+                    ? Optional.of(new SessionStore(remembers, calls, hooks, room, metrics))
+                    : Optional.empty();
+        } catch (Throwable e) {
+            batcher.close();
+            scope.ofHooks.close();
+            throw e;
+        }
     }
-  }
 
-  private Predictor<I, O> open(ModelContext context, FirstRequest first, int maxBatchSize)
-      throws LoadException {
-    var model =
-        ScopedValue.where(Metrics.CURRENT, scope.ofHooks)
-            .call(
-                () -> {
-                  var loaded = hooks.load(context);
-                  LoadException.during(
-                      "the first request",
-                      () -> {
-                        first.ask(new Rehearsal<>(hooks, loaded, maxBatchSize));
-                        return loaded;
-                      });
-                  return loaded;
-                });
-    return hooks.handler instanceof StreamingHandler<M, I, O, ?> streaming
-        ? new HookStepper<>(streaming, model, scope.ofHooks)
-        : new HookPredictor<>(hooks.handler, model, scope.ofHooks);
-  }
-
-  /// On a thread that runs hooks.
-  ///
-  /// @throws ServingException when the handler fails
-  Signature signature() {
-    try {
-      return Objects.requireNonNull(
-          hooks.handler.signature(), "returned null, expected a signature");
-    } catch (Throwable e) {
-      metrics.caught(e);
-      throw HookFailure.of("signature", e);
+    private Predictor<I, O> open(ModelContext context, FirstRequest first, int maxBatchSize) throws LoadException {
+        var model = ScopedValue.where(Metrics.CURRENT, scope.ofHooks).call(() -> {
+            var loaded = hooks.load(context);
+            LoadException.during("the first request", () -> {
+                first.ask(new Rehearsal<>(hooks, loaded, maxBatchSize));
+                return loaded;
+            });
+            return loaded;
+        });
+        return hooks.handler instanceof StreamingHandler<M, I, O, ?> streaming
+                ? new HookStepper<>(streaming, model, scope.ofHooks)
+                : new HookPredictor<>(hooks.handler, model, scope.ofHooks);
     }
-  }
 
-  /// On any thread, which waits.
-  ///
-  /// @throws ServingException when the handler fails, or does not answer in time
-  Signature signature(Deadline deadline) {
-    return calls.call("signature", deadline, Map.of(), this::signature, _ -> {});
-  }
-
-  /// Fails what is still queued or running and stops the workers, which close their models.
-  ///
-  /// @return whether all of them did
-  boolean stopWorkers() {
-    batcher.close();
-    return batcher.hasEnded();
-  }
-
-  /// Ends all sessions.
-  ///
-  /// @return false: something is still in one after `time`
-  boolean stopSessions(Duration time) throws InterruptedException {
-    return sessions.isEmpty() || sessions.get().stop(time);
-  }
-
-  /// Has nobody see any more what the model and its hooks count.
-  void closeMetrics() {
-    scope.ofHooks.close();
-    metrics.close();
-  }
-
-  /// Has hooks and predictors of other models run on new threads, where hooks from the artifact may
-  /// have left thread-local variables behind.
-  void renewThreads() {
-    if (HookCode.isFromArtifact(hooks.handler)) {
-      workers.pool().renew();
-      pool.renew();
+    /// On a thread that runs hooks.
+    ///
+    /// @throws ServingException when the handler fails
+    Signature signature() {
+        try {
+            return Objects.requireNonNull(hooks.handler.signature(), "returned null, expected a signature");
+        } catch (Throwable e) {
+            metrics.caught(e);
+            throw HookFailure.of("signature", e);
+        }
     }
-  }
+
+    /// On any thread, which waits.
+    ///
+    /// @throws ServingException when the handler fails, or does not answer in time
+    Signature signature(Deadline deadline) {
+        return calls.call("signature", deadline, Map.of(), this::signature, _ -> {});
+    }
+
+    /// Fails what is still queued or running and stops the workers, which close their models.
+    ///
+    /// @return whether all of them did
+    boolean stopWorkers() {
+        batcher.close();
+        return batcher.hasEnded();
+    }
+
+    /// Ends all sessions.
+    ///
+    /// @return false: something is still in one after `time`
+    boolean stopSessions(Duration time) throws InterruptedException {
+        return sessions.isEmpty() || sessions.get().stop(time);
+    }
+
+    /// Has nobody see any more what the model and its hooks count.
+    void closeMetrics() {
+        scope.ofHooks.close();
+        metrics.close();
+    }
+
+    /// Has hooks and predictors of other models run on new threads, where hooks from the artifact may
+    /// have left thread-local variables behind.
+    void renewThreads() {
+        if (HookCode.isFromArtifact(hooks.handler)) {
+            workers.pool().renew();
+            pool.renew();
+        }
+    }
 }

@@ -15,16 +15,16 @@ import java.util.Optional;
 /// @param sessions whether the hooks have sessions
 /// @param accelerators one for each worker
 public record ModelFacts(
-    List<MediaType> requestTypes,
-    List<MediaType> responseTypes,
-    List<String> openAiPaths,
-    Optional<String> task,
-    boolean streams,
-    boolean sessions,
-    List<Accelerator> accelerators) {
+        List<MediaType> requestTypes,
+        List<MediaType> responseTypes,
+        List<String> openAiPaths,
+        Optional<String> task,
+        boolean streams,
+        boolean sessions,
+        List<Accelerator> accelerators) {
 
-  /// Whether the hooks may have something to say to a caller who talks on a path of its own choice.
-  public boolean areConversational() {
-    return streams || sessions;
-  }
+    /// Whether the hooks may have something to say to a caller who talks on a path of its own choice.
+    public boolean areConversational() {
+        return streams || sessions;
+    }
 }

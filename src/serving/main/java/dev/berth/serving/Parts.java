@@ -10,33 +10,35 @@ import java.util.stream.Stream;
 /// Keeps the parts of a request whose caller wants one body.
 final class Parts<O> implements PartSink<O> {
 
-  /// What a part takes, in bytes, beside what the hook made of it.
-  private static final int PART = 256;
+    /// What a part takes, in bytes, beside what the hook made of it.
+    private static final int PART = 256;
 
-  private final List<List<O>> ofRecords;
-  private final Deadline deadline;
-  private final RequestMemory memory;
+    private final List<List<O>> ofRecords;
+    private final Deadline deadline;
+    private final RequestMemory memory;
 
-  /// @param memory used by nothing else while there are workers that call this
-  Parts(int records, Deadline deadline, RequestMemory memory) {
-    this.ofRecords = Stream.generate(() -> (List<O>) new ArrayList<O>()).limit(records).toList();
-    this.deadline = deadline;
-    this.memory = memory;
-  }
+    /// @param memory used by nothing else while there are workers that call this
+    Parts(int records, Deadline deadline, RequestMemory memory) {
+        this.ofRecords = Stream.generate(() -> (List<O>) new ArrayList<O>())
+                .limit(records)
+                .toList();
+        this.deadline = deadline;
+        this.memory = memory;
+    }
 
-  /// Several workers may have records of one request.
-  @Override
-  public synchronized void take(int index, O part) {
-    memory.addAtOnce(PART);
-    ofRecords.get(index).add(part);
-  }
+    /// Several workers may have records of one request.
+    @Override
+    public synchronized void take(int index, O part) {
+        memory.addAtOnce(PART);
+        ofRecords.get(index).add(part);
+    }
 
-  @Override
-  public long deadlineNanos() {
-    return deadline.nanos();
-  }
+    @Override
+    public long deadlineNanos() {
+        return deadline.nanos();
+    }
 
-  synchronized List<List<O>> ofRecords() {
-    return ofRecords;
-  }
+    synchronized List<List<O>> ofRecords() {
+        return ofRecords;
+    }
 }

@@ -34,365 +34,355 @@ import org.slf4j.LoggerFactory;
 /// called by any thread; only [#load], [#close] and an invocation take long.
 public final class ServedModel {
 
-  /// What the model is doing. It only ever moves forward: loading, ready, closing, stopped, or from
-  /// any of those to stopped.
-  private sealed interface State {
-    record Loading() implements State {}
+    /// What the model is doing. It only ever moves forward: loading, ready, closing, stopped, or from
+    /// any of those to stopped.
+    private sealed interface State {
+        record Loading() implements State {}
 
-    record Ready(LoadedModel<?, ?, ?> model) implements State {}
+        record Ready(LoadedModel<?, ?, ?> model) implements State {}
 
-    /// Requests that are inside may end.
-    record Closing(LoadedModel<?, ?, ?> model) implements State {}
+        /// Requests that are inside may end.
+        record Closing(LoadedModel<?, ?, ?> model) implements State {}
 
-    record Stopped(String why) implements State {}
-  }
-
-  private static final State LOADING = new State.Loading();
-  private static final State STOPPING = new State.Stopped("the server is stopping");
-
-  private static final String NOT_LOADED = "the model could not be loaded";
-
-  /// How long hooks may still take once their records have been refused.
-  private static final Duration LAST_HOOKS = Duration.ofSeconds(1);
-
-  private static final Duration FOR_EVER = Duration.ofNanos(Long.MAX_VALUE);
-
-  private static final Logger log = LoggerFactory.getLogger(ServedModel.class);
-
-  private final String name;
-  private final HookPool pool;
-  private final InFlight inFlight = new InFlight();
-
-  /// Those that wait until it is loaded.
-  private final AtomicInteger waiting = new AtomicInteger();
-
-  private volatile long lastUsed = System.nanoTime();
-  private final ServingMetrics metrics;
-  private final AtomicReference<State> state = new AtomicReference<>(LOADING);
-  private final AtomicBoolean freeing = new AtomicBoolean();
-
-  /// Whether nothing was left open.
-  private final CompletableFuture<Boolean> freed = new CompletableFuture<>();
-
-  public ServedModel(String name, HookPool pool, ServingMetrics metrics) {
-    this.name = name;
-    this.pool = pool;
-    this.metrics = metrics;
-  }
-
-  public String name() {
-    return name;
-  }
-
-  /// Loads the model on every worker, warms it up and starts to serve. Call once.
-  ///
-  /// @param handler closed with the model
-  /// @param workers shared with the other models
-  /// @param first asked of what `modelFn` returns for each worker
-  /// @param sessions of all models
-  /// @throws Exception anything that a hook threw; the model is stopped then
-  public void load(
-      Path directory,
-      InferenceHandler<?, ?, ?> handler,
-      Workers workers,
-      BatchLimits limits,
-      FirstRequest first,
-      SessionRoom sessions)
-      throws Exception {
-    long start = System.nanoTime();
-    var ofModel = metrics.ofModel(name);
-    try {
-      var loaded =
-          new LoadedModel<>(
-              name, directory, handler, workers, limits, first, sessions, pool, ofModel);
-      if (!state.compareAndSet(LOADING, new State.Ready(loaded))) {
-        loaded.stopWorkers();
-        throw new IllegalStateException("the server was stopped while the model loaded");
-      }
-      metrics.modelLoaded(Duration.ofNanos(System.nanoTime() - start));
-    } catch (Throwable e) {
-      state.set(new State.Stopped(NOT_LOADED));
-      ofModel.close();
-      HookCode.close(handler);
-      throw e;
+        record Stopped(String why) implements State {}
     }
-  }
 
-  /// Stays without a model because its artifact or its hooks failed, and has that counted.
-  public void loadFailed(Throwable why) {
-    refuse(NOT_LOADED);
-    metrics
-        .loads
-        .apply(
-            why instanceof ServingException known
-                ? known.type().code().toLowerCase(Locale.ROOT)
-                : "internal")
-        .increment();
-  }
+    private static final State LOADING = new State.Loading();
+    private static final State STOPPING = new State.Stopped("the server is stopping");
 
-  /// Stays without a model: requests are refused with `why`.
-  public void refuse(String why) {
-    state.set(new State.Stopped(why));
-  }
+    private static final String NOT_LOADED = "the model could not be loaded";
 
-  /// Why it can't serve; nothing where it is loaded, a worker is left, and its hooks end.
-  public Optional<String> problem() {
-    return switch (state.get()) {
-      case State.Ready(var model) when model.batcher.liveWorkers() > 0 ->
-          model.pool.problem(model.scope);
-      case State.Ready _ -> Optional.of("%s has no worker left that can predict".formatted(name));
-      case State.Loading _ -> Optional.of("%s is loading".formatted(name));
-      case State.Closing _ -> Optional.of("%s is stopping".formatted(name));
-      case State.Stopped(var why) -> Optional.of(why);
-    };
-  }
+    /// How long hooks may still take once their records have been refused.
+    private static final Duration LAST_HOOKS = Duration.ofSeconds(1);
 
-  /// Nothing where it does not serve.
-  public Optional<ModelFacts> facts() {
-    return state.get() instanceof State.Ready(var model)
-        ? Optional.of(model.facts)
-        : Optional.empty();
-  }
+    private static final Duration FOR_EVER = Duration.ofNanos(Long.MAX_VALUE);
 
-  /// Takes a request in. Until the visit is closed, [#close] waits for it.
-  ///
-  /// @throws ServingException when there is no model
-  public Visit enter() {
-    inFlight.enter();
-    lastUsed = System.nanoTime();
-    try {
-      return new Visit(loaded());
-    } catch (RuntimeException e) {
-      inFlight.leave();
-      throw e;
+    private static final Logger log = LoggerFactory.getLogger(ServedModel.class);
+
+    private final String name;
+    private final HookPool pool;
+    private final InFlight inFlight = new InFlight();
+
+    /// Those that wait until it is loaded.
+    private final AtomicInteger waiting = new AtomicInteger();
+
+    private volatile long lastUsed = System.nanoTime();
+    private final ServingMetrics metrics;
+    private final AtomicReference<State> state = new AtomicReference<>(LOADING);
+    private final AtomicBoolean freeing = new AtomicBoolean();
+
+    /// Whether nothing was left open.
+    private final CompletableFuture<Boolean> freed = new CompletableFuture<>();
+
+    public ServedModel(String name, HookPool pool, ServingMetrics metrics) {
+        this.name = name;
+        this.pool = pool;
+        this.metrics = metrics;
     }
-  }
 
-  /// As long as it is open, the model is not [idle][#closeIfIdle].
-  public interface Hold extends AutoCloseable {
-    @Override
-    void close();
-  }
+    public String name() {
+        return name;
+    }
 
-  /// For a request that waits until the model is loaded, and must not find it gone then.
-  public Hold hold() {
-    waiting.incrementAndGet();
-    return waiting::decrementAndGet;
-  }
+    /// Loads the model on every worker, warms it up and starts to serve. Call once.
+    ///
+    /// @param handler closed with the model
+    /// @param workers shared with the other models
+    /// @param first asked of what `modelFn` returns for each worker
+    /// @param sessions of all models
+    /// @throws Exception anything that a hook threw; the model is stopped then
+    public void load(
+            Path directory,
+            InferenceHandler<?, ?, ?> handler,
+            Workers workers,
+            BatchLimits limits,
+            FirstRequest first,
+            SessionRoom sessions)
+            throws Exception {
+        long start = System.nanoTime();
+        var ofModel = metrics.ofModel(name);
+        try {
+            var loaded = new LoadedModel<>(name, directory, handler, workers, limits, first, sessions, pool, ofModel);
+            if (!state.compareAndSet(LOADING, new State.Ready(loaded))) {
+                loaded.stopWorkers();
+                throw new IllegalStateException("the server was stopped while the model loaded");
+            }
+            metrics.modelLoaded(Duration.ofNanos(System.nanoTime() - start));
+        } catch (Throwable e) {
+            state.set(new State.Stopped(NOT_LOADED));
+            ofModel.close();
+            HookCode.close(handler);
+            throw e;
+        }
+    }
 
-  /// When a request has come last, as [System#nanoTime()] counts.
-  public long lastUsed() {
-    return lastUsed;
-  }
+    /// Stays without a model because its artifact or its hooks failed, and has that counted.
+    public void loadFailed(Throwable why) {
+        refuse(NOT_LOADED);
+        metrics.loads
+                .apply(
+                        why instanceof ServingException known
+                                ? known.type().code().toLowerCase(Locale.ROOT)
+                                : "internal")
+                .increment();
+    }
 
-  public boolean isIdle() {
-    return inFlight.ifNone(() -> waiting.get() == 0);
-  }
+    /// Stays without a model: requests are refused with `why`.
+    public void refuse(String why) {
+        state.set(new State.Stopped(why));
+    }
 
-  /// Refuses requests from now on, if no request is inside and `agreed` is true.
-  ///
-  /// @param agreed asked while no request can come
-  public boolean closeIfIdle(BooleanSupplier agreed) {
-    return inFlight.ifNone(
-        () -> {
-          if (waiting.get() > 0 || !agreed.getAsBoolean()) {
-            return false;
-          }
-          state.updateAndGet(ServedModel::closing);
-          return true;
+    /// Why it can't serve; nothing where it is loaded, a worker is left, and its hooks end.
+    public Optional<String> problem() {
+        return switch (state.get()) {
+            case State.Ready(var model) when model.batcher.liveWorkers() > 0 -> model.pool.problem(model.scope);
+            case State.Ready _ -> Optional.of("%s has no worker left that can predict".formatted(name));
+            case State.Loading _ -> Optional.of("%s is loading".formatted(name));
+            case State.Closing _ -> Optional.of("%s is stopping".formatted(name));
+            case State.Stopped(var why) -> Optional.of(why);
+        };
+    }
+
+    /// Nothing where it does not serve.
+    public Optional<ModelFacts> facts() {
+        return state.get() instanceof State.Ready(var model) ? Optional.of(model.facts) : Optional.empty();
+    }
+
+    /// Takes a request in. Until the visit is closed, [#close] waits for it.
+    ///
+    /// @throws ServingException when there is no model
+    public Visit enter() {
+        inFlight.enter();
+        lastUsed = System.nanoTime();
+        try {
+            return new Visit(loaded());
+        } catch (RuntimeException e) {
+            inFlight.leave();
+            throw e;
+        }
+    }
+
+    /// As long as it is open, the model is not [idle][#closeIfIdle].
+    public interface Hold extends AutoCloseable {
+        @Override
+        void close();
+    }
+
+    /// For a request that waits until the model is loaded, and must not find it gone then.
+    public Hold hold() {
+        waiting.incrementAndGet();
+        return waiting::decrementAndGet;
+    }
+
+    /// When a request has come last, as [System#nanoTime()] counts.
+    public long lastUsed() {
+        return lastUsed;
+    }
+
+    public boolean isIdle() {
+        return inFlight.ifNone(() -> waiting.get() == 0);
+    }
+
+    /// Refuses requests from now on, if no request is inside and `agreed` is true.
+    ///
+    /// @param agreed asked while no request can come
+    public boolean closeIfIdle(BooleanSupplier agreed) {
+        return inFlight.ifNone(() -> {
+            if (waiting.get() > 0 || !agreed.getAsBoolean()) {
+                return false;
+            }
+            state.updateAndGet(ServedModel::closing);
+            return true;
         });
-  }
-
-  /// Whether it holds nothing any more.
-  public boolean isGone() {
-    return state.get() instanceof State.Stopped;
-  }
-
-  /// One request, from before its body is read until it has its answer.
-  public final class Visit implements AutoCloseable {
-
-    private final LoadedModel<?, ?, ?> model;
-
-    private Visit(LoadedModel<?, ?, ?> model) {
-      this.model = model;
     }
 
-    public ModelFacts facts() {
-      return model.facts;
+    /// Whether it holds nothing any more.
+    public boolean isGone() {
+        return state.get() instanceof State.Stopped;
     }
 
-    /// What the hooks say of their records and predictions, on a thread that runs hooks.
+    /// One request, from before its body is read until it has its answer.
+    public final class Visit implements AutoCloseable {
+
+        private final LoadedModel<?, ?, ?> model;
+
+        private Visit(LoadedModel<?, ?, ?> model) {
+            this.model = model;
+        }
+
+        public ModelFacts facts() {
+            return model.facts;
+        }
+
+        /// What the hooks say of their records and predictions, on a thread that runs hooks.
+        ///
+        /// @throws ServingException when they fail
+        public Signature signature() {
+            return model.signature();
+        }
+
+        /// The same on any thread, which waits.
+        ///
+        /// @throws ServingException when they fail, or do not answer in time
+        public Signature signature(Deadline deadline) {
+            return model.signature(deadline);
+        }
+
+        public int liveWorkers() {
+            return model.batcher.liveWorkers();
+        }
+
+        public ModelMetrics metrics() {
+            return model.metrics;
+        }
+
+        /// Counts what a request takes of the memory of all as the model's, where it has to leave some
+        /// to others.
+        public void countMemory(RequestMemory request) {
+            if (pool.isShared()) {
+                request.countFor(ServedModel.this);
+            }
+        }
+
+        /// Refuses what [#invoke] would refuse whatever the request holds, before anything is spent on
+        /// reading it.
+        ///
+        /// @throws ServingException `OVERLOADED` or `NOT_READY`
+        public void requireRoom(Deadline deadline) {
+            model.pool.requireThreads(model.scope);
+            model.batcher.requireRoom(deadline.nanos());
+        }
+
+        /// Answers the request on the calling thread, which should be a virtual one: it waits for hooks
+        /// and workers.
+        ///
+        /// @throws ServingException for every way in which this can fail
+        public ServedAnswer invoke(InvocationRequest request, Call call) {
+            return new Flight<>(model, request, call).await();
+        }
+
+        public ServedAnswer invokeIn(SessionStore.Turn session, InvocationRequest request, Call call) {
+            var flight = new Flight<>(model, request.withSession(session.value()), call);
+            session.lastsWhile(flight::isInside);
+            return flight.await();
+        }
+
+        /// @throws ServingException `BAD_INPUT` where the hooks have none
+        public SessionStore sessions() {
+            return model.sessions.orElseThrow(
+                    () -> ErrorType.BAD_INPUT.because(
+                            "X-Amzn-SageMaker-Session-Id: found a session, but the hooks of this model have none; leave the header out"));
+        }
+
+        @Override
+        public void close() {
+            inFlight.leave();
+        }
+    }
+
+    /// A worker whose `predictFn` does not end.
     ///
-    /// @throws ServingException when they fail
-    public Signature signature() {
-      return model.signature();
-    }
+    /// @param hook what messages call it
+    /// @param workersLeft those of the model that can predict
+    public record StuckWorker(String hook, Thread thread, int workersLeft) {}
 
-    /// The same on any thread, which waits.
+    /// Looks for workers whose `predictFn` does not end.
     ///
-    /// @throws ServingException when they fail, or do not answer in time
-    public Signature signature(Deadline deadline) {
-      return model.signature(deadline);
+    /// @return those that were not known before
+    public List<StuckWorker> findStuck(Duration grace) {
+        return state.get() instanceof State.Ready(var model)
+                ? model.batcher.findStuck(grace).stream()
+                        .map(thread -> new StuckWorker(model.hooks.predicting(), thread, model.batcher.liveWorkers()))
+                        .toList()
+                : List.of();
     }
 
-    public int liveWorkers() {
-      return model.batcher.liveWorkers();
-    }
-
-    public ModelMetrics metrics() {
-      return model.metrics;
-    }
-
-    /// Counts what a request takes of the memory of all as the model's, where it has to leave some
-    /// to others.
-    public void countMemory(RequestMemory request) {
-      if (pool.isShared()) {
-        request.countFor(ServedModel.this);
-      }
-    }
-
-    /// Refuses what [#invoke] would refuse whatever the request holds, before anything is spent on
-    /// reading it.
+    /// Refuses new requests, lets running ones finish within `drain`, and frees the model. May be
+    /// called by several at once: the shortest `drain` holds for all.
     ///
-    /// @throws ServingException `OVERLOADED` or `NOT_READY`
-    public void requireRoom(Deadline deadline) {
-      model.pool.requireThreads(model.scope);
-      model.batcher.requireRoom(deadline.nanos());
+    /// @return whether nothing is left open; false where a hook does not end, which has the rest
+    ///   freed when it does
+    /// @throws Exception what the hooks threw when they were closed
+    public boolean close(Duration drain) throws Exception {
+        if (!(state.updateAndGet(ServedModel::closing) instanceof State.Closing(var model))) {
+            return true;
+        }
+        inFlight.awaitNone(drain);
+        if (freeing.compareAndSet(false, true)) {
+            try {
+                freed.complete(free(model));
+            } catch (Throwable e) {
+                metrics.caught(e);
+                freed.completeExceptionally(e);
+            } finally {
+                state.set(STOPPING);
+                model.closeMetrics();
+                metrics.modelsLoaded.decrementAndGet();
+            }
+        }
+        try {
+            return freed.get();
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof Exception cause ? cause : e;
+        }
     }
 
-    /// Answers the request on the calling thread, which should be a virtual one: it waits for hooks
-    /// and workers.
-    ///
-    /// @throws ServingException for every way in which this can fail
-    public ServedAnswer invoke(InvocationRequest request, Call call) {
-      return new Flight<>(model, request, call).await();
+    /// Closes the model while others go on: no thread keeps anything of its hooks.
+    public boolean unload(Duration drain) throws Exception {
+        var model = state.get() instanceof State.Closing(var closing) ? closing : loaded();
+        try {
+            return close(drain);
+        } finally {
+            model.renewThreads();
+        }
     }
 
-    public ServedAnswer invokeIn(SessionStore.Turn session, InvocationRequest request, Call call) {
-      var flight = new Flight<>(model, request.withSession(session.value()), call);
-      session.lastsWhile(flight::isInside);
-      return flight.await();
+    private static State closing(State state) {
+        return switch (state) {
+            case State.Loading() -> STOPPING;
+            case State.Ready(var model) -> new State.Closing(model);
+            case State.Closing _, State.Stopped _ -> state;
+        };
     }
 
-    /// @throws ServingException `BAD_INPUT` where the hooks have none
-    public SessionStore sessions() {
-      return model.sessions.orElseThrow(
-          () ->
-              ErrorType.BAD_INPUT.because(
-                  "X-Amzn-SageMaker-Session-Id: found a session, but the hooks of this model have none; leave the header out"));
+    private boolean free(LoadedModel<?, ?, ?> model) throws Exception {
+        if (model.stopWorkers() && freeIfLeft(model, LAST_HOOKS)) {
+            return true;
+        }
+        log.warn("{}: a hook does not end; what it uses is freed when it does", name);
+        Thread.ofPlatform().name("berth-unloader").daemon().start(() -> freeWhenLeft(model));
+        return false;
     }
 
-    @Override
-    public void close() {
-      inFlight.leave();
+    /// Frees what workers that have stopped shared with hooks, unless one still runs after `time`.
+    private boolean freeIfLeft(LoadedModel<?, ?, ?> model, Duration time) throws Exception {
+        boolean left = inFlight.awaitNone(time);
+        // Also where something does not end: only sessions that are in use stay open.
+        boolean closed = model.stopSessions(time);
+        if (left && closed && model.scope.inside.awaitNone(time)) {
+            HookCode.close(model.hooks.handler);
+            return true;
+        }
+        return false;
     }
-  }
 
-  /// A worker whose `predictFn` does not end.
-  ///
-  /// @param hook what messages call it
-  /// @param workersLeft those of the model that can predict
-  public record StuckWorker(String hook, Thread thread, int workersLeft) {}
-
-  /// Looks for workers whose `predictFn` does not end.
-  ///
-  /// @return those that were not known before
-  public List<StuckWorker> findStuck(Duration grace) {
-    return state.get() instanceof State.Ready(var model)
-        ? model.batcher.findStuck(grace).stream()
-            .map(
-                thread ->
-                    new StuckWorker(model.hooks.predicting(), thread, model.batcher.liveWorkers()))
-            .toList()
-        : List.of();
-  }
-
-  /// Refuses new requests, lets running ones finish within `drain`, and frees the model. May be
-  /// called by several at once: the shortest `drain` holds for all.
-  ///
-  /// @return whether nothing is left open; false where a hook does not end, which has the rest
-  ///   freed when it does
-  /// @throws Exception what the hooks threw when they were closed
-  public boolean close(Duration drain) throws Exception {
-    if (!(state.updateAndGet(ServedModel::closing) instanceof State.Closing(var model))) {
-      return true;
+    private void freeWhenLeft(LoadedModel<?, ?, ?> model) {
+        try {
+            model.batcher.awaitEnd();
+            freeIfLeft(model, FOR_EVER);
+            log.info("{}: the hook has ended, and what it used is freed", name);
+        } catch (Throwable e) {
+            metrics.caught(e);
+            log.warn("{}: its hooks could not be closed", name, e);
+        }
     }
-    inFlight.awaitNone(drain);
-    if (freeing.compareAndSet(false, true)) {
-      try {
-        freed.complete(free(model));
-      } catch (Throwable e) {
-        metrics.caught(e);
-        freed.completeExceptionally(e);
-      } finally {
-        state.set(STOPPING);
-        model.closeMetrics();
-        metrics.modelsLoaded.decrementAndGet();
-      }
-    }
-    try {
-      return freed.get();
-    } catch (ExecutionException e) {
-      throw e.getCause() instanceof Exception cause ? cause : e;
-    }
-  }
 
-  /// Closes the model while others go on: no thread keeps anything of its hooks.
-  public boolean unload(Duration drain) throws Exception {
-    var model = state.get() instanceof State.Closing(var closing) ? closing : loaded();
-    try {
-      return close(drain);
-    } finally {
-      model.renewThreads();
+    private LoadedModel<?, ?, ?> loaded() {
+        return switch (state.get()) {
+            case State.Ready(var model) -> model;
+            case State.Loading() -> throw ErrorType.NOT_READY.because("the model is loading");
+            case State.Closing _ -> throw ErrorType.NOT_READY.because("the model is stopping");
+            case State.Stopped(var why) -> throw ErrorType.NOT_READY.because(why);
+        };
     }
-  }
-
-  private static State closing(State state) {
-    return switch (state) {
-      case State.Loading() -> STOPPING;
-      case State.Ready(var model) -> new State.Closing(model);
-      case State.Closing _, State.Stopped _ -> state;
-    };
-  }
-
-  private boolean free(LoadedModel<?, ?, ?> model) throws Exception {
-    if (model.stopWorkers() && freeIfLeft(model, LAST_HOOKS)) {
-      return true;
-    }
-    log.warn("{}: a hook does not end; what it uses is freed when it does", name);
-    Thread.ofPlatform().name("berth-unloader").daemon().start(() -> freeWhenLeft(model));
-    return false;
-  }
-
-  /// Frees what workers that have stopped shared with hooks, unless one still runs after `time`.
-  private boolean freeIfLeft(LoadedModel<?, ?, ?> model, Duration time) throws Exception {
-    boolean left = inFlight.awaitNone(time);
-    // Also where something does not end: only sessions that are in use stay open.
-    boolean closed = model.stopSessions(time);
-    if (left && closed && model.scope.inside.awaitNone(time)) {
-      HookCode.close(model.hooks.handler);
-      return true;
-    }
-    return false;
-  }
-
-  private void freeWhenLeft(LoadedModel<?, ?, ?> model) {
-    try {
-      model.batcher.awaitEnd();
-      freeIfLeft(model, FOR_EVER);
-      log.info("{}: the hook has ended, and what it used is freed", name);
-    } catch (Throwable e) {
-      metrics.caught(e);
-      log.warn("{}: its hooks could not be closed", name, e);
-    }
-  }
-
-  private LoadedModel<?, ?, ?> loaded() {
-    return switch (state.get()) {
-      case State.Ready(var model) -> model;
-      case State.Loading() -> throw ErrorType.NOT_READY.because("the model is loading");
-      case State.Closing _ -> throw ErrorType.NOT_READY.because("the model is stopping");
-      case State.Stopped(var why) -> throw ErrorType.NOT_READY.because(why);
-    };
-  }
 }

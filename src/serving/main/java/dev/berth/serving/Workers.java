@@ -10,21 +10,20 @@ import java.util.List;
 /// @param accelerators one for each worker
 public record Workers(List<Accelerator> accelerators, WorkerPool pool) implements AutoCloseable {
 
-  public Workers {
-    accelerators = List.copyOf(accelerators);
-  }
+    public Workers {
+        accelerators = List.copyOf(accelerators);
+    }
 
-  /// Workers whose threads start with the first model.
-  ///
-  /// @param accelerators one for each worker
-  public static Workers on(List<Accelerator> accelerators, ServingMetrics metrics) {
-    Runnable onStart =
-        accelerators.getFirst() instanceof Accelerator.Cpu ? ThreadPriority::lower : () -> {};
-    return new Workers(accelerators, new WorkerPool(accelerators.size(), onStart, metrics));
-  }
+    /// Workers whose threads start with the first model.
+    ///
+    /// @param accelerators one for each worker
+    public static Workers on(List<Accelerator> accelerators, ServingMetrics metrics) {
+        Runnable onStart = accelerators.getFirst() instanceof Accelerator.Cpu ? ThreadPriority::lower : () -> {};
+        return new Workers(accelerators, new WorkerPool(accelerators.size(), onStart, metrics));
+    }
 
-  @Override
-  public void close() {
-    pool.close();
-  }
+    @Override
+    public void close() {
+        pool.close();
+    }
 }

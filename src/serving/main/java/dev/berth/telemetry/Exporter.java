@@ -11,26 +11,25 @@ import java.util.function.Supplier;
 /// each is asked once, before the server listens.
 public interface Exporter {
 
-  /// What runs until the server has stopped, and sends what is left then.
-  interface Export extends AutoCloseable {
+    /// What runs until the server has stopped, and sends what is left then.
+    interface Export extends AutoCloseable {
 
-    /// Traces of requests, where it takes those.
-    default Tracing tracing() {
-      return Tracing.OFF;
+        /// Traces of requests, where it takes those.
+        default Tracing tracing() {
+            return Tracing.OFF;
+        }
+
+        /// How long [#close] may take.
+        default Duration atMost() {
+            return Duration.ZERO;
+        }
+
+        @Override
+        void close();
     }
 
-    /// How long [#close] may take.
-    default Duration atMost() {
-      return Duration.ZERO;
-    }
-
-    @Override
-    void close();
-  }
-
-  /// @param metrics reads all instruments
-  /// @param print prints a line to stdout, and does not block
-  /// @return empty where the settings ask for none
-  Optional<Export> start(
-      ServerConfig config, Supplier<MetricSnapshots> metrics, Consumer<String> print);
+    /// @param metrics reads all instruments
+    /// @param print prints a line to stdout, and does not block
+    /// @return empty where the settings ask for none
+    Optional<Export> start(ServerConfig config, Supplier<MetricSnapshots> metrics, Consumer<String> print);
 }

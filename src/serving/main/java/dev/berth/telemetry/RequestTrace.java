@@ -6,53 +6,53 @@ import java.util.Optional;
 /// One request in its trace, from its first byte until its answer is written.
 public interface RequestTrace {
 
-  /// Of a server that traces nothing.
-  RequestTrace NONE = new RequestTrace() {};
+    /// Of a server that traces nothing.
+    RequestTrace NONE = new RequestTrace() {};
 
-  /// Where the request is in its trace.
-  ///
-  /// @param traceId 32 hexadecimal digits
-  /// @param spanId 16 hexadecimal digits
-  /// @param traceParent both in the form of the header `traceparent`, for whatever the request
-  ///   calls
-  record Place(String traceId, String spanId, String traceParent) {}
+    /// Where the request is in its trace.
+    ///
+    /// @param traceId 32 hexadecimal digits
+    /// @param spanId 16 hexadecimal digits
+    /// @param traceParent both in the form of the header `traceparent`, for whatever the request
+    ///   calls
+    record Place(String traceId, String spanId, String traceParent) {}
 
-  /// Nothing where the server traces nothing.
-  default Optional<Place> place() {
-    return Optional.empty();
-  }
+    /// Nothing where the server traces nothing.
+    default Optional<Place> place() {
+        return Optional.empty();
+    }
 
-  /// The id on its response and its log lines.
-  default void id(String requestId) {}
+    /// The id on its response and its log lines.
+    default void id(String requestId) {}
 
-  /// A model has taken it in.
-  default void model(String name) {}
+    /// A model has taken it in.
+    default void model(String name) {}
 
-  /// It was answered with so many predictions.
-  default void records(int count) {}
+    /// It was answered with so many predictions.
+    default void records(int count) {}
 
-  /// A step of it begins, such as a hook.
-  default Step step(String name) {
-    return Step.NONE;
-  }
+    /// A step of it begins, such as a hook.
+    default Step step(String name) {
+        return Step.NONE;
+    }
 
-  /// Its records wait from now on. The first [#batch] ends that.
-  default void queued() {}
+    /// Its records wait from now on. The first [#batch] ends that.
+    default void queued() {}
 
-  /// A worker has taken records of several requests, of which this is one.
-  ///
-  /// @param requests all of them
-  default Step batch(String name, List<RequestTrace> requests, BatchSize size, int worker) {
-    return Step.NONE;
-  }
+    /// A worker has taken records of several requests, of which this is one.
+    ///
+    /// @param requests all of them
+    default Step batch(String name, List<RequestTrace> requests, BatchSize size, int worker) {
+        return Step.NONE;
+    }
 
-  /// @param records or pieces of records
-  /// @param tokens their lengths, added up
-  record BatchSize(int records, long tokens) {}
+    /// @param records or pieces of records
+    /// @param tokens their lengths, added up
+    record BatchSize(int records, long tokens) {}
 
-  /// It has its answer.
-  ///
-  /// @param route the route's pattern
-  /// @param error what went wrong, in one word; nothing where nothing did
-  default void end(String route, int status, Optional<String> error) {}
+    /// It has its answer.
+    ///
+    /// @param route the route's pattern
+    /// @param error what went wrong, in one word; nothing where nothing did
+    default void end(String route, int status, Optional<String> error) {}
 }

@@ -13,21 +13,18 @@ import java.util.Optional;
 /// @param echo whether a text begins with its prompt
 public record Completion(List<Input> prompts, boolean echo, Options options, Reply reply) {
 
-  public static final String PATH = Api.COMPLETIONS;
+    public static final String PATH = Api.COMPLETIONS;
 
-  /// Nothing where the request asks for something else.
-  ///
-  /// @param does fields besides that the handler reads itself, such as `n` or `echo`
-  /// @throws BadInputException naming a field that is wrong or unknown, or that the model can't do
-  public static Optional<Completion> of(
-      InvocationRequest request, JsonNode body, Collection<String> does) {
-    return Api.fields(request, body, PATH, "prompt", Options.FIELDS, does)
-        .map(
-            fields ->
-                new Completion(
-                    Input.all(fields.json("prompt"), "prompt"),
-                    fields.bool("echo", false),
-                    Options.of(fields),
-                    Reply.to(request, fields, false)));
-  }
+    /// Nothing where the request asks for something else.
+    ///
+    /// @param does fields besides that the handler reads itself, such as `n` or `echo`
+    /// @throws BadInputException naming a field that is wrong or unknown, or that the model can't do
+    public static Optional<Completion> of(InvocationRequest request, JsonNode body, Collection<String> does) {
+        return Api.fields(request, body, PATH, "prompt", Options.FIELDS, does)
+                .map(fields -> new Completion(
+                        Input.all(fields.json("prompt"), "prompt"),
+                        fields.bool("echo", false),
+                        Options.of(fields),
+                        Reply.to(request, fields, false)));
+    }
 }

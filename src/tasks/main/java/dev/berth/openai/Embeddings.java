@@ -26,92 +26,86 @@ import java.util.Optional;
 /// @param normalised whether vectors are scaled to length 1
 /// @param model the name that the caller gave
 public record Embeddings(
-    List<Input> inputs,
-    boolean base64,
-    Optional<Long> dimensions,
-    boolean shortens,
-    boolean normalised,
-    String model) {
+        List<Input> inputs,
+        boolean base64,
+        Optional<Long> dimensions,
+        boolean shortens,
+        boolean normalised,
+        String model) {
 
-  private static final List<String> FORMATS = List.of("float", "base64");
+    private static final List<String> FORMATS = List.of("float", "base64");
 
-  public static final String PATH = Api.EMBEDDINGS;
+    public static final String PATH = Api.EMBEDDINGS;
 
-  /// Nothing where the request asks for something else.
-  ///
-  /// @param does `dimensions` where the first numbers of a vector are worth something alone
-  /// @throws BadInputException naming a field that is wrong or unknown, or that the model can't do
-  public static Optional<Embeddings> of(
-      InvocationRequest request, JsonNode body, Collection<String> does) {
-    var read = List.of("encoding_format", "dimensions", "embedding_type", "normalized", "task");
-    return Api.fields(request, body, PATH, "input", read, does)
-        .map(
-            fields ->
-                new Embeddings(
-                    Input.all(fields.json("input"), "input"),
-                    fields
-                        .word("encoding_format", FORMATS)
-                        .or(() -> fields.word("embedding_type", FORMATS))
-                        .filter("base64"::equals)
-                        .isPresent(),
-                    fields.integer("dimensions", 1, Integer.MAX_VALUE),
-                    does.contains("dimensions"),
-                    fields.bool("normalized", false),
-                    fields.text("model").orElse("model")));
-  }
-
-  /// @param vectors one for each input
-  /// @param tokens of all inputs
-  /// @throws BadInputException when they can't have the dimensions that are asked for
-  public InvocationResponse answer(List<float[]> vectors, int tokens) {
-    var answer = JsonNodeFactory.instance.objectNode().put("object", "list");
-    var data = answer.putArray("data");
-    for (var vector : vectors) {
-      data.addObject()
-          .put("object", "embedding")
-          .put("index", data.size() - 1)
-          .putPOJO("embedding", written(cut(vector)));
+    /// Nothing where the request asks for something else.
+    ///
+    /// @param does `dimensions` where the first numbers of a vector are worth something alone
+    /// @throws BadInputException naming a field that is wrong or unknown, or that the model can't do
+    public static Optional<Embeddings> of(InvocationRequest request, JsonNode body, Collection<String> does) {
+        var read = List.of("encoding_format", "dimensions", "embedding_type", "normalized", "task");
+        return Api.fields(request, body, PATH, "input", read, does)
+                .map(fields -> new Embeddings(
+                        Input.all(fields.json("input"), "input"),
+                        fields.word("encoding_format", FORMATS)
+                                .or(() -> fields.word("embedding_type", FORMATS))
+                                .filter("base64"::equals)
+                                .isPresent(),
+                        fields.integer("dimensions", 1, Integer.MAX_VALUE),
+                        does.contains("dimensions"),
+                        fields.bool("normalized", false),
+                        fields.text("model").orElse("model")));
     }
-    answer
-        .put("model", model)
-        .putObject("usage")
-        .put("prompt_tokens", tokens)
-        .put("total_tokens", tokens);
-    return InvocationResponse.of(Json.write(answer), MediaType.JSON);
-  }
 
-  private float[] cut(float[] vector) {
-    if (dimensions.isEmpty() || (!shortens && dimensions.get() == vector.length)) {
-      return normalised ? normalised(vector) : vector;
+    /// @param vectors one for each input
+    /// @param tokens of all inputs
+    /// @throws BadInputException when they can't have the dimensions that are asked for
+    public InvocationResponse answer(List<float[]> vectors, int tokens) {
+        var answer = JsonNodeFactory.instance.objectNode().put("object", "list");
+        var data = answer.putArray("data");
+        for (var vector : vectors) {
+            data.addObject()
+                    .put("object", "embedding")
+                    .put("index", data.size() - 1)
+                    .putPOJO("embedding", written(cut(vector)));
+        }
+        answer.put("model", model)
+                .putObject("usage")
+                .put("prompt_tokens", tokens)
+                .put("total_tokens", tokens);
+        return InvocationResponse.of(Json.write(answer), MediaType.JSON);
     }
-    if (!shortens || dimensions.get() > vector.length) {
-      throw new BadInputException(
-          "dimensions: found %d, expected %s the %d of this model's vectors"
-              .formatted(dimensions.get(), shortens ? "at most" : "nothing or", vector.length));
-    }
-    return normalised(Arrays.copyOf(vector, dimensions.get().intValue()));
-  }
 
-  /// Scales a vector to length 1, in its place.
-  public static float[] normalised(float[] vector) {
-    double squares = 0;
-    for (float value : vector) {
-      squares += (double) value * value;
+    private float[] cut(float[] vector) {
+        if (dimensions.isEmpty() || (!shortens && dimensions.get() == vector.length)) {
+            return normalised ? normalised(vector) : vector;
+        }
+        if (!shortens || dimensions.get() > vector.length) {
+            throw new BadInputException("dimensions: found %d, expected %s the %d of this model's vectors"
+                    .formatted(dimensions.get(), shortens ? "at most" : "nothing or", vector.length));
+        }
+        return normalised(Arrays.copyOf(vector, dimensions.get().intValue()));
     }
-    double length = Math.max(Math.sqrt(squares), 1e-12);
-    for (int i = 0; i < vector.length; i++) {
-      vector[i] = (float) (vector[i] / length);
-    }
-    return vector;
-  }
 
-  private Object written(float[] vector) {
-    if (!base64) {
-      return vector;
+    /// Scales a vector to length 1, in its place.
+    public static float[] normalised(float[] vector) {
+        double squares = 0;
+        for (float value : vector) {
+            squares += (double) value * value;
+        }
+        double length = Math.max(Math.sqrt(squares), 1e-12);
+        for (int i = 0; i < vector.length; i++) {
+            vector[i] = (float) (vector[i] / length);
+        }
+        return vector;
     }
-    var bytes = ByteBuffer.allocate(Float.BYTES * vector.length).order(ByteOrder.LITTLE_ENDIAN);
-    bytes.asFloatBuffer().put(vector);
-    // Jackson writes bytes as base64.
-    return bytes.array();
-  }
+
+    private Object written(float[] vector) {
+        if (!base64) {
+            return vector;
+        }
+        var bytes = ByteBuffer.allocate(Float.BYTES * vector.length).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.asFloatBuffer().put(vector);
+        // Jackson writes bytes as base64.
+        return bytes.array();
+    }
 }

@@ -13,52 +13,51 @@ import java.util.stream.IntStream;
 /// @param name what messages call it
 public record Input(String name, JsonNode json) implements Documents.Document {
 
-  /// @throws BadInputException when it is neither
-  public Input {
-    if (!json.isTextual() && !isIds(json)) {
-      throw Excerpt.bad(name, json, "a text");
+    /// @throws BadInputException when it is neither
+    public Input {
+        if (!json.isTextual() && !isIds(json)) {
+            throw Excerpt.bad(name, json, "a text");
+        }
     }
-  }
 
-  /// A text or a list of texts, which may be `{"text": …}` as Jina has them; or ids, or a list of
-  /// lists of those.
-  static List<Input> all(JsonNode json, String name) {
-    if (json.isTextual() || isIds(json)) {
-      return List.of(new Input(name, json));
+    /// A text or a list of texts, which may be `{"text": …}` as Jina has them; or ids, or a list of
+    /// lists of those.
+    static List<Input> all(JsonNode json, String name) {
+        if (json.isTextual() || isIds(json)) {
+            return List.of(new Input(name, json));
+        }
+        if (!json.isArray() || json.isEmpty()) {
+            throw new BadInputException("%s: found %s, expected a text or a list of texts"
+                    .formatted(name, json.isArray() ? "an empty list" : Excerpt.of(json)));
+        }
+        return IntStream.range(0, json.size())
+                .mapToObj(i -> new Input("%s[%d]".formatted(name, i), text(json.path(i))))
+                .toList();
     }
-    if (!json.isArray() || json.isEmpty()) {
-      throw new BadInputException(
-          "%s: found %s, expected a text or a list of texts"
-              .formatted(name, json.isArray() ? "an empty list" : Excerpt.of(json)));
+
+    private static JsonNode text(JsonNode json) {
+        return json.isObject() && json.path("text").isTextual() ? json.path("text") : json;
     }
-    return IntStream.range(0, json.size())
-        .mapToObj(i -> new Input("%s[%d]".formatted(name, i), text(json.path(i))))
-        .toList();
-  }
 
-  private static JsonNode text(JsonNode json) {
-    return json.isObject() && json.path("text").isTextual() ? json.path("text") : json;
-  }
-
-  private static boolean isIds(JsonNode json) {
-    return json.isArray()
-        && !json.isEmpty()
-        && json.valueStream().allMatch(id -> id.isIntegralNumber() && id.canConvertToInt());
-  }
-
-  /// The ids, where it is no text.
-  public Optional<long[]> ids() {
-    return json.isArray()
-        ? Optional.of(json.valueStream().mapToLong(JsonNode::longValue).toArray())
-        : Optional.empty();
-  }
-
-  /// @throws BadInputException when it is ids
-  public String text() {
-    if (json.isArray()) {
-      throw new BadInputException(
-          name + ": found token ids, expected a text; they are those of another tokenizer");
+    private static boolean isIds(JsonNode json) {
+        return json.isArray()
+                && !json.isEmpty()
+                && json.valueStream().allMatch(id -> id.isIntegralNumber() && id.canConvertToInt());
     }
-    return json.textValue();
-  }
+
+    /// The ids, where it is no text.
+    public Optional<long[]> ids() {
+        return json.isArray()
+                ? Optional.of(json.valueStream().mapToLong(JsonNode::longValue).toArray())
+                : Optional.empty();
+    }
+
+    /// @throws BadInputException when it is ids
+    public String text() {
+        if (json.isArray()) {
+            throw new BadInputException(
+                    name + ": found token ids, expected a text; they are those of another tokenizer");
+        }
+        return json.textValue();
+    }
 }

@@ -61,425 +61,403 @@ import java.util.stream.Collectors;
 /// sample's takes 6 MB.
 public final class Tokenizer implements AutoCloseable {
 
-  /// The most characters of a piece. Large enough for nearly every text to be one.
-  private static final int PIECE = 1 << 16;
+    /// The most characters of a piece. Large enough for nearly every text to be one.
+    private static final int PIECE = 1 << 16;
 
-  /// The same where words are cut first: MeCab keeps all words that a piece may have until it has
-  /// read the whole.
-  private static final int PIECE_OF_WORDS = 1 << 12;
+    /// The same where words are cut first: MeCab keeps all words that a piece may have until it has
+    /// read the whole.
+    private static final int PIECE_OF_WORDS = 1 << 12;
 
-  /// What a character of a text may take while its words are handed over, in bytes: at most a word
-  /// of its own.
-  private static final int WORD = 150;
+    /// What a character of a text may take while its words are handed over, in bytes: at most a word
+    /// of its own.
+    private static final int WORD = 150;
 
-  /// A pair is one character to a pattern.
-  private static final Pattern UNPAIRED = Pattern.compile("[\\ud800-\\udfff]");
+    /// A pair is one character to a pattern.
+    private static final Pattern UNPAIRED = Pattern.compile("[\\ud800-\\udfff]");
 
-  /// What a token may take while it becomes text, in bytes.
-  private static final int DECODED = 64;
+    /// What a token may take while it becomes text, in bytes.
+    private static final int DECODED = 64;
 
-  /// What a token takes in [Tokens], in bytes.
-  private static final int TOKEN = 24;
+    /// What a token takes in [Tokens], in bytes.
+    private static final int TOKEN = 24;
 
-  /// What it takes besides while it is handed over.
-  private static final int HANDED_OVER = 40;
+    /// What it takes besides while it is handed over.
+    private static final int HANDED_OVER = 40;
 
-  static {
-    // The launcher sets these too. Here they hold for everyone who starts the JVM in another way:
-    // DJL downloads nothing and reports nothing.
-    System.setProperty("ai.djl.offline", "true");
-    System.setProperty("OPT_OUT_TRACKING", "true");
-  }
-
-  /// A native tokenizer and how many [Tokenizer]s use it.
-  private record Shared(HuggingFaceTokenizer tokenizer, int users) {}
-
-  /// Those that are in use, by the digest of their files.
-  private static final Map<String, Shared> SHARED = new ConcurrentHashMap<>();
-
-  /// What the native tables take for each byte of the file: 11.6 for a word piece vocabulary of
-  /// 30,000.
-  private static final int TABLES = 12;
-
-  /// Of the heap, for a file.
-  private static final int SHARE = 4;
-
-  private final String digest;
-  private final HuggingFaceTokenizer tokenizer;
-  private final Optional<WordCutter.Opened> words;
-  private final TokenizerFiles files;
-  private final int piece;
-  private final AtomicBoolean closed = new AtomicBoolean();
-
-  private Tokenizer(
-      String digest,
-      HuggingFaceTokenizer tokenizer,
-      Optional<WordCutter.Opened> words,
-      TokenizerFiles files) {
-    this.digest = digest;
-    this.tokenizer = tokenizer;
-    this.words = words;
-    this.files = files;
-    this.piece = words.isPresent() ? PIECE_OF_WORDS : PIECE;
-  }
-
-  /// @param path a model artifact, or its `tokenizer.json`
-  /// @throws IOException when the file is missing or no tokenizer
-  public static Tokenizer load(Path path) throws IOException {
-    return load(path, false);
-  }
-
-  /// @param lowerCase whether texts are put in lower case before anything else, as
-  ///   sentence-transformers does for models that ask for it
-  /// @see #load(Path)
-  public static Tokenizer load(Path path, boolean lowerCase) throws IOException {
-    var file = Files.isDirectory(path) ? path.resolve("tokenizer.json") : path;
-    try {
-      var files = TokenizerFiles.read(file);
-      return lowerCase || hasWords(file)
-          ? changed(file, files, lowerCase)
-          : of(withoutMark(WholeFile.read(file, SHARE)), Optional.empty(), files);
-    } catch (IOException | RuntimeException e) {
-      throw new IOException(
-          "%s can't be loaded as a tokenizer: %s".formatted(file, e.getMessage()), e);
+    static {
+        // The launcher sets these too. Here they hold for everyone who starts the JVM in another way:
+        // DJL downloads nothing and reports nothing.
+        System.setProperty("ai.djl.offline", "true");
+        System.setProperty("OPT_OUT_TRACKING", "true");
     }
-  }
 
-  /// The native library takes no byte order mark.
-  private static byte[] withoutMark(byte[] text) {
-    boolean isMarked =
-        text.length > 2
-            && text[0] == (byte) 0xef
-            && text[1] == (byte) 0xbb
-            && text[2] == (byte) 0xbf;
-    return isMarked ? Arrays.copyOfRange(text, 3, text.length) : text;
-  }
+    /// A native tokenizer and how many [Tokenizer]s use it.
+    private record Shared(HuggingFaceTokenizer tokenizer, int users) {}
 
-  private static Tokenizer of(
-      byte[] content, Optional<WordCutter.Opened> words, TokenizerFiles files) {
-    try {
-      var digest = HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(content));
-      var shared =
-          SHARED.compute(
-              digest,
-              (_, known) ->
-                  known == null
-                      ? new Shared(load(content), 1)
-                      : new Shared(known.tokenizer, known.users + 1));
-      return new Tokenizer(digest, shared.tokenizer, words, files);
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every JDK has SHA-256", e);
+    /// Those that are in use, by the digest of their files.
+    private static final Map<String, Shared> SHARED = new ConcurrentHashMap<>();
+
+    /// What the native tables take for each byte of the file: 11.6 for a word piece vocabulary of
+    /// 30,000.
+    private static final int TABLES = 12;
+
+    /// Of the heap, for a file.
+    private static final int SHARE = 4;
+
+    private final String digest;
+    private final HuggingFaceTokenizer tokenizer;
+    private final Optional<WordCutter.Opened> words;
+    private final TokenizerFiles files;
+    private final int piece;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    private Tokenizer(
+            String digest, HuggingFaceTokenizer tokenizer, Optional<WordCutter.Opened> words, TokenizerFiles files) {
+        this.digest = digest;
+        this.tokenizer = tokenizer;
+        this.words = words;
+        this.files = files;
+        this.piece = words.isPresent() ? PIECE_OF_WORDS : PIECE;
     }
-  }
 
-  /// Whether `words` comes first. Only there it is looked for, so that no large file is read twice.
-  private static boolean hasWords(Path file) throws IOException {
-    try (var parser = JsonText.parser(file)) {
-      return parser.nextToken() == JsonToken.START_OBJECT
-          && WordCutter.NAME.equals(parser.nextFieldName());
+    /// @param path a model artifact, or its `tokenizer.json`
+    /// @throws IOException when the file is missing or no tokenizer
+    public static Tokenizer load(Path path) throws IOException {
+        return load(path, false);
     }
-  }
 
-  /// What the native library gets is not the file itself.
-  private static Tokenizer changed(Path file, TokenizerFiles files, boolean lowerCase)
-      throws IOException {
-    ObjectNode json;
-    try (var parser = JsonText.parser(file)) {
-      json = parser.readValueAsTree();
-    }
-    if (lowerCase) {
-      var normalizer = json.path("normalizer");
-      var all = json.putObject("normalizer").put("type", "Sequence").putArray("normalizers");
-      all.addObject().put("type", "Lowercase");
-      if (normalizer.isObject()) {
-        all.add(normalizer);
-      }
-    }
-    if (!json.has(WordCutter.NAME)) {
-      return of(JsonText.bytes(json), Optional.empty(), files);
-    }
-    var words = cutter(json).open(json, file.toAbsolutePath().getParent());
-    try {
-      json.remove(WordCutter.NAME);
-      return of(JsonText.bytes(json), Optional.of(words), files);
-    } catch (RuntimeException | Error e) {
-      words.close();
-      throw e;
-    }
-  }
-
-  private static WordCutter cutter(JsonNode json) throws IOException {
-    var name = json.path(WordCutter.NAME).path("cutter").asText();
-    var known =
-        ServiceLoader.load(WordCutter.class, WordCutter.class.getClassLoader()).stream()
-            .map(ServiceLoader.Provider::get)
-            .toList();
-    return known.stream()
-        .filter(cutter -> cutter.name().equals(name))
-        .findFirst()
-        .orElseThrow(
-            () ->
-                new IOException(
-                    "words.cutter: found \"%s\", expected %s; trace the model again"
-                        .formatted(
-                            name,
-                            known.stream()
-                                .map(each -> '"' + each.name() + '"')
-                                .collect(Collectors.joining(" or ")))));
-  }
-
-  private static HuggingFaceTokenizer load(byte[] content) {
-    try {
-      return HuggingFaceTokenizer.newInstance(
-          new ByteArrayInputStream(content), Map.of("truncation", "false", "padding", "false"));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
-  /// What loading a file takes, unless one of the same content is loaded. It is an estimate.
-  public static Footprint footprint(Path file) {
-    return new Footprint(TABLES * file.toFile().length(), file.toFile().length());
-  }
-
-  /// How rows are cut where nothing else is asked for: to the `maxSequenceLength` of `model.json`
-  /// or the `model_max_length` of `tokenizer_config.json`, the smaller one; else to the length in
-  /// `tokenizer.json`; else not at all.
-  public Truncation truncation() {
-    return files.truncation();
-  }
-
-  /// How rows are cut for a model that takes at most `longest` tokens: to that, or to the
-  /// `model_max_length` of `tokenizer_config.json` where that is less. As in Python, the length in
-  /// `tokenizer.json` does not count.
-  public Truncation truncation(int longest) {
-    return files.truncation(Math.min(longest, files.longest()));
-  }
-
-  /// The row of a text.
-  ///
-  /// @throws CancellationException when the thread is interrupted while a long text is encoded
-  /// @throws dev.berth.memory.MemoryShortException when there is no memory for the tokens
-  public Encoding encode(String text) {
-    return encode(text, truncation());
-  }
-
-  /// @see #encode(String)
-  public Encoding encode(String text, Truncation truncation) {
-    return row(List.of(text(text)), truncation);
-  }
-
-  /// The row of two texts, such as a question and its context.
-  ///
-  /// @throws CancellationException when the thread is interrupted while a long text is encoded
-  /// @throws dev.berth.memory.MemoryShortException when there is no memory for the tokens
-  public Encoding encode(String text, String pair) {
-    return encode(text, pair, truncation());
-  }
-
-  /// @throws dev.berth.hooks.BadInputException also when the text that alone may be cut is too
-  ///   short for it
-  /// @see #encode(String, String)
-  public Encoding encode(String text, String pair, Truncation truncation) {
-    return row(List.of(text(text), text(pair)), truncation);
-  }
-
-  /// The rows of several texts, padded to the longest of them.
-  ///
-  /// @see #pad
-  public EncodedBatch encodeBatch(List<String> texts) {
-    return pad(texts.stream().map(this::encode).toList());
-  }
-
-  /// Pads rows to the longest of them, on the side and with the token that the files of the
-  /// tokenizer name.
-  ///
-  /// @param rows at least one
-  /// @throws IllegalStateException when rows have different lengths and the tokenizer has no token
-  ///   for padding
-  public EncodedBatch pad(List<Encoding> rows) {
-    int longest =
-        rows.stream()
-            .mapToInt(Encoding::size)
-            .max()
-            .orElseThrow(() -> new IllegalArgumentException("no rows"));
-    if (rows.stream().allMatch(row -> row.size() == longest)) {
-      return new EncodedBatch(rows);
-    }
-    RequestMemory.charge((long) Encoding.TOKEN * longest * rows.size());
-    long token = paddingId();
-    boolean left = files.paddingSide() == Truncation.Side.LEFT;
-    return new EncodedBatch(
-        rows.stream()
-            .map(
-                row -> {
-                  var padded = Encoding.ofSize(longest, token, files.paddingTypeId(), 0);
-                  row.copyTo(padded, left ? longest - row.size() : 0);
-                  return padded;
-                })
-            .toList());
-  }
-
-  /// The text of the token that stands for a word to be filled in; empty where the files name none.
-  public Optional<String> maskToken() {
-    return files.maskToken();
-  }
-
-  private long paddingId() {
-    var token = files.paddingToken();
-    if (token.isEmpty()) {
-      throw new IllegalStateException(
-          "tokenizer_config.json: pad_token: found nothing, expected a token to pad rows of different lengths");
-    }
-    return files.addedToken(token).orElseGet(() -> tokens(token).ids()[0]);
-  }
-
-  /// The text of tokens.
-  ///
-  /// @param skipSpecial whether special tokens and padding are left out
-  public String decode(long[] ids, boolean skipSpecial) {
-    HeapRoom.require((long) DECODED * ids.length);
-    var text = TokenizersLibrary.LIB.decode(tokenizer.getHandle(), ids, skipSpecial);
-    return files.cleansUp() ? cleanedUp(text) : text;
-  }
-
-  /// Moves marks to the words before them, as `clean_up_tokenization` of `transformers`.
-  public static String cleanedUp(String text) {
-    return text.replace(" .", ".")
-        .replace(" ?", "?")
-        .replace(" !", "!")
-        .replace(" ,", ",")
-        .replace(" ' ", "'")
-        .replace(" n't", "n't")
-        .replace(" 'm", "'m")
-        .replace(" 's", "'s")
-        .replace(" 've", "'ve")
-        .replace(" 're", "'re");
-  }
-
-  private Encoding row(List<TextTokens> texts, Truncation truncation) {
-    long tokens = texts.stream().mapToLong(TextTokens::size).sum();
-    RequestMemory.charge(Encoding.TOKEN * Math.min(truncation.maxLength(), tokens));
-    return files.template().row(texts, truncation);
-  }
-
-  /// JSON may hold half of a surrogate pair, which the native library does not take.
-  private TextTokens text(String text) {
-    var whole = UNPAIRED.matcher(text).replaceAll("\uFFFD");
-    return new TextTokens(whole, tokens(whole));
-  }
-
-  /// The tokens of `text` alone, without special ones and whole. `text` must have no unpaired
-  /// surrogates.
-  ///
-  /// @throws CancellationException when the thread is interrupted while a long text is encoded
-  /// @throws dev.berth.memory.MemoryShortException when there is no memory for the tokens
-  public Tokens tokens(String text) {
-    // A third of a token for each character is much. Of those that make more, a character may make
-    // many.
-    RequestMemory.charge((long) TOKEN / 3 * text.length());
-    if (text.length() <= piece) {
-      return encodePiece(text);
-    }
-    var pieces = new ArrayList<Tokens>();
-    int codePoints = 0;
-    long words = 0;
-    for (int from = 0; from < text.length(); ) {
-      if (Thread.currentThread().isInterrupted()) {
-        throw new CancellationException("interrupted after %d characters".formatted(from));
-      }
-      int to = endOfPiece(text, from);
-      var piece = encodePiece(text.substring(from, to)).shifted(codePoints, words);
-      pieces.add(piece);
-      codePoints += text.codePointCount(from, to);
-      words = Math.max(words, piece.nextWord());
-      from = to;
-    }
-    RequestMemory.charge(TOKEN * pieces.stream().mapToLong(Tokens::size).sum());
-    return Tokens.join(pieces);
-  }
-
-  /// Before the last white space, where every pre-tokenizer cuts, or after the last sentence where
-  /// words are cut first; where a text has none, as Japanese may, between characters.
-  private int endOfPiece(String text, int from) {
-    if (text.length() - from <= piece) {
-      return text.length();
-    }
-    int limit = from + piece;
-    for (int i = limit; i > from + piece / 2; i--) {
-      if (words.isPresent() && text.charAt(i - 1) == '。') {
-        return i;
-      }
-      if (Character.isWhitespace(text.charAt(i)) && !Character.isWhitespace(text.charAt(i - 1))) {
-        return i;
-      }
-    }
-    return Character.isLowSurrogate(text.charAt(limit)) ? limit - 1 : limit;
-  }
-
-  /// As the tokenizer's own `encode`, which asks for nine things of which three are needed: it
-  /// takes half as long again.
-  private Tokens encodePiece(String text) {
-    if (words.isPresent()) {
-      return encodeWords(words.get(), text);
-    }
-    long encoding = TokenizersLibrary.LIB.encode(tokenizer.getHandle(), text, false);
-    try {
-      return tokens(encoding, text.length());
-    } finally {
-      TokenizersLibrary.LIB.deleteEncoding(encoding);
-    }
-  }
-
-  /// The tokenizer is given the words one by one, and says of each token in which word it stands,
-  /// and where.
-  private Tokens encodeWords(WordCutter.Opened cutter, String text) {
-    try (var _ = RequestMemory.hold((long) WORD * text.length())) {
-      var cut = cutter.cut(text);
-      var texts = cut.stream().map(WordCutter.Word::text).toArray(String[]::new);
-      long encoding = TokenizersLibrary.LIB.encodeList(tokenizer.getHandle(), texts, false);
-      try {
-        var tokens = tokens(encoding, text.length());
-        for (int i = 0; i < tokens.size(); i++) {
-          var word = cut.get((int) tokens.words()[i]);
-          tokens.starts()[i] = word.start(tokens.starts()[i]);
-          tokens.ends()[i] = word.end(tokens.ends()[i] - 1);
+    /// @param lowerCase whether texts are put in lower case before anything else, as
+    ///   sentence-transformers does for models that ask for it
+    /// @see #load(Path)
+    public static Tokenizer load(Path path, boolean lowerCase) throws IOException {
+        var file = Files.isDirectory(path) ? path.resolve("tokenizer.json") : path;
+        try {
+            var files = TokenizerFiles.read(file);
+            return lowerCase || hasWords(file)
+                    ? changed(file, files, lowerCase)
+                    : of(withoutMark(WholeFile.read(file, SHARE)), Optional.empty(), files);
+        } catch (IOException | RuntimeException e) {
+            throw new IOException("%s can't be loaded as a tokenizer: %s".formatted(file, e.getMessage()), e);
         }
-        return tokens;
-      } finally {
-        TokenizersLibrary.LIB.deleteEncoding(encoding);
-      }
     }
-  }
 
-  private static Tokens tokens(long encoding, int characters) {
-    HeapRoom.require((long) Long.BYTES * characters);
-    var ids = TokenizersLibrary.LIB.getTokenIds(encoding);
-    RequestMemory.charge(Math.max(0, (long) TOKEN * ids.length - TOKEN / 3 * (long) characters));
-    HeapRoom.require((long) HANDED_OVER * ids.length);
-    var spans = TokenizersLibrary.LIB.getTokenCharSpans(encoding);
-    var starts = new int[spans.length];
-    var ends = new int[spans.length];
-    for (int i = 0; i < spans.length; i++) {
-      starts[i] = spans[i].getStart();
-      ends[i] = spans[i].getEnd();
+    /// The native library takes no byte order mark.
+    private static byte[] withoutMark(byte[] text) {
+        boolean isMarked =
+                text.length > 2 && text[0] == (byte) 0xef && text[1] == (byte) 0xbb && text[2] == (byte) 0xbf;
+        return isMarked ? Arrays.copyOfRange(text, 3, text.length) : text;
     }
-    return new Tokens(ids, starts, ends, TokenizersLibrary.LIB.getWordIds(encoding));
-  }
 
-  @Override
-  public void close() {
-    if (closed.compareAndSet(false, true)) {
-      words.ifPresent(WordCutter.Opened::close);
-      SHARED.compute(
-          digest,
-          (_, shared) -> {
-            if (shared.users > 1) {
-              return new Shared(shared.tokenizer, shared.users - 1);
+    private static Tokenizer of(byte[] content, Optional<WordCutter.Opened> words, TokenizerFiles files) {
+        try {
+            var digest = HexFormat.of()
+                    .formatHex(MessageDigest.getInstance("SHA-256").digest(content));
+            var shared = SHARED.compute(
+                    digest,
+                    (_, known) -> known == null
+                            ? new Shared(load(content), 1)
+                            : new Shared(known.tokenizer, known.users + 1));
+            return new Tokenizer(digest, shared.tokenizer, words, files);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every JDK has SHA-256", e);
+        }
+    }
+
+    /// Whether `words` comes first. Only there it is looked for, so that no large file is read twice.
+    private static boolean hasWords(Path file) throws IOException {
+        try (var parser = JsonText.parser(file)) {
+            return parser.nextToken() == JsonToken.START_OBJECT && WordCutter.NAME.equals(parser.nextFieldName());
+        }
+    }
+
+    /// What the native library gets is not the file itself.
+    private static Tokenizer changed(Path file, TokenizerFiles files, boolean lowerCase) throws IOException {
+        ObjectNode json;
+        try (var parser = JsonText.parser(file)) {
+            json = parser.readValueAsTree();
+        }
+        if (lowerCase) {
+            var normalizer = json.path("normalizer");
+            var all = json.putObject("normalizer").put("type", "Sequence").putArray("normalizers");
+            all.addObject().put("type", "Lowercase");
+            if (normalizer.isObject()) {
+                all.add(normalizer);
             }
-            shared.tokenizer.close();
-            return null;
-          });
+        }
+        if (!json.has(WordCutter.NAME)) {
+            return of(JsonText.bytes(json), Optional.empty(), files);
+        }
+        var words = cutter(json).open(json, file.toAbsolutePath().getParent());
+        try {
+            json.remove(WordCutter.NAME);
+            return of(JsonText.bytes(json), Optional.of(words), files);
+        } catch (RuntimeException | Error e) {
+            words.close();
+            throw e;
+        }
     }
-  }
+
+    private static WordCutter cutter(JsonNode json) throws IOException {
+        var name = json.path(WordCutter.NAME).path("cutter").asText();
+        var known = ServiceLoader.load(WordCutter.class, WordCutter.class.getClassLoader()).stream()
+                .map(ServiceLoader.Provider::get)
+                .toList();
+        return known.stream()
+                .filter(cutter -> cutter.name().equals(name))
+                .findFirst()
+                .orElseThrow(() -> new IOException("words.cutter: found \"%s\", expected %s; trace the model again"
+                        .formatted(
+                                name,
+                                known.stream()
+                                        .map(each -> '"' + each.name() + '"')
+                                        .collect(Collectors.joining(" or ")))));
+    }
+
+    private static HuggingFaceTokenizer load(byte[] content) {
+        try {
+            return HuggingFaceTokenizer.newInstance(
+                    new ByteArrayInputStream(content), Map.of("truncation", "false", "padding", "false"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /// What loading a file takes, unless one of the same content is loaded. It is an estimate.
+    public static Footprint footprint(Path file) {
+        return new Footprint(TABLES * file.toFile().length(), file.toFile().length());
+    }
+
+    /// How rows are cut where nothing else is asked for: to the `maxSequenceLength` of `model.json`
+    /// or the `model_max_length` of `tokenizer_config.json`, the smaller one; else to the length in
+    /// `tokenizer.json`; else not at all.
+    public Truncation truncation() {
+        return files.truncation();
+    }
+
+    /// How rows are cut for a model that takes at most `longest` tokens: to that, or to the
+    /// `model_max_length` of `tokenizer_config.json` where that is less. As in Python, the length in
+    /// `tokenizer.json` does not count.
+    public Truncation truncation(int longest) {
+        return files.truncation(Math.min(longest, files.longest()));
+    }
+
+    /// The row of a text.
+    ///
+    /// @throws CancellationException when the thread is interrupted while a long text is encoded
+    /// @throws dev.berth.memory.MemoryShortException when there is no memory for the tokens
+    public Encoding encode(String text) {
+        return encode(text, truncation());
+    }
+
+    /// @see #encode(String)
+    public Encoding encode(String text, Truncation truncation) {
+        return row(List.of(text(text)), truncation);
+    }
+
+    /// The row of two texts, such as a question and its context.
+    ///
+    /// @throws CancellationException when the thread is interrupted while a long text is encoded
+    /// @throws dev.berth.memory.MemoryShortException when there is no memory for the tokens
+    public Encoding encode(String text, String pair) {
+        return encode(text, pair, truncation());
+    }
+
+    /// @throws dev.berth.hooks.BadInputException also when the text that alone may be cut is too
+    ///   short for it
+    /// @see #encode(String, String)
+    public Encoding encode(String text, String pair, Truncation truncation) {
+        return row(List.of(text(text), text(pair)), truncation);
+    }
+
+    /// The rows of several texts, padded to the longest of them.
+    ///
+    /// @see #pad
+    public EncodedBatch encodeBatch(List<String> texts) {
+        return pad(texts.stream().map(this::encode).toList());
+    }
+
+    /// Pads rows to the longest of them, on the side and with the token that the files of the
+    /// tokenizer name.
+    ///
+    /// @param rows at least one
+    /// @throws IllegalStateException when rows have different lengths and the tokenizer has no token
+    ///   for padding
+    public EncodedBatch pad(List<Encoding> rows) {
+        int longest =
+                rows.stream().mapToInt(Encoding::size).max().orElseThrow(() -> new IllegalArgumentException("no rows"));
+        if (rows.stream().allMatch(row -> row.size() == longest)) {
+            return new EncodedBatch(rows);
+        }
+        RequestMemory.charge((long) Encoding.TOKEN * longest * rows.size());
+        long token = paddingId();
+        boolean left = files.paddingSide() == Truncation.Side.LEFT;
+        return new EncodedBatch(rows.stream()
+                .map(row -> {
+                    var padded = Encoding.ofSize(longest, token, files.paddingTypeId(), 0);
+                    row.copyTo(padded, left ? longest - row.size() : 0);
+                    return padded;
+                })
+                .toList());
+    }
+
+    /// The text of the token that stands for a word to be filled in; empty where the files name none.
+    public Optional<String> maskToken() {
+        return files.maskToken();
+    }
+
+    private long paddingId() {
+        var token = files.paddingToken();
+        if (token.isEmpty()) {
+            throw new IllegalStateException(
+                    "tokenizer_config.json: pad_token: found nothing, expected a token to pad rows of different lengths");
+        }
+        return files.addedToken(token).orElseGet(() -> tokens(token).ids()[0]);
+    }
+
+    /// The text of tokens.
+    ///
+    /// @param skipSpecial whether special tokens and padding are left out
+    public String decode(long[] ids, boolean skipSpecial) {
+        HeapRoom.require((long) DECODED * ids.length);
+        var text = TokenizersLibrary.LIB.decode(tokenizer.getHandle(), ids, skipSpecial);
+        return files.cleansUp() ? cleanedUp(text) : text;
+    }
+
+    /// Moves marks to the words before them, as `clean_up_tokenization` of `transformers`.
+    public static String cleanedUp(String text) {
+        return text.replace(" .", ".")
+                .replace(" ?", "?")
+                .replace(" !", "!")
+                .replace(" ,", ",")
+                .replace(" ' ", "'")
+                .replace(" n't", "n't")
+                .replace(" 'm", "'m")
+                .replace(" 's", "'s")
+                .replace(" 've", "'ve")
+                .replace(" 're", "'re");
+    }
+
+    private Encoding row(List<TextTokens> texts, Truncation truncation) {
+        long tokens = texts.stream().mapToLong(TextTokens::size).sum();
+        RequestMemory.charge(Encoding.TOKEN * Math.min(truncation.maxLength(), tokens));
+        return files.template().row(texts, truncation);
+    }
+
+    /// JSON may hold half of a surrogate pair, which the native library does not take.
+    private TextTokens text(String text) {
+        var whole = UNPAIRED.matcher(text).replaceAll("\uFFFD");
+        return new TextTokens(whole, tokens(whole));
+    }
+
+    /// The tokens of `text` alone, without special ones and whole. `text` must have no unpaired
+    /// surrogates.
+    ///
+    /// @throws CancellationException when the thread is interrupted while a long text is encoded
+    /// @throws dev.berth.memory.MemoryShortException when there is no memory for the tokens
+    public Tokens tokens(String text) {
+        // A third of a token for each character is much. Of those that make more, a character may make
+        // many.
+        RequestMemory.charge((long) TOKEN / 3 * text.length());
+        if (text.length() <= piece) {
+            return encodePiece(text);
+        }
+        var pieces = new ArrayList<Tokens>();
+        int codePoints = 0;
+        long words = 0;
+        for (int from = 0; from < text.length(); ) {
+            if (Thread.currentThread().isInterrupted()) {
+                throw new CancellationException("interrupted after %d characters".formatted(from));
+            }
+            int to = endOfPiece(text, from);
+            var piece = encodePiece(text.substring(from, to)).shifted(codePoints, words);
+            pieces.add(piece);
+            codePoints += text.codePointCount(from, to);
+            words = Math.max(words, piece.nextWord());
+            from = to;
+        }
+        RequestMemory.charge(TOKEN * pieces.stream().mapToLong(Tokens::size).sum());
+        return Tokens.join(pieces);
+    }
+
+    /// Before the last white space, where every pre-tokenizer cuts, or after the last sentence where
+    /// words are cut first; where a text has none, as Japanese may, between characters.
+    private int endOfPiece(String text, int from) {
+        if (text.length() - from <= piece) {
+            return text.length();
+        }
+        int limit = from + piece;
+        for (int i = limit; i > from + piece / 2; i--) {
+            if (words.isPresent() && text.charAt(i - 1) == '。') {
+                return i;
+            }
+            if (Character.isWhitespace(text.charAt(i)) && !Character.isWhitespace(text.charAt(i - 1))) {
+                return i;
+            }
+        }
+        return Character.isLowSurrogate(text.charAt(limit)) ? limit - 1 : limit;
+    }
+
+    /// As the tokenizer's own `encode`, which asks for nine things of which three are needed: it
+    /// takes half as long again.
+    private Tokens encodePiece(String text) {
+        if (words.isPresent()) {
+            return encodeWords(words.get(), text);
+        }
+        long encoding = TokenizersLibrary.LIB.encode(tokenizer.getHandle(), text, false);
+        try {
+            return tokens(encoding, text.length());
+        } finally {
+            TokenizersLibrary.LIB.deleteEncoding(encoding);
+        }
+    }
+
+    /// The tokenizer is given the words one by one, and says of each token in which word it stands,
+    /// and where.
+    private Tokens encodeWords(WordCutter.Opened cutter, String text) {
+        try (var _ = RequestMemory.hold((long) WORD * text.length())) {
+            var cut = cutter.cut(text);
+            var texts = cut.stream().map(WordCutter.Word::text).toArray(String[]::new);
+            long encoding = TokenizersLibrary.LIB.encodeList(tokenizer.getHandle(), texts, false);
+            try {
+                var tokens = tokens(encoding, text.length());
+                for (int i = 0; i < tokens.size(); i++) {
+                    var word = cut.get((int) tokens.words()[i]);
+                    tokens.starts()[i] = word.start(tokens.starts()[i]);
+                    tokens.ends()[i] = word.end(tokens.ends()[i] - 1);
+                }
+                return tokens;
+            } finally {
+                TokenizersLibrary.LIB.deleteEncoding(encoding);
+            }
+        }
+    }
+
+    private static Tokens tokens(long encoding, int characters) {
+        HeapRoom.require((long) Long.BYTES * characters);
+        var ids = TokenizersLibrary.LIB.getTokenIds(encoding);
+        RequestMemory.charge(Math.max(0, (long) TOKEN * ids.length - TOKEN / 3 * (long) characters));
+        HeapRoom.require((long) HANDED_OVER * ids.length);
+        var spans = TokenizersLibrary.LIB.getTokenCharSpans(encoding);
+        var starts = new int[spans.length];
+        var ends = new int[spans.length];
+        for (int i = 0; i < spans.length; i++) {
+            starts[i] = spans[i].getStart();
+            ends[i] = spans[i].getEnd();
+        }
+        return new Tokens(ids, starts, ends, TokenizersLibrary.LIB.getWordIds(encoding));
+    }
+
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            words.ifPresent(WordCutter.Opened::close);
+            SHARED.compute(digest, (_, shared) -> {
+                if (shared.users > 1) {
+                    return new Shared(shared.tokenizer, shared.users - 1);
+                }
+                shared.tokenizer.close();
+                return null;
+            });
+        }
+    }
 }

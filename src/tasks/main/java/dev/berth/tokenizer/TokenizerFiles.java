@@ -22,125 +22,125 @@ import java.util.Set;
 /// @param json the parts of `tokenizer.json` that matter here
 /// @param template where special tokens stand
 /// @param longest the most tokens of a row by the files beside `tokenizer.json`
-record TokenizerFiles(
-    JsonNode json, JsonNode config, JsonNode specialTokens, RowTemplate template, int longest) {
+record TokenizerFiles(JsonNode json, JsonNode config, JsonNode specialTokens, RowTemplate template, int longest) {
 
-  /// A tokenizer.json alone does not say which of its tokens is for padding.
-  private static final List<String> USUAL_PADDING = List.of("[PAD]", "<pad>");
+    /// A tokenizer.json alone does not say which of its tokens is for padding.
+    private static final List<String> USUAL_PADDING = List.of("[PAD]", "<pad>");
 
-  private static final List<String> USUAL_MASKS = List.of("[MASK]", "<mask>");
+    private static final List<String> USUAL_MASKS = List.of("[MASK]", "<mask>");
 
-  /// They come before the vocabulary, so nothing of that is read.
-  private static final Set<String> PARTS =
-      Set.of("truncation", "padding", "added_tokens", "post_processor");
+    /// They come before the vocabulary, so nothing of that is read.
+    private static final Set<String> PARTS = Set.of("truncation", "padding", "added_tokens", "post_processor");
 
-  /// @param file a `tokenizer.json`, with the others beside it
-  /// @throws IOException when one is not as it must be
-  static TokenizerFiles read(Path file) throws IOException {
-    var json = parts(file);
-    var config = beside(file, "tokenizer_config.json");
-    return new TokenizerFiles(
-        json,
-        config,
-        beside(file, "special_tokens_map.json"),
-        RowTemplate.of(json.path("post_processor")),
-        // A tokenizer without a limit has the length 1e30.
-        Math.min(
-            length(config.path("model_max_length")),
-            length(beside(file, "model.json").path("maxSequenceLength"))));
-  }
-
-  private static JsonNode parts(Path file) throws IOException {
-    var parts = JsonNodeFactory.instance.objectNode();
-    try (var parser = JsonText.parser(file)) {
-      if (parser.nextToken() != JsonToken.START_OBJECT) {
-        return parts;
-      }
-      for (var name = parser.nextFieldName();
-          name != null && parts.size() < PARTS.size();
-          name = parser.nextFieldName()) {
-        parser.nextToken();
-        if (PARTS.contains(name)) {
-          parts.set(name, parser.<JsonNode>readValueAsTree());
-        } else {
-          parser.skipChildren();
-        }
-      }
+    /// @param file a `tokenizer.json`, with the others beside it
+    /// @throws IOException when one is not as it must be
+    static TokenizerFiles read(Path file) throws IOException {
+        var json = parts(file);
+        var config = beside(file, "tokenizer_config.json");
+        return new TokenizerFiles(
+                json,
+                config,
+                beside(file, "special_tokens_map.json"),
+                RowTemplate.of(json.path("post_processor")),
+                // A tokenizer without a limit has the length 1e30.
+                Math.min(
+                        length(config.path("model_max_length")),
+                        length(beside(file, "model.json").path("maxSequenceLength"))));
     }
-    return parts;
-  }
 
-  private static JsonNode beside(Path file, String name) throws IOException {
-    var other = file.resolveSibling(name);
-    return Files.isRegularFile(other) ? JsonText.read(other) : MissingNode.getInstance();
-  }
+    private static JsonNode parts(Path file) throws IOException {
+        var parts = JsonNodeFactory.instance.objectNode();
+        try (var parser = JsonText.parser(file)) {
+            if (parser.nextToken() != JsonToken.START_OBJECT) {
+                return parts;
+            }
+            for (var name = parser.nextFieldName();
+                    name != null && parts.size() < PARTS.size();
+                    name = parser.nextFieldName()) {
+                parser.nextToken();
+                if (PARTS.contains(name)) {
+                    parts.set(name, parser.<JsonNode>readValueAsTree());
+                } else {
+                    parser.skipChildren();
+                }
+            }
+        }
+        return parts;
+    }
 
-  /// How rows are cut by default.
-  Truncation truncation() {
-    return truncation(
-        longest < Integer.MAX_VALUE ? longest : length(json.at("/truncation/max_length")));
-  }
+    private static JsonNode beside(Path file, String name) throws IOException {
+        var other = file.resolveSibling(name);
+        return Files.isRegularFile(other) ? JsonText.read(other) : MissingNode.getInstance();
+    }
 
-  Truncation truncation(int most) {
-    var own = json.at("/truncation/direction").asText();
-    return new Truncation(
-        most, Truncation.Strategy.LONGEST_FIRST, side(config.path("truncation_side").asText(own)));
-  }
+    /// How rows are cut by default.
+    Truncation truncation() {
+        return truncation(longest < Integer.MAX_VALUE ? longest : length(json.at("/truncation/max_length")));
+    }
 
-  private static int length(JsonNode value) {
-    return value.isInt() && value.intValue() > 0 ? value.intValue() : Integer.MAX_VALUE;
-  }
+    Truncation truncation(int most) {
+        var own = json.at("/truncation/direction").asText();
+        return new Truncation(
+                most,
+                Truncation.Strategy.LONGEST_FIRST,
+                side(config.path("truncation_side").asText(own)));
+    }
 
-  private static Truncation.Side side(String name) {
-    return name.toLowerCase(Locale.ROOT).equals("left")
-        ? Truncation.Side.LEFT
-        : Truncation.Side.RIGHT;
-  }
+    private static int length(JsonNode value) {
+        return value.isInt() && value.intValue() > 0 ? value.intValue() : Integer.MAX_VALUE;
+    }
 
-  Truncation.Side paddingSide() {
-    return side(config.path("padding_side").asText(json.at("/padding/direction").asText()));
-  }
+    private static Truncation.Side side(String name) {
+        return name.toLowerCase(Locale.ROOT).equals("left") ? Truncation.Side.LEFT : Truncation.Side.RIGHT;
+    }
 
-  long paddingTypeId() {
-    return config.path("pad_token_type_id").asLong(json.at("/padding/pad_type_id").asLong());
-  }
+    Truncation.Side paddingSide() {
+        return side(
+                config.path("padding_side").asText(json.at("/padding/direction").asText()));
+    }
 
-  /// The text of the padding token; empty where no file has one.
-  String paddingToken() {
-    var listed = text(specialTokens.path("pad_token"), json.at("/padding/pad_token").asText(""));
-    var usual =
-        USUAL_PADDING.stream()
-            .filter(token -> addedToken(token).isPresent())
-            .findFirst()
-            .orElse("");
-    return text(config.path("pad_token"), listed.isEmpty() ? usual : listed);
-  }
+    long paddingTypeId() {
+        return config.path("pad_token_type_id")
+                .asLong(json.at("/padding/pad_type_id").asLong());
+    }
 
-  /// The text of the token that stands for a word to be filled in.
-  Optional<String> maskToken() {
-    var usual =
-        USUAL_MASKS.stream().filter(token -> addedToken(token).isPresent()).findFirst().orElse("");
-    return Optional.of(
-            text(config.path("mask_token"), text(specialTokens.path("mask_token"), usual)))
-        .filter(token -> !token.isEmpty());
-  }
+    /// The text of the padding token; empty where no file has one.
+    String paddingToken() {
+        var listed = text(
+                specialTokens.path("pad_token"), json.at("/padding/pad_token").asText(""));
+        var usual = USUAL_PADDING.stream()
+                .filter(token -> addedToken(token).isPresent())
+                .findFirst()
+                .orElse("");
+        return text(config.path("pad_token"), listed.isEmpty() ? usual : listed);
+    }
 
-  /// The id of a token that the file lists beside its vocabulary, as most special ones.
-  Optional<Long> addedToken(String content) {
-    return json.path("added_tokens")
-        .valueStream()
-        .filter(token -> token.path("content").asText().equals(content))
-        .map(token -> token.path("id").longValue())
-        .findFirst();
-  }
+    /// The text of the token that stands for a word to be filled in.
+    Optional<String> maskToken() {
+        var usual = USUAL_MASKS.stream()
+                .filter(token -> addedToken(token).isPresent())
+                .findFirst()
+                .orElse("");
+        return Optional.of(text(config.path("mask_token"), text(specialTokens.path("mask_token"), usual)))
+                .filter(token -> !token.isEmpty());
+    }
 
-  private static String text(JsonNode token, String otherwise) {
-    return token.isObject() ? token.path("content").asText(otherwise) : token.asText(otherwise);
-  }
+    /// The id of a token that the file lists beside its vocabulary, as most special ones.
+    Optional<Long> addedToken(String content) {
+        return json.path("added_tokens")
+                .valueStream()
+                .filter(token -> token.path("content").asText().equals(content))
+                .map(token -> token.path("id").longValue())
+                .findFirst();
+    }
 
-  /// Whether `decode` joins marks and the words before them, as `transformers` does for this
-  /// tokenizer.
-  boolean cleansUp() {
-    return config.path("clean_up_tokenization_spaces").asBoolean();
-  }
+    private static String text(JsonNode token, String otherwise) {
+        return token.isObject() ? token.path("content").asText(otherwise) : token.asText(otherwise);
+    }
+
+    /// Whether `decode` joins marks and the words before them, as `transformers` does for this
+    /// tokenizer.
+    boolean cleansUp() {
+        return config.path("clean_up_tokenization_spaces").asBoolean();
+    }
 }

@@ -12,47 +12,49 @@ import java.util.List;
 ///   belongs to none
 public record Tokens(long[] ids, int[] starts, int[] ends, long[] words) {
 
-  public int size() {
-    return ids.length;
-  }
-
-  /// The same tokens in a longer text, where they stand `codePoints` and `words` later.
-  Tokens shifted(int codePoints, long words) {
-    return new Tokens(
-        ids,
-        Arrays.stream(starts).map(start -> start + codePoints).toArray(),
-        Arrays.stream(ends).map(end -> end + codePoints).toArray(),
-        Arrays.stream(this.words).map(word -> word < 0 ? word : word + words).toArray());
-  }
-
-  /// A number that no word has yet.
-  long nextWord() {
-    return Arrays.stream(words).max().orElse(-1) + 1;
-  }
-
-  static Tokens join(List<Tokens> parts) {
-    return new Tokens(
-        parts.stream().flatMapToLong(part -> Arrays.stream(part.ids)).toArray(),
-        parts.stream().flatMapToInt(part -> Arrays.stream(part.starts)).toArray(),
-        parts.stream().flatMapToInt(part -> Arrays.stream(part.ends)).toArray(),
-        parts.stream().flatMapToLong(part -> Arrays.stream(part.words)).toArray());
-  }
-
-  /// Where the word begins that holds `token`, as far as its tokens are `from` or later.
-  public int wordStart(int token, int from) {
-    int first = token;
-    while (first > from && words[token] >= 0 && words[first - 1] == words[token]) {
-      first--;
+    public int size() {
+        return ids.length;
     }
-    return starts[first];
-  }
 
-  /// Where the word ends that holds `token`, exclusive, as far as its tokens are before `stop`.
-  public int wordEnd(int token, int stop) {
-    int last = token;
-    while (last + 1 < stop && words[token] >= 0 && words[last + 1] == words[token]) {
-      last++;
+    /// The same tokens in a longer text, where they stand `codePoints` and `words` later.
+    Tokens shifted(int codePoints, long words) {
+        return new Tokens(
+                ids,
+                Arrays.stream(starts).map(start -> start + codePoints).toArray(),
+                Arrays.stream(ends).map(end -> end + codePoints).toArray(),
+                Arrays.stream(this.words)
+                        .map(word -> word < 0 ? word : word + words)
+                        .toArray());
     }
-    return ends[last];
-  }
+
+    /// A number that no word has yet.
+    long nextWord() {
+        return Arrays.stream(words).max().orElse(-1) + 1;
+    }
+
+    static Tokens join(List<Tokens> parts) {
+        return new Tokens(
+                parts.stream().flatMapToLong(part -> Arrays.stream(part.ids)).toArray(),
+                parts.stream().flatMapToInt(part -> Arrays.stream(part.starts)).toArray(),
+                parts.stream().flatMapToInt(part -> Arrays.stream(part.ends)).toArray(),
+                parts.stream().flatMapToLong(part -> Arrays.stream(part.words)).toArray());
+    }
+
+    /// Where the word begins that holds `token`, as far as its tokens are `from` or later.
+    public int wordStart(int token, int from) {
+        int first = token;
+        while (first > from && words[token] >= 0 && words[first - 1] == words[token]) {
+            first--;
+        }
+        return starts[first];
+    }
+
+    /// Where the word ends that holds `token`, exclusive, as far as its tokens are before `stop`.
+    public int wordEnd(int token, int stop) {
+        int last = token;
+        while (last + 1 < stop && words[token] >= 0 && words[last + 1] == words[token]) {
+            last++;
+        }
+        return ends[last];
+    }
 }

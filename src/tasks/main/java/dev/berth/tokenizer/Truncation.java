@@ -10,73 +10,71 @@ import dev.berth.hooks.BadInputException;
 /// @param side which end of a text is cut off
 public record Truncation(int maxLength, Strategy strategy, Side side) {
 
-  /// Nothing is cut.
-  public static final Truncation NONE =
-      new Truncation(Integer.MAX_VALUE, Strategy.LONGEST_FIRST, Side.RIGHT);
+    /// Nothing is cut.
+    public static final Truncation NONE = new Truncation(Integer.MAX_VALUE, Strategy.LONGEST_FIRST, Side.RIGHT);
 
-  /// Which text of a pair is cut. The first two cut a single text alike.
-  public enum Strategy {
-    /// The longer one first, until both have the same length.
-    LONGEST_FIRST,
-    ONLY_FIRST,
-    ONLY_SECOND
-  }
-
-  /// An end of a row.
-  public enum Side {
-    LEFT,
-    RIGHT
-  }
-
-  /// The numbers of tokens that are kept.
-  record Kept(int first, int second) {}
-
-  public Truncation {
-    if (maxLength < 1) {
-      throw new IllegalArgumentException(
-          "maxLength: found %d, expected at least 1".formatted(maxLength));
+    /// Which text of a pair is cut. The first two cut a single text alike.
+    public enum Strategy {
+        /// The longer one first, until both have the same length.
+        LONGEST_FIRST,
+        ONLY_FIRST,
+        ONLY_SECOND
     }
-  }
 
-  /// The same with rows of at most `length` tokens.
-  public Truncation to(int length) {
-    return new Truncation(Math.min(length, maxLength), strategy, side);
-  }
+    /// An end of a row.
+    public enum Side {
+        LEFT,
+        RIGHT
+    }
 
-  /// @param special the tokens of the row that no text has
-  /// @throws BadInputException when the text that may be cut is too short
-  Kept kept(int first, int second, int special) {
-    int room = Math.max(0, maxLength - special);
-    int tooMany = first + second - room;
-    if (tooMany <= 0) {
-      return new Kept(first, second);
-    }
-    if (room == 0) {
-      return new Kept(0, 0);
-    }
-    return switch (strategy) {
-      case LONGEST_FIRST -> longestFirst(first, second, room);
-      case ONLY_FIRST -> new Kept(shortened(first, tooMany, "first"), second);
-      case ONLY_SECOND -> new Kept(first, shortened(second, tooMany, "second"));
-    };
-  }
+    /// The numbers of tokens that are kept.
+    record Kept(int first, int second) {}
 
-  private static Kept longestFirst(int first, int second, int room) {
-    int shorter = Math.min(first, second);
-    int longer = Math.max(shorter, room - shorter);
-    if (shorter + longer > room) {
-      shorter = room / 2;
-      longer = shorter + room % 2;
+    public Truncation {
+        if (maxLength < 1) {
+            throw new IllegalArgumentException("maxLength: found %d, expected at least 1".formatted(maxLength));
+        }
     }
-    return first > second ? new Kept(longer, shorter) : new Kept(shorter, longer);
-  }
 
-  private int shortened(int tokens, int tooMany, String which) {
-    if (tokens <= tooMany) {
-      throw new BadInputException(
-          "the two texts: found %d tokens more than the %d that the model takes, and %d in the %s text, which alone may be cut"
-              .formatted(tooMany, maxLength, tokens, which));
+    /// The same with rows of at most `length` tokens.
+    public Truncation to(int length) {
+        return new Truncation(Math.min(length, maxLength), strategy, side);
     }
-    return tokens - tooMany;
-  }
+
+    /// @param special the tokens of the row that no text has
+    /// @throws BadInputException when the text that may be cut is too short
+    Kept kept(int first, int second, int special) {
+        int room = Math.max(0, maxLength - special);
+        int tooMany = first + second - room;
+        if (tooMany <= 0) {
+            return new Kept(first, second);
+        }
+        if (room == 0) {
+            return new Kept(0, 0);
+        }
+        return switch (strategy) {
+            case LONGEST_FIRST -> longestFirst(first, second, room);
+            case ONLY_FIRST -> new Kept(shortened(first, tooMany, "first"), second);
+            case ONLY_SECOND -> new Kept(first, shortened(second, tooMany, "second"));
+        };
+    }
+
+    private static Kept longestFirst(int first, int second, int room) {
+        int shorter = Math.min(first, second);
+        int longer = Math.max(shorter, room - shorter);
+        if (shorter + longer > room) {
+            shorter = room / 2;
+            longer = shorter + room % 2;
+        }
+        return first > second ? new Kept(longer, shorter) : new Kept(shorter, longer);
+    }
+
+    private int shortened(int tokens, int tooMany, String which) {
+        if (tokens <= tooMany) {
+            throw new BadInputException(
+                    "the two texts: found %d tokens more than the %d that the model takes, and %d in the %s text, which alone may be cut"
+                            .formatted(tooMany, maxLength, tokens, which));
+        }
+        return tokens - tooMany;
+    }
 }

@@ -15,9 +15,8 @@ import org.junit.jupiter.api.io.TempDir;
 /// Hooks that would end the process. Where one is not stopped, this test's own process ends.
 class ExitRefusedTest {
 
-  /// Each way to exit, by the record that asks for it.
-  private static final String HOOKS =
-      """
+    /// Each way to exit, by the record that asks for it.
+    private static final String HOOKS = """
       interface Ending { void end(int status); }
       record Later(Ending ending) {}
       @Override public List<String> predictFn(List<String> records, Object model) throws Exception {
@@ -40,12 +39,10 @@ class ExitRefusedTest {
         }
         return List.copyOf(all);
       }
-      """
-          .replace("BiConsumer", "java.util.function.BiConsumer");
+      """.replace("BiConsumer", "java.util.function.BiConsumer");
 
-  /// Its frames need a class that is not there, as optional parts of a library may be.
-  private static final String LIBRARY =
-      """
+    /// Its frames need a class that is not there, as optional parts of a library may be.
+    private static final String LIBRARY = """
       package com.acme;
       public class Tool {
         public static void main(Object records) {
@@ -62,17 +59,12 @@ class ExitRefusedTest {
       }
       """;
 
-  @TempDir Path directory;
+    @TempDir
+    Path directory;
 
-  @Test
-  void noWayToExitEndsTheServer() throws Exception {
-    var artifact =
-        CodeArtifact.hooks(directory, HOOKS)
-            .jar(
-                "lib/gone.jar",
-                Jar.of(
-                    "com.acme.Gone",
-                    """
+    @Test
+    void noWayToExitEndsTheServer() throws Exception {
+        var artifact = CodeArtifact.hooks(directory, HOOKS).jar("lib/gone.jar", Jar.of("com.acme.Gone", """
         package com.acme;
         public class Gone implements CharSequence {
           public int length() { return 0; }
@@ -80,65 +72,60 @@ class ExitRefusedTest {
           public CharSequence subSequence(int start, int end) { return this; }
         }
         """));
-    var gone = directory.resolve("code/lib/gone.jar");
-    artifact.jar("lib/tool.jar", Jar.of("com.acme.Tool", LIBRARY).using(gone));
-    Files.delete(gone);
+        var gone = directory.resolve("code/lib/gone.jar");
+        artifact.jar("lib/tool.jar", Jar.of("com.acme.Tool", LIBRARY).using(gone));
+        Files.delete(gone);
 
-    @SuppressWarnings("unchecked")
-    var handler = (InferenceHandler<Object, String, String>) artifact.code().create(() -> {});
-    var ways =
-        List.of(
-            "exit",
-            "runtime exit",
-            "halt",
-            "lambda",
-            "reference",
-            "bound reference",
-            "unbound reference",
-            "kept reference",
-            "library");
-    for (int i = 0; i < ways.size(); i++) {
-      var way = ways.get(i);
-      assertThatThrownBy(() -> handler.predictFn(List.of(way), null))
-          .as(way)
-          .isInstanceOf(ExitRefused.class)
-          .hasMessage("it called exit(%d), which would have ended the server", i + 1)
-          .satisfies(
-              e ->
-                  assertThat(Thrown.place(e))
-                      .startsWith(
-                          way.equals("library") ? " at Tool.java:11" : " at Inference.java:"));
+        @SuppressWarnings("unchecked")
+        var handler = (InferenceHandler<Object, String, String>) artifact.code().create(() -> {});
+        var ways = List.of(
+                "exit",
+                "runtime exit",
+                "halt",
+                "lambda",
+                "reference",
+                "bound reference",
+                "unbound reference",
+                "kept reference",
+                "library");
+        for (int i = 0; i < ways.size(); i++) {
+            var way = ways.get(i);
+            assertThatThrownBy(() -> handler.predictFn(List.of(way), null))
+                    .as(way)
+                    .isInstanceOf(ExitRefused.class)
+                    .hasMessage("it called exit(%d), which would have ended the server", i + 1)
+                    .satisfies(e -> assertThat(Thrown.place(e))
+                            .startsWith(way.equals("library") ? " at Tool.java:11" : " at Inference.java:"));
+        }
+        assertThat(handler.predictFn(List.of("nothing"), null)).containsExactly("no exit");
+        HookCode.close(handler);
     }
-    assertThat(handler.predictFn(List.of("nothing"), null)).containsExactly("no exit");
-    HookCode.close(handler);
-  }
 
-  @Test
-  void aClassWithoutExitsKeepsItsBytes() throws Exception {
-    try (var file = TextFiles.class.getResourceAsStream("ExitRefusedTest$TextFiles.class")) {
-      var bytes = file.readAllBytes();
-      assertThat(ExitRefused.in(bytes, _ -> null)).isSameAs(bytes);
+    @Test
+    void aClassWithoutExitsKeepsItsBytes() throws Exception {
+        try (var file = TextFiles.class.getResourceAsStream("ExitRefusedTest$TextFiles.class")) {
+            var bytes = file.readAllBytes();
+            assertThat(ExitRefused.in(bytes, _ -> null)).isSameAs(bytes);
+        }
     }
-  }
 
-  @Test
-  void bytesThatAreNoClassAreAnErrorOfTheClass() throws Exception {
-    var artifact =
-        new CodeArtifact(directory)
-            .jar(
-                "hooks.jar",
-                Jar.empty().file("com/acme/Broken.class", "no class").service("com.acme.Broken"));
-    assertThat(artifact.problems())
-        .singleElement()
-        .asString()
-        .startsWith(
-            "code/hooks.jar: class com.acme.Broken: it can't be loaded: java.lang.ClassFormatError: com.acme.Bro");
-  }
-
-  /// Has the names but no call.
-  static final class TextFiles {
-    static String exit() {
-      return "System.exit";
+    @Test
+    void bytesThatAreNoClassAreAnErrorOfTheClass() throws Exception {
+        var artifact = new CodeArtifact(directory)
+                .jar(
+                        "hooks.jar",
+                        Jar.empty().file("com/acme/Broken.class", "no class").service("com.acme.Broken"));
+        assertThat(artifact.problems())
+                .singleElement()
+                .asString()
+                .startsWith(
+                        "code/hooks.jar: class com.acme.Broken: it can't be loaded: java.lang.ClassFormatError: com.acme.Bro");
     }
-  }
+
+    /// Has the names but no call.
+    static final class TextFiles {
+        static String exit() {
+            return "System.exit";
+        }
+    }
 }

@@ -20,85 +20,82 @@ import org.junit.jupiter.params.provider.MethodSource;
 /// What a class must be to be a handler.
 class HandlerClassTest {
 
-  @TempDir Path directory;
+    @TempDir
+    Path directory;
 
-  private CodeArtifact artifact;
+    private CodeArtifact artifact;
 
-  @BeforeEach
-  void makeArtifact() {
-    artifact = new CodeArtifact(directory);
-  }
+    @BeforeEach
+    void makeArtifact() {
+        artifact = new CodeArtifact(directory);
+    }
 
-  static Stream<Arguments> whatIsNoHandler() {
-    return Stream.of(
-        arguments(
-            "class Inference {}",
-            "found a class that implements neither InferenceHandler nor TransformHandler and extends no built-in handler, "
-                + "expected one that does"),
-        arguments(
-            "abstract class Inference extends TextHandler {}",
-            "found an abstract class, expected a class that can be made"),
-        arguments(
-            "interface Inference extends InferenceHandler<Void, String, String> {}",
-            "found an interface, expected a class that can be made"),
-        arguments(
-            "class Inference extends TextHandler { Inference(String name) {} Inference(int a, Path b) {} }",
-            "found the constructors [Inference(String), Inference(int, Path)], expected one that takes a Path, the model "
-                + "directory, or nothing"),
-        arguments(
-            member("Inference() { throw new IllegalStateException(\"no\"); }"),
-            "its constructor failed at Inference.java:1: java.lang.IllegalStateException: no"),
-        arguments(
-            member("Inference() throws Exception { throw new Exception(); }"),
-            "its constructor failed at Inference.java:1: java.lang.Exception"),
-        arguments(
-            member(
-                "Inference() { throw new IllegalStateException(\"no words\", new RuntimeException(new java.io.IOException(\"disk\"))); }"),
-            "its constructor failed at Inference.java:1: java.lang.IllegalStateException: no words, caused by "
-                + "java.lang.RuntimeException: java.io.IOException: disk"),
-        arguments(
-            member(
-                "Inference() { Words.find(); } static class Words { static { "
-                    + "if (true) throw new java.io.UncheckedIOException(\"/tmp\", new java.io.IOException(\"read-only\")); } "
-                    + "static void find() {} }"),
-            "its constructor failed at Inference.java:1: java.io.UncheckedIOException: /tmp, caused by java.io.IOException: read-only"),
-        arguments(
-            member("Inference() { System.exit(3); }"),
-            "its constructor failed at Inference.java:1: dev.berth.artifact.code.ExitRefused: it called exit(3), which would have "
-                + "ended the server"),
-        arguments(
-            member("static { if (true) throw new IllegalStateException(\"no\"); }"),
-            "it can't be loaded at Inference.java:1: java.lang.IllegalStateException: no"),
-        arguments(
-            member("static { System.exit(0); }"),
-            "it can't be loaded at Inference.java:1: dev.berth.artifact.code.ExitRefused: it called exit(0), which would have "
-                + "ended the server"),
-        arguments(
-            member("static { deeper(); } static void deeper() { deeper(); }"),
-            "it can't be loaded at Inference.java:1: java.lang.StackOverflowError"),
-        arguments(
-            member("static { fail(); } static void fail() { throw new AssertionError(1); }"),
-            "it can't be loaded at Inference.java:1: java.lang.AssertionError: 1"));
-  }
+    static Stream<Arguments> whatIsNoHandler() {
+        return Stream.of(
+                arguments(
+                        "class Inference {}",
+                        "found a class that implements neither InferenceHandler nor TransformHandler and extends no built-in handler, "
+                                + "expected one that does"),
+                arguments(
+                        "abstract class Inference extends TextHandler {}",
+                        "found an abstract class, expected a class that can be made"),
+                arguments(
+                        "interface Inference extends InferenceHandler<Void, String, String> {}",
+                        "found an interface, expected a class that can be made"),
+                arguments(
+                        "class Inference extends TextHandler { Inference(String name) {} Inference(int a, Path b) {} }",
+                        "found the constructors [Inference(String), Inference(int, Path)], expected one that takes a Path, the model "
+                                + "directory, or nothing"),
+                arguments(
+                        member("Inference() { throw new IllegalStateException(\"no\"); }"),
+                        "its constructor failed at Inference.java:1: java.lang.IllegalStateException: no"),
+                arguments(
+                        member("Inference() throws Exception { throw new Exception(); }"),
+                        "its constructor failed at Inference.java:1: java.lang.Exception"),
+                arguments(
+                        member(
+                                "Inference() { throw new IllegalStateException(\"no words\", new RuntimeException(new java.io.IOException(\"disk\"))); }"),
+                        "its constructor failed at Inference.java:1: java.lang.IllegalStateException: no words, caused by "
+                                + "java.lang.RuntimeException: java.io.IOException: disk"),
+                arguments(
+                        member("Inference() { Words.find(); } static class Words { static { "
+                                + "if (true) throw new java.io.UncheckedIOException(\"/tmp\", new java.io.IOException(\"read-only\")); } "
+                                + "static void find() {} }"),
+                        "its constructor failed at Inference.java:1: java.io.UncheckedIOException: /tmp, caused by java.io.IOException: read-only"),
+                arguments(
+                        member("Inference() { System.exit(3); }"),
+                        "its constructor failed at Inference.java:1: dev.berth.artifact.code.ExitRefused: it called exit(3), which would have "
+                                + "ended the server"),
+                arguments(
+                        member("static { if (true) throw new IllegalStateException(\"no\"); }"),
+                        "it can't be loaded at Inference.java:1: java.lang.IllegalStateException: no"),
+                arguments(
+                        member("static { System.exit(0); }"),
+                        "it can't be loaded at Inference.java:1: dev.berth.artifact.code.ExitRefused: it called exit(0), which would have "
+                                + "ended the server"),
+                arguments(
+                        member("static { deeper(); } static void deeper() { deeper(); }"),
+                        "it can't be loaded at Inference.java:1: java.lang.StackOverflowError"),
+                arguments(
+                        member("static { fail(); } static void fail() { throw new AssertionError(1); }"),
+                        "it can't be loaded at Inference.java:1: java.lang.AssertionError: 1"));
+    }
 
-  private static String member(String text) {
-    return "class Inference extends TextHandler { %s }".formatted(text);
-  }
+    private static String member(String text) {
+        return "class Inference extends TextHandler { %s }".formatted(text);
+    }
 
-  @ParameterizedTest
-  @Tag("slow")
-  @MethodSource("whatIsNoHandler")
-  void whatIsNoHandlerIsRefusedWithItsFile(String source, String problem) throws Exception {
-    artifact.source("Inference.java", source);
-    assertThat(artifact.problems())
-        .containsExactly("code/Inference.java: class Inference: " + problem);
-  }
+    @ParameterizedTest
+    @Tag("slow")
+    @MethodSource("whatIsNoHandler")
+    void whatIsNoHandlerIsRefusedWithItsFile(String source, String problem) throws Exception {
+        artifact.source("Inference.java", source);
+        assertThat(artifact.problems()).containsExactly("code/Inference.java: class Inference: " + problem);
+    }
 
-  @Test
-  void aClassNeedNotBePublicAndMayTakeTheModelDirectory() throws Exception {
-    artifact.source(
-        "Inference.java",
-        """
+    @Test
+    void aClassNeedNotBePublicAndMayTakeTheModelDirectory() throws Exception {
+        artifact.source("Inference.java", """
         final class Inference extends TextHandler {
           private final String name;
           private Inference() { this(Path.of("nothing")); }
@@ -106,10 +103,9 @@ class HandlerClassTest {
           @Override public List<String> predictFn(List<String> records, Object model) { return List.of(name); }
         }
         """);
-    assertThat(answer(artifact.code(), "a")).isEqualTo(directory.getFileName().toString());
-    artifact.source(
-        "Inference.java",
-        """
+        assertThat(answer(artifact.code(), "a"))
+                .isEqualTo(directory.getFileName().toString());
+        artifact.source("Inference.java", """
         record Inference() implements InferenceHandler<Void, String, String> {
           public Void modelFn(ModelContext context) { return null; }
           public List<String> inputFn(InvocationRequest request) { return List.of(); }
@@ -119,35 +115,31 @@ class HandlerClassTest {
           }
         }
         """);
-    assertThat(answer(artifact.code(), "a")).isEqualTo("record");
-  }
+        assertThat(answer(artifact.code(), "a")).isEqualTo("record");
+    }
 
-  @Test
-  void whatABuiltInHandlerSaysOfTheArtifactStaysAsItIs() throws Exception {
-    artifact.source(
-        "Inference.java",
-        """
+    @Test
+    void whatABuiltInHandlerSaysOfTheArtifactStaysAsItIs() throws Exception {
+        artifact.source("Inference.java", """
         class Inference extends QuestionAnsweringHandler { Inference(Path directory) { super(directory); } }
         """);
-    assertThat(artifact.problems())
-        .containsExactly(
-            "model.json: not found; expected an artifact made by trace.py or serve pack, or an ONNX file beside config.json");
-  }
+        assertThat(artifact.problems())
+                .containsExactly(
+                        "model.json: not found; expected an artifact made by trace.py or serve pack, or an ONNX file beside config.json");
+    }
 
-  @Test
-  void theContextClassLoaderIsAsBeforeWhateverHappens() throws Exception {
-    var before = Thread.currentThread().getContextClassLoader();
-    artifact.source("Inference.java", member("Inference() { throw new IllegalStateException(); }"));
-    assertThatThrownBy(() -> artifact.code().create(() -> {}))
-        .hasRootCauseInstanceOf(IllegalStateException.class);
-    assertThat(Thread.currentThread().getContextClassLoader()).isSameAs(before);
-  }
+    @Test
+    void theContextClassLoaderIsAsBeforeWhateverHappens() throws Exception {
+        var before = Thread.currentThread().getContextClassLoader();
+        artifact.source("Inference.java", member("Inference() { throw new IllegalStateException(); }"));
+        assertThatThrownBy(() -> artifact.code().create(() -> {})).hasRootCauseInstanceOf(IllegalStateException.class);
+        assertThat(Thread.currentThread().getContextClassLoader()).isSameAs(before);
+    }
 
-  @Test
-  @Tag("HOOK-02")
-  void transformFnExcludesTheOtherThree() throws Exception {
-    var transform =
-        """
+    @Test
+    @Tag("HOOK-02")
+    void transformFnExcludesTheOtherThree() throws Exception {
+        var transform = """
         class Inference implements TransformHandler<Void> {
           public Void modelFn(ModelContext context) { return null; }
           public InvocationResponse transformFn(InvocationRequest request, Void model) throws IOException {
@@ -156,42 +148,34 @@ class HandlerClassTest {
           %s
         }
         """;
-    artifact.source(
-        "Inference.java",
-        transform.formatted(
-            "@Override public int length(InvocationRequest request) { return 2; }"));
-    assertThat(answer(artifact.code(), "a")).as("length is none of the three").isEqualTo("a!");
-    artifact.source(
-        "Inference.java",
-        transform.formatted(
-            """
+        artifact.source(
+                "Inference.java",
+                transform.formatted("@Override public int length(InvocationRequest request) { return 2; }"));
+        assertThat(answer(artifact.code(), "a"))
+                .as("length is none of the three")
+                .isEqualTo("a!");
+        artifact.source("Inference.java", transform.formatted("""
         @Override public List<InvocationResponse> predictFn(List<InvocationRequest> r, Void m) { return null; }
         @Override public List<InvocationRequest> inputFn(InvocationRequest r) { return null; }
         """));
-    assertThat(artifact.problems())
-        .containsExactly(
-            "code/Inference.java: class Inference: found transformFn and besides "
-                + "it inputFn, predictFn, expected either transformFn or those");
-    artifact.source(
-        "Inference.java",
-        transform
-                .replace("class Inference", "abstract class Base")
-                .formatted(
-                    """
+        assertThat(artifact.problems())
+                .containsExactly("code/Inference.java: class Inference: found transformFn and besides "
+                        + "it inputFn, predictFn, expected either transformFn or those");
+        artifact.source(
+                "Inference.java",
+                transform.replace("class Inference", "abstract class Base").formatted("""
         @Override public InvocationResponse outputFn(List<InvocationResponse> p, InvocationRequest r) { return null; }
         """)
-            + "class Inference extends Base {}");
-    assertThat(artifact.problems())
-        .singleElement()
-        .asString()
-        .contains("found transformFn and besides it outputFn,");
-  }
+                        + "class Inference extends Base {}");
+        assertThat(artifact.problems())
+                .singleElement()
+                .asString()
+                .contains("found transformFn and besides it outputFn,");
+    }
 
-  @Test
-  void aFailureOfAHookIsPlacedInTheArtifactsOwnCode() throws Exception {
-    CodeArtifact.hooks(
-        directory,
-        """
+    @Test
+    void aFailureOfAHookIsPlacedInTheArtifactsOwnCode() throws Exception {
+        CodeArtifact.hooks(directory, """
         @Override public List<String> inputFn(InvocationRequest request) throws IOException {
           return records(null);
         }
@@ -204,13 +188,13 @@ class HandlerClassTest {
           @Override public Throwable getCause() { return this; }
         }
         """);
-    InferenceHandler<?, ?, ?> handler = artifact.code().create(() -> {});
-    assertThatThrownBy(() -> handler.inputFn(null))
-        .satisfies(e -> assertThat(Thrown.place(e)).isEqualTo(" at Inference.java:5"));
-    assertThatThrownBy(() -> handler.predictFn(null, null))
-        .as("it has no stack trace, and is its own cause")
-        .satisfies(e -> assertThat(Thrown.place(e)).isEmpty());
-    assertThat(Thrown.place(new IllegalStateException("the server's"))).isEmpty();
-    HookCode.close(handler);
-  }
+        InferenceHandler<?, ?, ?> handler = artifact.code().create(() -> {});
+        assertThatThrownBy(() -> handler.inputFn(null))
+                .satisfies(e -> assertThat(Thrown.place(e)).isEqualTo(" at Inference.java:5"));
+        assertThatThrownBy(() -> handler.predictFn(null, null))
+                .as("it has no stack trace, and is its own cause")
+                .satisfies(e -> assertThat(Thrown.place(e)).isEmpty());
+        assertThat(Thrown.place(new IllegalStateException("the server's"))).isEmpty();
+        HookCode.close(handler);
+    }
 }

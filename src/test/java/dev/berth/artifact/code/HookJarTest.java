@@ -20,8 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("slow")
 class HookJarTest {
 
-  private static final String HANDLER =
-      """
+    private static final String HANDLER = """
       package com.acme;
       public class %s extends dev.berth.testing.TextHandler {
         @Override public java.util.List<String> predictFn(java.util.List<String> records, Object model) {
@@ -30,260 +29,239 @@ class HookJarTest {
       }
       """;
 
-  private static final String WORDS =
-      """
+    private static final String WORDS = """
       package com.acme.lib;
       public class Words { public static String of() { return "%s"; } }
       """;
 
-  /// Answers with the result of an expression.
-  private static final String EXPRESSION =
-      """
+    /// Answers with the result of an expression.
+    private static final String EXPRESSION = """
       @Override public List<String> predictFn(List<String> records, Object model) throws Exception {
         return Collections.nCopies(records.size(), String.valueOf(%s));
       }
       """;
 
-  @TempDir Path temporary;
+    @TempDir
+    Path temporary;
 
-  private CodeArtifact artifact;
+    private CodeArtifact artifact;
 
-  @BeforeEach
-  void makeDirectory() throws Exception {
-    artifact = new CodeArtifact(Files.createDirectory(temporary.resolve("my model#1 100%+")));
-  }
-
-  @Test
-  void theOnlyServiceOfItsJarsIsTheHandler() throws Exception {
-    artifact.jar(
-        "hooks.jar", Jar.of("com.acme.One", HANDLER.formatted("One")).service("com.acme.One"));
-    assertThat(answer(artifact.code(), "a")).isEqualTo("aOne");
-    assertThat(artifact.code().create(() -> {}).getClass())
-        .satisfies(type -> assertThat(HookCode.file(type)).contains("code/hooks.jar"));
-  }
-
-  @Test
-  void modelJsonChoosesAmongSeveral() throws Exception {
-    var both =
-        Jar.of("com.acme.One", HANDLER.formatted("One"))
-            .and("com.acme.Two", HANDLER.formatted("Two"));
-    artifact.jar("hooks.jar", both.service("com.acme.One", "com.acme.Two"));
-    assertThat(artifact.problems())
-        .containsExactly(
-            "code/hooks.jar: found [com.acme.One, com.acme.Two] as services of "
-                + "dev.berth.hooks.InferenceHandler, expected one; or name the class in model.json as \"handler\"");
-    assertThat(answer(artifact.code(null, "com.acme.Two"), "a")).isEqualTo("aTwo");
-    assertThat(artifact.problems(() -> artifact.code(null, "com.acme.Three").create(() -> {})))
-        .containsExactly("com.acme.Three: found no such class in code/");
-  }
-
-  @Test
-  void aJarWithoutAServiceNeedsAName() throws Exception {
-    artifact
-        .jar("a.jar", Jar.of("com.acme.One", HANDLER.formatted("One")))
-        .jar("b.jar", Jar.of("com.acme.Two", HANDLER.formatted("Two")));
-    assertThat(artifact.problems())
-        .singleElement()
-        .asString()
-        .startsWith(
-            "code/a.jar, code/b.jar: found nothing as services of dev.berth.hooks.InferenceHandler, expected one");
-    assertThat(answer(artifact.code(null, "com.acme.Two"), "a")).isEqualTo("aTwo");
-  }
-
-  @Test
-  @Tag("RUN-14")
-  void aClassForAnotherJavaSaysHowToCompileIt() throws Exception {
-    artifact.jar(
-        "hooks.jar", Jar.of("com.acme.One", HANDLER.formatted("One")).service("com.acme.One"));
-    var jar = artifact.directory().resolve("code/hooks.jar");
-    int java = Runtime.version().feature();
-    changeVersion(jar, 0, 44 + java + 1);
-    assertThat(artifact.problems())
-        .singleElement()
-        .asString()
-        .contains(
-            "code/hooks.jar: class com.acme.One: found a class for Java %d, expected one for Java %d at most; compile it with --release %2$d"
-                .formatted(java + 1, java));
-    changeVersion(jar, 0xffff, 44 + java);
-    assertThat(artifact.problems())
-        .singleElement()
-        .asString()
-        .contains(
-            "found a class that was compiled with --enable-preview, which the server does not allow; compile it without");
-  }
-
-  private static void changeVersion(Path jar, int minor, int major) throws Exception {
-    try (var files = FileSystems.newFileSystem(jar)) {
-      var file = files.getPath("com/acme/One.class");
-      var bytes =
-          ByteBuffer.wrap(Files.readAllBytes(file))
-              .putShort(4, (short) minor)
-              .putShort(6, (short) major);
-      Files.write(file, bytes.array());
+    @BeforeEach
+    void makeDirectory() throws Exception {
+        artifact = new CodeArtifact(Files.createDirectory(temporary.resolve("my model#1 100%+")));
     }
-  }
 
-  @Test
-  void aServiceOfALibraryIsNoHandler() throws Exception {
-    artifact
-        .jar("hooks.jar", Jar.of("com.acme.One", HANDLER.formatted("One")).service("com.acme.One"))
-        .jar(
-            "lib/two.jar",
-            Jar.of("com.acme.Two", HANDLER.formatted("Two")).service("com.acme.Two"));
-    assertThat(answer(artifact.code(), "a")).isEqualTo("aOne");
-  }
+    @Test
+    void theOnlyServiceOfItsJarsIsTheHandler() throws Exception {
+        artifact.jar(
+                "hooks.jar", Jar.of("com.acme.One", HANDLER.formatted("One")).service("com.acme.One"));
+        assertThat(answer(artifact.code(), "a")).isEqualTo("aOne");
+        assertThat(artifact.code().create(() -> {}).getClass())
+                .satisfies(type -> assertThat(HookCode.file(type)).contains("code/hooks.jar"));
+    }
 
-  @Test
-  void aSourceGoesBeforeAService() throws Exception {
-    artifact
-        .jar("hooks.jar", Jar.of("com.acme.One", HANDLER.formatted("One")).service("com.acme.One"))
-        .source("Inference.java", "class Inference extends com.acme.One {}");
-    assertThat(artifact.code().create(() -> {}).getClass().getName()).isEqualTo("Inference");
-    assertThat(answer(artifact.code(), "a")).isEqualTo("aOne");
-  }
+    @Test
+    void modelJsonChoosesAmongSeveral() throws Exception {
+        var both = Jar.of("com.acme.One", HANDLER.formatted("One")).and("com.acme.Two", HANDLER.formatted("Two"));
+        artifact.jar("hooks.jar", both.service("com.acme.One", "com.acme.Two"));
+        assertThat(artifact.problems())
+                .containsExactly(
+                        "code/hooks.jar: found [com.acme.One, com.acme.Two] as services of "
+                                + "dev.berth.hooks.InferenceHandler, expected one; or name the class in model.json as \"handler\"");
+        assertThat(answer(artifact.code(null, "com.acme.Two"), "a")).isEqualTo("aTwo");
+        assertThat(artifact.problems(() -> artifact.code(null, "com.acme.Three").create(() -> {})))
+                .containsExactly("com.acme.Three: found no such class in code/");
+    }
 
-  @Test
-  void aServiceThatIsNotThereIsSaid() throws Exception {
-    artifact.jar(
-        "hooks.jar", Jar.of("com.acme.One", HANDLER.formatted("One")).service("com.acme.Gone"));
-    assertThat(artifact.problems()).containsExactly("com.acme.Gone: found no such class in code/");
-  }
+    @Test
+    void aJarWithoutAServiceNeedsAName() throws Exception {
+        artifact.jar("a.jar", Jar.of("com.acme.One", HANDLER.formatted("One")))
+                .jar("b.jar", Jar.of("com.acme.Two", HANDLER.formatted("Two")));
+        assertThat(artifact.problems())
+                .singleElement()
+                .asString()
+                .startsWith(
+                        "code/a.jar, code/b.jar: found nothing as services of dev.berth.hooks.InferenceHandler, expected one");
+        assertThat(answer(artifact.code(null, "com.acme.Two"), "a")).isEqualTo("aTwo");
+    }
 
-  @Test
-  void librariesAreThereForSourcesAndForJars() throws Exception {
-    artifact.jar("lib/words.jar", Jar.of("com.acme.lib.Words", WORDS.formatted("!")));
-    var library = artifact.directory().resolve("code/lib/words.jar");
-    artifact.jar(
-        "hooks.jar",
-        Jar.of(
-                "com.acme.One",
-                HANDLER.formatted("One").replace("\"One\"", "com.acme.lib.Words.of()"))
-            .using(library)
-            .service("com.acme.One"));
-    assertThat(answer(artifact.code(), "a")).isEqualTo("a!");
-    CodeArtifact.hooks(artifact.directory(), EXPRESSION.formatted("com.acme.lib.Words.of()"));
-    assertThat(answer(artifact.code(), "a")).isEqualTo("!");
-  }
+    @Test
+    @Tag("RUN-14")
+    void aClassForAnotherJavaSaysHowToCompileIt() throws Exception {
+        artifact.jar(
+                "hooks.jar", Jar.of("com.acme.One", HANDLER.formatted("One")).service("com.acme.One"));
+        var jar = artifact.directory().resolve("code/hooks.jar");
+        int java = Runtime.version().feature();
+        changeVersion(jar, 0, 44 + java + 1);
+        assertThat(artifact.problems())
+                .singleElement()
+                .asString()
+                .contains(
+                        "code/hooks.jar: class com.acme.One: found a class for Java %d, expected one for Java %d at most; compile it with --release %2$d"
+                                .formatted(java + 1, java));
+        changeVersion(jar, 0xffff, 44 + java);
+        assertThat(artifact.problems())
+                .singleElement()
+                .asString()
+                .contains(
+                        "found a class that was compiled with --enable-preview, which the server does not allow; compile it without");
+    }
 
-  @Test
-  void aLibraryThatIsMissingIsSaid() throws Exception {
-    artifact.jar("lib/words.jar", Jar.of("com.acme.lib.Words", WORDS.formatted("!")));
-    var library = artifact.directory().resolve("code/lib/words.jar");
-    artifact.jar(
-        "hooks.jar",
-        Jar.of(
-                "com.acme.One",
-                """
+    private static void changeVersion(Path jar, int minor, int major) throws Exception {
+        try (var files = FileSystems.newFileSystem(jar)) {
+            var file = files.getPath("com/acme/One.class");
+            var bytes = ByteBuffer.wrap(Files.readAllBytes(file))
+                    .putShort(4, (short) minor)
+                    .putShort(6, (short) major);
+            Files.write(file, bytes.array());
+        }
+    }
+
+    @Test
+    void aServiceOfALibraryIsNoHandler() throws Exception {
+        artifact.jar(
+                        "hooks.jar",
+                        Jar.of("com.acme.One", HANDLER.formatted("One")).service("com.acme.One"))
+                .jar(
+                        "lib/two.jar",
+                        Jar.of("com.acme.Two", HANDLER.formatted("Two")).service("com.acme.Two"));
+        assertThat(answer(artifact.code(), "a")).isEqualTo("aOne");
+    }
+
+    @Test
+    void aSourceGoesBeforeAService() throws Exception {
+        artifact.jar(
+                        "hooks.jar",
+                        Jar.of("com.acme.One", HANDLER.formatted("One")).service("com.acme.One"))
+                .source("Inference.java", "class Inference extends com.acme.One {}");
+        assertThat(artifact.code().create(() -> {}).getClass().getName()).isEqualTo("Inference");
+        assertThat(answer(artifact.code(), "a")).isEqualTo("aOne");
+    }
+
+    @Test
+    void aServiceThatIsNotThereIsSaid() throws Exception {
+        artifact.jar(
+                "hooks.jar", Jar.of("com.acme.One", HANDLER.formatted("One")).service("com.acme.Gone"));
+        assertThat(artifact.problems()).containsExactly("com.acme.Gone: found no such class in code/");
+    }
+
+    @Test
+    void librariesAreThereForSourcesAndForJars() throws Exception {
+        artifact.jar("lib/words.jar", Jar.of("com.acme.lib.Words", WORDS.formatted("!")));
+        var library = artifact.directory().resolve("code/lib/words.jar");
+        artifact.jar(
+                "hooks.jar",
+                Jar.of("com.acme.One", HANDLER.formatted("One").replace("\"One\"", "com.acme.lib.Words.of()"))
+                        .using(library)
+                        .service("com.acme.One"));
+        assertThat(answer(artifact.code(), "a")).isEqualTo("a!");
+        CodeArtifact.hooks(artifact.directory(), EXPRESSION.formatted("com.acme.lib.Words.of()"));
+        assertThat(answer(artifact.code(), "a")).isEqualTo("!");
+    }
+
+    @Test
+    void aLibraryThatIsMissingIsSaid() throws Exception {
+        artifact.jar("lib/words.jar", Jar.of("com.acme.lib.Words", WORDS.formatted("!")));
+        var library = artifact.directory().resolve("code/lib/words.jar");
+        artifact.jar("hooks.jar", Jar.of("com.acme.One", """
         package com.acme;
         public class One extends dev.berth.testing.TextHandler {
           static final String WORDS = com.acme.lib.Words.of();
         }
-        """)
-            .using(library)
-            .service("com.acme.One"));
-    Files.delete(library);
-    assertThat(artifact.problems())
-        .containsExactly(
-            "code/hooks.jar: class com.acme.One: it can't be loaded at "
-                + "One.java:3: java.lang.NoClassDefFoundError: com/acme/lib/Words; put the jar that has this class into code/lib");
-  }
+        """).using(library).service("com.acme.One"));
+        Files.delete(library);
+        assertThat(artifact.problems())
+                .containsExactly(
+                        "code/hooks.jar: class com.acme.One: it can't be loaded at "
+                                + "One.java:3: java.lang.NoClassDefFoundError: com/acme/lib/Words; put the jar that has this class into code/lib");
+    }
 
-  @Test
-  void whatIsNoJarIsNamed() throws Exception {
-    artifact
-        .file("code/lib/broken.jar", "no jar")
-        .source("Inference.java", "class Inference extends TextHandler {}");
-    assertThat(artifact.problems())
-        .singleElement()
-        .asString()
-        .startsWith("code/lib/broken.jar: it can't be read: ")
-        .doesNotContain("Exception");
-  }
+    @Test
+    void whatIsNoJarIsNamed() throws Exception {
+        artifact.file("code/lib/broken.jar", "no jar")
+                .source("Inference.java", "class Inference extends TextHandler {}");
+        assertThat(artifact.problems())
+                .singleElement()
+                .asString()
+                .startsWith("code/lib/broken.jar: it can't be read: ")
+                .doesNotContain("Exception");
+    }
 
-  @Test
-  void aSourceInAJarIsNotCompiled() throws Exception {
-    artifact.jar(
-        "lib/words.jar",
-        Jar.of("com.acme.lib.Words", WORDS.formatted("!"))
-            .file("com/acme/lib/Words.java", "no Java"));
-    CodeArtifact.hooks(artifact.directory(), EXPRESSION.formatted("com.acme.lib.Words.of()"));
-    assertThat(answer(artifact.code(), "a")).isEqualTo("!");
-  }
+    @Test
+    void aSourceInAJarIsNotCompiled() throws Exception {
+        artifact.jar(
+                "lib/words.jar",
+                Jar.of("com.acme.lib.Words", WORDS.formatted("!")).file("com/acme/lib/Words.java", "no Java"));
+        CodeArtifact.hooks(artifact.directory(), EXPRESSION.formatted("com.acme.lib.Words.of()"));
+        assertThat(answer(artifact.code(), "a")).isEqualTo("!");
+    }
 
-  /// The class is one of AssertJ's, which the server under test has on its class path.
-  @Test
-  void theArtifactsVersionOfALibraryGoesBeforeTheServers() throws Exception {
-    var own =
-        """
+    /// The class is one of AssertJ's, which the server under test has on its class path.
+    @Test
+    void theArtifactsVersionOfALibraryGoesBeforeTheServers() throws Exception {
+        var own = """
         package org.assertj.core.api;
         public class Assertions { public static String own() { return "own"; } }
         """;
-    artifact.jar("lib/assertj.jar", Jar.of("org.assertj.core.api.Assertions", own));
-    CodeArtifact.hooks(
-        artifact.directory(),
-        EXPRESSION.formatted(
-            "org.assertj.core.api.Assertions.own()"
-                + " + org.assertj.core.api.AssertionsForClassTypes.class.getClassLoader().getName()"));
-    assertThat(answer(artifact.code(), "a"))
-        .as("another class of it comes from the server")
-        .isEqualTo("ownapp");
-  }
+        artifact.jar("lib/assertj.jar", Jar.of("org.assertj.core.api.Assertions", own));
+        CodeArtifact.hooks(
+                artifact.directory(),
+                EXPRESSION.formatted("org.assertj.core.api.Assertions.own()"
+                        + " + org.assertj.core.api.AssertionsForClassTypes.class.getClassLoader().getName()"));
+        assertThat(answer(artifact.code(), "a"))
+                .as("another class of it comes from the server")
+                .isEqualTo("ownapp");
+    }
 
-  @Test
-  void whatHooksShareWithTheServerComesFromTheServer() throws Exception {
-    artifact.jar(
-        "lib/own.jar",
-        Jar.of(
-                "com.fasterxml.jackson.databind.ObjectMapper",
-                "package com.fasterxml.jackson.databind; public class ObjectMapper {}")
-            .and(
-                "com.fasterxml.jackson.datatype.Own",
-                "package com.fasterxml.jackson.datatype; public class Own { public String toString() { return \"own\"; } }")
-            .and(
-                "dev.berth.testing.TextHandler",
-                "package dev.berth.testing; public class TextHandler {}"));
-    CodeArtifact.hooks(
-        artifact.directory(),
-        EXPRESSION.formatted(
-            "new ObjectMapper().writeValueAsString(1) + new com.fasterxml.jackson.datatype.Own()"));
-    assertThat(answer(artifact.code(), "a"))
-        .as("what the server does not have comes from the artifact")
-        .isEqualTo("1own");
-  }
+    @Test
+    void whatHooksShareWithTheServerComesFromTheServer() throws Exception {
+        artifact.jar(
+                "lib/own.jar",
+                Jar.of(
+                                "com.fasterxml.jackson.databind.ObjectMapper",
+                                "package com.fasterxml.jackson.databind; public class ObjectMapper {}")
+                        .and(
+                                "com.fasterxml.jackson.datatype.Own",
+                                "package com.fasterxml.jackson.datatype; public class Own { public String toString() { return \"own\"; } }")
+                        .and(
+                                "dev.berth.testing.TextHandler",
+                                "package dev.berth.testing; public class TextHandler {}"));
+        CodeArtifact.hooks(
+                artifact.directory(),
+                EXPRESSION.formatted(
+                        "new ObjectMapper().writeValueAsString(1) + new com.fasterxml.jackson.datatype.Own()"));
+        assertThat(answer(artifact.code(), "a"))
+                .as("what the server does not have comes from the artifact")
+                .isEqualTo("1own");
+    }
 
-  @Test
-  void aClassOfTheServersCantBeReplaced() throws Exception {
-    artifact.source(
-        "Gate.java", "package dev.berth.testing;\n public class Gate extends TextHandler {}");
-    assertThat(artifact.problems(() -> artifact.code("Gate.java", null).create(() -> {})))
-        .singleElement()
-        .asString()
-        .startsWith(
-            "code/Gate.java: class dev.berth.testing.Gate: found a class of the server's own");
-    assertThat(
-            artifact.problems(
-                () -> artifact.code(null, "dev.berth.testing.TextHandler").create(() -> {})))
-        .singleElement()
-        .asString()
-        .startsWith("dev.berth.testing.TextHandler: found a class of the server's own");
-  }
+    @Test
+    void aClassOfTheServersCantBeReplaced() throws Exception {
+        artifact.source("Gate.java", "package dev.berth.testing;\n public class Gate extends TextHandler {}");
+        assertThat(artifact.problems(() -> artifact.code("Gate.java", null).create(() -> {})))
+                .singleElement()
+                .asString()
+                .startsWith("code/Gate.java: class dev.berth.testing.Gate: found a class of the server's own");
+        assertThat(artifact.problems(() ->
+                        artifact.code(null, "dev.berth.testing.TextHandler").create(() -> {})))
+                .singleElement()
+                .asString()
+                .startsWith("dev.berth.testing.TextHandler: found a class of the server's own");
+    }
 
-  @Test
-  void resourcesAreTheArtifactsBeforeTheServers() throws Exception {
-    artifact
-        .jar(
-            "lib/a.jar",
-            Jar.empty().file("com/acme/ä b#1.txt", "from a").file("native/README", "own"))
-        .jar(
-            "lib/b.jar",
-            Jar.empty()
-                .file("com/acme/ä b#1.txt", "from b")
-                .file("logback-test.xml", "own")
-                .file("versions.txt", "old")
-                .file("META-INF/versions/9/versions.txt", "new"));
-    CodeArtifact.hooks(
-        artifact.directory(),
-        """
+    @Test
+    void resourcesAreTheArtifactsBeforeTheServers() throws Exception {
+        artifact.jar(
+                        "lib/a.jar",
+                        Jar.empty().file("com/acme/ä b#1.txt", "from a").file("native/README", "own"))
+                .jar(
+                        "lib/b.jar",
+                        Jar.empty()
+                                .file("com/acme/ä b#1.txt", "from b")
+                                .file("logback-test.xml", "own")
+                                .file("versions.txt", "old")
+                                .file("META-INF/versions/9/versions.txt", "new"));
+        CodeArtifact.hooks(artifact.directory(), """
         @Override public List<String> predictFn(List<String> records, Object model) throws Exception {
           var all = new ArrayList<String>();
           for (var name : records) {
@@ -299,31 +277,24 @@ class HookJarTest {
           return all;
         }
         """);
-    assertThat(answer(artifact.code(), "com/acme/ä b#1.txt").lines())
-        .containsExactly("from a", "from a", "from b");
-    assertThat(answer(artifact.code(), "versions.txt").lines()).containsExactly("new", "new");
-    assertThat(answer(artifact.code(), "gone.txt")).isEqualTo("nothing");
-    assertThat(answer(artifact.code(), "logback-test.xml").lines().limit(2))
-        .containsExactly("own", "own");
-    assertThat(answer(artifact.code(), "dev/berth/testing/Gate.class"))
-        .as("a file of the server's")
-        .contains("countDown");
-  }
+        assertThat(answer(artifact.code(), "com/acme/ä b#1.txt").lines()).containsExactly("from a", "from a", "from b");
+        assertThat(answer(artifact.code(), "versions.txt").lines()).containsExactly("new", "new");
+        assertThat(answer(artifact.code(), "gone.txt")).isEqualTo("nothing");
+        assertThat(answer(artifact.code(), "logback-test.xml").lines().limit(2)).containsExactly("own", "own");
+        assertThat(answer(artifact.code(), "dev/berth/testing/Gate.class"))
+                .as("a file of the server's")
+                .contains("countDown");
+    }
 
-  @Test
-  void librariesThatLookForServicesFindThoseOfTheArtifact() throws Exception {
-    artifact.jar(
-        "lib/named.jar",
-        Jar.of(
-                "com.acme.Named",
-                """
+    @Test
+    void librariesThatLookForServicesFindThoseOfTheArtifact() throws Exception {
+        artifact.jar(
+                "lib/named.jar",
+                Jar.of("com.acme.Named", """
         package com.acme;
         public class Named implements java.util.concurrent.Callable<String> { public String call() { return "found"; } }
-        """)
-            .file("META-INF/services/" + Callable.class.getName(), "com.acme.Named"));
-    CodeArtifact.hooks(
-        artifact.directory(),
-        """
+        """).file("META-INF/services/" + Callable.class.getName(), "com.acme.Named"));
+        CodeArtifact.hooks(artifact.directory(), """
         final String inConstructor = find();
         static String find() {
           return ServiceLoader.load(Callable.class).stream().map(p -> p.type().getName()).toList().toString();
@@ -337,29 +308,30 @@ class HookJarTest {
           return InvocationResponse.of(predictions + find(), MediaType.TEXT);
         }
         """);
-    try (var server = artifact.server().start()) {
-      assertThat(server.invoke("a").body().replaceAll("[^a-zA-Z.]+", " ").strip().split(" "))
-          .hasSize(5)
-          .containsOnly("com.acme.Named");
+        try (var server = artifact.server().start()) {
+            assertThat(server.invoke("a")
+                            .body()
+                            .replaceAll("[^a-zA-Z.]+", " ")
+                            .strip()
+                            .split(" "))
+                    .hasSize(5)
+                    .containsOnly("com.acme.Named");
+        }
     }
-  }
 
-  @Test
-  void classesKnowTheFileTheyComeFrom() throws Exception {
-    artifact.jar("lib/words.jar", Jar.of("com.acme.lib.Words", WORDS.formatted("!")));
-    CodeArtifact.hooks(
-        artifact.directory(),
-        """
+    @Test
+    void classesKnowTheFileTheyComeFrom() throws Exception {
+        artifact.jar("lib/words.jar", Jar.of("com.acme.lib.Words", WORDS.formatted("!")));
+        CodeArtifact.hooks(artifact.directory(), """
         static URL of(Class<?> type) { return type.getProtectionDomain().getCodeSource().getLocation(); }
         @Override public List<String> predictFn(List<String> records, Object model) {
           return List.of(of(Inference.class).toString(), of(com.acme.lib.Words.class).toString());
         }
-        """
-            .replace("URL", URL.class.getName()));
-    var code = artifact.directory().resolve("code");
-    assertThat(answer(artifact.code(), "a").lines())
-        .containsExactly(
-            code.resolve("Inference.java").toUri().toURL().toString(),
-            code.resolve("lib/words.jar").toUri().toURL().toString());
-  }
+        """.replace("URL", URL.class.getName()));
+        var code = artifact.directory().resolve("code");
+        assertThat(answer(artifact.code(), "a").lines())
+                .containsExactly(
+                        code.resolve("Inference.java").toUri().toURL().toString(),
+                        code.resolve("lib/words.jar").toUri().toURL().toString());
+    }
 }

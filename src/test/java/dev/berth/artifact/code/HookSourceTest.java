@@ -19,69 +19,69 @@ import org.junit.jupiter.api.io.TempDir;
 /// Hooks in `code/*.java`: which file is taken, and what the compiler says.
 class HookSourceTest {
 
-  private static final String HANDLER = "public class %s extends TextHandler {}\n";
+    private static final String HANDLER = "public class %s extends TextHandler {}\n";
 
-  @TempDir Path temporary;
+    @TempDir
+    Path temporary;
 
-  private CodeArtifact artifact;
+    private CodeArtifact artifact;
 
-  /// In a directory whose name would be another one if it were taken for a URL, a class path or a
-  /// pattern.
-  @BeforeEach
-  void makeDirectory() throws Exception {
-    artifact = new CodeArtifact(Files.createDirectory(temporary.resolve("my model:1 #2 100%+")));
-  }
+    /// In a directory whose name would be another one if it were taken for a URL, a class path or a
+    /// pattern.
+    @BeforeEach
+    void makeDirectory() throws Exception {
+        artifact = new CodeArtifact(Files.createDirectory(temporary.resolve("my model:1 #2 100%+")));
+    }
 
-  @Test
-  void anArtifactWithoutCodeHasNoHooks() throws Exception {
-    assertThat(HookCode.find(artifact.directory(), Optional.empty(), Optional.empty())).isEmpty();
-    artifact
-        .file("code/requirements.txt", "numpy")
-        .file("code/lib/notes.java", "no class")
-        .file("code/lib/x.txt", "");
-    assertThat(HookCode.find(artifact.directory(), Optional.empty(), Optional.empty())).isEmpty();
-  }
+    @Test
+    void anArtifactWithoutCodeHasNoHooks() throws Exception {
+        assertThat(HookCode.find(artifact.directory(), Optional.empty(), Optional.empty()))
+                .isEmpty();
+        artifact.file("code/requirements.txt", "numpy")
+                .file("code/lib/notes.java", "no class")
+                .file("code/lib/x.txt", "");
+        assertThat(HookCode.find(artifact.directory(), Optional.empty(), Optional.empty()))
+                .isEmpty();
+    }
 
-  @Test
-  @Timeout(600)
-  void codeThatIsNoRegularFileIsNamed() throws Exception {
-    artifact
-        .source("Inference.java", HANDLER.formatted("Inference"))
-        .file("code/lib/notes.txt", "");
-    Pipes.make(artifact.directory().resolve("code/More.java"));
-    Pipes.make(artifact.directory().resolve("code/lib/more.jar"));
-    Pipes.make(artifact.directory().resolve("code/.Hidden.java"));
-    assertThatThrownBy(
-            () -> HookCode.find(artifact.directory(), Optional.empty(), Optional.empty()))
-        .hasMessageContaining(
-            "code/More.java: found a pipe, socket or device, expected a regular file")
-        .hasMessageContaining("code/lib/more.jar: found a pipe")
-        .hasMessageNotContaining("Hidden");
-  }
+    @Test
+    @Timeout(600)
+    void codeThatIsNoRegularFileIsNamed() throws Exception {
+        artifact.source("Inference.java", HANDLER.formatted("Inference")).file("code/lib/notes.txt", "");
+        Pipes.make(artifact.directory().resolve("code/More.java"));
+        Pipes.make(artifact.directory().resolve("code/lib/more.jar"));
+        Pipes.make(artifact.directory().resolve("code/.Hidden.java"));
+        assertThatThrownBy(() -> HookCode.find(artifact.directory(), Optional.empty(), Optional.empty()))
+                .hasMessageContaining("code/More.java: found a pipe, socket or device, expected a regular file")
+                .hasMessageContaining("code/lib/more.jar: found a pipe")
+                .hasMessageNotContaining("Hidden");
+    }
 
-  @Test
-  void inferenceIsTheDefaultProgram() throws Exception {
-    artifact
-        .source("Inference.java", HANDLER.formatted("Inference"))
-        .source("Other.java", HANDLER.formatted("Other"));
-    assertThat(answer(artifact.code(), "a\nb")).isEqualTo("A\nB");
-    assertThat(artifact.code().create(() -> {}).getClass().getName()).isEqualTo("Inference");
-    assertThat(artifact.code("Other.java", null).create(() -> {}).getClass().getName())
-        .isEqualTo("Other");
-    assertThat(artifact.code("code/Other.java", null).create(() -> {}).getClass().getName())
-        .as("from the artifact on")
-        .isEqualTo("Other");
-    assertThat(artifact.code("Inference.java", "Other").create(() -> {}).getClass().getName())
-        .as("model.json names it")
-        .isEqualTo("Other");
-  }
+    @Test
+    void inferenceIsTheDefaultProgram() throws Exception {
+        artifact.source("Inference.java", HANDLER.formatted("Inference"))
+                .source("Other.java", HANDLER.formatted("Other"));
+        assertThat(answer(artifact.code(), "a\nb")).isEqualTo("A\nB");
+        assertThat(artifact.code().create(() -> {}).getClass().getName()).isEqualTo("Inference");
+        assertThat(artifact.code("Other.java", null).create(() -> {}).getClass().getName())
+                .isEqualTo("Other");
+        assertThat(artifact.code("code/Other.java", null)
+                        .create(() -> {})
+                        .getClass()
+                        .getName())
+                .as("from the artifact on")
+                .isEqualTo("Other");
+        assertThat(artifact.code("Inference.java", "Other")
+                        .create(() -> {})
+                        .getClass()
+                        .getName())
+                .as("model.json names it")
+                .isEqualTo("Other");
+    }
 
-  @Test
-  void severalFilesOfSeveralPackagesHelpEachOther() throws Exception {
-    artifact
-        .source(
-            "com/acme/Shout.java",
-            """
+    @Test
+    void severalFilesOfSeveralPackagesHelpEachOther() throws Exception {
+        artifact.source("com/acme/Shout.java", """
             package com.acme;
             public class Shout extends TextHandler {
               record Line(String text) {}
@@ -96,10 +96,7 @@ class HookSourceTest {
                 return records.stream().map(Line::new).sorted(byText).map(loud::of).toList();
               }
             }
-            """)
-        .source(
-            "com/acme/help/Words.java",
-            """
+            """).source("com/acme/help/Words.java", """
             package com.acme.help;
             public class Words {
               enum Mark {
@@ -111,141 +108,126 @@ class HookSourceTest {
               }
             }
             """);
-    assertThat(answer(artifact.code("com/acme/Shout.java", null), "bb\na")).isEqualTo("a!\nbb!!");
-    assertThat(answer(artifact.code("./com/../com/acme/Shout.java", null), "a")).isEqualTo("a!");
-  }
+        assertThat(answer(artifact.code("com/acme/Shout.java", null), "bb\na")).isEqualTo("a!\nbb!!");
+        assertThat(answer(artifact.code("./com/../com/acme/Shout.java", null), "a"))
+                .isEqualTo("a!");
+    }
 
-  @Test
-  void errorsAreShownWithTheirPlaceAndTheLine() throws Exception {
-    artifact
-        .file(
-            "code/Inference.java",
-            """
+    @Test
+    void errorsAreShownWithTheirPlaceAndTheLine() throws Exception {
+        artifact.file("code/Inference.java", """
             public class Inference implements dev.berth.hooks.InferenceHandler<Void, String, String> {
             \tint a = "text";
               Missing b;
             }
             """)
-        .file("code/com/Other.java", "package com;\r\nclass Other {\r\n  void run( }\r\n");
-    assertThat(artifact.problems())
-        .as("what can't be parsed comes first, and alone")
-        .containsExactly(
-            "code/com/Other.java:3:13: illegal start of type",
-            "    void run( }",
-            "              ^");
-    Files.writeString(
-        artifact.directory().resolve("code/com/Other.java"),
-        "package com; class Other { int c = d; }");
-    var problems = artifact.problems();
-    assertThat(problems)
-        .containsSequence(
-            "code/Inference.java:3:3: cannot find symbol",
-            "  symbol:   class Missing",
-            "  location: class Inference",
-            "    Missing b;",
-            "    ^");
-    assertThat(problems)
-        .containsSequence(
-            "code/Inference.java:2:17: incompatible types: java.lang.String cannot be converted to int",
-            "  \tint a = \"text\";",
-            "  \t        ^");
-    assertThat(problems).containsSequence("code/com/Other.java:1:36: cannot find symbol");
-    assertThat(problems)
-        .anyMatch(
-            line ->
-                line.startsWith(
-                    "code/Inference.java:1:8: Inference is not abstract and does not override abstract method "));
-  }
+                .file("code/com/Other.java", "package com;\r\nclass Other {\r\n  void run( }\r\n");
+        assertThat(artifact.problems())
+                .as("what can't be parsed comes first, and alone")
+                .containsExactly(
+                        "code/com/Other.java:3:13: illegal start of type", "    void run( }", "              ^");
+        Files.writeString(
+                artifact.directory().resolve("code/com/Other.java"), "package com; class Other { int c = d; }");
+        var problems = artifact.problems();
+        assertThat(problems)
+                .containsSequence(
+                        "code/Inference.java:3:3: cannot find symbol",
+                        "  symbol:   class Missing",
+                        "  location: class Inference",
+                        "    Missing b;",
+                        "    ^");
+        assertThat(problems)
+                .containsSequence(
+                        "code/Inference.java:2:17: incompatible types: java.lang.String cannot be converted to int",
+                        "  \tint a = \"text\";",
+                        "  \t        ^");
+        assertThat(problems).containsSequence("code/com/Other.java:1:36: cannot find symbol");
+        assertThat(problems)
+                .anyMatch(line -> line.startsWith(
+                        "code/Inference.java:1:8: Inference is not abstract and does not override abstract method "));
+    }
 
-  @Test
-  void aHookWithAnotherSignatureOverridesNothing() throws Exception {
-    CodeArtifact.hooks(
-        artifact.directory(),
-        """
+    @Test
+    void aHookWithAnotherSignatureOverridesNothing() throws Exception {
+        CodeArtifact.hooks(artifact.directory(), """
         @Override public List<String> predictFn(String records, Object model) { return null; }
         """);
-    assertThat(artifact.problems())
-        .containsExactly(
-            "code/Inference.java:2:1: method does not override or implement a method from a supertype",
-            "  @Override public List<String> predictFn(String records, Object model) { return null; }",
-            "  ^");
-  }
-
-  @Test
-  void ofVeryManyErrorsTheFirstAreShown() throws Exception {
-    CodeArtifact.hooks(artifact.directory(), "int a;\n".repeat(26));
-    assertThat(artifact.problems())
-        .hasSize(20 * 3 + 1)
-        .last()
-        .isEqualTo("code/: and 5 more errors");
-  }
-
-  @Test
-  void aByteOrderMarkIsNoCode() throws Exception {
-    CodeArtifact.hooks(artifact.directory(), "");
-    var file = artifact.directory().resolve("code/Inference.java");
-    Files.writeString(file, "\uFEFF" + Files.readString(file));
-    assertThat(CodeArtifact.answer(artifact.code(), "a")).isEqualTo("A");
-  }
-
-  @Test
-  void bytesThatAreNoUtf8AreAnError() throws Exception {
-    CodeArtifact.hooks(artifact.directory(), "");
-    var file = artifact.directory().resolve("code/Inference.java");
-    Files.writeString(file, "// caf\u00e9\n" + Files.readString(file), StandardCharsets.ISO_8859_1);
-    assertThat(artifact.problems().getFirst())
-        .isEqualTo("code/Inference.java:1:7: unmappable character (0xE9) for encoding UTF-8");
-  }
-
-  @Test
-  @Tag("slow")
-  void aProgramThatIsNotThereIsNamedWithThoseThatAre() throws Exception {
-    artifact.source("Model.java", HANDLER.formatted("Model"));
-    assertThat(artifact.problems())
-        .containsExactly(
-            "code/Inference.java: found no such file, only code/Model.java; SAGEMAKER_PROGRAM names the one with the hooks");
-    for (var program :
-        new String[] {
-          "inference.py", "../Model.java", "/Model.java", "Model", "", "lib/Model.java"
-        }) {
-      assertThat(artifact.problems(() -> artifact.code(program, null).create(() -> {})))
-          .singleElement()
-          .asString()
-          .contains("found no such file, only code/Model.java");
+        assertThat(artifact.problems())
+                .containsExactly(
+                        "code/Inference.java:2:1: method does not override or implement a method from a supertype",
+                        "  @Override public List<String> predictFn(String records, Object model) { return null; }",
+                        "  ^");
     }
-  }
 
-  @Test
-  void aProgramInPythonIsNotRun() throws Exception {
-    artifact.file("code/inference.py", "");
-    assertThat(HookCode.hasPython(artifact.directory())).isTrue();
-    assertThat(artifact.problems(() -> artifact.code("inference.py", null)))
-        .containsExactly(
-            "SAGEMAKER_PROGRAM: found inference.py, expected a .java file of code/: Python does not run here; "
-                + "docs/hooks.md turns an inference.py into an Inference.java");
-    assertThat(artifact.problems(() -> artifact.code(null, "Inference")))
-        .containsExactly(
-            "model.json: handler: found \"Inference\", expected none, as code/ has neither a .java file nor a jar");
-  }
+    @Test
+    void ofVeryManyErrorsTheFirstAreShown() throws Exception {
+        CodeArtifact.hooks(artifact.directory(), "int a;\n".repeat(26));
+        assertThat(artifact.problems()).hasSize(20 * 3 + 1).last().isEqualTo("code/: and 5 more errors");
+    }
 
-  @Test
-  void aFileMustHaveAClassOfItsName() throws Exception {
-    artifact.source("Inference.java", "class Other extends TextHandler { class Inference {} }");
-    assertThat(artifact.problems())
-        .containsExactly(
-            "code/Inference.java: found the classes [Other, Other$Inference], expected a class Inference");
-  }
+    @Test
+    void aByteOrderMarkIsNoCode() throws Exception {
+        CodeArtifact.hooks(artifact.directory(), "");
+        var file = artifact.directory().resolve("code/Inference.java");
+        Files.writeString(file, "\uFEFF" + Files.readString(file));
+        assertThat(CodeArtifact.answer(artifact.code(), "a")).isEqualTo("A");
+    }
 
-  @Test
-  void hiddenFilesAreNotCompiledAndCodeMayBeALink() throws Exception {
-    artifact
-        .source("Inference.java", HANDLER.formatted("Inference"))
-        .file("code/._Inference.java", "\0Mac OS X")
-        .file("code/.ipynb_checkpoints/Inference-checkpoint.java", "class");
-    assertThat(answer(artifact.code(), "a")).isEqualTo("A");
-    var linked = new CodeArtifact(Files.createDirectory(temporary.resolve("linked")));
-    Files.createSymbolicLink(
-        linked.directory().resolve("code"), artifact.directory().resolve("code"));
-    assertThat(answer(linked.code(), "a")).isEqualTo("A");
-  }
+    @Test
+    void bytesThatAreNoUtf8AreAnError() throws Exception {
+        CodeArtifact.hooks(artifact.directory(), "");
+        var file = artifact.directory().resolve("code/Inference.java");
+        Files.writeString(file, "// caf\u00e9\n" + Files.readString(file), StandardCharsets.ISO_8859_1);
+        assertThat(artifact.problems().getFirst())
+                .isEqualTo("code/Inference.java:1:7: unmappable character (0xE9) for encoding UTF-8");
+    }
+
+    @Test
+    @Tag("slow")
+    void aProgramThatIsNotThereIsNamedWithThoseThatAre() throws Exception {
+        artifact.source("Model.java", HANDLER.formatted("Model"));
+        assertThat(artifact.problems())
+                .containsExactly(
+                        "code/Inference.java: found no such file, only code/Model.java; SAGEMAKER_PROGRAM names the one with the hooks");
+        for (var program :
+                new String[] {"inference.py", "../Model.java", "/Model.java", "Model", "", "lib/Model.java"}) {
+            assertThat(artifact.problems(() -> artifact.code(program, null).create(() -> {})))
+                    .singleElement()
+                    .asString()
+                    .contains("found no such file, only code/Model.java");
+        }
+    }
+
+    @Test
+    void aProgramInPythonIsNotRun() throws Exception {
+        artifact.file("code/inference.py", "");
+        assertThat(HookCode.hasPython(artifact.directory())).isTrue();
+        assertThat(artifact.problems(() -> artifact.code("inference.py", null)))
+                .containsExactly(
+                        "SAGEMAKER_PROGRAM: found inference.py, expected a .java file of code/: Python does not run here; "
+                                + "docs/hooks.md turns an inference.py into an Inference.java");
+        assertThat(artifact.problems(() -> artifact.code(null, "Inference")))
+                .containsExactly(
+                        "model.json: handler: found \"Inference\", expected none, as code/ has neither a .java file nor a jar");
+    }
+
+    @Test
+    void aFileMustHaveAClassOfItsName() throws Exception {
+        artifact.source("Inference.java", "class Other extends TextHandler { class Inference {} }");
+        assertThat(artifact.problems())
+                .containsExactly(
+                        "code/Inference.java: found the classes [Other, Other$Inference], expected a class Inference");
+    }
+
+    @Test
+    void hiddenFilesAreNotCompiledAndCodeMayBeALink() throws Exception {
+        artifact.source("Inference.java", HANDLER.formatted("Inference"))
+                .file("code/._Inference.java", "\0Mac OS X")
+                .file("code/.ipynb_checkpoints/Inference-checkpoint.java", "class");
+        assertThat(answer(artifact.code(), "a")).isEqualTo("A");
+        var linked = new CodeArtifact(Files.createDirectory(temporary.resolve("linked")));
+        Files.createSymbolicLink(
+                linked.directory().resolve("code"), artifact.directory().resolve("code"));
+        assertThat(answer(linked.code(), "a")).isEqualTo("A");
+    }
 }

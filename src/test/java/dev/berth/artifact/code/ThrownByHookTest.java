@@ -12,8 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class ThrownByHookTest {
 
-  private static final String OWN =
-      """
+    private static final String OWN = """
       static int asked;
       static final class Odd extends RuntimeException {
         Odd(Throwable cause) { super(cause); }
@@ -40,68 +39,71 @@ class ThrownByHookTest {
       }
       """;
 
-  @TempDir private Path directory;
+    @TempDir
+    private Path directory;
 
-  @Test
-  void whatIsHarmlessStaysWhatItIs() {
-    var harmless = new IllegalStateException("a", new IOException("b"));
-    harmless.addSuppressed(new Error("c"));
-    assertThat(ThrownByHook.ask(harmless)).isSameAs(harmless);
-  }
-
-  @Test
-  void anExceptionOfTheHooksOwnIsAskedOnceAndKeepsItsNameAndPlace() throws Exception {
-    var odd = ThrownByHook.ask(thrown("odd"));
-    for (int i = 0; i < 3; i++) {
-      assertThat(odd).hasToString("Inference$Odd: asked 1").hasMessage("asked 1");
-      assertThat(odd.getCause()).hasToString("java.io.IOException: disk");
-      assertThat(odd.getCause().getCause()).hasToString("Inference$Odd: asked 2");
+    @Test
+    void whatIsHarmlessStaysWhatItIs() {
+        var harmless = new IllegalStateException("a", new IOException("b"));
+        harmless.addSuppressed(new Error("c"));
+        assertThat(ThrownByHook.ask(harmless)).isSameAs(harmless);
     }
-    assertThat(odd.getStackTrace()[0].getMethodName()).isEqualTo("predictFn");
-    assertThat(Thrown.place(odd)).startsWith(" at Inference.java:");
-    assertThat(ThrownByHook.simpleName(odd)).isEqualTo("Odd");
-    assertThat(ThrownByHook.ask(odd)).isSameAs(odd);
-  }
 
-  @Test
-  void causesWithoutEndHaveOneAndWhatIsSuppressedIsAskedToo() throws Exception {
-    var circle = ThrownByHook.ask(thrown("circle"));
-    assertThat(Thrown.chain(circle)).hasSize(20);
-    assertThat(ThrownByHook.ask(circle)).isSameAs(circle);
-    assertThat(ThrownByHook.ask(thrown("silent"))).hasToString("Inference$Silent");
-    assertThat(ThrownByHook.ask(thrown("suppressed")))
-        .hasToString("java.lang.IllegalStateException: JDK")
-        .extracting(e -> e.getSuppressed()[0].toString())
-        .isEqualTo("Inference$Odd: asked 1");
-  }
-
-  @Test
-  void aMessageWithoutEndIsCutAndTheCallersMistakeStaysHis() {
-    var cut = ThrownByHook.ask(new IllegalStateException("x".repeat(20_000)));
-    assertThat(cut.toString()).startsWith("java.lang.IllegalStateException: xxx").endsWith("x…");
-    assertThat(cut.getMessage()).hasSize(10_000);
-    assertThat(ThrownByHook.ask(cut)).isSameAs(cut);
-    assertThat(ThrownByHook.ask(new BadInputException("x".repeat(20_000))))
-        .isInstanceOfSatisfying(
-            BadInputException.class, e -> assertThat(e.getMessage()).hasSize(10_000));
-  }
-
-  @Test
-  void aClassThatCannotStartStillSaysWhy() throws Exception {
-    var error = ThrownByHook.ask(new ExceptionInInitializerError(thrown("odd")));
-    assertThat(Thrown.of(error)).startsWith("Inference$Odd: asked 1, caused by ");
-  }
-
-  /// What a hook throws, out of its own class loader.
-  @SuppressWarnings("unchecked")
-  private Throwable thrown(String which) throws Exception {
-    var handler =
-        (dev.berth.testing.TextHandler) CodeArtifact.hooks(directory, OWN).code().create(() -> {});
-    Callable<Object> call = () -> handler.predictFn(java.util.List.of(which), handler);
-    try {
-      return new AssertionError("it threw nothing but returned " + call.call());
-    } catch (Throwable e) {
-      return e;
+    @Test
+    void anExceptionOfTheHooksOwnIsAskedOnceAndKeepsItsNameAndPlace() throws Exception {
+        var odd = ThrownByHook.ask(thrown("odd"));
+        for (int i = 0; i < 3; i++) {
+            assertThat(odd).hasToString("Inference$Odd: asked 1").hasMessage("asked 1");
+            assertThat(odd.getCause()).hasToString("java.io.IOException: disk");
+            assertThat(odd.getCause().getCause()).hasToString("Inference$Odd: asked 2");
+        }
+        assertThat(odd.getStackTrace()[0].getMethodName()).isEqualTo("predictFn");
+        assertThat(Thrown.place(odd)).startsWith(" at Inference.java:");
+        assertThat(ThrownByHook.simpleName(odd)).isEqualTo("Odd");
+        assertThat(ThrownByHook.ask(odd)).isSameAs(odd);
     }
-  }
+
+    @Test
+    void causesWithoutEndHaveOneAndWhatIsSuppressedIsAskedToo() throws Exception {
+        var circle = ThrownByHook.ask(thrown("circle"));
+        assertThat(Thrown.chain(circle)).hasSize(20);
+        assertThat(ThrownByHook.ask(circle)).isSameAs(circle);
+        assertThat(ThrownByHook.ask(thrown("silent"))).hasToString("Inference$Silent");
+        assertThat(ThrownByHook.ask(thrown("suppressed")))
+                .hasToString("java.lang.IllegalStateException: JDK")
+                .extracting(e -> e.getSuppressed()[0].toString())
+                .isEqualTo("Inference$Odd: asked 1");
+    }
+
+    @Test
+    void aMessageWithoutEndIsCutAndTheCallersMistakeStaysHis() {
+        var cut = ThrownByHook.ask(new IllegalStateException("x".repeat(20_000)));
+        assertThat(cut.toString())
+                .startsWith("java.lang.IllegalStateException: xxx")
+                .endsWith("x…");
+        assertThat(cut.getMessage()).hasSize(10_000);
+        assertThat(ThrownByHook.ask(cut)).isSameAs(cut);
+        assertThat(ThrownByHook.ask(new BadInputException("x".repeat(20_000))))
+                .isInstanceOfSatisfying(
+                        BadInputException.class, e -> assertThat(e.getMessage()).hasSize(10_000));
+    }
+
+    @Test
+    void aClassThatCannotStartStillSaysWhy() throws Exception {
+        var error = ThrownByHook.ask(new ExceptionInInitializerError(thrown("odd")));
+        assertThat(Thrown.of(error)).startsWith("Inference$Odd: asked 1, caused by ");
+    }
+
+    /// What a hook throws, out of its own class loader.
+    @SuppressWarnings("unchecked")
+    private Throwable thrown(String which) throws Exception {
+        var handler = (dev.berth.testing.TextHandler)
+                CodeArtifact.hooks(directory, OWN).code().create(() -> {});
+        Callable<Object> call = () -> handler.predictFn(java.util.List.of(which), handler);
+        try {
+            return new AssertionError("it threw nothing but returned " + call.call());
+        } catch (Throwable e) {
+            return e;
+        }
+    }
 }

@@ -35,353 +35,344 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// Files that can't be loaded, or must not be. Each is refused in one line that says what to do.
 class HostileOnnxTest {
 
-  private static final Accelerator CPU = new Accelerator.Cpu(1, CpuProfile.ADAPTIVE);
+    private static final Accelerator CPU = new Accelerator.Cpu(1, CpuProfile.ADAPTIVE);
 
-  private static final String TOO_DEEP =
-      "its branches, loops or functions are too deep in each other to be loaded; export it with fewer levels";
+    private static final String TOO_DEEP =
+            "its branches, loops or functions are too deep in each other to be loaded; export it with fewer levels";
 
-  @TempDir private Path parent;
-  private Path directory;
-  private Path file;
+    @TempDir
+    private Path parent;
 
-  @BeforeEach
-  void makeDirectory() throws IOException {
-    directory = Files.createDirectory(parent.resolve("artifact"));
-    file = directory.resolve("model.onnx");
-  }
+    private Path directory;
+    private Path file;
 
-  @Test
-  void whatIsNoOnnxIsToldSo() throws IOException {
-    var whole = OnnxModel.linear().toBytes();
-    for (var bytes :
-        List.of(
-            new byte[0],
-            "a text, and no model".getBytes(),
-            Arrays.copyOf(whole, whole.length / 2))) {
-      Files.write(file, bytes);
-      assertRefused("found no ONNX model, or only the beginning of one; copy or export it again");
+    @BeforeEach
+    void makeDirectory() throws IOException {
+        directory = Files.createDirectory(parent.resolve("artifact"));
+        file = directory.resolve("model.onnx");
     }
-    Files.delete(file);
-    assertRefused("not found");
-  }
 
-  @Test
-  void aNewerOpsetSaysWhatToDo() throws IOException {
-    OnnxModel.linear().opset("", 99).write(file);
-    assertRefused("opset", "; export it with an older opset_version");
-  }
-
-  @Test
-  void anOpsetThatIsTooOldSaysWhatToDo() throws IOException {
-    OnnxModel.linear().opset("", 6).write(file);
-    assertRefused("Add(6)", "; export it with a newer opset_version, or with weights in float32");
-  }
-
-  @ParameterizedTest
-  @CsvSource({"'', NoSuchOperator", "my.company, Mine", "com.microsoft, NoSuchOperator"})
-  void anUnknownOperatorSaysWhatToDo(String domain, String operator) throws IOException {
-    new OnnxModel()
-        .opset(domain.isEmpty() ? "ai.onnx.ml" : domain, 1)
-        .input("x", OnnxModel.FLOAT, 1)
-        .node(domain, operator, List.of("x"), List.of("y"))
-        .output("y", OnnxModel.FLOAT, 1)
-        .write(file);
-    assertRefused(operator, "; name the library that has it with --extra-libraries");
-  }
-
-  @Test
-  void weightsInAFileBesideTheModelAreRead() throws IOException {
-    withWeightsIn("deeper/w.bin");
-    Files.createDirectory(directory.resolve("deeper"));
-    Files.write(directory.resolve("deeper/w.bin"), new byte[8]);
-    try (var model = Graph.load(file, CPU)) {
-      assertThat(model.forward(List.of(Tensor.of(new float[] {1, 2}, 1, 2))).getFirst().floats())
-          .containsExactly(0);
-    }
-    assertThat(new Onnx().footprint(directory)).isEqualTo(Footprint.NONE);
-    assertThat(new Onnx().footprint(file).kept())
-        .isGreaterThan(new Onnx().footprint(file).whileLoading());
-    Files.write(directory.resolve("deeper/w.bin"), new byte[7]);
-    assertRefused("w");
-    Files.delete(directory.resolve("deeper/w.bin"));
-    assertRefused("its weights are in deeper/w.bin: not found");
-  }
-
-  @Test
-  void weightsThatNoNodeTakesAreLeftAlone() throws IOException {
-    OnnxModel.linear().weightsIn("w.bin", "unused", 8, 2).write(file);
-    Files.write(directory.resolve("w.bin"), new byte[8]);
-    Graph.load(file, CPU).close();
-  }
-
-  /// A sparse file may be of any size.
-  @Test
-  void aNameLongerThanAnyNameIsNotRead() throws IOException {
-    try (var content = FileChannel.open(file, CREATE_NEW, WRITE, SPARSE)) {
-      // A graph of 1.9 GB, in it a node, in it an operator's name.
-      for (int size : new int[] {1_900_000_012, 1_900_000_006}) {
-        content.write(ByteBuffer.wrap(header(size == 1_900_000_012 ? 7 : 1, size)));
-      }
-      content.write(ByteBuffer.wrap(header(4, 1_900_000_000)));
-      content.write(ByteBuffer.allocate(1), content.position() + 1_900_000_000 - 1);
-    }
-    assertRefused("found a name of 1900000000 bytes, expected at most 65536");
-    assertThat(new Onnx().names(file)).isEqualTo(GraphNames.UNKNOWN);
-  }
-
-  private static byte[] header(int field, int size) throws IOException {
-    var bytes = new byte[6];
-    var out = CodedOutputStream.newInstance(bytes);
-    out.writeTag(field, WireFormat.WIRETYPE_LENGTH_DELIMITED);
-    out.writeUInt32NoTag(size);
-    return bytes;
-  }
-
-  /// ONNX Runtime would load them for minutes, or for ever.
-  @Test
-  void branchesThatAreTooDeepInEachOtherAreRefused() throws IOException {
-    var branch = branch(new OnnxModel().node("Identity", List.of("x"), List.of("y0")), 0);
-    for (int depth = 1; depth < 24; depth++) {
-      branch =
-          branch(
-              new OnnxModel()
-                  .node("If", List.of("c"), List.of("y" + depth), attribute("then_branch", branch)),
-              depth);
-    }
-    new OnnxModel()
-        .input("x", OnnxModel.FLOAT, "n")
-        .input("c", OnnxModel.BOOL)
-        .node("If", List.of("c"), List.of("y"), attribute("then_branch", branch))
-        .output("y", OnnxModel.FLOAT, "n")
-        .write(file);
-    assertRefused(TOO_DEEP);
-  }
-
-  private static Message branch(OnnxModel model, int depth) {
-    return model.outputOfAnyShape("y" + depth, OnnxModel.FLOAT).graph().text(2, "b" + depth);
-  }
-
-  @ParameterizedTest
-  @CsvSource({"28, 28", "2, 0"})
-  void functionsThatCallEachOtherTooOftenAreRefused(int functions, int last) throws IOException {
-    var model =
-        new OnnxModel()
-            .opset("loc", 1)
-            .input("x", OnnxModel.FLOAT, "n")
-            .node("loc", "F0", List.of("x"), List.of("y"))
-            .output("y", OnnxModel.FLOAT, "n");
-    for (int i = 0; i < functions; i++) {
-      int next = i + 1 < functions ? i + 1 : last;
-      var nodes =
-          new OnnxModel()
-              .node(next == functions ? "" : "loc", "F" + next, List.of("a"), List.of("t"))
-              .node(next == functions ? "" : "loc", "F" + next, List.of("t"), List.of("b"));
-      model.function("loc", "F" + i, "a", "b", nodes);
-    }
-    model.write(file);
-    assertRefused(TOO_DEEP);
-  }
-
-  @Test
-  void anOutputOfAnOptionalTypeIsNamed() throws IOException {
-    new OnnxModel()
-        .input("x", OnnxModel.FLOAT, "n")
-        .node("Optional", List.of("x"), List.of("y"))
-        .outputOfOptional("y", OnnxModel.FLOAT)
-        .write(file);
-    assertRefused(
-        "its output y is of an optional type, expected a tensor of numbers or texts; export it without");
-  }
-
-  /// Exporters and `cp` write to the file that is there.
-  @ParameterizedTest
-  @ValueSource(strings = {"w.bin", "deeper/w.bin"})
-  void whatIsWrittenToWeightsThatAreLoadedChangesNoAnswer(String location) throws IOException {
-    var weights = directory.resolve(location);
-    Files.createDirectories(weights.getParent());
-    // More than a page, so that it is not read but mapped.
-    var model =
-        new OnnxModel()
-            .input("x", OnnxModel.INT64, "n")
-            .weightsIn(location, "w", 4 << 20, 1 << 20)
-            .node("Gather", List.of("w", "x"), List.of("y"))
-            .output("y", OnnxModel.FLOAT, "n");
-    var last = List.of(Tensor.of(new long[] {(1 << 20) - 1}, 1));
-    Files.write(weights, new byte[4 << 20]);
-    model.write(file);
-    try (var old = Graph.load(file, CPU)) {
-      assertThat(Files.readAllLines(Path.of("/proc/self/maps")))
-          .noneMatch(line -> line.contains(directory.toString()));
-      try (var channel = FileChannel.open(weights, WRITE)) {
-        var ones = new byte[4 << 20];
-        Arrays.fill(ones, (byte) 0x3f);
-        channel.write(ByteBuffer.wrap(ones));
-        assertThat(old.forward(last).getFirst().floats()).containsExactly(0);
-        try (var next = Graph.load(file, CPU)) {
-          channel.truncate(0);
-          assertThat(next.forward(last).getFirst().floats()).containsExactly(0.7470588f);
+    @Test
+    void whatIsNoOnnxIsToldSo() throws IOException {
+        var whole = OnnxModel.linear().toBytes();
+        for (var bytes :
+                List.of(new byte[0], "a text, and no model".getBytes(), Arrays.copyOf(whole, whole.length / 2))) {
+            Files.write(file, bytes);
+            assertRefused("found no ONNX model, or only the beginning of one; copy or export it again");
         }
-      }
-      assertThat(old.forward(last).getFirst().floats()).containsExactly(0);
+        Files.delete(file);
+        assertRefused("not found");
     }
-  }
 
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "../secret.bin",
-        "deeper/../../secret.bin",
-        "/etc/passwd",
-        "",
-        ".",
-        "*/_ORT_MEM_ADDR_/*"
-      })
-  void weightsOutsideOfTheDirectoryAreRefused(String location) throws IOException {
-    Files.write(parent.resolve("secret.bin"), new byte[8]);
-    Files.write(
-        Files.createDirectories(directory.resolve("*/_ORT_MEM_ADDR_")).resolve("*"), new byte[8]);
-    withWeightsIn(location);
-    assertRefused("its weights are in " + location);
-  }
-
-  @Test
-  void weightsBehindALinkThatLeavesAreRefused() throws IOException {
-    Files.write(parent.resolve("secret.bin"), new byte[8]);
-    Files.createSymbolicLink(directory.resolve("w.bin"), Path.of("../secret.bin"));
-    Files.createSymbolicLink(directory.resolve("up"), Path.of(".."));
-    for (var location : List.of("w.bin", "up/secret.bin")) {
-      withWeightsIn(location);
-      assertRefused(
-          "its weights are in %s, a link to a file elsewhere; copy that file in its place"
-              .formatted(location));
+    @Test
+    void aNewerOpsetSaysWhatToDo() throws IOException {
+        OnnxModel.linear().opset("", 99).write(file);
+        assertRefused("opset", "; export it with an older opset_version");
     }
-  }
 
-  /// Wherever a tensor may stand.
-  @Test
-  void weightsOfInnerGraphsAndAttributesAreLookedAtToo() throws IOException {
-    var outside =
-        OnnxModel.tensor("w", OnnxModel.FLOAT, 2)
-            .number(14, 1)
-            .message(13, new Message().text(1, "location").text(2, "../secret.bin"));
-    var branch = new OnnxModel().initializer(outside).output("w", OnnxModel.FLOAT, 2).graph();
-    for (var attribute :
-        List.of(
-            attribute("then_branch", branch),
-            new Message().text(1, "value").message(5, outside).number(20, 4),
-            new Message().text(1, "values").message(10, outside).number(20, 9),
-            new Message().text(1, "branches").message(11, branch).number(20, 10),
-            new Message()
-                .text(1, "sparse_value")
-                .message(22, new Message().message(1, outside))
-                .number(20, 11))) {
-      new OnnxModel()
-          .input("x", OnnxModel.BOOL)
-          .node("If", List.of("x"), List.of("y"), attribute)
-          .output("y", OnnxModel.FLOAT, 2)
-          .write(file);
-      assertRefused("its weights are in ../secret.bin");
+    @Test
+    void anOpsetThatIsTooOldSaysWhatToDo() throws IOException {
+        OnnxModel.linear().opset("", 6).write(file);
+        assertRefused("Add(6)", "; export it with a newer opset_version, or with weights in float32");
     }
-    new OnnxModel()
-        .input("x", OnnxModel.FLOAT, 2)
-        .sparse(new Message().message(1, outside))
-        .output("x", OnnxModel.FLOAT, 2)
-        .write(file);
-    assertRefused("its weights are in ../secret.bin");
-  }
 
-  @Test
-  void aCycleIsRefused() throws IOException {
-    new OnnxModel()
-        .input("x", OnnxModel.FLOAT, 1)
-        .node("Add", List.of("x", "b"), List.of("a"))
-        .node("Add", List.of("x", "a"), List.of("b"))
-        .output("b", OnnxModel.FLOAT, 1)
-        .write(file);
-    assertRefused("acyclic");
-  }
-
-  @Test
-  void weightsOfALengthThatTheyDoNotHaveAreRefused() throws IOException {
-    for (var shape : new long[][] {{1L << 40}, {1L << 62, 1L << 62}, {-1}, {1 << 30, 1 << 30}}) {
-      new OnnxModel()
-          .input("x", OnnxModel.FLOAT, 1)
-          .initializer(OnnxModel.tensor("w", OnnxModel.FLOAT, shape).bytes(9, new byte[4]))
-          .node("Add", List.of("x", "w"), List.of("y"))
-          .output("y", OnnxModel.FLOAT, "n")
-          .write(file);
-      assertRefused("");
+    @ParameterizedTest
+    @CsvSource({"'', NoSuchOperator", "my.company, Mine", "com.microsoft, NoSuchOperator"})
+    void anUnknownOperatorSaysWhatToDo(String domain, String operator) throws IOException {
+        new OnnxModel()
+                .opset(domain.isEmpty() ? "ai.onnx.ml" : domain, 1)
+                .input("x", OnnxModel.FLOAT, 1)
+                .node(domain, operator, List.of("x"), List.of("y"))
+                .output("y", OnnxModel.FLOAT, 1)
+                .write(file);
+        assertRefused(operator, "; name the library that has it with --extra-libraries");
     }
-  }
 
-  @Test
-  void branchesInBranchesWithoutEndAreRefused() throws IOException {
-    var inner = new OnnxModel().output("y", OnnxModel.FLOAT, 1);
-    for (int i = 0; i < 300; i++) {
-      inner =
-          new OnnxModel()
-              .node("If", List.of("x"), List.of("y"), attribute("then_branch", inner.graph()))
-              .output("y", OnnxModel.FLOAT, 1);
+    @Test
+    void weightsInAFileBesideTheModelAreRead() throws IOException {
+        withWeightsIn("deeper/w.bin");
+        Files.createDirectory(directory.resolve("deeper"));
+        Files.write(directory.resolve("deeper/w.bin"), new byte[8]);
+        try (var model = Graph.load(file, CPU)) {
+            assertThat(model.forward(List.of(Tensor.of(new float[] {1, 2}, 1, 2)))
+                            .getFirst()
+                            .floats())
+                    .containsExactly(0);
+        }
+        assertThat(new Onnx().footprint(directory)).isEqualTo(Footprint.NONE);
+        assertThat(new Onnx().footprint(file).kept())
+                .isGreaterThan(new Onnx().footprint(file).whileLoading());
+        Files.write(directory.resolve("deeper/w.bin"), new byte[7]);
+        assertRefused("w");
+        Files.delete(directory.resolve("deeper/w.bin"));
+        assertRefused("its weights are in deeper/w.bin: not found");
     }
-    inner.write(file);
-    assertRefused("found no ONNX model");
-  }
 
-  @Test
-  void aLocaleThatIsNotThereIsNamed() throws IOException {
-    new OnnxModel()
-        .input("x", OnnxModel.STRING, "n")
-        .node(
-            "StringNormalizer",
-            List.of("x"),
-            List.of("y"),
-            new OnnxModel.Message().text(1, "case_change_action").text(4, "LOWER").number(20, 3),
-            new OnnxModel.Message().text(1, "locale").text(4, "xx_XX").number(20, 3))
-        .output("y", OnnxModel.STRING, "n")
-        .write(file);
-    assertRefused("its locale xx_XX is not here; export it with the locale C.UTF-8");
-  }
-
-  /// In a process of its own, which would not outlive it.
-  @Test
-  void damagedFilesDoNotEndTheProcess() throws Exception {
-    var java = Path.of(System.getProperty("java.home"), "bin/java").toString();
-    var process =
-        new ProcessBuilder(
-                java,
-                "-XX:TieredStopAtLevel=1",
-                "-Xmx256m",
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                System.getProperty("java.class.path"),
-                DamagedOnnx.class.getName(),
-                directory.toString(),
-                "600")
-            .redirectErrorStream(true)
-            .start();
-    try (var output = process.inputReader()) {
-      var lines = output.lines().toList();
-      assertThat(process.waitFor()).as("%s", lines).isZero();
-      assertThat(lines).last().asString().startsWith("600 damaged files, ");
+    @Test
+    void weightsThatNoNodeTakesAreLeftAlone() throws IOException {
+        OnnxModel.linear().weightsIn("w.bin", "unused", 8, 2).write(file);
+        Files.write(directory.resolve("w.bin"), new byte[8]);
+        Graph.load(file, CPU).close();
     }
-  }
 
-  private void withWeightsIn(String location) throws IOException {
-    new OnnxModel()
-        .input("x", OnnxModel.FLOAT, "n", 2)
-        .weightsIn(location, "w", 8, 2, 1)
-        .node("MatMul", List.of("x", "w"), List.of("y"))
-        .output("y", OnnxModel.FLOAT, "n", 1)
-        .write(file);
-  }
+    /// A sparse file may be of any size.
+    @Test
+    void aNameLongerThanAnyNameIsNotRead() throws IOException {
+        try (var content = FileChannel.open(file, CREATE_NEW, WRITE, SPARSE)) {
+            // A graph of 1.9 GB, in it a node, in it an operator's name.
+            for (int size : new int[] {1_900_000_012, 1_900_000_006}) {
+                content.write(ByteBuffer.wrap(header(size == 1_900_000_012 ? 7 : 1, size)));
+            }
+            content.write(ByteBuffer.wrap(header(4, 1_900_000_000)));
+            content.write(ByteBuffer.allocate(1), content.position() + 1_900_000_000 - 1);
+        }
+        assertRefused("found a name of 1900000000 bytes, expected at most 65536");
+        assertThat(new Onnx().names(file)).isEqualTo(GraphNames.UNKNOWN);
+    }
 
-  private void assertRefused(String... parts) {
-    assertThatThrownBy(() -> Graph.load(file, CPU).close())
-        .isExactlyInstanceOf(EngineException.class)
-        .message()
-        .startsWith(file + " can't be loaded as ONNX: ")
-        .contains(parts)
-        .doesNotContain("\n", "/onnxruntime/")
-        .hasSizeLessThan(700);
-  }
+    private static byte[] header(int field, int size) throws IOException {
+        var bytes = new byte[6];
+        var out = CodedOutputStream.newInstance(bytes);
+        out.writeTag(field, WireFormat.WIRETYPE_LENGTH_DELIMITED);
+        out.writeUInt32NoTag(size);
+        return bytes;
+    }
+
+    /// ONNX Runtime would load them for minutes, or for ever.
+    @Test
+    void branchesThatAreTooDeepInEachOtherAreRefused() throws IOException {
+        var branch = branch(new OnnxModel().node("Identity", List.of("x"), List.of("y0")), 0);
+        for (int depth = 1; depth < 24; depth++) {
+            branch = branch(
+                    new OnnxModel().node("If", List.of("c"), List.of("y" + depth), attribute("then_branch", branch)),
+                    depth);
+        }
+        new OnnxModel()
+                .input("x", OnnxModel.FLOAT, "n")
+                .input("c", OnnxModel.BOOL)
+                .node("If", List.of("c"), List.of("y"), attribute("then_branch", branch))
+                .output("y", OnnxModel.FLOAT, "n")
+                .write(file);
+        assertRefused(TOO_DEEP);
+    }
+
+    private static Message branch(OnnxModel model, int depth) {
+        return model.outputOfAnyShape("y" + depth, OnnxModel.FLOAT).graph().text(2, "b" + depth);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"28, 28", "2, 0"})
+    void functionsThatCallEachOtherTooOftenAreRefused(int functions, int last) throws IOException {
+        var model = new OnnxModel()
+                .opset("loc", 1)
+                .input("x", OnnxModel.FLOAT, "n")
+                .node("loc", "F0", List.of("x"), List.of("y"))
+                .output("y", OnnxModel.FLOAT, "n");
+        for (int i = 0; i < functions; i++) {
+            int next = i + 1 < functions ? i + 1 : last;
+            var nodes = new OnnxModel()
+                    .node(next == functions ? "" : "loc", "F" + next, List.of("a"), List.of("t"))
+                    .node(next == functions ? "" : "loc", "F" + next, List.of("t"), List.of("b"));
+            model.function("loc", "F" + i, "a", "b", nodes);
+        }
+        model.write(file);
+        assertRefused(TOO_DEEP);
+    }
+
+    @Test
+    void anOutputOfAnOptionalTypeIsNamed() throws IOException {
+        new OnnxModel()
+                .input("x", OnnxModel.FLOAT, "n")
+                .node("Optional", List.of("x"), List.of("y"))
+                .outputOfOptional("y", OnnxModel.FLOAT)
+                .write(file);
+        assertRefused("its output y is of an optional type, expected a tensor of numbers or texts; export it without");
+    }
+
+    /// Exporters and `cp` write to the file that is there.
+    @ParameterizedTest
+    @ValueSource(strings = {"w.bin", "deeper/w.bin"})
+    void whatIsWrittenToWeightsThatAreLoadedChangesNoAnswer(String location) throws IOException {
+        var weights = directory.resolve(location);
+        Files.createDirectories(weights.getParent());
+        // More than a page, so that it is not read but mapped.
+        var model = new OnnxModel()
+                .input("x", OnnxModel.INT64, "n")
+                .weightsIn(location, "w", 4 << 20, 1 << 20)
+                .node("Gather", List.of("w", "x"), List.of("y"))
+                .output("y", OnnxModel.FLOAT, "n");
+        var last = List.of(Tensor.of(new long[] {(1 << 20) - 1}, 1));
+        Files.write(weights, new byte[4 << 20]);
+        model.write(file);
+        try (var old = Graph.load(file, CPU)) {
+            assertThat(Files.readAllLines(Path.of("/proc/self/maps")))
+                    .noneMatch(line -> line.contains(directory.toString()));
+            try (var channel = FileChannel.open(weights, WRITE)) {
+                var ones = new byte[4 << 20];
+                Arrays.fill(ones, (byte) 0x3f);
+                channel.write(ByteBuffer.wrap(ones));
+                assertThat(old.forward(last).getFirst().floats()).containsExactly(0);
+                try (var next = Graph.load(file, CPU)) {
+                    channel.truncate(0);
+                    assertThat(next.forward(last).getFirst().floats()).containsExactly(0.7470588f);
+                }
+            }
+            assertThat(old.forward(last).getFirst().floats()).containsExactly(0);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"../secret.bin", "deeper/../../secret.bin", "/etc/passwd", "", ".", "*/_ORT_MEM_ADDR_/*"})
+    void weightsOutsideOfTheDirectoryAreRefused(String location) throws IOException {
+        Files.write(parent.resolve("secret.bin"), new byte[8]);
+        Files.write(
+                Files.createDirectories(directory.resolve("*/_ORT_MEM_ADDR_")).resolve("*"), new byte[8]);
+        withWeightsIn(location);
+        assertRefused("its weights are in " + location);
+    }
+
+    @Test
+    void weightsBehindALinkThatLeavesAreRefused() throws IOException {
+        Files.write(parent.resolve("secret.bin"), new byte[8]);
+        Files.createSymbolicLink(directory.resolve("w.bin"), Path.of("../secret.bin"));
+        Files.createSymbolicLink(directory.resolve("up"), Path.of(".."));
+        for (var location : List.of("w.bin", "up/secret.bin")) {
+            withWeightsIn(location);
+            assertRefused("its weights are in %s, a link to a file elsewhere; copy that file in its place"
+                    .formatted(location));
+        }
+    }
+
+    /// Wherever a tensor may stand.
+    @Test
+    void weightsOfInnerGraphsAndAttributesAreLookedAtToo() throws IOException {
+        var outside = OnnxModel.tensor("w", OnnxModel.FLOAT, 2)
+                .number(14, 1)
+                .message(13, new Message().text(1, "location").text(2, "../secret.bin"));
+        var branch = new OnnxModel()
+                .initializer(outside)
+                .output("w", OnnxModel.FLOAT, 2)
+                .graph();
+        for (var attribute : List.of(
+                attribute("then_branch", branch),
+                new Message().text(1, "value").message(5, outside).number(20, 4),
+                new Message().text(1, "values").message(10, outside).number(20, 9),
+                new Message().text(1, "branches").message(11, branch).number(20, 10),
+                new Message()
+                        .text(1, "sparse_value")
+                        .message(22, new Message().message(1, outside))
+                        .number(20, 11))) {
+            new OnnxModel()
+                    .input("x", OnnxModel.BOOL)
+                    .node("If", List.of("x"), List.of("y"), attribute)
+                    .output("y", OnnxModel.FLOAT, 2)
+                    .write(file);
+            assertRefused("its weights are in ../secret.bin");
+        }
+        new OnnxModel()
+                .input("x", OnnxModel.FLOAT, 2)
+                .sparse(new Message().message(1, outside))
+                .output("x", OnnxModel.FLOAT, 2)
+                .write(file);
+        assertRefused("its weights are in ../secret.bin");
+    }
+
+    @Test
+    void aCycleIsRefused() throws IOException {
+        new OnnxModel()
+                .input("x", OnnxModel.FLOAT, 1)
+                .node("Add", List.of("x", "b"), List.of("a"))
+                .node("Add", List.of("x", "a"), List.of("b"))
+                .output("b", OnnxModel.FLOAT, 1)
+                .write(file);
+        assertRefused("acyclic");
+    }
+
+    @Test
+    void weightsOfALengthThatTheyDoNotHaveAreRefused() throws IOException {
+        for (var shape : new long[][] {{1L << 40}, {1L << 62, 1L << 62}, {-1}, {1 << 30, 1 << 30}}) {
+            new OnnxModel()
+                    .input("x", OnnxModel.FLOAT, 1)
+                    .initializer(OnnxModel.tensor("w", OnnxModel.FLOAT, shape).bytes(9, new byte[4]))
+                    .node("Add", List.of("x", "w"), List.of("y"))
+                    .output("y", OnnxModel.FLOAT, "n")
+                    .write(file);
+            assertRefused("");
+        }
+    }
+
+    @Test
+    void branchesInBranchesWithoutEndAreRefused() throws IOException {
+        var inner = new OnnxModel().output("y", OnnxModel.FLOAT, 1);
+        for (int i = 0; i < 300; i++) {
+            inner = new OnnxModel()
+                    .node("If", List.of("x"), List.of("y"), attribute("then_branch", inner.graph()))
+                    .output("y", OnnxModel.FLOAT, 1);
+        }
+        inner.write(file);
+        assertRefused("found no ONNX model");
+    }
+
+    @Test
+    void aLocaleThatIsNotThereIsNamed() throws IOException {
+        new OnnxModel()
+                .input("x", OnnxModel.STRING, "n")
+                .node(
+                        "StringNormalizer",
+                        List.of("x"),
+                        List.of("y"),
+                        new OnnxModel.Message()
+                                .text(1, "case_change_action")
+                                .text(4, "LOWER")
+                                .number(20, 3),
+                        new OnnxModel.Message()
+                                .text(1, "locale")
+                                .text(4, "xx_XX")
+                                .number(20, 3))
+                .output("y", OnnxModel.STRING, "n")
+                .write(file);
+        assertRefused("its locale xx_XX is not here; export it with the locale C.UTF-8");
+    }
+
+    /// In a process of its own, which would not outlive it.
+    @Test
+    void damagedFilesDoNotEndTheProcess() throws Exception {
+        var java = Path.of(System.getProperty("java.home"), "bin/java").toString();
+        var process = new ProcessBuilder(
+                        java,
+                        "-XX:TieredStopAtLevel=1",
+                        "-Xmx256m",
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        DamagedOnnx.class.getName(),
+                        directory.toString(),
+                        "600")
+                .redirectErrorStream(true)
+                .start();
+        try (var output = process.inputReader()) {
+            var lines = output.lines().toList();
+            assertThat(process.waitFor()).as("%s", lines).isZero();
+            assertThat(lines).last().asString().startsWith("600 damaged files, ");
+        }
+    }
+
+    private void withWeightsIn(String location) throws IOException {
+        new OnnxModel()
+                .input("x", OnnxModel.FLOAT, "n", 2)
+                .weightsIn(location, "w", 8, 2, 1)
+                .node("MatMul", List.of("x", "w"), List.of("y"))
+                .output("y", OnnxModel.FLOAT, "n", 1)
+                .write(file);
+    }
+
+    private void assertRefused(String... parts) {
+        assertThatThrownBy(() -> Graph.load(file, CPU).close())
+                .isExactlyInstanceOf(EngineException.class)
+                .message()
+                .startsWith(file + " can't be loaded as ONNX: ")
+                .contains(parts)
+                .doesNotContain("\n", "/onnxruntime/")
+                .hasSizeLessThan(700);
+    }
 }

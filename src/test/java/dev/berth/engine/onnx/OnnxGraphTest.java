@@ -47,186 +47,162 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// Real ONNX Runtime with small files that the tests write.
 class OnnxGraphTest {
 
-  private static final Accelerator CPU = new Accelerator.Cpu(2, CpuProfile.ADAPTIVE);
+    private static final Accelerator CPU = new Accelerator.Cpu(2, CpuProfile.ADAPTIVE);
 
-  private static final int LENGTH = 64;
+    private static final int LENGTH = 64;
 
-  @TempDir private Path directory;
+    @TempDir
+    private Path directory;
 
-  @ParameterizedTest
-  @EnumSource(CpuProfile.class)
-  void aForwardGivesEachOutput(CpuProfile profile) throws IOException {
-    var file = OnnxModel.linear().write(directory.resolve("model.onnx"));
-    try (var model = Graph.load(file, new Accelerator.Cpu(3, profile))) {
-      assertThat(model.inputNames()).containsExactly("x");
-      assertThat(model.outputNames()).containsExactly("y", "twice");
-      for (int cores : new int[] {1, 2, 3}) {
-        assertThat(model.forward(List.of(Tensor.of(new float[] {1, 2, 3, 4}, 2, 2)), cores))
-            .containsExactly(
-                Tensor.of(new float[] {8, 18}, 2, 1), Tensor.of(new float[] {2, 4, 6, 8}, 2, 2));
-      }
-      assertThat(model.forward(List.of(Tensor.of(new float[0], 0, 2))))
-          .containsExactly(Tensor.of(new float[0], 0, 1), Tensor.of(new float[0], 0, 2));
+    @ParameterizedTest
+    @EnumSource(CpuProfile.class)
+    void aForwardGivesEachOutput(CpuProfile profile) throws IOException {
+        var file = OnnxModel.linear().write(directory.resolve("model.onnx"));
+        try (var model = Graph.load(file, new Accelerator.Cpu(3, profile))) {
+            assertThat(model.inputNames()).containsExactly("x");
+            assertThat(model.outputNames()).containsExactly("y", "twice");
+            for (int cores : new int[] {1, 2, 3}) {
+                assertThat(model.forward(List.of(Tensor.of(new float[] {1, 2, 3, 4}, 2, 2)), cores))
+                        .containsExactly(
+                                Tensor.of(new float[] {8, 18}, 2, 1), Tensor.of(new float[] {2, 4, 6, 8}, 2, 2));
+            }
+            assertThat(model.forward(List.of(Tensor.of(new float[0], 0, 2))))
+                    .containsExactly(Tensor.of(new float[0], 0, 1), Tensor.of(new float[0], 0, 2));
+        }
     }
-  }
 
-  @ParameterizedTest
-  @CsvSource({"0, 2, 2", "24, 4, 4", "24, 16, 10", "110, 8, 2", "440, 8, 1", "2000, 4, 1"})
-  void largeModelsHaveFewerSessions(long megabytes, int cores, int sessions) {
-    assertThat(OnnxGraph.singleThreaded(megabytes << 20, cores)).isEqualTo(sessions);
-  }
-
-  @Test
-  void severalThreadsMayForwardAtOnce() throws Exception {
-    try (var model = load(OnnxModel.linear());
-        var threads = Executors.newFixedThreadPool(4)) {
-      var calls =
-          IntStream.range(0, 400)
-              .<Callable<Boolean>>mapToObj(
-                  i ->
-                      () ->
-                          model
-                                  .forward(List.of(Tensor.of(new float[] {i, 0}, 1, 2)))
-                                  .getFirst()
-                                  .floats()[0]
-                              == 2 * i)
-              .toList();
-      for (var result : threads.invokeAll(calls)) {
-        assertThat(result.get()).isTrue();
-      }
+    @ParameterizedTest
+    @CsvSource({"0, 2, 2", "24, 4, 4", "24, 16, 10", "110, 8, 2", "440, 8, 1", "2000, 4, 1"})
+    void largeModelsHaveFewerSessions(long megabytes, int cores, int sessions) {
+        assertThat(OnnxGraph.singleThreaded(megabytes << 20, cores)).isEqualTo(sessions);
     }
-  }
 
-  @Test
-  void theFileTellsItsNamesAndTypesBeforeItIsLoaded() throws IOException {
-    var model =
-        new OnnxModel()
-            .input("ids", OnnxModel.INT64, "n", "length")
-            .input("half", OnnxModel.BFLOAT16, "n")
-            .input("w", OnnxModel.FLOAT, 1)
-            .weights("w", new float[] {2}, 1)
-            .output("scores", OnnxModel.FLOAT, "n");
-    assertThat(new Onnx().names(model.write(directory.resolve("model.onnx"))))
-        .isEqualTo(
-            new GraphNames(
-                List.of("ids", "half"),
-                List.of(ElementType.INT64, ElementType.FLOAT32),
-                2,
-                List.of("scores"),
-                Set.of(),
-                Map.of(
-                    "ids",
-                    List.of(-1, -1),
-                    "half",
-                    List.of(-1),
-                    "w",
-                    List.of(1),
-                    "scores",
-                    List.of(-1)),
-                Map.of(
-                    "ids",
-                    List.of("n", "length"),
-                    "half",
-                    List.of("n"),
-                    "w",
-                    List.of(""),
-                    "scores",
-                    List.of("n")),
-                Set.of(),
-                List.of(),
-                false,
-                false,
-                Optional.empty()));
-    model
-        .initializer(OnnxModel.tensor("a", OnnxModel.FLOAT16, 1).bytes(9, new byte[2]))
-        .initializer(OnnxModel.tensor("b", OnnxModel.FLOAT16).bytes(9, new byte[2]))
-        .output("size", OnnxModel.INT64);
-    var more = new Onnx().names(model.write(directory.resolve("more.onnx")));
-    assertThat(more.isHalf()).isTrue();
-    assertThat(more.shapes().get("size")).as("a number alone").isEmpty();
-    assertThat(more.constants()).containsExactly("size");
-    assertThat(more.scalesBatches()).isFalse();
-    model
-        .node("Neg", List.of("ids"), List.of("scores"))
-        .node("DynamicQuantizeLinear", List.of("half"), List.of("small", "scale", "zero"))
-        .node(
-            "If",
-            List.of("w"),
-            List.of("size"),
-            OnnxModel.attribute("then_branch", new OnnxModel().graph()));
-    var nodes = new Onnx().names(model.write(directory.resolve("nodes.onnx")));
-    assertThat(nodes.constants()).as("what a branch uses is not looked at").isEmpty();
-    assertThat(nodes.scalesBatches()).isTrue();
-    assertThat(new Onnx().names(Path.of("README.md"))).isEqualTo(GraphNames.UNKNOWN);
-    assertThat(new Onnx().names(directory.resolve("none.onnx"))).isEqualTo(GraphNames.UNKNOWN);
-  }
+    @Test
+    void severalThreadsMayForwardAtOnce() throws Exception {
+        try (var model = load(OnnxModel.linear());
+                var threads = Executors.newFixedThreadPool(4)) {
+            var calls = IntStream.range(0, 400)
+                    .<Callable<Boolean>>mapToObj(i -> () -> model.forward(List.of(Tensor.of(new float[] {i, 0}, 1, 2)))
+                                    .getFirst()
+                                    .floats()[0]
+                            == 2 * i)
+                    .toList();
+            for (var result : threads.invokeAll(calls)) {
+                assertThat(result.get()).isTrue();
+            }
+        }
+    }
 
-  @ParameterizedTest
-  @EnumSource(value = ElementType.class, mode = EnumSource.Mode.EXCLUDE, names = "STRING")
-  void everyTypeOfNumbersGoesInAndComesOut(ElementType type) throws IOException {
-    int number =
-        switch (type) {
-          case BOOL -> OnnxModel.BOOL;
-          case UINT8 -> OnnxModel.UINT8;
-          case INT8 -> OnnxModel.INT8;
-          case INT16 -> OnnxModel.INT16;
-          case INT32 -> OnnxModel.INT32;
-          case INT64 -> OnnxModel.INT64;
-          case FLOAT16 -> OnnxModel.FLOAT16;
-          case FLOAT32 -> OnnxModel.FLOAT;
-          case FLOAT64 -> OnnxModel.DOUBLE;
-          case STRING -> OnnxModel.STRING;
+    @Test
+    void theFileTellsItsNamesAndTypesBeforeItIsLoaded() throws IOException {
+        var model = new OnnxModel()
+                .input("ids", OnnxModel.INT64, "n", "length")
+                .input("half", OnnxModel.BFLOAT16, "n")
+                .input("w", OnnxModel.FLOAT, 1)
+                .weights("w", new float[] {2}, 1)
+                .output("scores", OnnxModel.FLOAT, "n");
+        assertThat(new Onnx().names(model.write(directory.resolve("model.onnx"))))
+                .isEqualTo(new GraphNames(
+                        List.of("ids", "half"),
+                        List.of(ElementType.INT64, ElementType.FLOAT32),
+                        2,
+                        List.of("scores"),
+                        Set.of(),
+                        Map.of("ids", List.of(-1, -1), "half", List.of(-1), "w", List.of(1), "scores", List.of(-1)),
+                        Map.of(
+                                "ids",
+                                List.of("n", "length"),
+                                "half",
+                                List.of("n"),
+                                "w",
+                                List.of(""),
+                                "scores",
+                                List.of("n")),
+                        Set.of(),
+                        List.of(),
+                        false,
+                        false,
+                        Optional.empty()));
+        model.initializer(OnnxModel.tensor("a", OnnxModel.FLOAT16, 1).bytes(9, new byte[2]))
+                .initializer(OnnxModel.tensor("b", OnnxModel.FLOAT16).bytes(9, new byte[2]))
+                .output("size", OnnxModel.INT64);
+        var more = new Onnx().names(model.write(directory.resolve("more.onnx")));
+        assertThat(more.isHalf()).isTrue();
+        assertThat(more.shapes().get("size")).as("a number alone").isEmpty();
+        assertThat(more.constants()).containsExactly("size");
+        assertThat(more.scalesBatches()).isFalse();
+        model.node("Neg", List.of("ids"), List.of("scores"))
+                .node("DynamicQuantizeLinear", List.of("half"), List.of("small", "scale", "zero"))
+                .node("If", List.of("w"), List.of("size"), OnnxModel.attribute("then_branch", new OnnxModel().graph()));
+        var nodes = new Onnx().names(model.write(directory.resolve("nodes.onnx")));
+        assertThat(nodes.constants()).as("what a branch uses is not looked at").isEmpty();
+        assertThat(nodes.scalesBatches()).isTrue();
+        assertThat(new Onnx().names(Path.of("README.md"))).isEqualTo(GraphNames.UNKNOWN);
+        assertThat(new Onnx().names(directory.resolve("none.onnx"))).isEqualTo(GraphNames.UNKNOWN);
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = ElementType.class, mode = EnumSource.Mode.EXCLUDE, names = "STRING")
+    void everyTypeOfNumbersGoesInAndComesOut(ElementType type) throws IOException {
+        int number = switch (type) {
+            case BOOL -> OnnxModel.BOOL;
+            case UINT8 -> OnnxModel.UINT8;
+            case INT8 -> OnnxModel.INT8;
+            case INT16 -> OnnxModel.INT16;
+            case INT32 -> OnnxModel.INT32;
+            case INT64 -> OnnxModel.INT64;
+            case FLOAT16 -> OnnxModel.FLOAT16;
+            case FLOAT32 -> OnnxModel.FLOAT;
+            case FLOAT64 -> OnnxModel.DOUBLE;
+            case STRING -> OnnxModel.STRING;
         };
-    var input = Tensor.of(new float[] {1, 0, 1}, 3).as(type);
-    try (var model = load(identity(number))) {
-      assertThat(model.forward(List.of(input))).containsExactly(input);
-      var scalar = Tensor.of(new float[] {1}).as(type);
-      assertThat(model.forward(List.of(scalar.reshape()))).containsExactly(scalar.reshape());
+        var input = Tensor.of(new float[] {1, 0, 1}, 3).as(type);
+        try (var model = load(identity(number))) {
+            assertThat(model.forward(List.of(input))).containsExactly(input);
+            var scalar = Tensor.of(new float[] {1}).as(type);
+            assertThat(model.forward(List.of(scalar.reshape()))).containsExactly(scalar.reshape());
+        }
     }
-  }
 
-  @Test
-  void textsGoInAndComeOut() throws IOException {
-    try (var model = load(identity(OnnxModel.STRING))) {
-      for (var texts :
-          List.of(
-              Tensor.of(new String[] {"a", "", "Łódź, 東京"}, 3),
-              Tensor.of(new String[] {"a", "b"}, 2, 1),
-              Tensor.of(new String[] {"alone"}),
-              Tensor.of(new String[0], 0))) {
-        assertThat(model.forward(List.of(texts))).containsExactly(texts);
-      }
-      for (var text : List.of("\0", "😀", "\ud800")) {
-        assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new String[] {text}, 1))))
-            .isInstanceOf(InvalidInputException.class)
-            .hasMessageStartingWith("found a text with U+0000 or a character beyond U+FFFF");
-      }
-      assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new long[] {1}, 1))))
-          .isInstanceOf(InvalidInputException.class)
-          .hasMessage("the model's input x takes string, found int64[1]");
+    @Test
+    void textsGoInAndComeOut() throws IOException {
+        try (var model = load(identity(OnnxModel.STRING))) {
+            for (var texts : List.of(
+                    Tensor.of(new String[] {"a", "", "Łódź, 東京"}, 3),
+                    Tensor.of(new String[] {"a", "b"}, 2, 1),
+                    Tensor.of(new String[] {"alone"}),
+                    Tensor.of(new String[0], 0))) {
+                assertThat(model.forward(List.of(texts))).containsExactly(texts);
+            }
+            for (var text : List.of("\0", "😀", "\ud800")) {
+                assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new String[] {text}, 1))))
+                        .isInstanceOf(InvalidInputException.class)
+                        .hasMessageStartingWith("found a text with U+0000 or a character beyond U+FFFF");
+            }
+            assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new long[] {1}, 1))))
+                    .isInstanceOf(InvalidInputException.class)
+                    .hasMessage("the model's input x takes string, found int64[1]");
+        }
+        try (var model = load(identity(OnnxModel.INT64))) {
+            assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new String[] {"1"}, 1))))
+                    .isInstanceOf(InvalidInputException.class)
+                    .hasMessage("the model's input x takes int64, found string[1]");
+        }
     }
-    try (var model = load(identity(OnnxModel.INT64))) {
-      assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new String[] {"1"}, 1))))
-          .isInstanceOf(InvalidInputException.class)
-          .hasMessage("the model's input x takes int64, found string[1]");
-    }
-  }
 
-  @Test
-  void bfloat16IsFloat32Outside() throws IOException {
-    try (var model = load(identity(OnnxModel.BFLOAT16))) {
-      var input = Tensor.of(new float[] {1.5f, -0x1.c3p127f, 0x1.01p0f, 0x1.03p0f, Float.NaN}, 5);
-      assertThat(model.forward(List.of(input)).getFirst().floats())
-          .as("halves are rounded to even")
-          .containsExactly(1.5f, -0x1.c4p127f, 1, 1.015625f, Float.NaN);
+    @Test
+    void bfloat16IsFloat32Outside() throws IOException {
+        try (var model = load(identity(OnnxModel.BFLOAT16))) {
+            var input = Tensor.of(new float[] {1.5f, -0x1.c3p127f, 0x1.01p0f, 0x1.03p0f, Float.NaN}, 5);
+            assertThat(model.forward(List.of(input)).getFirst().floats())
+                    .as("halves are rounded to even")
+                    .containsExactly(1.5f, -0x1.c4p127f, 1, 1.015625f, Float.NaN);
+        }
     }
-  }
 
-  @Test
-  void whatHasNoTypeOfTensorsComesInTheNextWiderOne() throws IOException {
-    try (var model =
-        load(
-            new OnnxModel()
+    @Test
+    void whatHasNoTypeOfTensorsComesInTheNextWiderOne() throws IOException {
+        try (var model = load(new OnnxModel()
                 .input("x", OnnxModel.INT64, "n")
                 .node("Cast", List.of("x"), List.of("a"), attribute("to", OnnxModel.UINT16))
                 .node("Cast", List.of("x"), List.of("b"), attribute("to", OnnxModel.UINT32))
@@ -234,50 +210,42 @@ class OnnxGraphTest {
                 .output("a", OnnxModel.UINT16, "n")
                 .output("b", OnnxModel.UINT32, "n")
                 .output("c", OnnxModel.UINT64, "n"))) {
-      assertThat(model.forward(List.of(Tensor.of(new long[] {65535, 4294967295L}, 2))))
-          .containsExactly(
-              Tensor.of(new int[] {65535, 65535}, 2),
-              Tensor.of(new long[] {65535, 4294967295L}, 2),
-              Tensor.of(new long[] {65535, 4294967295L}, 2));
-      assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new long[] {-1}, 1))))
-          .isExactlyInstanceOf(EngineException.class)
-          .hasMessageContaining("uint64 beyond the range of int64");
+            assertThat(model.forward(List.of(Tensor.of(new long[] {65535, 4294967295L}, 2))))
+                    .containsExactly(
+                            Tensor.of(new int[] {65535, 65535}, 2),
+                            Tensor.of(new long[] {65535, 4294967295L}, 2),
+                            Tensor.of(new long[] {65535, 4294967295L}, 2));
+            assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new long[] {-1}, 1))))
+                    .isExactlyInstanceOf(EngineException.class)
+                    .hasMessageContaining("uint64 beyond the range of int64");
+        }
     }
-  }
 
-  @Test
-  void wholeNumbersOfAnotherTypeAreTakenWhereTheyFit() throws IOException {
-    try (var model = load(identity(OnnxModel.INT32))) {
-      var seven = List.of(Tensor.of(new int[] {7}, 1));
-      assertThat(model.forward(List.of(Tensor.of(new long[] {7}, 1)))).isEqualTo(seven);
-      assertRefused(
-          model,
-          "the model's input x takes int32, found int64[1]",
-          Tensor.of(new long[] {1L << 40}, 1));
-      assertRefused(
-          model,
-          "the model's input x takes int32, found float32[1]",
-          Tensor.of(new float[] {7}, 1));
+    @Test
+    void wholeNumbersOfAnotherTypeAreTakenWhereTheyFit() throws IOException {
+        try (var model = load(identity(OnnxModel.INT32))) {
+            var seven = List.of(Tensor.of(new int[] {7}, 1));
+            assertThat(model.forward(List.of(Tensor.of(new long[] {7}, 1)))).isEqualTo(seven);
+            assertRefused(
+                    model, "the model's input x takes int32, found int64[1]", Tensor.of(new long[] {1L << 40}, 1));
+            assertRefused(model, "the model's input x takes int32, found float32[1]", Tensor.of(new float[] {7}, 1));
+        }
     }
-  }
 
-  @Test
-  void whatIsWrongWithTheInputsIsTheirs() throws IOException {
-    try (var model = load(OnnxModel.linear())) {
-      var two = Tensor.of(new float[] {1, 2}, 1, 2);
-      assertRefused(model, "the model takes 1 tensors, [x], found 2", two, two);
-      assertRefused(model, "the model takes 1 tensors, [x], found 0");
-      assertRefused(
-          model,
-          "the model failed: Got invalid dimensions for input: x for the following indices index: 1 Got: 3 Expected: 2",
-          Tensor.of(new float[3], 1, 3));
-      assertRefused(
-          model, "the model failed: Invalid rank for input: x", Tensor.of(new float[3], 3));
-      assertThat(model.forward(List.of(two))).hasSize(2);
-    }
-    try (var model =
-        load(
-            new OnnxModel()
+    @Test
+    void whatIsWrongWithTheInputsIsTheirs() throws IOException {
+        try (var model = load(OnnxModel.linear())) {
+            var two = Tensor.of(new float[] {1, 2}, 1, 2);
+            assertRefused(model, "the model takes 1 tensors, [x], found 2", two, two);
+            assertRefused(model, "the model takes 1 tensors, [x], found 0");
+            assertRefused(
+                    model,
+                    "the model failed: Got invalid dimensions for input: x for the following indices index: 1 Got: 3 Expected: 2",
+                    Tensor.of(new float[3], 1, 3));
+            assertRefused(model, "the model failed: Invalid rank for input: x", Tensor.of(new float[3], 3));
+            assertThat(model.forward(List.of(two))).hasSize(2);
+        }
+        try (var model = load(new OnnxModel()
                 .input("x", OnnxModel.FLOAT, "n", "k")
                 .input("at", OnnxModel.INT64, "m")
                 .weights("w", new float[] {2, 3}, 2, 1)
@@ -285,314 +253,296 @@ class OnnxGraphTest {
                 .node("Gather", List.of("x", "at"), List.of("z"))
                 .output("y", OnnxModel.FLOAT, "n", 1)
                 .output("z", OnnxModel.FLOAT, "m", "k"))) {
-      var zero = Tensor.of(new long[] {0}, 1);
-      assertRefused(
-          model,
-          "the model failed: MatMul \"y\": MatMul dimension mismatch",
-          Tensor.of(new float[3], 1, 3),
-          zero);
-      assertRefused(
-          model,
-          "the model failed: Gather \"z\": indices element out of data bounds, idx=9",
-          Tensor.of(new float[2], 1, 2),
-          Tensor.of(new long[] {9}, 1));
+            var zero = Tensor.of(new long[] {0}, 1);
+            assertRefused(
+                    model,
+                    "the model failed: MatMul \"y\": MatMul dimension mismatch",
+                    Tensor.of(new float[3], 1, 3),
+                    zero);
+            assertRefused(
+                    model,
+                    "the model failed: Gather \"z\": indices element out of data bounds, idx=9",
+                    Tensor.of(new float[2], 1, 2),
+                    Tensor.of(new long[] {9}, 1));
+        }
     }
-  }
 
-  /// A CPU without VNNI would stop at 32,767 for two of the products. There is no such CPU in every
-  /// machine that tests; without zero points ONNX Runtime 1.28 would end the process on one.
-  @ParameterizedTest
-  @ValueSource(strings = {"", "zero_x", "zero_x zero_w"})
-  void weightsOf8BitsAreMultiplied(String zeroPoints) throws IOException {
-    var weights = new byte[LENGTH];
-    Arrays.fill(weights, Byte.MAX_VALUE);
-    var inputs = new ArrayList<>(List.of("x8", "w"));
-    Collections.addAll(inputs, zeroPoints.split(" "));
-    inputs.remove("");
-    var file =
-        new OnnxModel()
-            .input("x", OnnxModel.FLOAT, 1, LENGTH)
-            .initializer(OnnxModel.tensor("w", OnnxModel.INT8, LENGTH, 1).bytes(9, weights))
-            .initializer(OnnxModel.tensor("zero_w", OnnxModel.INT8, 1).bytes(9, new byte[1]))
-            .weights("scale_w", new float[] {1}, 1)
-            .node("DynamicQuantizeLinear", List.of("x"), List.of("x8", "scale_x", "zero_x"))
-            .node("MatMulInteger", inputs, List.of("sums"))
-            .node("Cast", List.of("sums"), List.of("cast"), attribute("to", OnnxModel.FLOAT))
-            .node("Mul", List.of("scale_x", "scale_w"), List.of("scale"))
-            .node("Mul", List.of("cast", "scale"), List.of("y"))
-            .output("y", OnnxModel.FLOAT, 1, 1)
-            .write(directory.resolve("model.onnx"));
-    boolean isExact = zeroPoints.endsWith("zero_w");
-    assertThat(OnnxFile.checked(file).model().hasZeroPoints()).isEqualTo(isExact);
-    var ones = new float[LENGTH];
-    Arrays.fill(ones, 1);
-    try (var model = Graph.load(file, CPU)) {
-      float sum = model.forward(List.of(Tensor.of(ones, 1, LENGTH))).getFirst().floats()[0];
-      if (isExact) {
-        assertThat(sum).isCloseTo(LENGTH * Byte.MAX_VALUE, within(1f));
-      }
+    /// A CPU without VNNI would stop at 32,767 for two of the products. There is no such CPU in every
+    /// machine that tests; without zero points ONNX Runtime 1.28 would end the process on one.
+    @ParameterizedTest
+    @ValueSource(strings = {"", "zero_x", "zero_x zero_w"})
+    void weightsOf8BitsAreMultiplied(String zeroPoints) throws IOException {
+        var weights = new byte[LENGTH];
+        Arrays.fill(weights, Byte.MAX_VALUE);
+        var inputs = new ArrayList<>(List.of("x8", "w"));
+        Collections.addAll(inputs, zeroPoints.split(" "));
+        inputs.remove("");
+        var file = new OnnxModel()
+                .input("x", OnnxModel.FLOAT, 1, LENGTH)
+                .initializer(OnnxModel.tensor("w", OnnxModel.INT8, LENGTH, 1).bytes(9, weights))
+                .initializer(OnnxModel.tensor("zero_w", OnnxModel.INT8, 1).bytes(9, new byte[1]))
+                .weights("scale_w", new float[] {1}, 1)
+                .node("DynamicQuantizeLinear", List.of("x"), List.of("x8", "scale_x", "zero_x"))
+                .node("MatMulInteger", inputs, List.of("sums"))
+                .node("Cast", List.of("sums"), List.of("cast"), attribute("to", OnnxModel.FLOAT))
+                .node("Mul", List.of("scale_x", "scale_w"), List.of("scale"))
+                .node("Mul", List.of("cast", "scale"), List.of("y"))
+                .output("y", OnnxModel.FLOAT, 1, 1)
+                .write(directory.resolve("model.onnx"));
+        boolean isExact = zeroPoints.endsWith("zero_w");
+        assertThat(OnnxFile.checked(file).model().hasZeroPoints()).isEqualTo(isExact);
+        var ones = new float[LENGTH];
+        Arrays.fill(ones, 1);
+        try (var model = Graph.load(file, CPU)) {
+            float sum = model.forward(List.of(Tensor.of(ones, 1, LENGTH)))
+                    .getFirst()
+                    .floats()[0];
+            if (isExact) {
+                assertThat(sum).isCloseTo(LENGTH * Byte.MAX_VALUE, within(1f));
+            }
+        }
     }
-  }
 
-  @Test
-  void aDivisionByZeroIsRefused() throws IOException {
-    try (var model =
-        load(
-            new OnnxModel()
+    @Test
+    void aDivisionByZeroIsRefused() throws IOException {
+        try (var model = load(new OnnxModel()
                 .input("x", OnnxModel.INT64, "n")
                 .input("by", OnnxModel.INT64, "n")
                 .node("Div", List.of("x", "by"), List.of("y"))
                 .output("y", OnnxModel.INT64, "n"))) {
-      var one = Tensor.of(new long[] {1}, 1);
-      assertRefused(
-          model,
-          "the model failed: Div \"y\": Integer division by zero",
-          one,
-          Tensor.of(new long[1], 1));
-      assertThat(model.forward(List.of(one, one))).containsExactly(one);
+            var one = Tensor.of(new long[] {1}, 1);
+            assertRefused(
+                    model, "the model failed: Div \"y\": Integer division by zero", one, Tensor.of(new long[1], 1));
+            assertThat(model.forward(List.of(one, one))).containsExactly(one);
+        }
     }
-  }
 
-  @Test
-  void aForwardEndsWithTheInterestOfItsCaller() throws Exception {
-    try (var model = load(OnnxModel.turning())) {
-      var failure = new CompletableFuture<Throwable>();
-      var caller = insideForEver(model, failure);
+    @Test
+    void aForwardEndsWithTheInterestOfItsCaller() throws Exception {
+        try (var model = load(OnnxModel.turning())) {
+            var failure = new CompletableFuture<Throwable>();
+            var caller = insideForEver(model, failure);
 
-      caller.interrupt();
+            caller.interrupt();
 
-      assertThat(failure.get())
-          .isInstanceOf(EngineException.class)
-          .hasMessage("the forward was ended, because no caller waits for it");
-      var two = Tensor.of(new float[] {1, 2}, 1, 2);
-      assertThat(model.forward(List.of(two))).as("only that one").containsExactly(two);
+            assertThat(failure.get())
+                    .isInstanceOf(EngineException.class)
+                    .hasMessage("the forward was ended, because no caller waits for it");
+            var two = Tensor.of(new float[] {1, 2}, 1, 2);
+            assertThat(model.forward(List.of(two))).as("only that one").containsExactly(two);
+        }
     }
-  }
 
-  @Test
-  void theLastForwardThatLeavesFreesWhatWasClosed() throws Exception {
-    var model = load(OnnxModel.turning());
-    var failure = new CompletableFuture<Throwable>();
-    var caller = insideForEver(model, failure);
+    @Test
+    void theLastForwardThatLeavesFreesWhatWasClosed() throws Exception {
+        var model = load(OnnxModel.turning());
+        var failure = new CompletableFuture<Throwable>();
+        var caller = insideForEver(model, failure);
 
-    model.close();
+        model.close();
 
-    assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new float[2], 1, 2))))
-        .isInstanceOf(EngineException.class)
-        .hasMessage("the model was closed; load it again");
-    assertThat(inside(caller)).as("it is not disturbed").isTrue();
-    caller.interrupt();
-    assertThat(failure.get()).hasMessage("the forward was ended, because no caller waits for it");
-    caller.join();
-    model.close();
-  }
+        assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new float[2], 1, 2))))
+                .isInstanceOf(EngineException.class)
+                .hasMessage("the model was closed; load it again");
+        assertThat(inside(caller)).as("it is not disturbed").isTrue();
+        caller.interrupt();
+        assertThat(failure.get()).hasMessage("the forward was ended, because no caller waits for it");
+        caller.join();
+        model.close();
+    }
 
-  /// A thread whose forward would take years.
-  private static Thread insideForEver(Graph model, CompletableFuture<Throwable> failure) {
-    var caller =
-        Thread.ofPlatform()
-            .daemon()
-            .start(
-                () ->
-                    failure.complete(
-                        catchThrowable(
-                            () ->
-                                model.forward(List.of(Tensor.of(new float[] {1e15f, 0}, 1, 2))))));
-    await().until(() -> inside(caller));
-    return caller;
-  }
+    /// A thread whose forward would take years.
+    private static Thread insideForEver(Graph model, CompletableFuture<Throwable> failure) {
+        var caller = Thread.ofPlatform()
+                .daemon()
+                .start(() -> failure.complete(catchThrowable(() ->
+                        model.forward(List.of(Tensor.of(new float[] {1e15f, 0}, 1, 2))))));
+        await().until(() -> inside(caller));
+        return caller;
+    }
 
-  private static boolean inside(Thread caller) {
-    return Arrays.stream(caller.getStackTrace())
-        .anyMatch(frame -> frame.getMethodName().equals("run") && frame.isNativeMethod());
-  }
+    private static boolean inside(Thread caller) {
+        return Arrays.stream(caller.getStackTrace())
+                .anyMatch(frame -> frame.getMethodName().equals("run") && frame.isNativeMethod());
+    }
 
-  private static void assertRefused(Graph model, String message, Tensor... inputs) {
-    assertThatThrownBy(() -> model.forward(List.of(inputs)))
-        .isInstanceOf(InvalidInputException.class)
-        .message()
-        .contains(message)
-        .hasSizeLessThan(600)
-        .doesNotContain("\n", "/onnxruntime");
-  }
+    private static void assertRefused(Graph model, String message, Tensor... inputs) {
+        assertThatThrownBy(() -> model.forward(List.of(inputs)))
+                .isInstanceOf(InvalidInputException.class)
+                .message()
+                .contains(message)
+                .hasSizeLessThan(600)
+                .doesNotContain("\n", "/onnxruntime");
+    }
 
-  @Test
-  void runningOutOfMemoryIsToldApartAndTheNextForwardSucceeds() throws IOException {
-    try (var model =
-        load(
-            new OnnxModel()
+    @Test
+    void runningOutOfMemoryIsToldApartAndTheNextForwardSucceeds() throws IOException {
+        try (var model = load(new OnnxModel()
                 .input("shape", OnnxModel.INT64, 2)
                 .node("ConstantOfShape", List.of("shape"), List.of("y"))
                 .output("y", OnnxModel.FLOAT, "a", "b"))) {
-      assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new long[] {1 << 30, 1 << 20}, 2))))
-          .isInstanceOf(InsufficientMemoryException.class)
-          .message()
-          .startsWith("there is no memory left for this batch: ")
-          .hasSizeLessThan(600)
-          .doesNotContain("\n");
-      assertThat(model.forward(List.of(Tensor.of(new long[] {1, 2}, 2))))
-          .containsExactly(Tensor.of(new float[2], 1, 2));
+            assertThatThrownBy(() -> model.forward(List.of(Tensor.of(new long[] {1 << 30, 1 << 20}, 2))))
+                    .isInstanceOf(InsufficientMemoryException.class)
+                    .message()
+                    .startsWith("there is no memory left for this batch: ")
+                    .hasSizeLessThan(600)
+                    .doesNotContain("\n");
+            assertThat(model.forward(List.of(Tensor.of(new long[] {1, 2}, 2))))
+                    .containsExactly(Tensor.of(new float[2], 1, 2));
+        }
     }
-  }
 
-  /// Three rows of 32 MB take 256 MB of the session's memory, which grows by powers of two.
-  @Test
-  @EnabledOnOs(OS.LINUX)
-  void aCheckOfRowsLeavesNoMemoryBehind() throws IOException {
-    var file =
-        new OnnxModel()
-            .input("x", OnnxModel.FLOAT, "n", 1)
-            .initializer(
-                OnnxModel.tensor("wide", OnnxModel.INT64, 2).number(7, 1).number(7, 8 << 20))
-            .node("Expand", List.of("x", "wide"), List.of("all"))
-            .node("ReduceMax", List.of("all"), List.of("y"), attribute("axes", List.of(1L)))
-            .output("y", OnnxModel.FLOAT, "n", 1)
-            .write(directory.resolve("model.onnx"));
-    try (var model = Graph.load(file, new Accelerator.Cpu(1, CpuProfile.ADAPTIVE))) {
-      long before = NativeHeap.used().orElseThrow();
-      var rows = Stream.of(1, 2, 3).map(value -> Tensor.of(new float[] {value}, 1)).toList();
-      assertThat(
-              RowCheck.of(
-                  rows,
-                  some ->
-                      model.forward(List.of(Tensor.stack(some))).getFirst().unstack().stream()
-                          .map(List::of)
-                          .toList(),
-                  _ -> "y",
-                  RowCheck.TOLERANCE))
-          .isInstanceOf(RowCheck.Result.Independent.class);
-      assertThat(NativeHeap.used().orElseThrow() - before).isLessThan(100 << 20);
+    /// Three rows of 32 MB take 256 MB of the session's memory, which grows by powers of two.
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void aCheckOfRowsLeavesNoMemoryBehind() throws IOException {
+        var file = new OnnxModel()
+                .input("x", OnnxModel.FLOAT, "n", 1)
+                .initializer(OnnxModel.tensor("wide", OnnxModel.INT64, 2)
+                        .number(7, 1)
+                        .number(7, 8 << 20))
+                .node("Expand", List.of("x", "wide"), List.of("all"))
+                .node("ReduceMax", List.of("all"), List.of("y"), attribute("axes", List.of(1L)))
+                .output("y", OnnxModel.FLOAT, "n", 1)
+                .write(directory.resolve("model.onnx"));
+        try (var model = Graph.load(file, new Accelerator.Cpu(1, CpuProfile.ADAPTIVE))) {
+            long before = NativeHeap.used().orElseThrow();
+            var rows = Stream.of(1, 2, 3)
+                    .map(value -> Tensor.of(new float[] {value}, 1))
+                    .toList();
+            assertThat(RowCheck.of(
+                            rows,
+                            some -> model.forward(List.of(Tensor.stack(some))).getFirst().unstack().stream()
+                                    .map(List::of)
+                                    .toList(),
+                            _ -> "y",
+                            RowCheck.TOLERANCE))
+                    .isInstanceOf(RowCheck.Result.Independent.class);
+            assertThat(NativeHeap.used().orElseThrow() - before).isLessThan(100 << 20);
+        }
     }
-  }
 
-  @ParameterizedTest
-  @ValueSource(ints = {OnnxModel.INT64, OnnxModel.STRING})
-  void theScoresOfZipMapAreAMatrix(int key) throws IOException {
-    var labels =
-        key == OnnxModel.INT64
-            ? attribute("classlabels_int64s", List.of(7L, -2L, 30L))
-            : attribute("classlabels_strings", List.of("cat", "ant", "dog"));
-    try (var model =
-        load(
-            new OnnxModel()
+    @ParameterizedTest
+    @ValueSource(ints = {OnnxModel.INT64, OnnxModel.STRING})
+    void theScoresOfZipMapAreAMatrix(int key) throws IOException {
+        var labels = key == OnnxModel.INT64
+                ? attribute("classlabels_int64s", List.of(7L, -2L, 30L))
+                : attribute("classlabels_strings", List.of("cat", "ant", "dog"));
+        try (var model = load(new OnnxModel()
                 .opset("ai.onnx.ml", 3)
                 .input("x", OnnxModel.FLOAT, "n", 3)
                 .node("ai.onnx.ml", "ZipMap", List.of("x"), List.of("scores"), labels)
                 .outputOfMaps("scores", key))) {
-      assertThat(model.forward(List.of(Tensor.of(new float[] {1, 2, 3, 4, 5, 6}, 2, 3))))
-          .as("in the order of the labels")
-          .containsExactly(Tensor.of(new float[] {2, 1, 3, 5, 4, 6}, 2, 3));
+            assertThat(model.forward(List.of(Tensor.of(new float[] {1, 2, 3, 4, 5, 6}, 2, 3))))
+                    .as("in the order of the labels")
+                    .containsExactly(Tensor.of(new float[] {2, 1, 3, 5, 4, 6}, 2, 3));
+        }
     }
-  }
 
-  @Test
-  void keptTensorsGoOnFromForwardToForwardAlsoInAnotherGraph() throws IOException {
-    try (var model = load(remembering());
-        var one = model.keep(Tensor.of(new float[2], 2))) {
-      assertThat(one.bytes()).isEqualTo(8);
-      assertThat(added(model, 1, one)).containsExactly(1, 1);
-      try (var other = load(remembering())) {
-        assertThat(added(other, 2, one)).containsExactly(3, 3);
-      }
-      assertThat(added(model, 4, one)).containsExactly(7, 7);
+    @Test
+    void keptTensorsGoOnFromForwardToForwardAlsoInAnotherGraph() throws IOException {
+        try (var model = load(remembering());
+                var one = model.keep(Tensor.of(new float[2], 2))) {
+            assertThat(one.bytes()).isEqualTo(8);
+            assertThat(added(model, 1, one)).containsExactly(1, 1);
+            try (var other = load(remembering())) {
+                assertThat(added(other, 2, one)).containsExactly(3, 3);
+            }
+            assertThat(added(model, 4, one)).containsExactly(7, 7);
+        }
     }
-  }
 
-  @Test
-  void aForwardThatFailsLeavesWhatIsKeptAsItWas() throws IOException {
-    try (var model = load(remembering());
-        var one = model.keep(Tensor.of(new float[] {1, 2}, 2));
-        var three = model.keep(Tensor.of(new float[3], 3))) {
-      assertThatThrownBy(() -> added(model, 1, three)).isInstanceOf(InvalidInputException.class);
-      assertThatThrownBy(() -> added(model, 1, one, three))
-          .isInstanceOf(InvalidInputException.class)
-          .hasMessage("the model takes 2 tensors, [x, before], found 3");
-      assertThat(three.bytes()).isEqualTo(12);
-      assertThat(added(model, 1, one)).containsExactly(2, 3);
+    @Test
+    void aForwardThatFailsLeavesWhatIsKeptAsItWas() throws IOException {
+        try (var model = load(remembering());
+                var one = model.keep(Tensor.of(new float[] {1, 2}, 2));
+                var three = model.keep(Tensor.of(new float[3], 3))) {
+            assertThatThrownBy(() -> added(model, 1, three)).isInstanceOf(InvalidInputException.class);
+            assertThatThrownBy(() -> added(model, 1, one, three))
+                    .isInstanceOf(InvalidInputException.class)
+                    .hasMessage("the model takes 2 tensors, [x, before], found 3");
+            assertThat(three.bytes()).isEqualTo(12);
+            assertThat(added(model, 1, one)).containsExactly(2, 3);
+        }
+        try (var model = load(new OnnxModel()
+                        .input("x", OnnxModel.FLOAT, "n")
+                        .input("y", OnnxModel.FLOAT, "n")
+                        .node("Add", List.of("x", "y"), List.of("z"))
+                        .output("z", OnnxModel.FLOAT, "n"));
+                var one = model.keep(Tensor.of(new float[2], 2));
+                var two = model.keep(Tensor.of(new float[2], 2))) {
+            assertThatThrownBy(() -> model.forward(List.of(), List.of(one, two), 1))
+                    .isExactlyInstanceOf(EngineException.class)
+                    .hasMessage("the model returned 1 outputs, expected 2 tensors at the end, as many as it was given");
+        }
     }
-    try (var model =
-            load(
-                new OnnxModel()
-                    .input("x", OnnxModel.FLOAT, "n")
-                    .input("y", OnnxModel.FLOAT, "n")
-                    .node("Add", List.of("x", "y"), List.of("z"))
-                    .output("z", OnnxModel.FLOAT, "n"));
-        var one = model.keep(Tensor.of(new float[2], 2));
-        var two = model.keep(Tensor.of(new float[2], 2))) {
-      assertThatThrownBy(() -> model.forward(List.of(), List.of(one, two), 1))
-          .isExactlyInstanceOf(EngineException.class)
-          .hasMessage(
-              "the model returned 1 outputs, expected 2 tensors at the end, as many as it was given");
+
+    @Test
+    void aTensorThatCantBeGivenToAForwardIsNamed() throws IOException {
+        KeptTensor orphan;
+        try (var model = load(remembering());
+                var open = model.keep(Tensor.of(new float[2], 2))) {
+            orphan = model.keep(Tensor.of(new float[2], 2));
+            var closed = model.keep(Tensor.of(new float[2], 2));
+            closed.close();
+            closed.close();
+            assertThat(closed.bytes()).isZero();
+            assertThatThrownBy(() -> added(model, 1, open, closed))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("kept[1]: found a closed tensor, expected an open one");
+            assertThatThrownBy(() -> added(model, 1, open, open))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("kept[1]: found the same tensor twice, expected another one");
+            assertThatThrownBy(() -> added(model, 1, (KeptTensor) null))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("kept[0]: found null, expected a tensor that Graph.keep has returned");
+        }
+        assertThat(orphan.bytes()).as("closed with its graph").isZero();
+        orphan.close();
     }
-  }
 
-  @Test
-  void aTensorThatCantBeGivenToAForwardIsNamed() throws IOException {
-    KeptTensor orphan;
-    try (var model = load(remembering());
-        var open = model.keep(Tensor.of(new float[2], 2))) {
-      orphan = model.keep(Tensor.of(new float[2], 2));
-      var closed = model.keep(Tensor.of(new float[2], 2));
-      closed.close();
-      closed.close();
-      assertThat(closed.bytes()).isZero();
-      assertThatThrownBy(() -> added(model, 1, open, closed))
-          .isInstanceOf(IllegalArgumentException.class)
-          .hasMessage("kept[1]: found a closed tensor, expected an open one");
-      assertThatThrownBy(() -> added(model, 1, open, open))
-          .isInstanceOf(IllegalArgumentException.class)
-          .hasMessage("kept[1]: found the same tensor twice, expected another one");
-      assertThatThrownBy(() -> added(model, 1, (KeptTensor) null))
-          .isInstanceOf(IllegalArgumentException.class)
-          .hasMessage("kept[0]: found null, expected a tensor that Graph.keep has returned");
+    private static float[] added(Graph model, float value, KeptTensor... kept) {
+        return model.forward(List.of(Tensor.of(new float[] {value, value}, 2)), Arrays.asList(kept), 1)
+                .getFirst()
+                .floats();
     }
-    assertThat(orphan.bytes()).as("closed with its graph").isZero();
-    orphan.close();
-  }
 
-  private static float[] added(Graph model, float value, KeptTensor... kept) {
-    return model
-        .forward(List.of(Tensor.of(new float[] {value, value}, 2)), Arrays.asList(kept), 1)
-        .getFirst()
-        .floats();
-  }
+    @Test
+    void onOtherDevicesItSaysWhatIsMissing() throws IOException {
+        var file = OnnxModel.linear().write(directory.resolve("model.onnx"));
+        assertThatThrownBy(() -> Graph.load(file, new Accelerator.Gpu(0)))
+                .isInstanceOf(EngineException.class)
+                .hasMessage(
+                        "%s can't be loaded on gpu 0: this ONNX Runtime has no CUDA; name the libraries of onnxruntime_gpu with JAVA_OPTS=-Donnxruntime.native.path=DIR, or set INSTANCE_TYPE=cpu",
+                        file);
+        assertThatThrownBy(() -> Graph.load(file, new Accelerator.Inf2(0)))
+                .isInstanceOf(EngineException.class)
+                .hasMessageEndingWith(": ONNX Runtime does not run there; set INSTANCE_TYPE=cpu");
+        assertThat(new Onnx().memory(CPU)).isEmpty();
+        assertThat(new Onnx().gpus()).isZero();
+        assertThat(Engine.of(file)).isInstanceOf(Onnx.class);
+    }
 
-  @Test
-  void onOtherDevicesItSaysWhatIsMissing() throws IOException {
-    var file = OnnxModel.linear().write(directory.resolve("model.onnx"));
-    assertThatThrownBy(() -> Graph.load(file, new Accelerator.Gpu(0)))
-        .isInstanceOf(EngineException.class)
-        .hasMessage(
-            "%s can't be loaded on gpu 0: this ONNX Runtime has no CUDA; name the libraries of onnxruntime_gpu with JAVA_OPTS=-Donnxruntime.native.path=DIR, or set INSTANCE_TYPE=cpu",
-            file);
-    assertThatThrownBy(() -> Graph.load(file, new Accelerator.Inf2(0)))
-        .isInstanceOf(EngineException.class)
-        .hasMessageEndingWith(": ONNX Runtime does not run there; set INSTANCE_TYPE=cpu");
-    assertThat(new Onnx().memory(CPU)).isEmpty();
-    assertThat(new Onnx().gpus()).isZero();
-    assertThat(Engine.of(file)).isInstanceOf(Onnx.class);
-  }
+    /// The sum of what it is given and what it remembers, which it remembers.
+    private static OnnxModel remembering() {
+        return new OnnxModel()
+                .input("x", OnnxModel.FLOAT, "n")
+                .input("before", OnnxModel.FLOAT, "n")
+                .node("Add", List.of("x", "before"), List.of("sum"))
+                .node("Identity", List.of("sum"), List.of("after"))
+                .output("sum", OnnxModel.FLOAT, "n")
+                .output("after", OnnxModel.FLOAT, "n");
+    }
 
-  /// The sum of what it is given and what it remembers, which it remembers.
-  private static OnnxModel remembering() {
-    return new OnnxModel()
-        .input("x", OnnxModel.FLOAT, "n")
-        .input("before", OnnxModel.FLOAT, "n")
-        .node("Add", List.of("x", "before"), List.of("sum"))
-        .node("Identity", List.of("sum"), List.of("after"))
-        .output("sum", OnnxModel.FLOAT, "n")
-        .output("after", OnnxModel.FLOAT, "n");
-  }
+    /// Takes any shape.
+    private static OnnxModel identity(int type) {
+        return new OnnxModel()
+                .inputOfAnyShape("x", type)
+                .node("Identity", List.of("x"), List.of("y"))
+                .outputOfAnyShape("y", type);
+    }
 
-  /// Takes any shape.
-  private static OnnxModel identity(int type) {
-    return new OnnxModel()
-        .inputOfAnyShape("x", type)
-        .node("Identity", List.of("x"), List.of("y"))
-        .outputOfAnyShape("y", type);
-  }
-
-  private Graph load(OnnxModel model) throws IOException {
-    return Graph.load(model.write(directory.resolve("model.onnx")), CPU);
-  }
+    private Graph load(OnnxModel model) throws IOException {
+        return Graph.load(model.write(directory.resolve("model.onnx")), CPU);
+    }
 }

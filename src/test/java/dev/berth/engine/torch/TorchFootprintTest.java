@@ -17,43 +17,43 @@ import org.junit.jupiter.api.io.TempDir;
 
 class TorchFootprintTest {
 
-  private static final Path SAMPLE = TestServer.SAMPLE_ARTIFACT.resolve("model.pt");
+    private static final Path SAMPLE = TestServer.SAMPLE_ARTIFACT.resolve("model.pt");
 
-  @TempDir Path directory;
+    @TempDir
+    Path directory;
 
-  /// Its layers are int8, so the file is there twice while it is loaded. The JVM's own memory comes
-  /// and goes meanwhile.
-  @Test
-  @EnabledOnOs(OS.LINUX)
-  void theSampleTakesNoMoreThanIsSaidBefore() throws IOException {
-    var torch = new Torch();
-    var cpu = new Accelerator.Cpu(1, CpuProfile.ADAPTIVE);
-    var footprint = torch.footprint(SAMPLE);
-    assertThat(footprint.whileLoading()).isEqualTo(Files.size(SAMPLE));
-    torch.load(SAMPLE, cpu).close();
-    long before = NativeHeap.used().orElseThrow();
-    try (var _ = torch.load(SAMPLE, cpu)) {
-      assertThat(NativeHeap.used().orElseThrow() - before)
-          .isPositive()
-          .isLessThan(footprint.kept());
+    /// Its layers are int8, so the file is there twice while it is loaded. The JVM's own memory comes
+    /// and goes meanwhile.
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void theSampleTakesNoMoreThanIsSaidBefore() throws IOException {
+        var torch = new Torch();
+        var cpu = new Accelerator.Cpu(1, CpuProfile.ADAPTIVE);
+        var footprint = torch.footprint(SAMPLE);
+        assertThat(footprint.whileLoading()).isEqualTo(Files.size(SAMPLE));
+        torch.load(SAMPLE, cpu).close();
+        long before = NativeHeap.used().orElseThrow();
+        try (var _ = torch.load(SAMPLE, cpu)) {
+            assertThat(NativeHeap.used().orElseThrow() - before).isPositive().isLessThan(footprint.kept());
+        }
     }
-  }
 
-  @Test
-  void floatsAreThereOnce() throws IOException {
-    var file = Path.of("src/test/resources/torchscript/echo.pt");
-    assertThat(new Torch().footprint(file).whileLoading()).isEqualTo(Files.size(file) / 20);
-  }
+    @Test
+    void floatsAreThereOnce() throws IOException {
+        var file = Path.of("src/test/resources/torchscript/echo.pt");
+        assertThat(new Torch().footprint(file).whileLoading()).isEqualTo(Files.size(file) / 20);
+    }
 
-  @Test
-  void nothingIsSaidOfAFileThatIsNoModel() throws IOException {
-    assertThat(new Torch().footprint(directory.resolve("nothing.pt"))).isEqualTo(Footprint.NONE);
-    assertThat(new Torch().footprint(Files.writeString(directory.resolve("text.pt"), "PK")))
-        .isEqualTo(Footprint.NONE);
-  }
+    @Test
+    void nothingIsSaidOfAFileThatIsNoModel() throws IOException {
+        assertThat(new Torch().footprint(directory.resolve("nothing.pt"))).isEqualTo(Footprint.NONE);
+        assertThat(new Torch().footprint(Files.writeString(directory.resolve("text.pt"), "PK")))
+                .isEqualTo(Footprint.NONE);
+    }
 
-  @Test
-  void aProcessorHasNoMemoryOfItsOwn() {
-    assertThat(new Torch().memory(new Accelerator.Cpu(1, CpuProfile.ADAPTIVE))).isEmpty();
-  }
+    @Test
+    void aProcessorHasNoMemoryOfItsOwn() {
+        assertThat(new Torch().memory(new Accelerator.Cpu(1, CpuProfile.ADAPTIVE)))
+                .isEmpty();
+    }
 }

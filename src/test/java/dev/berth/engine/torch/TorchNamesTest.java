@@ -21,146 +21,136 @@ import org.junit.jupiter.params.provider.CsvSource;
 /// Code as PyTorch 2.13 writes it into a file.
 class TorchNamesTest {
 
-  @TempDir private Path directory;
+    @TempDir
+    private Path directory;
 
-  @Test
-  void aDictThatIsReturnedHasNames() throws IOException {
-    assertThat(TorchNames.of(Path.of("src/test/resources/torchscript/sum-and-product.pt")))
-        .isEqualTo(
-            new GraphNames(
-                List.of("left", "right"),
-                List.of(),
-                2,
-                List.of("product", "sum"),
-                Set.of(),
-                Map.of(),
-                Map.of(),
-                Set.of(),
-                List.of(),
-                false,
-                false,
-                Optional.empty()));
-    assertThat(
-            names(
-                    "x: Tensor",
-                    "Dict[str, Tensor]",
-                    "    return {\"b\": torch.add(x, {\"no\": 1}), \"a\": x}\n")
-                .outputs())
-        .containsExactly("a", "b");
-  }
-
-  @Test
-  void aTupleHasNone() {
-    assertThat(TorchNames.of(Path.of("src/test/resources/torchscript/echo.pt")))
-        .isEqualTo(
-            new GraphNames(
-                List.of("input_ids", "attention_mask", "token_type_ids"),
-                List.of(),
-                3,
-                List.of(),
-                Set.of(),
-                Map.of(),
-                Map.of(),
-                Set.of(),
-                List.of(),
-                false,
-                false,
-                Optional.empty()));
-  }
-
-  @Test
-  void aParameterWithADefaultIsNotRequired() throws IOException {
-    var names =
-        names(
-            "left: Tensor,\n    pair: Tuple[Tensor, Tensor],\n    right: Optional[Tensor]=None,\n    n: int=3",
-            "Tensor",
-            "    return left\n");
-    assertThat(names)
-        .isEqualTo(
-            new GraphNames(
-                List.of("left", "pair", "right", "n"),
-                List.of(),
-                2,
-                List.of(),
-                Set.of(),
-                Map.of(),
-                Map.of(),
-                Set.of(),
-                List.of(),
-                false,
-                false,
-                Optional.of("takes pair: Tuple[Tensor, Tensor]")));
-  }
-
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "x: Tensor                              | Tensor                  |",
-        "x: Optional[Tensor], n: int=3          | Tuple[Tensor, List[Tensor]] |",
-        "x: Union[int, Tensor]                  | Dict[str, Tensor]       |",
-        "x: Any                                 | Optional[Tensor]        |",
-        "x: Tensor                              | __torch__.Out           |",
-        "x: Dict[str, Tensor]                   | Tensor                  | takes x: Dict[str, Tensor]",
-        "x: Tensor, y: Tuple[Dict[str, Tensor]] | Tensor                  | takes y: Tuple[Dict[str, Tensor]]",
-        "x: List[Tensor]                        | Tensor                  | takes x: List[Tensor]",
-        "x: Tensor, n: int                      | Tensor                  | takes n: int",
-        "                                       | Tensor                  | takes nothing",
-        "x: Tensor                              | Tuple[Tensor, NoneType] | returns Tuple[Tensor, NoneType]",
-        "x: Tensor                              | float                   | returns float"
-      })
-  void whatIsNoTensorIsSaid(String parameters, String type, String misfit) throws IOException {
-    assertThat(names(parameters, type, "    return x\n").misfit())
-        .isEqualTo(Optional.ofNullable(misfit));
-  }
-
-  @Test
-  void aDictThatABranchACallOrALaterStatementMakesIsNotGuessed() throws IOException {
-    var dict = "Dict[str, Tensor]";
-    assertThat(
-            names(
-                    "x: Tensor",
-                    dict,
-                    "    if b:\n      _0 = {\"a\": x}\n    else:\n      _0 = {\"b\": x}\n    return _0\n")
-                .outputs())
-        .isEmpty();
-    assertThat(
-            names(
-                    "x: Tensor",
-                    dict,
-                    "    out = {\"a\": x}\n    torch._set_item(out, \"b\", x)\n    return out\n")
-                .outputs())
-        .isEmpty();
-    assertThat(names("x: Tensor", dict, "    return (self.inner).forward(x, )\n").outputs())
-        .isEmpty();
-    assertThat(names("x: Tensor", dict, "    return {\"a\\\"\": x}\n").outputs()).isEmpty();
-    assertThat(
-            names(
-                    "x: Tensor",
-                    dict,
-                    "    return (self.inner).forward(x, )\n  def other(self: __torch__.Net) -> "
-                        + "Dict[str, Tensor]:\n    return {\"a\": x}\n")
-                .outputs())
-        .isEmpty();
-  }
-
-  @Test
-  void aFileThatIsNoZipHasNone() throws IOException {
-    assertThat(TorchNames.of(Files.writeString(directory.resolve("model.pt"), "none")))
-        .isEqualTo(GraphNames.UNKNOWN);
-  }
-
-  private GraphNames names(String parameters, String type, String body) throws IOException {
-    var file = directory.resolve("model.pt");
-    try (var zip = new ZipOutputStream(Files.newOutputStream(file))) {
-      zip.putNextEntry(new ZipEntry("archive/data.pkl"));
-      zip.write("\u0080\u0002c__torch__\nNet\n".getBytes(StandardCharsets.ISO_8859_1));
-      zip.putNextEntry(new ZipEntry("archive/code/__torch__.py"));
-      var code =
-          "class Net(Module):\n  def forward(self: __torch__.Net%s) -> %s:\n%s"
-              .formatted(parameters == null ? "" : ",\n    " + parameters, type, body);
-      zip.write(code.getBytes(StandardCharsets.ISO_8859_1));
+    @Test
+    void aDictThatIsReturnedHasNames() throws IOException {
+        assertThat(TorchNames.of(Path.of("src/test/resources/torchscript/sum-and-product.pt")))
+                .isEqualTo(new GraphNames(
+                        List.of("left", "right"),
+                        List.of(),
+                        2,
+                        List.of("product", "sum"),
+                        Set.of(),
+                        Map.of(),
+                        Map.of(),
+                        Set.of(),
+                        List.of(),
+                        false,
+                        false,
+                        Optional.empty()));
+        assertThat(names("x: Tensor", "Dict[str, Tensor]", "    return {\"b\": torch.add(x, {\"no\": 1}), \"a\": x}\n")
+                        .outputs())
+                .containsExactly("a", "b");
     }
-    return TorchNames.of(file);
-  }
+
+    @Test
+    void aTupleHasNone() {
+        assertThat(TorchNames.of(Path.of("src/test/resources/torchscript/echo.pt")))
+                .isEqualTo(new GraphNames(
+                        List.of("input_ids", "attention_mask", "token_type_ids"),
+                        List.of(),
+                        3,
+                        List.of(),
+                        Set.of(),
+                        Map.of(),
+                        Map.of(),
+                        Set.of(),
+                        List.of(),
+                        false,
+                        false,
+                        Optional.empty()));
+    }
+
+    @Test
+    void aParameterWithADefaultIsNotRequired() throws IOException {
+        var names = names(
+                "left: Tensor,\n    pair: Tuple[Tensor, Tensor],\n    right: Optional[Tensor]=None,\n    n: int=3",
+                "Tensor",
+                "    return left\n");
+        assertThat(names)
+                .isEqualTo(new GraphNames(
+                        List.of("left", "pair", "right", "n"),
+                        List.of(),
+                        2,
+                        List.of(),
+                        Set.of(),
+                        Map.of(),
+                        Map.of(),
+                        Set.of(),
+                        List.of(),
+                        false,
+                        false,
+                        Optional.of("takes pair: Tuple[Tensor, Tensor]")));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "x: Tensor                              | Tensor                  |",
+                "x: Optional[Tensor], n: int=3          | Tuple[Tensor, List[Tensor]] |",
+                "x: Union[int, Tensor]                  | Dict[str, Tensor]       |",
+                "x: Any                                 | Optional[Tensor]        |",
+                "x: Tensor                              | __torch__.Out           |",
+                "x: Dict[str, Tensor]                   | Tensor                  | takes x: Dict[str, Tensor]",
+                "x: Tensor, y: Tuple[Dict[str, Tensor]] | Tensor                  | takes y: Tuple[Dict[str, Tensor]]",
+                "x: List[Tensor]                        | Tensor                  | takes x: List[Tensor]",
+                "x: Tensor, n: int                      | Tensor                  | takes n: int",
+                "                                       | Tensor                  | takes nothing",
+                "x: Tensor                              | Tuple[Tensor, NoneType] | returns Tuple[Tensor, NoneType]",
+                "x: Tensor                              | float                   | returns float"
+            })
+    void whatIsNoTensorIsSaid(String parameters, String type, String misfit) throws IOException {
+        assertThat(names(parameters, type, "    return x\n").misfit()).isEqualTo(Optional.ofNullable(misfit));
+    }
+
+    @Test
+    void aDictThatABranchACallOrALaterStatementMakesIsNotGuessed() throws IOException {
+        var dict = "Dict[str, Tensor]";
+        assertThat(names(
+                                "x: Tensor",
+                                dict,
+                                "    if b:\n      _0 = {\"a\": x}\n    else:\n      _0 = {\"b\": x}\n    return _0\n")
+                        .outputs())
+                .isEmpty();
+        assertThat(names(
+                                "x: Tensor",
+                                dict,
+                                "    out = {\"a\": x}\n    torch._set_item(out, \"b\", x)\n    return out\n")
+                        .outputs())
+                .isEmpty();
+        assertThat(names("x: Tensor", dict, "    return (self.inner).forward(x, )\n")
+                        .outputs())
+                .isEmpty();
+        assertThat(names("x: Tensor", dict, "    return {\"a\\\"\": x}\n").outputs())
+                .isEmpty();
+        assertThat(names(
+                                "x: Tensor",
+                                dict,
+                                "    return (self.inner).forward(x, )\n  def other(self: __torch__.Net) -> "
+                                        + "Dict[str, Tensor]:\n    return {\"a\": x}\n")
+                        .outputs())
+                .isEmpty();
+    }
+
+    @Test
+    void aFileThatIsNoZipHasNone() throws IOException {
+        assertThat(TorchNames.of(Files.writeString(directory.resolve("model.pt"), "none")))
+                .isEqualTo(GraphNames.UNKNOWN);
+    }
+
+    private GraphNames names(String parameters, String type, String body) throws IOException {
+        var file = directory.resolve("model.pt");
+        try (var zip = new ZipOutputStream(Files.newOutputStream(file))) {
+            zip.putNextEntry(new ZipEntry("archive/data.pkl"));
+            zip.write("\u0080\u0002c__torch__\nNet\n".getBytes(StandardCharsets.ISO_8859_1));
+            zip.putNextEntry(new ZipEntry("archive/code/__torch__.py"));
+            var code = "class Net(Module):\n  def forward(self: __torch__.Net%s) -> %s:\n%s"
+                    .formatted(parameters == null ? "" : ",\n    " + parameters, type, body);
+            zip.write(code.getBytes(StandardCharsets.ISO_8859_1));
+        }
+        return TorchNames.of(file);
+    }
 }

@@ -27,95 +27,84 @@ import org.junit.jupiter.params.provider.CsvSource;
 /// the model.
 class CompiledShapesTest {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
-  private static final Accelerator CPU = new Accelerator.Cpu(1, CpuProfile.ADAPTIVE);
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Accelerator CPU = new Accelerator.Cpu(1, CpuProfile.ADAPTIVE);
 
-  @TempDir private Path directory;
+    @TempDir
+    private Path directory;
 
-  @ParameterizedTest
-  @CsvSource({
-    "1,10,1,32",
-    "1,32,1,32",
-    "1,33,1,128",
-    "2,100,4,128",
-    "4,128,4,128",
-    "1,129,2,384",
-    "2,384,2,384"
-  })
-  void rowsGoThroughTheSmallestShapeThatTheyFit(int rows, int length, int batch, int sequence)
-      throws Exception {
-    try (var handler = new QuestionAnsweringHandler(artifact("cpu"))) {
-      var model = load(handler);
-      var logits =
-          model.forward(Collections.nCopies(rows, new Row(new long[length], new long[length])));
-      assertThat(logits.columns()).isEqualTo(sequence);
-      assertThat(logits.start()).hasSize(batch * sequence);
+    @ParameterizedTest
+    @CsvSource({"1,10,1,32", "1,32,1,32", "1,33,1,128", "2,100,4,128", "4,128,4,128", "1,129,2,384", "2,384,2,384"})
+    void rowsGoThroughTheSmallestShapeThatTheyFit(int rows, int length, int batch, int sequence) throws Exception {
+        try (var handler = new QuestionAnsweringHandler(artifact("cpu"))) {
+            var model = load(handler);
+            var logits = model.forward(Collections.nCopies(rows, new Row(new long[length], new long[length])));
+            assertThat(logits.columns()).isEqualTo(sequence);
+            assertThat(logits.start()).hasSize(batch * sequence);
+        }
     }
-  }
 
-  @Test
-  void aForwardTakesAsManyRowsAsTheLargestBatchOfItsLength() throws Exception {
-    try (var handler = new QuestionAnsweringHandler(artifact("cpu"))) {
-      var model = load(handler);
-      assertThat(IntStream.of(10, 32, 33, 128, 129, 384).map(model::rowsOfAForward))
-          .containsExactly(1, 1, 4, 4, 2, 2);
-      assertThat(model.maxSequence()).isEqualTo(384);
-      assertThatThrownBy(() -> model.rowsOfAForward(385))
-          .hasMessageContaining("385 tokens")
-          .hasMessageContaining("384");
+    @Test
+    void aForwardTakesAsManyRowsAsTheLargestBatchOfItsLength() throws Exception {
+        try (var handler = new QuestionAnsweringHandler(artifact("cpu"))) {
+            var model = load(handler);
+            assertThat(IntStream.of(10, 32, 33, 128, 129, 384).map(model::rowsOfAForward))
+                    .containsExactly(1, 1, 4, 4, 2, 2);
+            assertThat(model.maxSequence()).isEqualTo(384);
+            assertThatThrownBy(() -> model.rowsOfAForward(385))
+                    .hasMessageContaining("385 tokens")
+                    .hasMessageContaining("384");
+        }
     }
-  }
 
-  @Test
-  void aBatchIsNoLargerThanTheLargestShape() throws Exception {
-    try (var server =
-        TestServer.artifact(artifact("cpu")).set("SAGEMAKER_MODEL_SERVER_WORKERS", "1").start()) {
-      var line =
-          JSON.writeValueAsString(
-              Map.of("question", "Who came?", "context", "Bob came. ".repeat(20)));
-      var lines = String.join("\n", Collections.nCopies(10, line));
-      var answers =
-          server.invoke(
-              lines, "Content-Type", "application/jsonlines", "Accept", "application/jsonlines");
-      assertThat(answers.body().lines()).hasSize(10);
-      assertThat(server.get("/metrics").body())
-          .contains("berth_batch_size_count{model=\"model\"} 3")
-          .contains("berth_batch_size_sum{model=\"model\"} 10");
+    @Test
+    void aBatchIsNoLargerThanTheLargestShape() throws Exception {
+        try (var server = TestServer.artifact(artifact("cpu"))
+                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
+                .start()) {
+            var line = JSON.writeValueAsString(Map.of("question", "Who came?", "context", "Bob came. ".repeat(20)));
+            var lines = String.join("\n", Collections.nCopies(10, line));
+            var answers =
+                    server.invoke(lines, "Content-Type", "application/jsonlines", "Accept", "application/jsonlines");
+            assertThat(answers.body().lines()).hasSize(10);
+            assertThat(server.get("/metrics").body())
+                    .contains("berth_batch_size_count{model=\"model\"} 3")
+                    .contains("berth_batch_size_sum{model=\"model\"} 10");
+        }
     }
-  }
 
-  @Test
-  void moreTokensThanTheLongestShapeCannotBeAskedFor() throws Exception {
-    try (var server = TestServer.artifact(artifact("cpu")).start()) {
-      var body =
-          "{\"inputs\": {\"question\": \"Who?\", \"context\": \"Bob.\"}, \"parameters\": {\"max_seq_len\": 385}}";
-      assertThat(server.invoke(body).body())
-          .contains("max_seq_len: found 385, expected a whole number from 1 to 384");
+    @Test
+    void moreTokensThanTheLongestShapeCannotBeAskedFor() throws Exception {
+        try (var server = TestServer.artifact(artifact("cpu")).start()) {
+            var body =
+                    "{\"inputs\": {\"question\": \"Who?\", \"context\": \"Bob.\"}, \"parameters\": {\"max_seq_len\": 385}}";
+            assertThat(server.invoke(body).body())
+                    .contains("max_seq_len: found 385, expected a whole number from 1 to 384");
+        }
     }
-  }
 
-  /// A NeuronCore for each copy, and CPU tensors for all: everything but the chip.
-  @Test
-  void everyNeuronCoreHasACopyAndItsWorkersShareIt() throws Exception {
-    var cores = List.<Accelerator>of(new Accelerator.Inf2(0), new Accelerator.Inf2(1));
-    try (var handler = new QuestionAnsweringHandler(artifact("inf2"))) {
-      var copies = new HashMap<Accelerator, SpanModel>();
-      for (int worker = 0; worker < 4; worker++) {
-        var core = cores.get(worker % 2);
-        var model = handler.modelFn(new ModelContext(directory, core, worker, cores));
-        assertThat(copies.computeIfAbsent(core, _ -> model)).isSameAs(model);
-        handler.warmUpFn(model);
-      }
-      assertThat(new HashSet<>(copies.values())).hasSize(2);
+    /// A NeuronCore for each copy, and CPU tensors for all: everything but the chip.
+    @Test
+    void everyNeuronCoreHasACopyAndItsWorkersShareIt() throws Exception {
+        var cores = List.<Accelerator>of(new Accelerator.Inf2(0), new Accelerator.Inf2(1));
+        try (var handler = new QuestionAnsweringHandler(artifact("inf2"))) {
+            var copies = new HashMap<Accelerator, SpanModel>();
+            for (int worker = 0; worker < 4; worker++) {
+                var core = cores.get(worker % 2);
+                var model = handler.modelFn(new ModelContext(directory, core, worker, cores));
+                assertThat(copies.computeIfAbsent(core, _ -> model)).isSameAs(model);
+                handler.warmUpFn(model);
+            }
+            assertThat(new HashSet<>(copies.values())).hasSize(2);
+        }
     }
-  }
 
-  private TracedSpanModel load(QuestionAnsweringHandler handler) {
-    return (TracedSpanModel) handler.modelFn(new ModelContext(directory, CPU, 0, List.of(CPU)));
-  }
+    private TracedSpanModel load(QuestionAnsweringHandler handler) {
+        return (TracedSpanModel) handler.modelFn(new ModelContext(directory, CPU, 0, List.of(CPU)));
+    }
 
-  private Path artifact(String target) throws Exception {
-    return TestArtifact.compiled(
-        directory, target, "waves-2x384.pt", "waves-1x32.pt", "waves-4x128.pt", "waves-1x128.pt");
-  }
+    private Path artifact(String target) throws Exception {
+        return TestArtifact.compiled(
+                directory, target, "waves-2x384.pt", "waves-1x32.pt", "waves-4x128.pt", "waves-1x128.pt");
+    }
 }

@@ -11,36 +11,35 @@ import org.junit.jupiter.api.Test;
 
 class ParametersTest {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
-  private static final Parameters DEFAULTS = Parameters.defaults(512);
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Parameters DEFAULTS = Parameters.defaults(512);
 
-  @Test
-  void aStrideIsOnesOwnWhereItWasAskedFor() throws Exception {
-    assertThat(DEFAULTS.ownStride()).isFalse();
-    assertThat(with(DEFAULTS, "{\"max_seq_len\": 100}").ownStride()).isFalse();
-    assertThat(with(DEFAULTS, "{\"doc_stride\": null}").ownStride()).isFalse();
-    assertThat(with(DEFAULTS, "{\"doc_stride\": 128}").ownStride()).isTrue();
-  }
+    @Test
+    void aStrideIsOnesOwnWhereItWasAskedFor() throws Exception {
+        assertThat(DEFAULTS.ownStride()).isFalse();
+        assertThat(with(DEFAULTS, "{\"max_seq_len\": 100}").ownStride()).isFalse();
+        assertThat(with(DEFAULTS, "{\"doc_stride\": null}").ownStride()).isFalse();
+        assertThat(with(DEFAULTS, "{\"doc_stride\": 128}").ownStride()).isTrue();
+    }
 
-  @Test
-  void theStrideOfAnArtifactHoldsForTheWindowsOfTheArtifact() throws Exception {
-    var artifact = with(DEFAULTS, "{\"doc_stride\": 200, \"max_seq_len\": 300}");
+    @Test
+    void theStrideOfAnArtifactHoldsForTheWindowsOfTheArtifact() throws Exception {
+        var artifact = with(DEFAULTS, "{\"doc_stride\": 200, \"max_seq_len\": 300}");
 
-    assertThat(with(artifact, "{\"top_k\": 2}").ownStride()).isTrue();
-    assertThat(with(artifact, "{\"max_seq_len\": 300}").ownStride()).isTrue();
-    assertThat(with(artifact, "{\"max_seq_len\": 100}").ownStride()).isFalse();
-    assertThat(artifact.withTopK(3).ownStride()).isTrue();
-  }
+        assertThat(with(artifact, "{\"top_k\": 2}").ownStride()).isTrue();
+        assertThat(with(artifact, "{\"max_seq_len\": 300}").ownStride()).isTrue();
+        assertThat(with(artifact, "{\"max_seq_len\": 100}").ownStride()).isFalse();
+        assertThat(artifact.withTopK(3).ownStride()).isTrue();
+    }
 
-  @Test
-  void anOwnStrideIsShorterThanTheWindows() {
-    assertThatThrownBy(() -> with(DEFAULTS, "{\"doc_stride\": 100, \"max_seq_len\": 100}"))
-        .isInstanceOf(BadInputException.class)
-        .hasMessage(
-            "parameters.doc_stride: found 100, expected less than max_seq_len, which is 100");
-  }
+    @Test
+    void anOwnStrideIsShorterThanTheWindows() {
+        assertThatThrownBy(() -> with(DEFAULTS, "{\"doc_stride\": 100, \"max_seq_len\": 100}"))
+                .isInstanceOf(BadInputException.class)
+                .hasMessage("parameters.doc_stride: found 100, expected less than max_seq_len, which is 100");
+    }
 
-  private static Parameters with(Parameters defaults, String json) throws JsonProcessingException {
-    return defaults.with(Fields.of(JSON.readTree(json), "parameters", Parameters.NAMES), 512);
-  }
+    private static Parameters with(Parameters defaults, String json) throws JsonProcessingException {
+        return defaults.with(Fields.of(JSON.readTree(json), "parameters", Parameters.NAMES), 512);
+    }
 }

@@ -20,141 +20,136 @@ import org.junit.jupiter.api.io.TempDir;
 /// The artifact's own test, which the server takes before it is ready.
 class SampleQuestionTest {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
-  private static final String QUESTION =
-      "{\"question\": \"Who came?\", \"context\": \"Bob came with Alice.\"}";
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final String QUESTION = "{\"question\": \"Who came?\", \"context\": \"Bob came with Alice.\"}";
 
-  @TempDir private Path artifact;
+    @TempDir
+    private Path artifact;
 
-  @BeforeEach
-  void makeTheArtifact() throws Exception {
-    TestArtifact.dynamic(artifact, "waves.pt");
-    Files.writeString(artifact.resolve("sample.json"), QUESTION);
-  }
-
-  @Test
-  void theAnswerOfTheTraceIsExpectedAgain() throws Exception {
-    respond(answers().path(0));
-    try (var log = new CapturedLog();
-        var server = TestServer.artifact(artifact).start()) {
-      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-      assertThat(log.text()).doesNotContain("sample.json");
+    @BeforeEach
+    void makeTheArtifact() throws Exception {
+        TestArtifact.dynamic(artifact, "waves.pt");
+        Files.writeString(artifact.resolve("sample.json"), QUESTION);
     }
-  }
 
-  @Test
-  void anotherOfTheBestAnswersIsAWarning() throws Exception {
-    respond(answers().path(4));
-    try (var log = new CapturedLog();
-        var server = TestServer.artifact(artifact).start()) {
-      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-      assertThat(log.text())
-          .contains("WARN sample.json: the model answers")
-          .contains("still among the best 5");
+    @Test
+    void theAnswerOfTheTraceIsExpectedAgain() throws Exception {
+        respond(answers().path(0));
+        try (var log = new CapturedLog();
+                var server = TestServer.artifact(artifact).start()) {
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+            assertThat(log.text()).doesNotContain("sample.json");
+        }
     }
-  }
 
-  @Test
-  void anotherScoreIsAWarning() throws Exception {
-    respond(((ObjectNode) answers().path(0)).put("score", -1));
-    try (var log = new CapturedLog();
-        var server = TestServer.artifact(artifact).start()) {
-      assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-      assertThat(log.text())
-          .contains("WARN sample.json: the model answers")
-          .contains("score -1.000");
+    @Test
+    void anotherOfTheBestAnswersIsAWarning() throws Exception {
+        respond(answers().path(4));
+        try (var log = new CapturedLog();
+                var server = TestServer.artifact(artifact).start()) {
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+            assertThat(log.text())
+                    .contains("WARN sample.json: the model answers")
+                    .contains("still among the best 5");
+        }
     }
-  }
 
-  /// Of the best five answers several spans are this word, and their scores are added.
-  @Test
-  void theScoreIsThatOfTheSampleAndNotOfTheBestFive() throws Exception {
-    var question = "{\"question\": \"What is it?\", \"context\": \"Krzysztof came.\"}";
-    Files.writeString(artifact.resolve("sample.json"), question);
-    try (var server = TestServer.artifact(artifact).start()) {
-      respond(JSON.readTree(server.invoke(question).body()));
-      var best =
-          server.invoke("{\"inputs\": " + question + ", \"parameters\": {\"top_k\": 5}}").body();
-      assertThat(JSON.readTree(best).path(0).path("score").asDouble()).isGreaterThan(0.9);
+    @Test
+    void anotherScoreIsAWarning() throws Exception {
+        respond(((ObjectNode) answers().path(0)).put("score", -1));
+        try (var log = new CapturedLog();
+                var server = TestServer.artifact(artifact).start()) {
+            assertThat(server.get("/ping").statusCode()).isEqualTo(200);
+            assertThat(log.text())
+                    .contains("WARN sample.json: the model answers")
+                    .contains("score -1.000");
+        }
     }
-    try (var log = new CapturedLog();
-        var _ = TestServer.artifact(artifact).start()) {
-      assertThat(log.text()).doesNotContain("sample.json");
+
+    /// Of the best five answers several spans are this word, and their scores are added.
+    @Test
+    void theScoreIsThatOfTheSampleAndNotOfTheBestFive() throws Exception {
+        var question = "{\"question\": \"What is it?\", \"context\": \"Krzysztof came.\"}";
+        Files.writeString(artifact.resolve("sample.json"), question);
+        try (var server = TestServer.artifact(artifact).start()) {
+            respond(JSON.readTree(server.invoke(question).body()));
+            var best = server.invoke("{\"inputs\": " + question + ", \"parameters\": {\"top_k\": 5}}")
+                    .body();
+            assertThat(JSON.readTree(best).path(0).path("score").asDouble()).isGreaterThan(0.9);
+        }
+        try (var log = new CapturedLog();
+                var _ = TestServer.artifact(artifact).start()) {
+            assertThat(log.text()).doesNotContain("sample.json");
+        }
     }
-  }
 
-  @Test
-  void aModelThatFailsOnItStopsTheStart() throws Exception {
-    Files.delete(artifact.resolve("waves.pt"));
-    Files.copy(TestArtifact.TORCHSCRIPT.resolve("fixed-shape.pt"), artifact.resolve("waves.pt"));
-    assertStopsWith(
-        "the model does not take what the files beside it say", "expected the shape [2, 32]");
-  }
-
-  @Test
-  void anyOtherAnswerStopsTheStart() throws Exception {
-    respond(answers().path(5));
-    assertStopsWith(
-        "sample.json: the model answers", "and when it was traced it answered", "belong together");
-  }
-
-  @Test
-  void aSampleThatIsNoneStopsTheStart() throws Exception {
-    sample("{\"question\": \"Who came?\"}", "sample.json: context: found nothing");
-    sample("[]", "sample.json: found no question");
-    for (var response : new String[] {"null", "{}", "[]", "7", "{\"answer\": \"Bob\"}"}) {
-      Files.writeString(artifact.resolve("sample-response.json"), response);
-      sample(QUESTION, "sample.json: sample-response.json: found ");
+    @Test
+    void aModelThatFailsOnItStopsTheStart() throws Exception {
+        Files.delete(artifact.resolve("waves.pt"));
+        Files.copy(TestArtifact.TORCHSCRIPT.resolve("fixed-shape.pt"), artifact.resolve("waves.pt"));
+        assertStopsWith("the model does not take what the files beside it say", "expected the shape [2, 32]");
     }
-    Files.writeString(artifact.resolve("sample-response.json"), "no JSON");
-    sample(QUESTION, "sample.json: sample-response.json: not JSON");
-  }
 
-  @Test
-  void parametersOfTheArtifactHoldWhereTheRequestHasNone() throws Exception {
-    var question = "{\"inputs\": " + QUESTION + ", \"parameters\": {%s}}";
-    try (var server = TestServer.artifact(artifact).start()) {
-      assertThat(server.invoke(question.formatted("\"top_k\": 2")).body()).startsWith("[");
+    @Test
+    void anyOtherAnswerStopsTheStart() throws Exception {
+        respond(answers().path(5));
+        assertStopsWith("sample.json: the model answers", "and when it was traced it answered", "belong together");
     }
-    var model = Files.readString(artifact.resolve("model.json"));
-    Files.writeString(
-        artifact.resolve("model.json"),
-        model.replaceFirst("\\{", "{\"parameters\": {\"top_k\": 2},"));
-    try (var server = TestServer.artifact(artifact).start()) {
-      assertThat(server.invoke(QUESTION).body()).startsWith("[");
-      assertThat(server.invoke(question.formatted("\"top_k\": 1")).body()).startsWith("{");
+
+    @Test
+    void aSampleThatIsNoneStopsTheStart() throws Exception {
+        sample("{\"question\": \"Who came?\"}", "sample.json: context: found nothing");
+        sample("[]", "sample.json: found no question");
+        for (var response : new String[] {"null", "{}", "[]", "7", "{\"answer\": \"Bob\"}"}) {
+            Files.writeString(artifact.resolve("sample-response.json"), response);
+            sample(QUESTION, "sample.json: sample-response.json: found ");
+        }
+        Files.writeString(artifact.resolve("sample-response.json"), "no JSON");
+        sample(QUESTION, "sample.json: sample-response.json: not JSON");
     }
-    Files.writeString(
-        artifact.resolve("model.json"),
-        model.replaceFirst("\\{", "{\"parameters\": {\"top_k\": 0},"));
-    assertStopsWith(
-        "model.json: parameters.top_k: found 0, expected a whole number from 1 to 1000");
-  }
 
-  /// What the model answers, the best first.
-  private JsonNode answers() throws Exception {
-    try (var server = TestServer.artifact(artifact).start()) {
-      return JSON.readTree(
-          server.invoke("{\"inputs\": " + QUESTION + ", \"parameters\": {\"top_k\": 6}}").body());
+    @Test
+    void parametersOfTheArtifactHoldWhereTheRequestHasNone() throws Exception {
+        var question = "{\"inputs\": " + QUESTION + ", \"parameters\": {%s}}";
+        try (var server = TestServer.artifact(artifact).start()) {
+            assertThat(server.invoke(question.formatted("\"top_k\": 2")).body()).startsWith("[");
+        }
+        var model = Files.readString(artifact.resolve("model.json"));
+        Files.writeString(
+                artifact.resolve("model.json"), model.replaceFirst("\\{", "{\"parameters\": {\"top_k\": 2},"));
+        try (var server = TestServer.artifact(artifact).start()) {
+            assertThat(server.invoke(QUESTION).body()).startsWith("[");
+            assertThat(server.invoke(question.formatted("\"top_k\": 1")).body()).startsWith("{");
+        }
+        Files.writeString(
+                artifact.resolve("model.json"), model.replaceFirst("\\{", "{\"parameters\": {\"top_k\": 0},"));
+        assertStopsWith("model.json: parameters.top_k: found 0, expected a whole number from 1 to 1000");
     }
-  }
 
-  private void respond(JsonNode answer) throws IOException {
-    JSON.writeValue(artifact.resolve("sample-response.json").toFile(), answer);
-  }
-
-  private void sample(String request, String problem) throws Exception {
-    Files.writeString(artifact.resolve("sample.json"), request);
-    assertStopsWith(problem);
-  }
-
-  private void assertStopsWith(String... messages) throws Exception {
-    try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
-      assertThatThrownBy(() -> server.server().awaitReady())
-          .isInstanceOf(StartException.class)
-          .message()
-          .contains(messages);
-      assertThat(server.get("/ping").statusCode()).isEqualTo(503);
+    /// What the model answers, the best first.
+    private JsonNode answers() throws Exception {
+        try (var server = TestServer.artifact(artifact).start()) {
+            return JSON.readTree(server.invoke("{\"inputs\": " + QUESTION + ", \"parameters\": {\"top_k\": 6}}")
+                    .body());
+        }
     }
-  }
+
+    private void respond(JsonNode answer) throws IOException {
+        JSON.writeValue(artifact.resolve("sample-response.json").toFile(), answer);
+    }
+
+    private void sample(String request, String problem) throws Exception {
+        Files.writeString(artifact.resolve("sample.json"), request);
+        assertStopsWith(problem);
+    }
+
+    private void assertStopsWith(String... messages) throws Exception {
+        try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
+            assertThatThrownBy(() -> server.server().awaitReady())
+                    .isInstanceOf(StartException.class)
+                    .message()
+                    .contains(messages);
+            assertThat(server.get("/ping").statusCode()).isEqualTo(503);
+        }
+    }
 }

@@ -31,402 +31,375 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// other callers only where they are known to be independent.
 class IndependentRowsTest {
 
-  @TempDir private Path artifact;
+    @TempDir
+    private Path artifact;
 
-  /// One request alone has a mean of its own, and that is the row itself.
-  @ParameterizedTest
-  @ValueSource(strings = {"onnx", "torchscript"})
-  void noNumberOfACallerReachesAnother(String engine) throws Exception {
-    centred(engine);
-    try (var server = slowlyMerging().start()) {
-      var answers =
-          IntStream.range(1, 40)
-              .mapToObj(i -> server.invokeAsync("[[%d, 7]]".formatted(i), json()))
-              .toList();
-      for (var answer : answers) {
-        assertThat(answer.join().body()).isEqualTo("[[0.0,0.0]]");
-      }
-      assertThat(answer(server, "[[1, 2], [3, 6]]")).isEqualTo("[[-1.0,-2.0],[1.0,2.0]]");
-      assertThat(answer(server, "[1, 2]")).isEqualTo("[0.0,0.0]");
+    /// One request alone has a mean of its own, and that is the row itself.
+    @ParameterizedTest
+    @ValueSource(strings = {"onnx", "torchscript"})
+    void noNumberOfACallerReachesAnother(String engine) throws Exception {
+        centred(engine);
+        try (var server = slowlyMerging().start()) {
+            var answers = IntStream.range(1, 40)
+                    .mapToObj(i -> server.invokeAsync("[[%d, 7]]".formatted(i), json()))
+                    .toList();
+            for (var answer : answers) {
+                assertThat(answer.join().body()).isEqualTo("[[0.0,0.0]]");
+            }
+            assertThat(answer(server, "[[1, 2], [3, 6]]")).isEqualTo("[[-1.0,-2.0],[1.0,2.0]]");
+            assertThat(answer(server, "[1, 2]")).isEqualTo("[0.0,0.0]");
+        }
     }
-  }
 
-  @Test
-  void independentRowsOfSeveralCallersStillShareAForward() throws Exception {
-    OnnxModel.linear().write(artifact.resolve("model.onnx"));
-    try (var server =
-        TestServer.artifact(artifact)
-            .set("BERTH_MAX_BATCH_SIZE", "8")
-            .set("BERTH_MAX_BATCH_DELAY_MS", "60000")
-            .start()) {
-      var answers =
-          IntStream.range(0, 8)
-              .mapToObj(i -> server.invokeAsync("[[1, %d]]".formatted(i), json()))
-              .toList();
-      CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new)).join();
-      assertThat(answers.get(3).join().body()).isEqualTo("[{\"y\":[11.0],\"twice\":[2.0,6.0]}]");
-      assertThat(server.get("/metrics").body().lines())
-          .filteredOn(line -> line.startsWith("berth_batch_size_count"))
-          .singleElement()
-          .asString()
-          .matches(".* 1(\\.0)?");
+    @Test
+    void independentRowsOfSeveralCallersStillShareAForward() throws Exception {
+        OnnxModel.linear().write(artifact.resolve("model.onnx"));
+        try (var server = TestServer.artifact(artifact)
+                .set("BERTH_MAX_BATCH_SIZE", "8")
+                .set("BERTH_MAX_BATCH_DELAY_MS", "60000")
+                .start()) {
+            var answers = IntStream.range(0, 8)
+                    .mapToObj(i -> server.invokeAsync("[[1, %d]]".formatted(i), json()))
+                    .toList();
+            CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new)).join();
+            assertThat(answers.get(3).join().body()).isEqualTo("[{\"y\":[11.0],\"twice\":[2.0,6.0]}]");
+            assertThat(server.get("/metrics").body().lines())
+                    .filteredOn(line -> line.startsWith("berth_batch_size_count"))
+                    .singleElement()
+                    .asString()
+                    .matches(".* 1(\\.0)?");
+        }
     }
-  }
 
-  /// More steps than a batch has rows.
-  @Test
-  void aRequestIsNotCutWhereEachStepNeedsThoseBefore() throws Exception {
-    cumulative();
-    var steps = IntStream.rangeClosed(1, 40).mapToObj(i -> "[1, %d]".formatted(i)).toList();
-    var expected =
-        IntStream.rangeClosed(1, 40)
-            .mapToObj(i -> "[%d.0,%d.0]".formatted(i, i * (i + 1) / 2))
-            .collect(Collectors.joining(",", "[", "]"));
-    var list = "[%s]".formatted(String.join(",", steps));
-    try (var server = TestServer.artifact(artifact).start()) {
-      assertThat(answer(server, list)).isEqualTo(expected);
-      assertThat(answer(server, "{\"instances\": %s}".formatted(list)))
-          .isEqualTo("{\"predictions\":%s}".formatted(expected));
-      assertThat(answer(server, "{\"inputs\": {\"x\": %s}}".formatted(list)))
-          .isEqualTo("{\"outputs\":%s}".formatted(expected));
-      assertThat(answer(server, "{\"x\": %s}".formatted(list)))
-          .as("the array that the model takes")
-          .isEqualTo(expected);
-      assertThat(
-              server
-                  .invoke(String.join("\n", steps), "Content-Type", "application/jsonlines")
-                  .body())
-          .isEqualTo(expected);
-      var csv = String.join("\n", steps).replaceAll("[\\[\\] ]", "");
-      assertThat(server.invoke(csv, "Content-Type", "text/csv").body()).isEqualTo(expected);
-      assertThat(npy(server, Tensor.of(new float[] {1, 2, 3, 4, 5, 6}, 3, 2)))
-          .isEqualTo(Tensor.of(new float[] {1, 2, 4, 6, 9, 12}, 3, 2));
-      assertThat(
-              infer(
-                  server,
-                  "{\"inputs\": [{\"name\": \"x\", \"datatype\": \"FP32\", \"shape\": [2, 2], \"data\": [1, 2, 3, 4]}]}"))
-          .contains("\"shape\":[2,2],\"data\":[1.0,2.0,4.0,6.0]");
+    /// More steps than a batch has rows.
+    @Test
+    void aRequestIsNotCutWhereEachStepNeedsThoseBefore() throws Exception {
+        cumulative();
+        var steps = IntStream.rangeClosed(1, 40)
+                .mapToObj(i -> "[1, %d]".formatted(i))
+                .toList();
+        var expected = IntStream.rangeClosed(1, 40)
+                .mapToObj(i -> "[%d.0,%d.0]".formatted(i, i * (i + 1) / 2))
+                .collect(Collectors.joining(",", "[", "]"));
+        var list = "[%s]".formatted(String.join(",", steps));
+        try (var server = TestServer.artifact(artifact).start()) {
+            assertThat(answer(server, list)).isEqualTo(expected);
+            assertThat(answer(server, "{\"instances\": %s}".formatted(list)))
+                    .isEqualTo("{\"predictions\":%s}".formatted(expected));
+            assertThat(answer(server, "{\"inputs\": {\"x\": %s}}".formatted(list)))
+                    .isEqualTo("{\"outputs\":%s}".formatted(expected));
+            assertThat(answer(server, "{\"x\": %s}".formatted(list)))
+                    .as("the array that the model takes")
+                    .isEqualTo(expected);
+            assertThat(server.invoke(String.join("\n", steps), "Content-Type", "application/jsonlines")
+                            .body())
+                    .isEqualTo(expected);
+            var csv = String.join("\n", steps).replaceAll("[\\[\\] ]", "");
+            assertThat(server.invoke(csv, "Content-Type", "text/csv").body()).isEqualTo(expected);
+            assertThat(npy(server, Tensor.of(new float[] {1, 2, 3, 4, 5, 6}, 3, 2)))
+                    .isEqualTo(Tensor.of(new float[] {1, 2, 4, 6, 9, 12}, 3, 2));
+            assertThat(
+                            infer(
+                                    server,
+                                    "{\"inputs\": [{\"name\": \"x\", \"datatype\": \"FP32\", \"shape\": [2, 2], \"data\": [1, 2, 3, 4]}]}"))
+                    .contains("\"shape\":[2,2],\"data\":[1.0,2.0,4.0,6.0]");
+        }
     }
-  }
 
-  @Test
-  void allRowsMayHaveOneAnswer() throws Exception {
-    new OnnxModel()
-        .input("points", OnnxModel.FLOAT, "points", 2)
-        .node(
-            "ReduceMax",
-            List.of("points"),
-            List.of("most"),
-            OnnxModel.attribute("axes", List.of(0L)))
-        .output("most", OnnxModel.FLOAT, 1, 2)
-        .write(artifact.resolve("model.onnx"));
-    try (var server = TestServer.artifact(artifact).start()) {
-      assertThat(answer(server, "[[1, 9], [5, 2], [3, 3]]")).isEqualTo("[[5.0,9.0]]");
-      assertThat(answer(server, "{\"instances\": [[1, 9], [5, 2]]}"))
-          .isEqualTo("{\"predictions\":[[5.0,9.0]]}");
-      assertThat(answer(server, "{\"points\": [[1, 9], [5, 2]]}")).isEqualTo("[[5.0,9.0]]");
-      assertThat(server.invoke("1,9\n5,2", "Content-Type", "text/csv", "Accept", "text/csv").body())
-          .isEqualTo("5.0,9.0");
-      assertThat(npy(server, Tensor.of(new float[] {1, 9, 5, 2}, 2, 2)))
-          .isEqualTo(Tensor.of(new float[] {5, 9}, 1, 2));
-      assertThat(
-              infer(
-                  server,
-                  "{\"inputs\": [{\"name\": \"points\", \"datatype\": \"FP32\", \"shape\": [2, 2], \"data\": [1, 9, 5, 2]}]}"))
-          .contains("\"name\":\"most\",\"datatype\":\"FP32\",\"shape\":[1,2],\"data\":[5.0,9.0]");
-      var differs = server.invoke("[[1, 2], [3]]", json());
-      assertThat(differs.statusCode()).isEqualTo(400);
-      assertThat(differs.body())
-          .contains(
-              "row 2 of 2: found [float32[1]], expected [float32[2]] as in the first row: the model takes all rows of a request in one forward");
+    @Test
+    void allRowsMayHaveOneAnswer() throws Exception {
+        new OnnxModel()
+                .input("points", OnnxModel.FLOAT, "points", 2)
+                .node("ReduceMax", List.of("points"), List.of("most"), OnnxModel.attribute("axes", List.of(0L)))
+                .output("most", OnnxModel.FLOAT, 1, 2)
+                .write(artifact.resolve("model.onnx"));
+        try (var server = TestServer.artifact(artifact).start()) {
+            assertThat(answer(server, "[[1, 9], [5, 2], [3, 3]]")).isEqualTo("[[5.0,9.0]]");
+            assertThat(answer(server, "{\"instances\": [[1, 9], [5, 2]]}")).isEqualTo("{\"predictions\":[[5.0,9.0]]}");
+            assertThat(answer(server, "{\"points\": [[1, 9], [5, 2]]}")).isEqualTo("[[5.0,9.0]]");
+            assertThat(server.invoke("1,9\n5,2", "Content-Type", "text/csv", "Accept", "text/csv")
+                            .body())
+                    .isEqualTo("5.0,9.0");
+            assertThat(npy(server, Tensor.of(new float[] {1, 9, 5, 2}, 2, 2)))
+                    .isEqualTo(Tensor.of(new float[] {5, 9}, 1, 2));
+            assertThat(
+                            infer(
+                                    server,
+                                    "{\"inputs\": [{\"name\": \"points\", \"datatype\": \"FP32\", \"shape\": [2, 2], \"data\": [1, 9, 5, 2]}]}"))
+                    .contains("\"name\":\"most\",\"datatype\":\"FP32\",\"shape\":[1,2],\"data\":[5.0,9.0]");
+            var differs = server.invoke("[[1, 2], [3]]", json());
+            assertThat(differs.statusCode()).isEqualTo(400);
+            assertThat(differs.body())
+                    .contains(
+                            "row 2 of 2: found [float32[1]], expected [float32[2]] as in the first row: the model takes all rows of a request in one forward");
+        }
+        assertStartFails(
+                "{\"format\": 1, \"files\": [{\"path\": \"model.onnx\"}], \"independentRows\": true}",
+                "model.json: independentRows: found true, and model.onnx says otherwise: its output most is [1, 2], without the dimension of the rows of its inputs; leave independentRows out");
     }
-    assertStartFails(
-        "{\"format\": 1, \"files\": [{\"path\": \"model.onnx\"}], \"independentRows\": true}",
-        "model.json: independentRows: found true, and model.onnx says otherwise: its output most is [1, 2], without the dimension of the rows of its inputs; leave independentRows out");
-  }
 
-  /// With a number for each row, and one for all of them.
-  @Test
-  void severalOutputsOfARequestAreAnsweredAsTheyAre() throws Exception {
-    torchScript("widest.pt");
-    try (var server = TestServer.artifact(artifact).start()) {
-      var outputs = "{\"rest\":[[20.0,1.0],[46.0,0.0]],\"widest\":[[41.0,3.0]]}";
-      assertThat(answer(server, "[[21, 2], [-5, 3]]")).isEqualTo(outputs);
-      assertThat(answer(server, "{\"instances\": [[21, 2], [-5, 3]]}"))
-          .isEqualTo("{\"predictions\":%s}".formatted(outputs));
-      assertThat(server.invoke("21,2\n-5,3", "Content-Type", "text/csv").body()).isEqualTo(outputs);
-      assertThat(answer(server, "[21, 2]"))
-          .as("one row, and so one answer")
-          .isEqualTo("{\"rest\":[20.0,0.0],\"widest\":[41.0,2.0]}");
+    /// With a number for each row, and one for all of them.
+    @Test
+    void severalOutputsOfARequestAreAnsweredAsTheyAre() throws Exception {
+        torchScript("widest.pt");
+        try (var server = TestServer.artifact(artifact).start()) {
+            var outputs = "{\"rest\":[[20.0,1.0],[46.0,0.0]],\"widest\":[[41.0,3.0]]}";
+            assertThat(answer(server, "[[21, 2], [-5, 3]]")).isEqualTo(outputs);
+            assertThat(answer(server, "{\"instances\": [[21, 2], [-5, 3]]}"))
+                    .isEqualTo("{\"predictions\":%s}".formatted(outputs));
+            assertThat(server.invoke("21,2\n-5,3", "Content-Type", "text/csv").body())
+                    .isEqualTo(outputs);
+            assertThat(answer(server, "[21, 2]"))
+                    .as("one row, and so one answer")
+                    .isEqualTo("{\"rest\":[20.0,0.0],\"widest\":[41.0,2.0]}");
+        }
+        try (var server =
+                TestServer.artifact(artifact).set("BERTH_BAD_RECORDS", "keep").start()) {
+            var response = server.invoke("[1, 2]\nx", "Content-Type", "application/jsonlines");
+            assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
+            assertThat(response.body()).contains("line 2: not JSON");
+        }
     }
-    try (var server = TestServer.artifact(artifact).set("BERTH_BAD_RECORDS", "keep").start()) {
-      var response = server.invoke("[1, 2]\nx", "Content-Type", "application/jsonlines");
-      assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
-      assertThat(response.body()).contains("line 2: not JSON");
-    }
-  }
 
-  /// `probabilities` has the outputs of a forest first, and `classes` are the same for all.
-  @ParameterizedTest
-  @ValueSource(ints = {1, 2, 3, 4})
-  void theFreeDimensionOfAnOutputIsThatOfTheRows(int rows) throws Exception {
-    new OnnxModel()
-        .input("x", OnnxModel.FLOAT, "n", 3)
-        .initializer(
-            OnnxModel.tensor("names", OnnxModel.INT64, 3)
-                .bytes(
-                    9,
-                    new byte[] {
-                      10, 0, 0, 0, 0, 0, 0, 0, 20, 0, 0, 0, 0, 0, 0, 0, 30, 0, 0, 0, 0, 0, 0, 0
-                    }))
-        .initializer(
-            OnnxModel.tensor("front", OnnxModel.INT64, 1)
-                .bytes(9, new byte[] {0, 0, 0, 0, 0, 0, 0, 0}))
-        .node("Unsqueeze", List.of("x", "front"), List.of("one"))
-        .node("Neg", List.of("one"), List.of("other"))
-        .node(
-            "Concat",
-            List.of("one", "other"),
-            List.of("probabilities"),
-            OnnxModel.attribute("axis", 0))
-        .node("Identity", List.of("names"), List.of("classes"))
-        .output("probabilities", OnnxModel.FLOAT, 2, "n", 3)
-        .output("classes", OnnxModel.INT64, 3)
-        .write(artifact.resolve("model.onnx"));
-    try (var server = TestServer.artifact(artifact).start()) {
-      var body =
-          IntStream.range(0, rows)
-              .mapToObj(i -> "[%d,8,9]".formatted(i + 1))
-              .collect(Collectors.joining(",", "[", "]"));
-      var expected =
-          IntStream.range(0, rows)
-              .mapToObj(
-                  i ->
-                      "{\"probabilities\":[[%1$d.0,8.0,9.0],[-%1$d.0,-8.0,-9.0]],\"classes\":[10,20,30]}"
-                          .formatted(i + 1))
-              .collect(Collectors.joining(",", "[", "]"));
-      assertThat(answer(server, body)).isEqualTo(expected);
+    /// `probabilities` has the outputs of a forest first, and `classes` are the same for all.
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 4})
+    void theFreeDimensionOfAnOutputIsThatOfTheRows(int rows) throws Exception {
+        new OnnxModel()
+                .input("x", OnnxModel.FLOAT, "n", 3)
+                .initializer(OnnxModel.tensor("names", OnnxModel.INT64, 3)
+                        .bytes(9, new byte[] {10, 0, 0, 0, 0, 0, 0, 0, 20, 0, 0, 0, 0, 0, 0, 0, 30, 0, 0, 0, 0, 0, 0, 0
+                        }))
+                .initializer(
+                        OnnxModel.tensor("front", OnnxModel.INT64, 1).bytes(9, new byte[] {0, 0, 0, 0, 0, 0, 0, 0}))
+                .node("Unsqueeze", List.of("x", "front"), List.of("one"))
+                .node("Neg", List.of("one"), List.of("other"))
+                .node("Concat", List.of("one", "other"), List.of("probabilities"), OnnxModel.attribute("axis", 0))
+                .node("Identity", List.of("names"), List.of("classes"))
+                .output("probabilities", OnnxModel.FLOAT, 2, "n", 3)
+                .output("classes", OnnxModel.INT64, 3)
+                .write(artifact.resolve("model.onnx"));
+        try (var server = TestServer.artifact(artifact).start()) {
+            var body = IntStream.range(0, rows)
+                    .mapToObj(i -> "[%d,8,9]".formatted(i + 1))
+                    .collect(Collectors.joining(",", "[", "]"));
+            var expected = IntStream.range(0, rows)
+                    .mapToObj(i -> "{\"probabilities\":[[%1$d.0,8.0,9.0],[-%1$d.0,-8.0,-9.0]],\"classes\":[10,20,30]}"
+                            .formatted(i + 1))
+                    .collect(Collectors.joining(",", "[", "]"));
+            assertThat(answer(server, body)).isEqualTo(expected);
+        }
     }
-  }
 
-  @Test
-  void anOutputThatBeginsWithAnotherNameIsThatOfTheRequest() throws Exception {
-    new OnnxModel()
-        .input("x", OnnxModel.FLOAT, "rows")
-        .node("Unique", List.of("x"), List.of("kinds"))
-        .output("kinds", OnnxModel.FLOAT, "kinds")
-        .write(artifact.resolve("model.onnx"));
-    try (var log = new CapturedLog();
-        var server = TestServer.artifact(artifact).start()) {
-      assertThat(answer(server, "{\"instances\": [3, 1, 3, 2]}"))
-          .isEqualTo("{\"predictions\":[1.0,2.0,3.0]}");
-      assertThat(log.text())
-          .contains(
-              "a forward takes all rows of a request, and no others: its output kinds is [kinds], without the dimension of the rows of its inputs");
+    @Test
+    void anOutputThatBeginsWithAnotherNameIsThatOfTheRequest() throws Exception {
+        new OnnxModel()
+                .input("x", OnnxModel.FLOAT, "rows")
+                .node("Unique", List.of("x"), List.of("kinds"))
+                .output("kinds", OnnxModel.FLOAT, "kinds")
+                .write(artifact.resolve("model.onnx"));
+        try (var log = new CapturedLog();
+                var server = TestServer.artifact(artifact).start()) {
+            assertThat(answer(server, "{\"instances\": [3, 1, 3, 2]}")).isEqualTo("{\"predictions\":[1.0,2.0,3.0]}");
+            assertThat(log.text())
+                    .contains(
+                            "a forward takes all rows of a request, and no others: its output kinds is [kinds], without the dimension of the rows of its inputs");
+        }
     }
-  }
 
-  /// What exporters number says nothing: the rows themselves do.
-  @ParameterizedTest
-  @CsvSource({
-    "n, unk__7",
-    "unk__6, unk__7",
-    "batch, y_dim_0",
-    "s77, s78",
-    "p2o.DynamicDimension.0, p2o.DynamicDimension.2"
-  })
-  void namesOfExportersAreNoNames(String input, String output) throws Exception {
-    new OnnxModel()
-        .input("x", OnnxModel.FLOAT, input, 2)
-        .node("Neg", List.of("x"), List.of("y"))
-        .output("y", OnnxModel.FLOAT, output, 2)
-        .write(artifact.resolve("model.onnx"));
-    try (var log = new CapturedLog();
-        var server = TestServer.artifact(artifact).start()) {
-      assertThat(answer(server, "[[1, 2]]")).isEqualTo("[[-1.0,-2.0]]");
-      assertThat(log.text())
-          .contains("a forward takes rows of any requests together: made-up rows");
+    /// What exporters number says nothing: the rows themselves do.
+    @ParameterizedTest
+    @CsvSource({
+        "n, unk__7",
+        "unk__6, unk__7",
+        "batch, y_dim_0",
+        "s77, s78",
+        "p2o.DynamicDimension.0, p2o.DynamicDimension.2"
+    })
+    void namesOfExportersAreNoNames(String input, String output) throws Exception {
+        new OnnxModel()
+                .input("x", OnnxModel.FLOAT, input, 2)
+                .node("Neg", List.of("x"), List.of("y"))
+                .output("y", OnnxModel.FLOAT, output, 2)
+                .write(artifact.resolve("model.onnx"));
+        try (var log = new CapturedLog();
+                var server = TestServer.artifact(artifact).start()) {
+            assertThat(answer(server, "[[1, 2]]")).isEqualTo("[[-1.0,-2.0]]");
+            assertThat(log.text()).contains("a forward takes rows of any requests together: made-up rows");
+        }
     }
-  }
 
-  @Test
-  void modelJsonHasTheLastWord() throws Exception {
-    centred("onnx");
-    var json = "{\"format\": 1, \"files\": [{\"path\": \"model.onnx\"}], \"independentRows\": %s}";
-    Files.writeString(artifact.resolve("model.json"), json.formatted("true"));
-    try (var log = new CapturedLog();
-        var server = TestServer.artifact(artifact).start()) {
-      assertThat(answer(server, "[[1, 2]]")).isEqualTo("[[0.0,0.0]]");
-      assertThat(log.text())
-          .contains("rows of any requests together: independentRows in model.json is true");
+    @Test
+    void modelJsonHasTheLastWord() throws Exception {
+        centred("onnx");
+        var json = "{\"format\": 1, \"files\": [{\"path\": \"model.onnx\"}], \"independentRows\": %s}";
+        Files.writeString(artifact.resolve("model.json"), json.formatted("true"));
+        try (var log = new CapturedLog();
+                var server = TestServer.artifact(artifact).start()) {
+            assertThat(answer(server, "[[1, 2]]")).isEqualTo("[[0.0,0.0]]");
+            assertThat(log.text()).contains("rows of any requests together: independentRows in model.json is true");
+        }
+        OnnxModel.linear().write(artifact.resolve("model.onnx"));
+        Files.writeString(artifact.resolve("model.json"), json.formatted("false"));
+        try (var log = new CapturedLog();
+                var server = TestServer.artifact(artifact).start()) {
+            assertThat(answer(server, "[[1, 2], [3, 4]]"))
+                    .as("the file says that each row has its own")
+                    .isEqualTo("[{\"y\":[8.0],\"twice\":[2.0,4.0]},{\"y\":[18.0],\"twice\":[6.0,8.0]}]");
+            assertThat(log.text())
+                    .contains("all rows of a request, and no others: independentRows in model.json is false");
+        }
+        assertStartFails(
+                json.formatted("\"yes\""), "model.json: independentRows: found \"yes\", expected true or false");
     }
-    OnnxModel.linear().write(artifact.resolve("model.onnx"));
-    Files.writeString(artifact.resolve("model.json"), json.formatted("false"));
-    try (var log = new CapturedLog();
-        var server = TestServer.artifact(artifact).start()) {
-      assertThat(answer(server, "[[1, 2], [3, 4]]"))
-          .as("the file says that each row has its own")
-          .isEqualTo("[{\"y\":[8.0],\"twice\":[2.0,4.0]},{\"y\":[18.0],\"twice\":[6.0,8.0]}]");
-      assertThat(log.text())
-          .contains("all rows of a request, and no others: independentRows in model.json is false");
-    }
-    assertStartFails(
-        json.formatted("\"yes\""),
-        "model.json: independentRows: found \"yes\", expected true or false");
-  }
 
-  /// Nothing but the sample tells what a row is like.
-  @Test
-  void aSampleShowsWhatTheFileDoesNot() throws Exception {
-    torchScript("two-columns.pt");
-    try (var log = new CapturedLog()) {
-      Files.writeString(artifact.resolve("sample.json"), "[[[1, 2.5]], [[3, 4]]]");
-      try (var server = TestServer.artifact(artifact).start()) {
-        assertThat(answer(server, "[[[1, 2]]]")).isEqualTo("[[[21.0]]]");
-      }
-      assertThat(log.text())
-          .contains("together: rows like those of the sample were answered the same");
+    /// Nothing but the sample tells what a row is like.
+    @Test
+    void aSampleShowsWhatTheFileDoesNot() throws Exception {
+        torchScript("two-columns.pt");
+        try (var log = new CapturedLog()) {
+            Files.writeString(artifact.resolve("sample.json"), "[[[1, 2.5]], [[3, 4]]]");
+            try (var server = TestServer.artifact(artifact).start()) {
+                assertThat(answer(server, "[[[1, 2]]]")).isEqualTo("[[[21.0]]]");
+            }
+            assertThat(log.text()).contains("together: rows like those of the sample were answered the same");
+        }
+        try (var log = new CapturedLog()) {
+            torchScript("centred.pt");
+            Files.writeString(artifact.resolve("sample.json"), "[[1, 2]]");
+            try (var server = TestServer.artifact(artifact).start()) {
+                assertThat(answer(server, "[[1], [3]]")).isEqualTo("[[-1.0],[1.0]]");
+            }
+            assertThat(log.text()).contains("rows like those of the sample depend on each other: ");
+        }
     }
-    try (var log = new CapturedLog()) {
-      torchScript("centred.pt");
-      Files.writeString(artifact.resolve("sample.json"), "[[1, 2]]");
-      try (var server = TestServer.artifact(artifact).start()) {
-        assertThat(answer(server, "[[1], [3]]")).isEqualTo("[[-1.0],[1.0]]");
-      }
-      assertThat(log.text()).contains("rows like those of the sample depend on each other: ");
-    }
-  }
 
-  /// It can be tried by its sample alone, as nobody knows its words.
-  @Test
-  void textsAreTriedWhereASampleHasSome() throws Exception {
-    new OnnxModel()
-        .input("text", OnnxModel.STRING, "n", 1)
-        .node("Identity", List.of("text"), List.of("same"))
-        .output("same", OnnxModel.STRING, "n", 1)
-        .write(artifact.resolve("model.onnx"));
-    try (var log = new CapturedLog();
-        var server = TestServer.artifact(artifact).start()) {
-      assertThat(answer(server, "[[\"a\"], [\"b\"]]")).isEqualTo("[[\"a\"],[\"b\"]]");
-      assertThat(log.text())
-          .contains(
-              "all rows of a request, and no others: no rows have been tried; if its rows are independent of each other, say \"independentRows\": true in model.json");
+    /// It can be tried by its sample alone, as nobody knows its words.
+    @Test
+    void textsAreTriedWhereASampleHasSome() throws Exception {
+        new OnnxModel()
+                .input("text", OnnxModel.STRING, "n", 1)
+                .node("Identity", List.of("text"), List.of("same"))
+                .output("same", OnnxModel.STRING, "n", 1)
+                .write(artifact.resolve("model.onnx"));
+        try (var log = new CapturedLog();
+                var server = TestServer.artifact(artifact).start()) {
+            assertThat(answer(server, "[[\"a\"], [\"b\"]]")).isEqualTo("[[\"a\"],[\"b\"]]");
+            assertThat(log.text())
+                    .contains(
+                            "all rows of a request, and no others: no rows have been tried; if its rows are independent of each other, say \"independentRows\": true in model.json");
+        }
+        Files.writeString(artifact.resolve("sample.json"), "[[\"a\"], [\"b\"], [\"c\"]]");
+        try (var log = new CapturedLog();
+                var server = TestServer.artifact(artifact).start()) {
+            assertThat(answer(server, "[[\"a\"]]")).isEqualTo("[[\"a\"]]");
+            assertThat(log.text()).contains("a forward takes rows of any requests together");
+        }
     }
-    Files.writeString(artifact.resolve("sample.json"), "[[\"a\"], [\"b\"], [\"c\"]]");
-    try (var log = new CapturedLog();
-        var server = TestServer.artifact(artifact).start()) {
-      assertThat(answer(server, "[[\"a\"]]")).isEqualTo("[[\"a\"]]");
-      assertThat(log.text()).contains("a forward takes rows of any requests together");
-    }
-  }
 
-  /// Nobody can make up its cities. One forward a request is answered row by row, as the file says.
-  @Test
-  void aPipelineWithoutASampleIsStillATable() throws Exception {
-    Files.copy(Path.of("examples/scikit-learn/model.onnx"), artifact.resolve("model.onnx"));
-    try (var log = new CapturedLog();
-        var server = TestServer.artifact(artifact).set("BERTH_BAD_RECORDS", "keep").start()) {
-      var rows = "34,51000,Paris,3\nx\n,18000,,12";
-      var answer = server.invoke(rows, "Content-Type", "text/csv", "Accept", "text/csv").body();
-      assertThat(answer.lines().toList())
-          .hasSize(3)
-          .satisfies(lines -> assertThat(lines.get(0)).startsWith("stays,0.00109"))
-          .satisfies(lines -> assertThat(lines.get(1)).startsWith("\"ERROR: row 2"))
-          .satisfies(lines -> assertThat(lines.get(2)).startsWith("leaves,0.87396"));
-      assertThat(log.text()).contains("a forward takes all rows of a request, and no others");
+    /// Nobody can make up its cities. One forward a request is answered row by row, as the file says.
+    @Test
+    void aPipelineWithoutASampleIsStillATable() throws Exception {
+        Files.copy(Path.of("examples/scikit-learn/model.onnx"), artifact.resolve("model.onnx"));
+        try (var log = new CapturedLog();
+                var server = TestServer.artifact(artifact)
+                        .set("BERTH_BAD_RECORDS", "keep")
+                        .start()) {
+            var rows = "34,51000,Paris,3\nx\n,18000,,12";
+            var answer = server.invoke(rows, "Content-Type", "text/csv", "Accept", "text/csv")
+                    .body();
+            assertThat(answer.lines().toList())
+                    .hasSize(3)
+                    .satisfies(lines -> assertThat(lines.get(0)).startsWith("stays,0.00109"))
+                    .satisfies(lines -> assertThat(lines.get(1)).startsWith("\"ERROR: row 2"))
+                    .satisfies(lines -> assertThat(lines.get(2)).startsWith("leaves,0.87396"));
+            assertThat(log.text()).contains("a forward takes all rows of a request, and no others");
+        }
     }
-  }
 
-  /// The class that a hook's records go to can't make one of a request.
-  @Test
-  void recordsOfAHookGoAloneWhereTheyMayDepend() throws Exception {
-    torchScript("centred.pt");
-    var handler =
-        new TensorHandler(artifact) {
-          @Override
-          public List<List<Tensor>> inputFn(InvocationRequest request) throws IOException {
-            return super.inputFn(request);
-          }
+    /// The class that a hook's records go to can't make one of a request.
+    @Test
+    void recordsOfAHookGoAloneWhereTheyMayDepend() throws Exception {
+        torchScript("centred.pt");
+        var handler = new TensorHandler(artifact) {
+            @Override
+            public List<List<Tensor>> inputFn(InvocationRequest request) throws IOException {
+                return super.inputFn(request);
+            }
         };
-    try (var server = TestServer.with(handler).set("BERTH_MAX_BATCH_DELAY_MS", "100").start()) {
-      var answers =
-          IntStream.range(0, 8)
-              .mapToObj(i -> server.invokeAsync("[[%d]]".formatted(i), json()))
-              .toList();
-      for (var answer : answers) {
-        assertThat(answer.join().body()).isEqualTo("[[0.0]]");
-      }
+        try (var server =
+                TestServer.with(handler).set("BERTH_MAX_BATCH_DELAY_MS", "100").start()) {
+            var answers = IntStream.range(0, 8)
+                    .mapToObj(i -> server.invokeAsync("[[%d]]".formatted(i), json()))
+                    .toList();
+            for (var answer : answers) {
+                assertThat(answer.join().body()).isEqualTo("[[0.0]]");
+            }
+        }
     }
-  }
 
-  private TestServer.Builder slowlyMerging() {
-    return TestServer.artifact(artifact)
-        .set("BERTH_MAX_BATCH_SIZE", "8")
-        .set("BERTH_MAX_BATCH_DELAY_MS", "200");
-  }
-
-  private void centred(String engine) throws IOException {
-    if (engine.equals("torchscript")) {
-      torchScript("centred.pt");
-      return;
+    private TestServer.Builder slowlyMerging() {
+        return TestServer.artifact(artifact).set("BERTH_MAX_BATCH_SIZE", "8").set("BERTH_MAX_BATCH_DELAY_MS", "200");
     }
-    new OnnxModel()
-        .input("x", OnnxModel.FLOAT, "n", 2)
-        .node("ReduceMean", List.of("x"), List.of("mean"), OnnxModel.attribute("axes", List.of(0L)))
-        .node("Sub", List.of("x", "mean"), List.of("y"))
-        .output("y", OnnxModel.FLOAT, "n", 2)
-        .write(artifact.resolve("model.onnx"));
-  }
 
-  private void cumulative() throws IOException {
-    new OnnxModel()
-        .input("x", OnnxModel.FLOAT, "steps", 2)
-        .initializer(OnnxModel.tensor("axis", OnnxModel.INT64).bytes(9, new byte[8]))
-        .node("CumSum", List.of("x", "axis"), List.of("y"))
-        .output("y", OnnxModel.FLOAT, "steps", 2)
-        .write(artifact.resolve("model.onnx"));
-  }
-
-  private void torchScript(String file) throws IOException {
-    Files.write(
-        artifact.resolve("model.pt"), Files.readAllBytes(TestArtifact.TORCHSCRIPT.resolve(file)));
-  }
-
-  private void assertStartFails(String modelJson, String problem) throws Exception {
-    Files.writeString(artifact.resolve("model.json"), modelJson);
-    try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
-      assertThatThrownBy(() -> server.server().awaitReady()).hasMessageContaining(problem);
+    private void centred(String engine) throws IOException {
+        if (engine.equals("torchscript")) {
+            torchScript("centred.pt");
+            return;
+        }
+        new OnnxModel()
+                .input("x", OnnxModel.FLOAT, "n", 2)
+                .node("ReduceMean", List.of("x"), List.of("mean"), OnnxModel.attribute("axes", List.of(0L)))
+                .node("Sub", List.of("x", "mean"), List.of("y"))
+                .output("y", OnnxModel.FLOAT, "n", 2)
+                .write(artifact.resolve("model.onnx"));
     }
-  }
 
-  private static String[] json() {
-    return new String[] {"Content-Type", "application/json"};
-  }
+    private void cumulative() throws IOException {
+        new OnnxModel()
+                .input("x", OnnxModel.FLOAT, "steps", 2)
+                .initializer(OnnxModel.tensor("axis", OnnxModel.INT64).bytes(9, new byte[8]))
+                .node("CumSum", List.of("x", "axis"), List.of("y"))
+                .output("y", OnnxModel.FLOAT, "steps", 2)
+                .write(artifact.resolve("model.onnx"));
+    }
 
-  private static String answer(TestServer server, String body) throws Exception {
-    var response = server.invoke(body, json());
-    assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-    return response.body();
-  }
+    private void torchScript(String file) throws IOException {
+        Files.write(artifact.resolve("model.pt"), Files.readAllBytes(TestArtifact.TORCHSCRIPT.resolve(file)));
+    }
 
-  private static String infer(TestServer server, String body) throws Exception {
-    return server
-        .send(
-            HttpRequest.newBuilder(server.uri("/v2/models/model/infer"))
-                .POST(BodyPublishers.ofString(body))
-                .build())
-        .body();
-  }
+    private void assertStartFails(String modelJson, String problem) throws Exception {
+        Files.writeString(artifact.resolve("model.json"), modelJson);
+        try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
+            assertThatThrownBy(() -> server.server().awaitReady()).hasMessageContaining(problem);
+        }
+    }
 
-  private static Tensor npy(TestServer server, Tensor tensor) throws Exception {
-    HttpResponse<byte[]> response =
-        server.send(
-            HttpRequest.newBuilder(server.uri("/invocations"))
-                .POST(BodyPublishers.ofByteArray(Npy.write(tensor)))
-                .header("Content-Type", "application/x-npy")
-                .header("Accept", "application/x-npy")
-                .build(),
-            BodyHandlers.ofByteArray());
-    return Npy.read(response.body());
-  }
+    private static String[] json() {
+        return new String[] {"Content-Type", "application/json"};
+    }
+
+    private static String answer(TestServer server, String body) throws Exception {
+        var response = server.invoke(body, json());
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        return response.body();
+    }
+
+    private static String infer(TestServer server, String body) throws Exception {
+        return server.send(HttpRequest.newBuilder(server.uri("/v2/models/model/infer"))
+                        .POST(BodyPublishers.ofString(body))
+                        .build())
+                .body();
+    }
+
+    private static Tensor npy(TestServer server, Tensor tensor) throws Exception {
+        HttpResponse<byte[]> response = server.send(
+                HttpRequest.newBuilder(server.uri("/invocations"))
+                        .POST(BodyPublishers.ofByteArray(Npy.write(tensor)))
+                        .header("Content-Type", "application/x-npy")
+                        .header("Accept", "application/x-npy")
+                        .build(),
+                BodyHandlers.ofByteArray());
+        return Npy.read(response.body());
+    }
 }

@@ -28,593 +28,520 @@ import org.junit.jupiter.api.io.TempDir;
 /// ONNX files that are served without a line of code, over HTTP.
 class OnnxServingTest {
 
-  /// Of the operators on texts.
-  private static final int STRING_OPSET = 20;
+    /// Of the operators on texts.
+    private static final int STRING_OPSET = 20;
 
-  @TempDir private Path parent;
-  private Path artifact;
+    @TempDir
+    private Path parent;
 
-  @BeforeEach
-  void makeArtifact() throws IOException {
-    artifact = Files.createDirectory(parent.resolve("artifact"));
-  }
+    private Path artifact;
 
-  @Test
-  void aDirectoryWithAModelOnnxIsServed() throws Exception {
-    OnnxModel.linear().write(artifact.resolve("model.onnx"));
-    try (var server = TestServer.artifact(artifact).start()) {
-      assertThat(answer(server, "{\"instances\": [[1, 2], [3, 4]]}"))
-          .isEqualTo(
-              "{\"predictions\":[{\"y\":[8.0],\"twice\":[2.0,4.0]},{\"y\":[18.0],\"twice\":[6.0,8.0]}]}");
-      assertThat(server.invoke("1,2\n3,4\n", "Content-Type", "text/csv").statusCode())
-          .isEqualTo(200);
-      var refused =
-          server.invoke("{\"instances\": [[1, 2, 3]]}", "Content-Type", "application/json");
-      assertThat(refused.statusCode()).isEqualTo(400);
-      assertThat(refused.body())
-          .contains("Got invalid dimensions for input: x")
-          .doesNotContain("onnxruntime", artifact.toString());
+    @BeforeEach
+    void makeArtifact() throws IOException {
+        artifact = Files.createDirectory(parent.resolve("artifact"));
     }
-  }
 
-  @Test
-  void inputsHaveTheTypesOfTheFile() throws Exception {
-    new OnnxModel()
-        .input("amount", OnnxModel.DOUBLE, "n")
-        .input("count", OnnxModel.INT32, "n")
-        .node(
-            "Cast", List.of("count"), List.of("wide"), OnnxModel.attribute("to", OnnxModel.DOUBLE))
-        .node("Mul", List.of("amount", "wide"), List.of("total"))
-        .output("total", OnnxModel.DOUBLE, "n")
-        .write(artifact.resolve("model.onnx"));
-    try (var server = TestServer.artifact(artifact).start()) {
-      assertThat(
-              answer(
-                  server,
-                  "{\"instances\": [{\"amount\": 16777217, \"count\": 2}, {\"count\": 3, \"amount\": 0.1}]}"))
-          .as("no float32 on the way")
-          .isEqualTo("{\"predictions\":[3.3554434E7,0.30000000000000004]}");
-      var refused =
-          server.invoke(
-              "{\"instances\": [{\"amount\": 1, \"count\": 2.5}]}",
-              "Content-Type",
-              "application/json");
-      assertThat(refused.statusCode()).isEqualTo(400);
-      assertThat(refused.body()).contains("found 2.5, expected a whole number that is int32");
+    @Test
+    void aDirectoryWithAModelOnnxIsServed() throws Exception {
+        OnnxModel.linear().write(artifact.resolve("model.onnx"));
+        try (var server = TestServer.artifact(artifact).start()) {
+            assertThat(answer(server, "{\"instances\": [[1, 2], [3, 4]]}"))
+                    .isEqualTo(
+                            "{\"predictions\":[{\"y\":[8.0],\"twice\":[2.0,4.0]},{\"y\":[18.0],\"twice\":[6.0,8.0]}]}");
+            assertThat(server.invoke("1,2\n3,4\n", "Content-Type", "text/csv").statusCode())
+                    .isEqualTo(200);
+            var refused = server.invoke("{\"instances\": [[1, 2, 3]]}", "Content-Type", "application/json");
+            assertThat(refused.statusCode()).isEqualTo(400);
+            assertThat(refused.body())
+                    .contains("Got invalid dimensions for input: x")
+                    .doesNotContain("onnxruntime", artifact.toString());
+        }
     }
-  }
 
-  /// A voice detector's inputs: the sound, a state whose second dimension is the batch, and a rate.
-  @Test
-  void aModelWithoutADimensionForRecordsTakesTensorsAsTheyAre() throws Exception {
-    new OnnxModel()
-        .input("sound", OnnxModel.FLOAT, "batch", "samples")
-        .input("state", OnnxModel.FLOAT, 2, "batch", 1)
-        .input("rate", OnnxModel.INT64)
-        .node("Cast", List.of("rate"), List.of("times"), OnnxModel.attribute("to", OnnxModel.FLOAT))
-        .node("Mul", List.of("sound", "times"), List.of("loud"))
-        .node("Add", List.of("state", "times"), List.of("next"))
-        .output("loud", OnnxModel.FLOAT, "batch", "samples")
-        .output("next", OnnxModel.FLOAT, 2, "batch", 1)
-        .output("times", OnnxModel.FLOAT)
-        .write(artifact.resolve("model.onnx"));
-    var record = "{\"sound\": [[1, 2]], \"state\": [[[3]], [[4]]], \"rate\": %d}";
-    var expected =
-        "{\"loud\":[[%d.0,%d.0]],\"next\":[[[%d.0]],[[%d.0]]],\"times\":%d.0}"
-            .formatted(2, 4, 5, 6, 2);
-    try (var server = TestServer.artifact(artifact).start()) {
-      assertThat(answer(server, record.formatted(2))).isEqualTo(expected);
-      assertThat(
-              answer(
-                  server,
-                  "{\"instances\": [%s, %s]}".formatted(record.formatted(2), record.formatted(1))))
-          .isEqualTo(
-              "{\"predictions\":[%s,%s]}"
-                  .formatted(
-                      expected, "{\"loud\":[[1.0,2.0]],\"next\":[[[4.0]],[[5.0]]],\"times\":1.0}"));
-      var arrays =
-          Npz.write(
-              new TreeMap<>(
-                  Map.of(
-                      "sound", Tensor.of(new float[] {1, 2}, 1, 1, 2),
-                      "state", Tensor.of(new float[] {3, 4}, 1, 2, 1, 1),
-                      "rate", Tensor.of(new long[] {2}, 1))));
-      var response =
-          server.invoke(
-              BodyPublishers.ofByteArray(arrays),
-              "Content-Type",
-              "application/x-npz",
-              "Accept",
-              "application/json");
-      assertThat(response.body()).isEqualTo("[%s]".formatted(expected));
-      assertThat(server.invoke(record.formatted(2).replace("[[1, 2]]", "[1, 2]")).body())
-          .contains("the model does not take [float32[2], float32[2, 1, 1], int64[]]: ");
+    @Test
+    void inputsHaveTheTypesOfTheFile() throws Exception {
+        new OnnxModel()
+                .input("amount", OnnxModel.DOUBLE, "n")
+                .input("count", OnnxModel.INT32, "n")
+                .node("Cast", List.of("count"), List.of("wide"), OnnxModel.attribute("to", OnnxModel.DOUBLE))
+                .node("Mul", List.of("amount", "wide"), List.of("total"))
+                .output("total", OnnxModel.DOUBLE, "n")
+                .write(artifact.resolve("model.onnx"));
+        try (var server = TestServer.artifact(artifact).start()) {
+            assertThat(answer(
+                            server,
+                            "{\"instances\": [{\"amount\": 16777217, \"count\": 2}, {\"count\": 3, \"amount\": 0.1}]}"))
+                    .as("no float32 on the way")
+                    .isEqualTo("{\"predictions\":[3.3554434E7,0.30000000000000004]}");
+            var refused = server.invoke(
+                    "{\"instances\": [{\"amount\": 1, \"count\": 2.5}]}", "Content-Type", "application/json");
+            assertThat(refused.statusCode()).isEqualTo(400);
+            assertThat(refused.body()).contains("found 2.5, expected a whole number that is int32");
+        }
     }
-  }
 
-  @Test
-  void textsOfTheOpenInferenceProtocolKeepTheShapeOfTheirTensor() throws Exception {
-    new OnnxModel()
-        .opset("", STRING_OPSET)
-        .input("x", OnnxModel.STRING, 2)
-        .node("StringSplit", List.of("x"), List.of("parts", "counts"))
-        .output("parts", OnnxModel.STRING, 2, 2)
-        .output("counts", OnnxModel.INT64, 2)
-        .write(artifact.resolve("model.onnx"));
-    try (var server = TestServer.artifact(artifact).start()) {
-      assertThat(infer(server, "x BYTES [1,2] \"a b\",\"c d\""))
-          .isEqualTo(
-              "[{\"name\":\"parts\",\"datatype\":\"BYTES\",\"shape\":[1,2,2],\"data\":[\"a\",\"b\",\"c\",\"d\"]},"
-                  + "{\"name\":\"counts\",\"datatype\":\"INT64\",\"shape\":[1,2],\"data\":[2,2]}]");
-      assertThat(infer(server, "x BYTES [2,2] \"a b\",\"c d\",\"e f\",\"g h\""))
-          .contains("\"shape\":[2,2,2]", "\"data\":[2,2,2,2]");
+    /// A voice detector's inputs: the sound, a state whose second dimension is the batch, and a rate.
+    @Test
+    void aModelWithoutADimensionForRecordsTakesTensorsAsTheyAre() throws Exception {
+        new OnnxModel()
+                .input("sound", OnnxModel.FLOAT, "batch", "samples")
+                .input("state", OnnxModel.FLOAT, 2, "batch", 1)
+                .input("rate", OnnxModel.INT64)
+                .node("Cast", List.of("rate"), List.of("times"), OnnxModel.attribute("to", OnnxModel.FLOAT))
+                .node("Mul", List.of("sound", "times"), List.of("loud"))
+                .node("Add", List.of("state", "times"), List.of("next"))
+                .output("loud", OnnxModel.FLOAT, "batch", "samples")
+                .output("next", OnnxModel.FLOAT, 2, "batch", 1)
+                .output("times", OnnxModel.FLOAT)
+                .write(artifact.resolve("model.onnx"));
+        var record = "{\"sound\": [[1, 2]], \"state\": [[[3]], [[4]]], \"rate\": %d}";
+        var expected = "{\"loud\":[[%d.0,%d.0]],\"next\":[[[%d.0]],[[%d.0]]],\"times\":%d.0}".formatted(2, 4, 5, 6, 2);
+        try (var server = TestServer.artifact(artifact).start()) {
+            assertThat(answer(server, record.formatted(2))).isEqualTo(expected);
+            assertThat(answer(server, "{\"instances\": [%s, %s]}".formatted(record.formatted(2), record.formatted(1))))
+                    .isEqualTo("{\"predictions\":[%s,%s]}"
+                            .formatted(expected, "{\"loud\":[[1.0,2.0]],\"next\":[[[4.0]],[[5.0]]],\"times\":1.0}"));
+            var arrays = Npz.write(new TreeMap<>(Map.of(
+                    "sound", Tensor.of(new float[] {1, 2}, 1, 1, 2),
+                    "state", Tensor.of(new float[] {3, 4}, 1, 2, 1, 1),
+                    "rate", Tensor.of(new long[] {2}, 1))));
+            var response = server.invoke(
+                    BodyPublishers.ofByteArray(arrays),
+                    "Content-Type",
+                    "application/x-npz",
+                    "Accept",
+                    "application/json");
+            assertThat(response.body()).isEqualTo("[%s]".formatted(expected));
+            assertThat(server.invoke(record.formatted(2).replace("[[1, 2]]", "[1, 2]"))
+                            .body())
+                    .contains("the model does not take [float32[2], float32[2, 1, 1], int64[]]: ");
+        }
     }
-    new OnnxModel()
-        .opset("", STRING_OPSET)
-        .input("x", OnnxModel.STRING, 3)
-        .input("y", OnnxModel.STRING, 1)
-        .node("StringConcat", List.of("x", "y"), List.of("z"))
-        .output("z", OnnxModel.STRING, 3)
-        .write(artifact.resolve("model.onnx"));
-    try (var server = TestServer.artifact(artifact).start()) {
-      assertThat(infer(server, "x BYTES [1,3] \"cat\",\"dog\",\"cow\"", "y BYTES [1,1] \"s\""))
-          .isEqualTo(
-              "[{\"name\":\"z\",\"datatype\":\"BYTES\",\"shape\":[1,3],\"data\":[\"cats\",\"dogs\",\"cows\"]}]");
-    }
-    // A record is one text, or a number and a text.
-    new OnnxModel()
-        .opset("", STRING_OPSET)
-        .input("x", OnnxModel.STRING, "n")
-        .input("n", OnnxModel.FLOAT, "n")
-        .node("Identity", List.of("x"), List.of("y"))
-        .node("Identity", List.of("n"), List.of("m"))
-        .output("y", OnnxModel.STRING, "n")
-        .output("m", OnnxModel.FLOAT, "n")
-        .write(artifact.resolve("model.onnx"));
-    try (var server = TestServer.artifact(artifact).start()) {
-      assertThat(infer(server, "x BYTES [2] \"a\",\"\"", "n FP32 [2] 1,2"))
-          .contains("\"shape\":[2],\"data\":[\"a\",\"\"]", "\"shape\":[2],\"data\":[1.0,2.0]");
-    }
-    new OnnxModel()
-        .opset("", STRING_OPSET)
-        .input("x", OnnxModel.STRING, "n")
-        .node("Identity", List.of("x"), List.of("y"))
-        .output("y", OnnxModel.STRING, "n")
-        .write(artifact.resolve("model.onnx"));
-    try (var server = TestServer.artifact(artifact).start()) {
-      for (var data : List.of("\"a\"", "\"a\",\"b\"", "\"a\",\"b\",\"c\"")) {
-        var shape = "[%d]".formatted(data.split(",").length);
-        assertThat(infer(server, "x BYTES %s %s".formatted(shape, data)))
-            .contains("\"shape\":%s,\"data\":[%s]".formatted(shape, data));
-      }
-      assertThat(
-              server
-                  .send(inferRequest(server, "\"parameters\": {\"k\": 1}, ", "x BYTES [1] \"a\""))
-                  .body())
-          .contains("parameters: found the unknown parameter \\\"k\\\"");
-    }
-  }
 
-  @Test
-  void theOpenInferenceProtocolHasNumbersThatAreNotFinite() throws Exception {
-    for (var isMixed : List.of(false, true)) {
-      var model =
-          new OnnxModel()
-              .input("n", OnnxModel.FLOAT, "rows")
-              .node("IsNaN", List.of("n"), List.of("nan"))
-              .node(
-                  "IsInf",
-                  List.of("n"),
-                  List.of("infinite"),
-                  OnnxModel.attribute("detect_negative", 0))
-              .output("nan", OnnxModel.BOOL, "rows")
-              .output("infinite", OnnxModel.BOOL, "rows");
-      if (isMixed) {
-        model
-            .input("t", OnnxModel.STRING, "rows")
-            .node("Identity", List.of("t"), List.of("same"))
-            .output("same", OnnxModel.STRING, "rows");
-      }
-      model.write(artifact.resolve("model.onnx"));
-      try (var server = TestServer.artifact(artifact).start()) {
-        var numbers = "n FP32 [4] NaN,Infinity,-Infinity,1";
-        assertThat(
-                isMixed
-                    ? infer(server, numbers, "t BYTES [4] \"\",\"\",\"\",\"\"")
-                    : infer(server, numbers))
-            .contains("\"data\":[true,false,false,false]", "\"data\":[false,true,false,false]");
-      }
+    @Test
+    void textsOfTheOpenInferenceProtocolKeepTheShapeOfTheirTensor() throws Exception {
+        new OnnxModel()
+                .opset("", STRING_OPSET)
+                .input("x", OnnxModel.STRING, 2)
+                .node("StringSplit", List.of("x"), List.of("parts", "counts"))
+                .output("parts", OnnxModel.STRING, 2, 2)
+                .output("counts", OnnxModel.INT64, 2)
+                .write(artifact.resolve("model.onnx"));
+        try (var server = TestServer.artifact(artifact).start()) {
+            assertThat(infer(server, "x BYTES [1,2] \"a b\",\"c d\""))
+                    .isEqualTo(
+                            "[{\"name\":\"parts\",\"datatype\":\"BYTES\",\"shape\":[1,2,2],\"data\":[\"a\",\"b\",\"c\",\"d\"]},"
+                                    + "{\"name\":\"counts\",\"datatype\":\"INT64\",\"shape\":[1,2],\"data\":[2,2]}]");
+            assertThat(infer(server, "x BYTES [2,2] \"a b\",\"c d\",\"e f\",\"g h\""))
+                    .contains("\"shape\":[2,2,2]", "\"data\":[2,2,2,2]");
+        }
+        new OnnxModel()
+                .opset("", STRING_OPSET)
+                .input("x", OnnxModel.STRING, 3)
+                .input("y", OnnxModel.STRING, 1)
+                .node("StringConcat", List.of("x", "y"), List.of("z"))
+                .output("z", OnnxModel.STRING, 3)
+                .write(artifact.resolve("model.onnx"));
+        try (var server = TestServer.artifact(artifact).start()) {
+            assertThat(infer(server, "x BYTES [1,3] \"cat\",\"dog\",\"cow\"", "y BYTES [1,1] \"s\""))
+                    .isEqualTo(
+                            "[{\"name\":\"z\",\"datatype\":\"BYTES\",\"shape\":[1,3],\"data\":[\"cats\",\"dogs\",\"cows\"]}]");
+        }
+        // A record is one text, or a number and a text.
+        new OnnxModel()
+                .opset("", STRING_OPSET)
+                .input("x", OnnxModel.STRING, "n")
+                .input("n", OnnxModel.FLOAT, "n")
+                .node("Identity", List.of("x"), List.of("y"))
+                .node("Identity", List.of("n"), List.of("m"))
+                .output("y", OnnxModel.STRING, "n")
+                .output("m", OnnxModel.FLOAT, "n")
+                .write(artifact.resolve("model.onnx"));
+        try (var server = TestServer.artifact(artifact).start()) {
+            assertThat(infer(server, "x BYTES [2] \"a\",\"\"", "n FP32 [2] 1,2"))
+                    .contains("\"shape\":[2],\"data\":[\"a\",\"\"]", "\"shape\":[2],\"data\":[1.0,2.0]");
+        }
+        new OnnxModel()
+                .opset("", STRING_OPSET)
+                .input("x", OnnxModel.STRING, "n")
+                .node("Identity", List.of("x"), List.of("y"))
+                .output("y", OnnxModel.STRING, "n")
+                .write(artifact.resolve("model.onnx"));
+        try (var server = TestServer.artifact(artifact).start()) {
+            for (var data : List.of("\"a\"", "\"a\",\"b\"", "\"a\",\"b\",\"c\"")) {
+                var shape = "[%d]".formatted(data.split(",").length);
+                assertThat(infer(server, "x BYTES %s %s".formatted(shape, data)))
+                        .contains("\"shape\":%s,\"data\":[%s]".formatted(shape, data));
+            }
+            assertThat(server.send(inferRequest(server, "\"parameters\": {\"k\": 1}, ", "x BYTES [1] \"a\""))
+                            .body())
+                    .contains("parameters: found the unknown parameter \\\"k\\\"");
+        }
     }
-  }
 
-  @Test
-  void theShapesOfTheFileAreToldBeforeTheFirstRequest() throws Exception {
-    new OnnxModel()
-        .input("x", OnnxModel.FLOAT, 3, 4, 5)
-        .input("rate", OnnxModel.INT64)
-        .node("Identity", List.of("x"), List.of("y"))
-        .node("Identity", List.of("rate"), List.of("r"))
-        .output("y", OnnxModel.FLOAT, 3, 4, 5)
-        .output("r", OnnxModel.INT64)
-        .write(artifact.resolve("model.onnx"));
-    try (var server = TestServer.artifact(artifact).start()) {
-      assertThat(server.get("/v2/models/model").body())
-          .contains(
-              "{\"name\":\"x\",\"datatype\":\"FP32\",\"shape\":[-1,3,4,5]}",
-              "{\"name\":\"rate\",\"datatype\":\"INT64\",\"shape\":[-1]}");
+    @Test
+    void theOpenInferenceProtocolHasNumbersThatAreNotFinite() throws Exception {
+        for (var isMixed : List.of(false, true)) {
+            var model = new OnnxModel()
+                    .input("n", OnnxModel.FLOAT, "rows")
+                    .node("IsNaN", List.of("n"), List.of("nan"))
+                    .node("IsInf", List.of("n"), List.of("infinite"), OnnxModel.attribute("detect_negative", 0))
+                    .output("nan", OnnxModel.BOOL, "rows")
+                    .output("infinite", OnnxModel.BOOL, "rows");
+            if (isMixed) {
+                model.input("t", OnnxModel.STRING, "rows")
+                        .node("Identity", List.of("t"), List.of("same"))
+                        .output("same", OnnxModel.STRING, "rows");
+            }
+            model.write(artifact.resolve("model.onnx"));
+            try (var server = TestServer.artifact(artifact).start()) {
+                var numbers = "n FP32 [4] NaN,Infinity,-Infinity,1";
+                assertThat(isMixed ? infer(server, numbers, "t BYTES [4] \"\",\"\",\"\",\"\"") : infer(server, numbers))
+                        .contains("\"data\":[true,false,false,false]", "\"data\":[false,true,false,false]");
+            }
+        }
     }
-    for (var first : List.of("n", 1)) {
-      new OnnxModel()
-          .input("x", OnnxModel.FLOAT, first, "length", 2)
-          .node("Identity", List.of("x"), List.of("y"))
-          .output("y", OnnxModel.FLOAT, first, "length", 2)
-          .write(artifact.resolve("model.onnx"));
-      try (var server = TestServer.artifact(artifact).start()) {
-        var input = "\"inputs\":[{\"name\":\"x\",\"datatype\":\"FP32\",\"shape\":[-1,-1,2]}]";
-        assertThat(server.get("/v2/models/model").body()).contains(input);
-        assertThat(infer(server, "x FP32 [1,3,2] 1,2,3,4,5,6")).contains("\"shape\":[1,3,2]");
-        assertThat(server.get("/v2/models/model").body())
-            .as("the file, and not what came once")
-            .contains(input);
-      }
+
+    @Test
+    void theShapesOfTheFileAreToldBeforeTheFirstRequest() throws Exception {
+        new OnnxModel()
+                .input("x", OnnxModel.FLOAT, 3, 4, 5)
+                .input("rate", OnnxModel.INT64)
+                .node("Identity", List.of("x"), List.of("y"))
+                .node("Identity", List.of("rate"), List.of("r"))
+                .output("y", OnnxModel.FLOAT, 3, 4, 5)
+                .output("r", OnnxModel.INT64)
+                .write(artifact.resolve("model.onnx"));
+        try (var server = TestServer.artifact(artifact).start()) {
+            assertThat(server.get("/v2/models/model").body())
+                    .contains(
+                            "{\"name\":\"x\",\"datatype\":\"FP32\",\"shape\":[-1,3,4,5]}",
+                            "{\"name\":\"rate\",\"datatype\":\"INT64\",\"shape\":[-1]}");
+        }
+        for (var first : List.of("n", 1)) {
+            new OnnxModel()
+                    .input("x", OnnxModel.FLOAT, first, "length", 2)
+                    .node("Identity", List.of("x"), List.of("y"))
+                    .output("y", OnnxModel.FLOAT, first, "length", 2)
+                    .write(artifact.resolve("model.onnx"));
+            try (var server = TestServer.artifact(artifact).start()) {
+                var input = "\"inputs\":[{\"name\":\"x\",\"datatype\":\"FP32\",\"shape\":[-1,-1,2]}]";
+                assertThat(server.get("/v2/models/model").body()).contains(input);
+                assertThat(infer(server, "x FP32 [1,3,2] 1,2,3,4,5,6")).contains("\"shape\":[1,3,2]");
+                assertThat(server.get("/v2/models/model").body())
+                        .as("the file, and not what came once")
+                        .contains(input);
+            }
+        }
     }
-  }
 
-  private static String infer(TestServer server, String... inputs) throws Exception {
-    var response = server.send(inferRequest(server, "", inputs));
-    assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-    return response.body().replaceFirst("(?s).*\"outputs\":(.*)\\}", "$1");
-  }
+    private static String infer(TestServer server, String... inputs) throws Exception {
+        var response = server.send(inferRequest(server, "", inputs));
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        return response.body().replaceFirst("(?s).*\"outputs\":(.*)\\}", "$1");
+    }
 
-  /// @param inputs a name, a type, a shape and data each
-  private static HttpRequest inferRequest(TestServer server, String parameters, String... inputs) {
-    return HttpRequest.newBuilder(server.uri("/v2/models/model/infer"))
-        .POST(
-            BodyPublishers.ofString(
-                Arrays.stream(inputs)
-                    .map(input -> input.split(" ", 4))
-                    .map(
-                        parts ->
-                            "{\"name\": \"%s\", \"datatype\": \"%s\", \"shape\": %s, \"data\": [%s]}"
+    /// @param inputs a name, a type, a shape and data each
+    private static HttpRequest inferRequest(TestServer server, String parameters, String... inputs) {
+        return HttpRequest.newBuilder(server.uri("/v2/models/model/infer"))
+                .POST(BodyPublishers.ofString(Arrays.stream(inputs)
+                        .map(input -> input.split(" ", 4))
+                        .map(parts -> "{\"name\": \"%s\", \"datatype\": \"%s\", \"shape\": %s, \"data\": [%s]}"
                                 .formatted((Object[]) parts))
-                    .collect(Collectors.joining(", ", "{" + parameters + "\"inputs\": [", "]}"))))
-        .build();
-  }
-
-  /// One returns the steps of a text line first, as CTC wants them, and one a score alone.
-  @Test
-  void aModelForOneRecordMayReturnItInAnyOrder() throws Exception {
-    new OnnxModel()
-        .input("line", OnnxModel.FLOAT, 1, 2, "width")
-        .node(
-            "Transpose",
-            List.of("line"),
-            List.of("steps"),
-            OnnxModel.attribute("perm", List.of(2L, 0L, 1L)))
-        .node("ReduceSum", List.of("line"), List.of("sum"), OnnxModel.attribute("keepdims", 0))
-        .output("steps", OnnxModel.FLOAT, 1, "steps")
-        .outputOfAnyShape("sum", OnnxModel.FLOAT)
-        .write(artifact.resolve("model.onnx"));
-    try (var server = TestServer.artifact(artifact).start()) {
-      assertThat(answer(server, "{\"instances\": [[[1, 2, 3], [4, 5, 6]], [[1, 2], [3, 4]]]}"))
-          .isEqualTo(
-              "{\"predictions\":[{\"steps\":[[[1.0,4.0]],[[2.0,5.0]],[[3.0,6.0]]],\"sum\":21.0},"
-                  + "{\"steps\":[[[1.0,3.0]],[[2.0,4.0]]],\"sum\":10.0}]}");
+                        .collect(Collectors.joining(", ", "{" + parameters + "\"inputs\": [", "]}"))))
+                .build();
     }
-  }
 
-  /// It is a number for one record, and a list for several.
-  @Test
-  void aScoreWithoutADimensionIsThatOfItsRecord() throws Exception {
-    new OnnxModel()
-        .input("x", OnnxModel.FLOAT, "n", 1)
-        .node("Squeeze", List.of("x"), List.of("score"))
-        .output("score", OnnxModel.FLOAT)
-        .write(artifact.resolve("model.onnx"));
-    try (var server = TestServer.artifact(artifact).start()) {
-      assertThat(answer(server, "[[7]]")).isEqualTo("[7.0]");
-      assertThat(answer(server, "[[7], [8]]")).isEqualTo("[7.0,8.0]");
+    /// One returns the steps of a text line first, as CTC wants them, and one a score alone.
+    @Test
+    void aModelForOneRecordMayReturnItInAnyOrder() throws Exception {
+        new OnnxModel()
+                .input("line", OnnxModel.FLOAT, 1, 2, "width")
+                .node("Transpose", List.of("line"), List.of("steps"), OnnxModel.attribute("perm", List.of(2L, 0L, 1L)))
+                .node("ReduceSum", List.of("line"), List.of("sum"), OnnxModel.attribute("keepdims", 0))
+                .output("steps", OnnxModel.FLOAT, 1, "steps")
+                .outputOfAnyShape("sum", OnnxModel.FLOAT)
+                .write(artifact.resolve("model.onnx"));
+        try (var server = TestServer.artifact(artifact).start()) {
+            assertThat(answer(server, "{\"instances\": [[[1, 2, 3], [4, 5, 6]], [[1, 2], [3, 4]]]}"))
+                    .isEqualTo("{\"predictions\":[{\"steps\":[[[1.0,4.0]],[[2.0,5.0]],[[3.0,6.0]]],\"sum\":21.0},"
+                            + "{\"steps\":[[[1.0,3.0]],[[2.0,4.0]]],\"sum\":10.0}]}");
+        }
     }
-  }
 
-  @Test
-  void modelJsonNamesTheFileAndTheEngine() throws Exception {
-    OnnxModel.linear().write(artifact.resolve("linear"));
-    Files.writeString(
-        artifact.resolve("model.json"),
-        """
+    /// It is a number for one record, and a list for several.
+    @Test
+    void aScoreWithoutADimensionIsThatOfItsRecord() throws Exception {
+        new OnnxModel()
+                .input("x", OnnxModel.FLOAT, "n", 1)
+                .node("Squeeze", List.of("x"), List.of("score"))
+                .output("score", OnnxModel.FLOAT)
+                .write(artifact.resolve("model.onnx"));
+        try (var server = TestServer.artifact(artifact).start()) {
+            assertThat(answer(server, "[[7]]")).isEqualTo("[7.0]");
+            assertThat(answer(server, "[[7], [8]]")).isEqualTo("[7.0,8.0]");
+        }
+    }
+
+    @Test
+    void modelJsonNamesTheFileAndTheEngine() throws Exception {
+        OnnxModel.linear().write(artifact.resolve("linear"));
+        Files.writeString(artifact.resolve("model.json"), """
         {"format": 1, "engine": "onnx", "files": [{"path": "linear"}], "outputs": ["twice", "y"]}""");
-    try (var server = TestServer.artifact(artifact).start()) {
-      assertThat(answer(server, "[[1, 2]]")).isEqualTo("[{\"twice\":[2.0,4.0],\"y\":[8.0]}]");
+        try (var server = TestServer.artifact(artifact).start()) {
+            assertThat(answer(server, "[[1, 2]]")).isEqualTo("[{\"twice\":[2.0,4.0],\"y\":[8.0]}]");
+        }
     }
-  }
 
-  @Test
-  void modelJsonThatNamesTheWrongEngineIsToldWhatToDo() throws Exception {
-    OnnxModel.linear().write(artifact.resolve("model.onnx"));
-    Files.writeString(
-        artifact.resolve("model.json"),
-        """
+    @Test
+    void modelJsonThatNamesTheWrongEngineIsToldWhatToDo() throws Exception {
+        OnnxModel.linear().write(artifact.resolve("model.onnx"));
+        Files.writeString(artifact.resolve("model.json"), """
         {"format": 1, "engine": "pytorch", "files": [{"path": "model.onnx"}]}""");
-    try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
-      assertThatThrownBy(() -> server.server().awaitReady())
-          .hasMessageContaining("; model.json: engine: found \"pytorch\", leave it out");
+        try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
+            assertThatThrownBy(() -> server.server().awaitReady())
+                    .hasMessageContaining("; model.json: engine: found \"pytorch\", leave it out");
+        }
     }
-  }
 
-  @Test
-  void aTokenizerThatOnlyPythonReadsIsNamed() throws Exception {
-    OnnxModel.linear().write(artifact.resolve("model.onnx"));
-    Files.writeString(artifact.resolve("vocab.txt"), "[PAD]");
-    try (var log = new CapturedLog();
-        var server = TestServer.artifact(artifact).start()) {
-      assertThat(answer(server, "[[1, 2]]")).startsWith("[");
-      assertThat(log.text())
-          .contains("found vocab.txt and no tokenizer.json, so the model takes tensors; save its");
+    @Test
+    void aTokenizerThatOnlyPythonReadsIsNamed() throws Exception {
+        OnnxModel.linear().write(artifact.resolve("model.onnx"));
+        Files.writeString(artifact.resolve("vocab.txt"), "[PAD]");
+        try (var log = new CapturedLog();
+                var server = TestServer.artifact(artifact).start()) {
+            assertThat(answer(server, "[[1, 2]]")).startsWith("[");
+            assertThat(log.text())
+                    .contains("found vocab.txt and no tokenizer.json, so the model takes tensors; save its");
+        }
     }
-  }
 
-  @Test
-  void aTorchScriptBesideItComesFirst() throws Exception {
-    Files.writeString(artifact.resolve("model.onnx"), "not read");
-    Files.copy(TestArtifact.TORCHSCRIPT.resolve("doubled.pt"), artifact.resolve("model.pt"));
-    try (var server = TestServer.artifact(artifact).start()) {
-      assertThat(answer(server, "[[1, 2]]")).isEqualTo("[[2.0,4.0]]");
+    @Test
+    void aTorchScriptBesideItComesFirst() throws Exception {
+        Files.writeString(artifact.resolve("model.onnx"), "not read");
+        Files.copy(TestArtifact.TORCHSCRIPT.resolve("doubled.pt"), artifact.resolve("model.pt"));
+        try (var server = TestServer.artifact(artifact).start()) {
+            assertThat(answer(server, "[[1, 2]]")).isEqualTo("[[2.0,4.0]]");
+        }
     }
-  }
 
-  @Test
-  void aModelThatCantBeLoadedStopsTheStartWithOneSentence() throws Exception {
-    Files.writeString(artifact.resolve("model.onnx"), "a text");
-    try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
-      assertThatThrownBy(() -> server.server().awaitReady())
-          .hasMessageContaining(
-              "model.onnx can't be loaded as ONNX: found no ONNX model, or only the beginning of one; copy or export it again");
+    @Test
+    void aModelThatCantBeLoadedStopsTheStartWithOneSentence() throws Exception {
+        Files.writeString(artifact.resolve("model.onnx"), "a text");
+        try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
+            assertThatThrownBy(() -> server.server().awaitReady())
+                    .hasMessageContaining(
+                            "model.onnx can't be loaded as ONNX: found no ONNX model, or only the beginning of one; copy or export it again");
+        }
     }
-  }
 
-  /// Its logits are the ids of the tokens, so the order of its inputs and outputs can be told.
-  @Test
-  void aTaskGivesAndTakesTensorsByTheirNames() throws Exception {
-    var orders =
-        List.of(
-            List.of("input_ids", "attention_mask", "token_type_ids"),
-            List.of("token_type_ids", "attention_mask", "input_ids"));
-    var answers = new ArrayList<String>();
-    for (var inputs : orders) {
-      var model = new OnnxModel();
-      inputs.forEach(input -> model.input(input, OnnxModel.INT64, "rows", "tokens"));
-      model
-          .node(
-              "Cast",
-              List.of("input_ids"),
-              List.of("start_logits"),
-              OnnxModel.attribute("to", OnnxModel.FLOAT))
-          .node(
-              "Cast",
-              List.of("attention_mask"),
-              List.of("mask"),
-              OnnxModel.attribute("to", OnnxModel.FLOAT))
-          .node("Add", List.of("start_logits", "mask"), List.of("end_logits"));
-      for (var output :
-          inputs.equals(orders.getFirst())
-              ? List.of("start_logits", "end_logits")
-              : List.of("mask", "end_logits", "start_logits")) {
-        model.output(output, OnnxModel.FLOAT, "rows", "tokens");
-      }
-      model.write(artifact.resolve("model.onnx"));
-      Files.copy(
-          TestServer.SAMPLE_ARTIFACT.resolve("tokenizer.json"),
-          artifact.resolve("tokenizer.json"),
-          StandardCopyOption.REPLACE_EXISTING);
-      Files.writeString(
-          artifact.resolve("model.json"),
-          Files.readString(TestServer.SAMPLE_ARTIFACT.resolve("model.json"))
-              .replace("model.pt", "model.onnx"));
-      try (var server = TestServer.artifact(artifact).start()) {
-        answers.add(
-            answer(
-                server,
-                "{\"question\": \"Who?\", \"context\": \"Marie Curie was born in Warsaw.\"}"));
-      }
+    /// Its logits are the ids of the tokens, so the order of its inputs and outputs can be told.
+    @Test
+    void aTaskGivesAndTakesTensorsByTheirNames() throws Exception {
+        var orders = List.of(
+                List.of("input_ids", "attention_mask", "token_type_ids"),
+                List.of("token_type_ids", "attention_mask", "input_ids"));
+        var answers = new ArrayList<String>();
+        for (var inputs : orders) {
+            var model = new OnnxModel();
+            inputs.forEach(input -> model.input(input, OnnxModel.INT64, "rows", "tokens"));
+            model.node(
+                            "Cast",
+                            List.of("input_ids"),
+                            List.of("start_logits"),
+                            OnnxModel.attribute("to", OnnxModel.FLOAT))
+                    .node(
+                            "Cast",
+                            List.of("attention_mask"),
+                            List.of("mask"),
+                            OnnxModel.attribute("to", OnnxModel.FLOAT))
+                    .node("Add", List.of("start_logits", "mask"), List.of("end_logits"));
+            for (var output : inputs.equals(orders.getFirst())
+                    ? List.of("start_logits", "end_logits")
+                    : List.of("mask", "end_logits", "start_logits")) {
+                model.output(output, OnnxModel.FLOAT, "rows", "tokens");
+            }
+            model.write(artifact.resolve("model.onnx"));
+            Files.copy(
+                    TestServer.SAMPLE_ARTIFACT.resolve("tokenizer.json"),
+                    artifact.resolve("tokenizer.json"),
+                    StandardCopyOption.REPLACE_EXISTING);
+            Files.writeString(
+                    artifact.resolve("model.json"),
+                    Files.readString(TestServer.SAMPLE_ARTIFACT.resolve("model.json"))
+                            .replace("model.pt", "model.onnx"));
+            try (var server = TestServer.artifact(artifact).start()) {
+                answers.add(
+                        answer(server, "{\"question\": \"Who?\", \"context\": \"Marie Curie was born in Warsaw.\"}"));
+            }
+        }
+        assertThat(answers.getFirst()).contains("\"answer\":");
+        assertThat(answers).containsOnly(answers.getFirst());
     }
-    assertThat(answers.getFirst()).contains("\"answer\":");
-    assertThat(answers).containsOnly(answers.getFirst());
-  }
 
-  /// Its scores are the last position and the number of types, in fp16 and behind another output,
-  /// and it takes rows of one shape only.
-  @Test
-  void aTaskTakesOutputsOfAnyNameAndTypeAndRowsOfAFixedShape() throws Exception {
-    var model = new OnnxModel();
-    for (var input : List.of("position_ids", "token_type_ids", "input_ids")) {
-      model.input(input, OnnxModel.INT64, 2, 16);
-    }
-    var half = OnnxModel.attribute("to", OnnxModel.FLOAT16);
-    var rows = OnnxModel.attribute("axes", List.of(1L));
-    model
-        .node("ReduceMax", List.of("position_ids"), List.of("last"), rows)
-        .node("ReduceMax", List.of("token_type_ids"), List.of("type"), rows)
-        .node("Concat", List.of("last", "type"), List.of("both"), OnnxModel.attribute("axis", 1))
-        .node("Cast", List.of("both"), List.of("scores"), half)
-        .node("Cast", List.of("input_ids"), List.of("hidden"), half)
-        .output("hidden", OnnxModel.FLOAT16, 2, 16)
-        .output("scores", OnnxModel.FLOAT16, 2, 2)
-        .write(artifact.resolve("model.onnx"));
-    var json =
-        """
+    /// Its scores are the last position and the number of types, in fp16 and behind another output,
+    /// and it takes rows of one shape only.
+    @Test
+    void aTaskTakesOutputsOfAnyNameAndTypeAndRowsOfAFixedShape() throws Exception {
+        var model = new OnnxModel();
+        for (var input : List.of("position_ids", "token_type_ids", "input_ids")) {
+            model.input(input, OnnxModel.INT64, 2, 16);
+        }
+        var half = OnnxModel.attribute("to", OnnxModel.FLOAT16);
+        var rows = OnnxModel.attribute("axes", List.of(1L));
+        model.node("ReduceMax", List.of("position_ids"), List.of("last"), rows)
+                .node("ReduceMax", List.of("token_type_ids"), List.of("type"), rows)
+                .node("Concat", List.of("last", "type"), List.of("both"), OnnxModel.attribute("axis", 1))
+                .node("Cast", List.of("both"), List.of("scores"), half)
+                .node("Cast", List.of("input_ids"), List.of("hidden"), half)
+                .output("hidden", OnnxModel.FLOAT16, 2, 16)
+                .output("scores", OnnxModel.FLOAT16, 2, 2)
+                .write(artifact.resolve("model.onnx"));
+        var json = """
         "task": "text-classification", "inputs": ["position_ids", "token_type_ids", "input_ids"],
         "outputs": ["%s"], "labels": ["last", "type"], "parameters": {"function_to_apply": "none", "top_k": 2},
         "shapes": "compiled", "files": [{"path": "model.onnx", "batch": 2, "sequence": 16}]""";
-    describe(json.formatted("scores"));
-    try (var server = TestServer.artifact(artifact).start()) {
-      assertThat(answer(server, "[\"one two three\", {\"text\": \"one\", \"text_pair\": \"two\"}]"))
-          .isEqualTo(
-              "[[{\"label\":\"last\",\"score\":4.0},{\"label\":\"type\",\"score\":0.0}],"
-                  + "[{\"label\":\"last\",\"score\":4.0},{\"label\":\"type\",\"score\":1.0}]]");
+        describe(json.formatted("scores"));
+        try (var server = TestServer.artifact(artifact).start()) {
+            assertThat(answer(server, "[\"one two three\", {\"text\": \"one\", \"text_pair\": \"two\"}]"))
+                    .isEqualTo("[[{\"label\":\"last\",\"score\":4.0},{\"label\":\"type\",\"score\":0.0}],"
+                            + "[{\"label\":\"last\",\"score\":4.0},{\"label\":\"type\",\"score\":1.0}]]");
+        }
+        describe(json.formatted("other"));
+        try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
+            assertThatThrownBy(() -> server.server().awaitReady())
+                    .hasMessageContaining("model.json: outputs: found [other], expected [logits]");
+        }
     }
-    describe(json.formatted("other"));
-    try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
-      assertThatThrownBy(() -> server.server().awaitReady())
-          .hasMessageContaining("model.json: outputs: found [other], expected [logits]");
-    }
-  }
 
-  /// The logits of a row are compared with those of the batch.
-  @Test
-  void aTaskWhoseRowsDependOnEachOtherDoesNotStart() throws Exception {
-    new OnnxModel()
-        .input("input_ids", OnnxModel.INT64, "rows", "tokens")
-        .node(
-            "Cast",
-            List.of("input_ids"),
-            List.of("ids"),
-            OnnxModel.attribute("to", OnnxModel.FLOAT))
-        .node(
-            "ReduceMax", List.of("ids"), List.of("most"), OnnxModel.attribute("axes", List.of(1L)))
-        .node(
-            "ReduceMean", List.of("ids"), List.of("mean"), OnnxModel.attribute("axes", List.of(1L)))
-        .node("Concat", List.of("most", "mean"), List.of("both"), OnnxModel.attribute("axis", 1))
-        .node(
-            "ReduceMean", List.of("both"), List.of("all"), OnnxModel.attribute("axes", List.of(0L)))
-        .node("Sub", List.of("both", "all"), List.of("logits"))
-        .output("logits", OnnxModel.FLOAT, "rows", 2)
-        .write(artifact.resolve("model.onnx"));
-    var json =
-        """
+    /// The logits of a row are compared with those of the batch.
+    @Test
+    void aTaskWhoseRowsDependOnEachOtherDoesNotStart() throws Exception {
+        new OnnxModel()
+                .input("input_ids", OnnxModel.INT64, "rows", "tokens")
+                .node("Cast", List.of("input_ids"), List.of("ids"), OnnxModel.attribute("to", OnnxModel.FLOAT))
+                .node("ReduceMax", List.of("ids"), List.of("most"), OnnxModel.attribute("axes", List.of(1L)))
+                .node("ReduceMean", List.of("ids"), List.of("mean"), OnnxModel.attribute("axes", List.of(1L)))
+                .node("Concat", List.of("most", "mean"), List.of("both"), OnnxModel.attribute("axis", 1))
+                .node("ReduceMean", List.of("both"), List.of("all"), OnnxModel.attribute("axes", List.of(0L)))
+                .node("Sub", List.of("both", "all"), List.of("logits"))
+                .output("logits", OnnxModel.FLOAT, "rows", 2)
+                .write(artifact.resolve("model.onnx"));
+        var json = """
         "task": "text-classification", "inputs": ["input_ids"], "outputs": ["logits"],
         "labels": ["most", "mean"], "shapes": "dynamic", "files": [{"path": "model.onnx"}]""";
-    describe(json);
-    try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
-      assertThatThrownBy(() -> server.server().awaitReady())
-          .hasMessageContaining(
-              "model.onnx: its rows depend on each other: logits of a row alone is not what it is beside other rows, it differs by up to ")
-          .hasMessageEndingWith(
-              "; a task needs a model that looks at each row by itself, or \"independentRows\": true in model.json where this is wrong");
+        describe(json);
+        try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
+            assertThatThrownBy(() -> server.server().awaitReady())
+                    .hasMessageContaining(
+                            "model.onnx: its rows depend on each other: logits of a row alone is not what it is beside other rows, it differs by up to ")
+                    .hasMessageEndingWith(
+                            "; a task needs a model that looks at each row by itself, or \"independentRows\": true in model.json where this is wrong");
+        }
+        describe(json + ", \"independentRows\": false");
+        try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
+            assertThatThrownBy(() -> server.server().awaitReady())
+                    .hasMessageContaining(
+                            "model.json: independentRows: found false, expected true or nothing: rows of a task go through its model together");
+        }
+        describe(json + ", \"independentRows\": true");
+        try (var server = TestServer.artifact(artifact).start()) {
+            assertThat(answer(server, "\"one\"")).contains("\"label\":");
+        }
     }
-    describe(json + ", \"independentRows\": false");
-    try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
-      assertThatThrownBy(() -> server.server().awaitReady())
-          .hasMessageContaining(
-              "model.json: independentRows: found false, expected true or nothing: rows of a task go through its model together");
-    }
-    describe(json + ", \"independentRows\": true");
-    try (var server = TestServer.artifact(artifact).start()) {
-      assertThat(answer(server, "\"one\"")).contains("\"label\":");
-    }
-  }
 
-  @Test
-  void picturesAndQuestionsThatDependOnEachOtherDoNotStartEither() throws Exception {
-    new OnnxModel()
-        .input("pixel_values", OnnxModel.FLOAT, "n", 3, 8, 8)
-        .node(
-            "ReduceMean",
-            List.of("pixel_values"),
-            List.of("colours"),
-            OnnxModel.attribute("axes", List.of(2L, 3L)),
-            OnnxModel.attribute("keepdims", 0))
-        .node(
-            "ReduceMax",
-            List.of("colours"),
-            List.of("all"),
-            OnnxModel.attribute("axes", List.of(0L)))
-        .node("Sub", List.of("colours", "all"), List.of("logits"))
-        .output("logits", OnnxModel.FLOAT, "n", 3)
-        .write(artifact.resolve("model.onnx"));
-    describe(
-        """
+    @Test
+    void picturesAndQuestionsThatDependOnEachOtherDoNotStartEither() throws Exception {
+        new OnnxModel()
+                .input("pixel_values", OnnxModel.FLOAT, "n", 3, 8, 8)
+                .node(
+                        "ReduceMean",
+                        List.of("pixel_values"),
+                        List.of("colours"),
+                        OnnxModel.attribute("axes", List.of(2L, 3L)),
+                        OnnxModel.attribute("keepdims", 0))
+                .node("ReduceMax", List.of("colours"), List.of("all"), OnnxModel.attribute("axes", List.of(0L)))
+                .node("Sub", List.of("colours", "all"), List.of("logits"))
+                .output("logits", OnnxModel.FLOAT, "n", 3)
+                .write(artifact.resolve("model.onnx"));
+        describe("""
         "task": "image-classification", "inputs": ["pixel_values"], "outputs": ["logits"],
         "labels": ["red", "green", "blue"], "shapes": "dynamic", "files": [{"path": "model.onnx"}],
         "image": {"crop": {"height": 8, "width": 8}, "scale": 0.004, "mean": [0.5, 0.5, 0.5],
                   "deviation": [0.5, 0.5, 0.5], "channels": "rgb"}""");
-    try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
-      assertThatThrownBy(() -> server.server().awaitReady())
-          .hasMessageContaining("model.onnx: its rows depend on each other: logits of a row alone");
-    }
-    new OnnxModel()
-        .input("input_ids", OnnxModel.INT64, "n", "tokens")
-        .node(
-            "Cast",
-            List.of("input_ids"),
-            List.of("ids"),
-            OnnxModel.attribute("to", OnnxModel.FLOAT))
-        .node(
-            "ReduceMean", List.of("ids"), List.of("all"), OnnxModel.attribute("axes", List.of(0L)))
-        .node("Sub", List.of("ids", "all"), List.of("end_logits"))
-        .node("Identity", List.of("ids"), List.of("start_logits"))
-        .output("start_logits", OnnxModel.FLOAT, "n", "tokens")
-        .output("end_logits", OnnxModel.FLOAT, "n", "tokens")
-        .write(artifact.resolve("model.onnx"));
-    describe(
-        """
+        try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
+            assertThatThrownBy(() -> server.server().awaitReady())
+                    .hasMessageContaining("model.onnx: its rows depend on each other: logits of a row alone");
+        }
+        new OnnxModel()
+                .input("input_ids", OnnxModel.INT64, "n", "tokens")
+                .node("Cast", List.of("input_ids"), List.of("ids"), OnnxModel.attribute("to", OnnxModel.FLOAT))
+                .node("ReduceMean", List.of("ids"), List.of("all"), OnnxModel.attribute("axes", List.of(0L)))
+                .node("Sub", List.of("ids", "all"), List.of("end_logits"))
+                .node("Identity", List.of("ids"), List.of("start_logits"))
+                .output("start_logits", OnnxModel.FLOAT, "n", "tokens")
+                .output("end_logits", OnnxModel.FLOAT, "n", "tokens")
+                .write(artifact.resolve("model.onnx"));
+        describe("""
         "task": "question-answering", "inputs": ["input_ids"], "outputs": ["start_logits", "end_logits"],
         "shapes": "dynamic", "files": [{"path": "model.onnx"}]""");
-    try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
-      assertThatThrownBy(() -> server.server().awaitReady())
-          .hasMessageContaining(
-              "model.onnx: its rows depend on each other: start_logits and end_logits of a row alone");
+        try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
+            assertThatThrownBy(() -> server.server().awaitReady())
+                    .hasMessageContaining(
+                            "model.onnx: its rows depend on each other: start_logits and end_logits of a row alone");
+        }
     }
-  }
 
-  /// The vector of a token is its id.
-  @Test
-  void theVectorsOfTokensArePooled() throws Exception {
-    new OnnxModel()
-        .input("input_ids", OnnxModel.INT64, "rows", "tokens")
-        .initializer(
-            OnnxModel.tensor("axes", OnnxModel.INT64, 1)
-                .bytes(9, new byte[] {2, 0, 0, 0, 0, 0, 0, 0}))
-        .node("Unsqueeze", List.of("input_ids", "axes"), List.of("numbers"))
-        .node(
-            "Cast",
-            List.of("numbers"),
-            List.of("last_hidden_state"),
-            OnnxModel.attribute("to", OnnxModel.FLOAT))
-        .output("last_hidden_state", OnnxModel.FLOAT, "rows", "tokens", 1)
-        .write(artifact.resolve("model.onnx"));
-    var json =
-        """
+    /// The vector of a token is its id.
+    @Test
+    void theVectorsOfTokensArePooled() throws Exception {
+        new OnnxModel()
+                .input("input_ids", OnnxModel.INT64, "rows", "tokens")
+                .initializer(OnnxModel.tensor("axes", OnnxModel.INT64, 1).bytes(9, new byte[] {2, 0, 0, 0, 0, 0, 0, 0}))
+                .node("Unsqueeze", List.of("input_ids", "axes"), List.of("numbers"))
+                .node(
+                        "Cast",
+                        List.of("numbers"),
+                        List.of("last_hidden_state"),
+                        OnnxModel.attribute("to", OnnxModel.FLOAT))
+                .output("last_hidden_state", OnnxModel.FLOAT, "rows", "tokens", 1)
+                .write(artifact.resolve("model.onnx"));
+        var json = """
         "task": "sentence-embeddings", "inputs": ["input_ids"], "outputs": ["last_hidden_state"],
         "pooling": %s, "shapes": "dynamic", "files": [{"path": "model.onnx"}]""";
-    describe(
-        json.formatted(
-            "[\"cls\", \"max\", \"mean\", \"mean_sqrt_len_tokens\", \"weightedmean\", \"lasttoken\"]"));
-    try (var server = TestServer.artifact(artifact).start()) {
-      assertThat(answer(server, "\"one\""))
-          .as("[CLS] one [SEP] are 101, 2028 and 102")
-          .isEqualTo("[101.0,2028.0,743.6667,1288.0685,743.8333,102.0]");
+        describe(json.formatted(
+                "[\"cls\", \"max\", \"mean\", \"mean_sqrt_len_tokens\", \"weightedmean\", \"lasttoken\"]"));
+        try (var server = TestServer.artifact(artifact).start()) {
+            assertThat(answer(server, "\"one\""))
+                    .as("[CLS] one [SEP] are 101, 2028 and 102")
+                    .isEqualTo("[101.0,2028.0,743.6667,1288.0685,743.8333,102.0]");
+        }
+        describe(json.formatted("[\"cls\", \"max\", \"normalize\"]"));
+        try (var server = TestServer.artifact(artifact).start()) {
+            assertThat(answer(server, "\"one\"")).isEqualTo("[0.04974111,0.99876213]");
+        }
+        describe(json.formatted("[\"normalize\", \"mean\"]"));
+        try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
+            assertThatThrownBy(() -> server.server().awaitReady())
+                    .hasMessageContaining("model.json: pooling: found [normalize, mean], expected some of cls");
+        }
     }
-    describe(json.formatted("[\"cls\", \"max\", \"normalize\"]"));
-    try (var server = TestServer.artifact(artifact).start()) {
-      assertThat(answer(server, "\"one\"")).isEqualTo("[0.04974111,0.99876213]");
-    }
-    describe(json.formatted("[\"normalize\", \"mean\"]"));
-    try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
-      assertThatThrownBy(() -> server.server().awaitReady())
-          .hasMessageContaining(
-              "model.json: pooling: found [normalize, mean], expected some of cls");
-    }
-  }
 
-  /// A model.json without what PyTorch would write, beside the tokenizer of the sample.
-  private void describe(String ofTheTask) throws IOException {
-    Files.copy(
-        TestServer.SAMPLE_ARTIFACT.resolve("tokenizer.json"),
-        artifact.resolve("tokenizer.json"),
-        StandardCopyOption.REPLACE_EXISTING);
-    Files.writeString(
-        artifact.resolve("model.json"),
-        """
+    /// A model.json without what PyTorch would write, beside the tokenizer of the sample.
+    private void describe(String ofTheTask) throws IOException {
+        Files.copy(
+                TestServer.SAMPLE_ARTIFACT.resolve("tokenizer.json"),
+                artifact.resolve("tokenizer.json"),
+                StandardCopyOption.REPLACE_EXISTING);
+        Files.writeString(artifact.resolve("model.json"), """
         {"format": 1, "target": "cpu", "precision": "fp16", "maxSequenceLength": 16, %s,
          "pair": {"before": [101], "between": [102], "after": [102],
-                  "padding": 0, "questionType": 0, "contextType": 1}}"""
-            .formatted(ofTheTask));
-  }
+                  "padding": 0, "questionType": 0, "contextType": 1}}""".formatted(ofTheTask));
+    }
 
-  private static String answer(TestServer server, String body) throws Exception {
-    var response = server.invoke(body, "Content-Type", "application/json");
-    assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-    return response.body();
-  }
+    private static String answer(TestServer server, String body) throws Exception {
+        var response = server.invoke(body, "Content-Type", "application/json");
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        return response.body();
+    }
 }

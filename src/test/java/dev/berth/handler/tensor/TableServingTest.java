@@ -30,367 +30,331 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// Rows of tables, asked of models that scikit-learn, XGBoost and LightGBM have exported.
 class TableServingTest {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
-  private static final Path TREES = Path.of("src/test/resources/trees/trees.zip");
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Path TREES = Path.of("src/test/resources/trees/trees.zip");
 
-  /// What Python answers: see `train.py`.
-  private static final String STAYS =
-      "{\"label\":\"stays\",\"probabilities\":[0.0010913014,0.9989087]}";
+    /// What Python answers: see `train.py`.
+    private static final String STAYS = "{\"label\":\"stays\",\"probabilities\":[0.0010913014,0.9989087]}";
 
-  private static final String LEAVES =
-      "{\"label\":\"leaves\",\"probabilities\":[0.87396026,0.12603977]}";
+    private static final String LEAVES = "{\"label\":\"leaves\",\"probabilities\":[0.87396026,0.12603977]}";
 
-  private static TestServer pipeline;
+    private static TestServer pipeline;
 
-  @TempDir private Path artifact;
+    @TempDir
+    private Path artifact;
 
-  @BeforeAll
-  static void start() throws Exception {
-    pipeline = TestServer.artifact(Path.of("examples/scikit-learn")).start();
-  }
-
-  @AfterAll
-  static void stop() throws Exception {
-    pipeline.close();
-  }
-
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "text/csv | 34,51000,Paris,3~,18000,,12",
-        "text/csv; header=absent | 34,51000,Paris,3~ ,18000,,12",
-        "text/csv | visits,city,age,income~3,Paris,34,51000~12,,,18000",
-        "text/csv; header=present | visits,city,age,income~3,Paris,34,51000~12,,,18000",
-        "application/jsonlines | [34, 51000, \"Paris\", 3]~[null, 18000, \"\", 12]",
-        "application/jsonlines | {\"city\": \"Paris\", \"age\": 34, \"income\": 51000, \"visits\": 3}~{\"age\": \"NaN\", \"income\": 18000, \"city\": null, \"visits\": 12}",
-        "application/json | [[34, 51000, \"Paris\", 3], [null, 18000, null, 12]]",
-        "application/json | [[34, 51000, \"Paris\", 3], [NaN, 18000, NaN, 12]]",
-        "application/json | [{\"city\": [\"Paris\"], \"age\": [34], \"income\": [51000], \"visits\": [3]}, [null, 18000, null, 12]]"
-      })
-  void theColumnsOfARowAreInputs(String type, String body) throws Exception {
-    assertThat(answer(pipeline, type, body.replace('~', '\n')))
-        .isEqualTo("[%s,%s]".formatted(STAYS, LEAVES));
-  }
-
-  @Test
-  void theAnswerHasTheFormOfTheRequest() throws Exception {
-    assertThat(answer(pipeline, "application/json", "{\"instances\": [[34, 51000, \"Paris\", 3]]}"))
-        .isEqualTo("{\"predictions\":[%s]}".formatted(STAYS));
-    assertThat(
-            answer(
-                pipeline,
-                "application/json",
-                "{\"inputs\": {\"age\": [34], \"income\": [51000], \"city\": [\"Paris\"], \"visits\": [3]}}"))
-        .isEqualTo(
-            "{\"outputs\":{\"label\":[\"stays\"],\"probabilities\":[[0.0010913014,0.9989087]]}}");
-    assertThat(
-            answer(
-                pipeline,
-                "application/json",
-                "{\"dataframe_split\": {\"columns\": [\"visits\", \"city\", \"age\", \"income\"], \"data\": [[3, \"Paris\", 34, 51000]]}}"))
-        .isEqualTo("{\"predictions\":[%s]}".formatted(STAYS));
-    assertThat(
-            answer(
-                pipeline,
-                "application/json",
-                "{\"dataframe_records\": [{\"visits\": 3, \"city\": \"Paris\", \"age\": 34, \"income\": 51000}]}"))
-        .isEqualTo("{\"predictions\":[%s]}".formatted(STAYS));
-    assertThat(
-            pipeline
-                .invoke(
-                    "34,51000,Paris,3\n,18000,,12\n",
-                    "Content-Type",
-                    "text/csv",
-                    "Accept",
-                    "text/csv")
-                .body())
-        .isEqualTo("stays,0.0010913014,0.9989087\nleaves,0.87396026,0.12603977");
-  }
-
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "text/csv | 34,51000,Paris,3~34,1,Paris, | row 2, column 4: found \"\", expected a whole number that is int64",
-        "text/csv | 34,51000,Paris,2.5 | row 1, column 4: found \"2.5\", expected a whole number that is int64",
-        "text/csv | 34,much,Paris,3 | row 1, column 2: found \"much\", expected a number",
-        "text/csv | 34,51000,Paris,3~34,51000 | row 2: found 2 columns, expected 4: [age, income, city, visits]",
-        "text/csv; header=present | age,city,city,visit~34,1,1,1 | row 1: missing [income, visits], unknown [visit], more than once [city], expected [age, income, city, visits]",
-        "text/csv; header=present | age,income,city,visits,id~1 | row 1: unknown [id], expected [age, income, city, visits]",
-        "text/csv; header=absent | age,income,city,visits | row 1, column 1: found \"age\", expected a number",
-        "application/jsonlines | {\"age\": 34} | line 1: missing [income, city, visits], expected [age, income, city, visits]",
-        "application/json | {\"instances\": [[34, 51000]]} | instances[0]: found a list of 2, expected one of 4, or an object with [age, income, city, visits]",
-        "application/json | [[34, 51000, 7, 3]] | [0][2]: found 7, expected a text",
-        "application/json | [[34, 51000, \"\", null]] | [0][3]: found null, expected a whole number that is int64",
-        "application/json | [[34, 51000, \"\", NaN]] | [0][3]: found NaN, expected a whole number that is int64",
-        "application/json | [[\"x\", 51000, \"\", 3]] | [0][0]: found the text \"x\", expected a number",
-        "application/json | [[[1, 2], 51000, \"\", 3]] | [0][0]: found a list, expected a value",
-        "application/json | [[34, 51000, \"😀\", 3]] | found a text with U+0000 or a character beyond U+FFFF",
-        "application/json | {\"dataframe_split\": {\"columns\": [\"age\"], \"data\": [[1, 2]]}} | dataframe_split.data: found a list of 2, expected a list of 1, as there are columns",
-        "application/json | {\"dataframe_records\": [{\"age\": 34}]} | dataframe_records[0]: missing [income, city, visits], expected [age, income, city, visits]",
-        "text/libsvm | 0:1 | line 1, column 4: found \"\", expected a whole number that is int64"
-      })
-  void whatIsWrongIsNamed(String type, String body, String message) throws Exception {
-    var response = pipeline.invoke(body.replace('~', '\n'), "Content-Type", type);
-    assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
-    assertThat(response.body()).contains(message.replace("\"", "\\\""));
-  }
-
-  @Test
-  void aBadRowMayBeKeptInItsPlace() throws Exception {
-    try (var server =
-        TestServer.artifact(Path.of("examples/scikit-learn"))
-            .set("BERTH_BAD_RECORDS", "keep")
-            .start()) {
-      assertThat(answer(server, "text/csv", "x\n34,51000,Paris,3"))
-          .startsWith("[{\"error\":\"row 1: found 1 column")
-          .endsWith(STAYS + "]");
+    @BeforeAll
+    static void start() throws Exception {
+        pipeline = TestServer.artifact(Path.of("examples/scikit-learn")).start();
     }
-  }
 
-  @Test
-  void textsAreNoArraysOfNumPy() throws Exception {
-    var refused =
-        pipeline.invoke(
-            "34,51000,Paris,3", "Content-Type", "text/csv", "Accept", "application/x-npz");
-    assertThat(refused.statusCode()).isEqualTo(406);
-    assertThat(refused.body()).contains("expected one of [application/json,");
-  }
-
-  @Test
-  void textsAreBytesOfTheOpenInferenceProtocol() throws Exception {
-    var inputs = new ArrayList<String>();
-    for (var input :
-        List.of(
-            "age|FP32|34, 1",
-            "income|FP32|51000, 1",
-            "city|BYTES|\"Paris\", \"\"",
-            "visits|INT64|3, 0")) {
-      var parts = input.split("\\|");
-      inputs.add(
-          "{\"name\": \"%s\", \"datatype\": \"%s\", \"shape\": [2, 1], \"data\": [%s]}"
-              .formatted((Object[]) parts));
+    @AfterAll
+    static void stop() throws Exception {
+        pipeline.close();
     }
-    var response =
-        pipeline.send(
-            HttpRequest.newBuilder(pipeline.uri("/v2/models/model/infer"))
-                .POST(
-                    BodyPublishers.ofString(
-                        "{\"inputs\": [%s]}".formatted(String.join(",", inputs))))
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "text/csv | 34,51000,Paris,3~,18000,,12",
+                "text/csv; header=absent | 34,51000,Paris,3~ ,18000,,12",
+                "text/csv | visits,city,age,income~3,Paris,34,51000~12,,,18000",
+                "text/csv; header=present | visits,city,age,income~3,Paris,34,51000~12,,,18000",
+                "application/jsonlines | [34, 51000, \"Paris\", 3]~[null, 18000, \"\", 12]",
+                "application/jsonlines | {\"city\": \"Paris\", \"age\": 34, \"income\": 51000, \"visits\": 3}~{\"age\": \"NaN\", \"income\": 18000, \"city\": null, \"visits\": 12}",
+                "application/json | [[34, 51000, \"Paris\", 3], [null, 18000, null, 12]]",
+                "application/json | [[34, 51000, \"Paris\", 3], [NaN, 18000, NaN, 12]]",
+                "application/json | [{\"city\": [\"Paris\"], \"age\": [34], \"income\": [51000], \"visits\": [3]}, [null, 18000, null, 12]]"
+            })
+    void theColumnsOfARowAreInputs(String type, String body) throws Exception {
+        assertThat(answer(pipeline, type, body.replace('~', '\n'))).isEqualTo("[%s,%s]".formatted(STAYS, LEAVES));
+    }
+
+    @Test
+    void theAnswerHasTheFormOfTheRequest() throws Exception {
+        assertThat(answer(pipeline, "application/json", "{\"instances\": [[34, 51000, \"Paris\", 3]]}"))
+                .isEqualTo("{\"predictions\":[%s]}".formatted(STAYS));
+        assertThat(answer(
+                        pipeline,
+                        "application/json",
+                        "{\"inputs\": {\"age\": [34], \"income\": [51000], \"city\": [\"Paris\"], \"visits\": [3]}}"))
+                .isEqualTo("{\"outputs\":{\"label\":[\"stays\"],\"probabilities\":[[0.0010913014,0.9989087]]}}");
+        assertThat(
+                        answer(
+                                pipeline,
+                                "application/json",
+                                "{\"dataframe_split\": {\"columns\": [\"visits\", \"city\", \"age\", \"income\"], \"data\": [[3, \"Paris\", 34, 51000]]}}"))
+                .isEqualTo("{\"predictions\":[%s]}".formatted(STAYS));
+        assertThat(
+                        answer(
+                                pipeline,
+                                "application/json",
+                                "{\"dataframe_records\": [{\"visits\": 3, \"city\": \"Paris\", \"age\": 34, \"income\": 51000}]}"))
+                .isEqualTo("{\"predictions\":[%s]}".formatted(STAYS));
+        assertThat(pipeline.invoke("34,51000,Paris,3\n,18000,,12\n", "Content-Type", "text/csv", "Accept", "text/csv")
+                        .body())
+                .isEqualTo("stays,0.0010913014,0.9989087\nleaves,0.87396026,0.12603977");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "text/csv | 34,51000,Paris,3~34,1,Paris, | row 2, column 4: found \"\", expected a whole number that is int64",
+                "text/csv | 34,51000,Paris,2.5 | row 1, column 4: found \"2.5\", expected a whole number that is int64",
+                "text/csv | 34,much,Paris,3 | row 1, column 2: found \"much\", expected a number",
+                "text/csv | 34,51000,Paris,3~34,51000 | row 2: found 2 columns, expected 4: [age, income, city, visits]",
+                "text/csv; header=present | age,city,city,visit~34,1,1,1 | row 1: missing [income, visits], unknown [visit], more than once [city], expected [age, income, city, visits]",
+                "text/csv; header=present | age,income,city,visits,id~1 | row 1: unknown [id], expected [age, income, city, visits]",
+                "text/csv; header=absent | age,income,city,visits | row 1, column 1: found \"age\", expected a number",
+                "application/jsonlines | {\"age\": 34} | line 1: missing [income, city, visits], expected [age, income, city, visits]",
+                "application/json | {\"instances\": [[34, 51000]]} | instances[0]: found a list of 2, expected one of 4, or an object with [age, income, city, visits]",
+                "application/json | [[34, 51000, 7, 3]] | [0][2]: found 7, expected a text",
+                "application/json | [[34, 51000, \"\", null]] | [0][3]: found null, expected a whole number that is int64",
+                "application/json | [[34, 51000, \"\", NaN]] | [0][3]: found NaN, expected a whole number that is int64",
+                "application/json | [[\"x\", 51000, \"\", 3]] | [0][0]: found the text \"x\", expected a number",
+                "application/json | [[[1, 2], 51000, \"\", 3]] | [0][0]: found a list, expected a value",
+                "application/json | [[34, 51000, \"😀\", 3]] | found a text with U+0000 or a character beyond U+FFFF",
+                "application/json | {\"dataframe_split\": {\"columns\": [\"age\"], \"data\": [[1, 2]]}} | dataframe_split.data: found a list of 2, expected a list of 1, as there are columns",
+                "application/json | {\"dataframe_records\": [{\"age\": 34}]} | dataframe_records[0]: missing [income, city, visits], expected [age, income, city, visits]",
+                "text/libsvm | 0:1 | line 1, column 4: found \"\", expected a whole number that is int64"
+            })
+    void whatIsWrongIsNamed(String type, String body, String message) throws Exception {
+        var response = pipeline.invoke(body.replace('~', '\n'), "Content-Type", type);
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
+        assertThat(response.body()).contains(message.replace("\"", "\\\""));
+    }
+
+    @Test
+    void aBadRowMayBeKeptInItsPlace() throws Exception {
+        try (var server = TestServer.artifact(Path.of("examples/scikit-learn"))
+                .set("BERTH_BAD_RECORDS", "keep")
+                .start()) {
+            assertThat(answer(server, "text/csv", "x\n34,51000,Paris,3"))
+                    .startsWith("[{\"error\":\"row 1: found 1 column")
+                    .endsWith(STAYS + "]");
+        }
+    }
+
+    @Test
+    void textsAreNoArraysOfNumPy() throws Exception {
+        var refused = pipeline.invoke("34,51000,Paris,3", "Content-Type", "text/csv", "Accept", "application/x-npz");
+        assertThat(refused.statusCode()).isEqualTo(406);
+        assertThat(refused.body()).contains("expected one of [application/json,");
+    }
+
+    @Test
+    void textsAreBytesOfTheOpenInferenceProtocol() throws Exception {
+        var inputs = new ArrayList<String>();
+        for (var input :
+                List.of("age|FP32|34, 1", "income|FP32|51000, 1", "city|BYTES|\"Paris\", \"\"", "visits|INT64|3, 0")) {
+            var parts = input.split("\\|");
+            inputs.add("{\"name\": \"%s\", \"datatype\": \"%s\", \"shape\": [2, 1], \"data\": [%s]}"
+                    .formatted((Object[]) parts));
+        }
+        var response = pipeline.send(HttpRequest.newBuilder(pipeline.uri("/v2/models/model/infer"))
+                .POST(BodyPublishers.ofString("{\"inputs\": [%s]}".formatted(String.join(",", inputs))))
                 .build());
-    assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-    assertThat(response.body())
-        .contains(
-            "{\"name\":\"label\",\"datatype\":\"BYTES\",\"shape\":[2],\"data\":[\"stays\",\"leaves\"]}");
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"random-forest", "isolation-forest", "xgboost", "lightgbm"})
-  void treesAnswerAsInPython(String name) throws Exception {
-    var cases = JSON.readTree(file(name + ".json"));
-    var json = new ArrayList<String>();
-    var csv = new ArrayList<String>();
-    var libsvm = new ArrayList<String>();
-    for (var each : cases) {
-      var row = each.path("row");
-      json.add(row.toString());
-      csv.add(row.valueStream().map(cell -> cell.asText("")).collect(Collectors.joining(",")));
-      libsvm.add(
-          IntStream.range(0, row.size())
-              .filter(i -> !row.path(i).isNull())
-              .mapToObj(i -> i + ":" + row.path(i))
-              .collect(Collectors.joining(" ")));
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        assertThat(response.body())
+                .contains("{\"name\":\"label\",\"datatype\":\"BYTES\",\"shape\":[2],\"data\":[\"stays\",\"leaves\"]}");
     }
-    try (var server = serve(name, null)) {
-      assertAnswers(server, "text/csv", String.join("\n", csv), cases);
-      assertAnswers(
-          server, "text/csv; header=present", "a,b,c,d\n" + String.join("\n", csv), cases);
-      assertAnswers(server, "text/libsvm", "1 " + String.join("\n1 ", libsvm) + "\n", cases);
-      assertAnswers(server, "text/x-libsvm", String.join("\n", libsvm), cases);
-      assertAnswers(server, "application/jsonlines", String.join("\n", json), cases);
-    }
-  }
 
-  @Test
-  void modelJsonNamesTheColumnsOfAMatrixAndTheOutputsThatAreWanted() throws Exception {
-    var json =
-        """
+    @ParameterizedTest
+    @ValueSource(strings = {"random-forest", "isolation-forest", "xgboost", "lightgbm"})
+    void treesAnswerAsInPython(String name) throws Exception {
+        var cases = JSON.readTree(file(name + ".json"));
+        var json = new ArrayList<String>();
+        var csv = new ArrayList<String>();
+        var libsvm = new ArrayList<String>();
+        for (var each : cases) {
+            var row = each.path("row");
+            json.add(row.toString());
+            csv.add(row.valueStream().map(cell -> cell.asText("")).collect(Collectors.joining(",")));
+            libsvm.add(IntStream.range(0, row.size())
+                    .filter(i -> !row.path(i).isNull())
+                    .mapToObj(i -> i + ":" + row.path(i))
+                    .collect(Collectors.joining(" ")));
+        }
+        try (var server = serve(name, null)) {
+            assertAnswers(server, "text/csv", String.join("\n", csv), cases);
+            assertAnswers(server, "text/csv; header=present", "a,b,c,d\n" + String.join("\n", csv), cases);
+            assertAnswers(server, "text/libsvm", "1 " + String.join("\n1 ", libsvm) + "\n", cases);
+            assertAnswers(server, "text/x-libsvm", String.join("\n", libsvm), cases);
+            assertAnswers(server, "application/jsonlines", String.join("\n", json), cases);
+        }
+    }
+
+    @Test
+    void modelJsonNamesTheColumnsOfAMatrixAndTheOutputsThatAreWanted() throws Exception {
+        var json = """
         {"format": 1, "files": [{"path": "model.onnx"}], "outputs": ["probabilities"],
          "inputs": [{"name": "input", "columns": ["a", "b", "c", "d"]}]}""";
-    try (var server = serve("xgboost", json)) {
-      var expected = answer(server, "text/csv", "1,2,,4");
-      assertThat(expected).startsWith("[[0.").endsWith("]]");
-      for (var csv : List.of("d,a,b,c\n4,1,2,", "a,b,c,d\n1,2,NaN,4", "a,b,c,d\n1,2,nan,4")) {
-        assertThat(answer(server, "text/csv", csv)).isEqualTo(expected);
-      }
-      for (var line :
-          List.of(
-              "{\"d\": 4, \"b\": 2, \"c\": null, \"a\": 1}",
-              "[1, 2, null, 4]",
-              "{\"input\": [1, 2, null, 4]}")) {
-        assertThat(answer(server, "application/jsonlines", line)).isEqualTo(expected);
-      }
-      assertThat(server.invoke("{\"a\": 1, \"id\": 7}").body())
-          .contains("body: missing [b, c, d], unknown [id], expected [a, b, c, d]");
+        try (var server = serve("xgboost", json)) {
+            var expected = answer(server, "text/csv", "1,2,,4");
+            assertThat(expected).startsWith("[[0.").endsWith("]]");
+            for (var csv : List.of("d,a,b,c\n4,1,2,", "a,b,c,d\n1,2,NaN,4", "a,b,c,d\n1,2,nan,4")) {
+                assertThat(answer(server, "text/csv", csv)).isEqualTo(expected);
+            }
+            for (var line : List.of(
+                    "{\"d\": 4, \"b\": 2, \"c\": null, \"a\": 1}", "[1, 2, null, 4]", "{\"input\": [1, 2, null, 4]}")) {
+                assertThat(answer(server, "application/jsonlines", line)).isEqualTo(expected);
+            }
+            assertThat(server.invoke("{\"a\": 1, \"id\": 7}").body())
+                    .contains("body: missing [b, c, d], unknown [id], expected [a, b, c, d]");
+        }
+        try (var server = serve("xgboost", null)) {
+            assertThat(server.invoke("{\"a\": 1, \"id\": 7}").body())
+                    .contains(
+                            "body: found an object, expected a list of 4, or columns in model.json with the names of them all");
+        }
     }
-    try (var server = serve("xgboost", null)) {
-      assertThat(server.invoke("{\"a\": 1, \"id\": 7}").body())
-          .contains(
-              "body: found an object, expected a list of 4, or columns in model.json with the names of them all");
+
+    @Test
+    void libsvmHasTheNumbersOfCsv() throws Exception {
+        try (var server = serve("xgboost", null)) {
+            assertThat(answer(server, "text/libsvm", "1 0:1e0 1:NAN 2:-inf 3:+Infinity"))
+                    .isEqualTo(answer(server, "text/csv", "1,,-INF,inf"))
+                    .isNotEqualTo(answer(server, "text/csv", "1,,,"));
+        }
     }
-  }
 
-  @Test
-  void libsvmHasTheNumbersOfCsv() throws Exception {
-    try (var server = serve("xgboost", null)) {
-      assertThat(answer(server, "text/libsvm", "1 0:1e0 1:NAN 2:-inf 3:+Infinity"))
-          .isEqualTo(answer(server, "text/csv", "1,,-INF,inf"))
-          .isNotEqualTo(answer(server, "text/csv", "1,,,"));
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "1 0:1 4:1 | line 1: found \"4:1\", expected index:value with each index from 0 to 3 at most once",
+                "1 0:1 0:2 | line 1: found \"0:2\", expected index:value",
+                "1 -1:1 | line 1: found \"-1:1\", expected index:value",
+                "1 2: 3:1 | line 1: found \"2:\", expected index:value",
+                "1 1:1 2 | line 1: found \"2\", expected index:value",
+                "1 qid:3 | line 1: found \"qid:3\", expected index:value",
+                "1 2:x | line 1, column 3: found \"x\", expected a number",
+                "'' | body: found nothing"
+            })
+    void whatIsWrongWithLibsvmIsNamed(String body, String message) throws Exception {
+        try (var server = serve("xgboost", null)) {
+            var response = server.invoke(body, "Content-Type", "text/libsvm");
+            assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
+            assertThat(response.body()).contains(message.replace("\"", "\\\""));
+        }
     }
-  }
 
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "1 0:1 4:1 | line 1: found \"4:1\", expected index:value with each index from 0 to 3 at most once",
-        "1 0:1 0:2 | line 1: found \"0:2\", expected index:value",
-        "1 -1:1 | line 1: found \"-1:1\", expected index:value",
-        "1 2: 3:1 | line 1: found \"2:\", expected index:value",
-        "1 1:1 2 | line 1: found \"2\", expected index:value",
-        "1 qid:3 | line 1: found \"qid:3\", expected index:value",
-        "1 2:x | line 1, column 3: found \"x\", expected a number",
-        "'' | body: found nothing"
-      })
-  void whatIsWrongWithLibsvmIsNamed(String body, String message) throws Exception {
-    try (var server = serve("xgboost", null)) {
-      var response = server.invoke(body, "Content-Type", "text/libsvm");
-      assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
-      assertThat(response.body()).contains(message.replace("\"", "\\\""));
+    @Test
+    void libsvmNeedsToKnowTheColumnsAndIsNoAnswer() throws Exception {
+        new OnnxModel()
+                .input("x", OnnxModel.FLOAT, "n", "m")
+                .node("Identity", List.of("x"), List.of("y"))
+                .output("y", OnnxModel.FLOAT, "n", "m")
+                .write(artifact.resolve("model.onnx"));
+        try (var server = TestServer.artifact(artifact).start()) {
+            var refused = server.invoke("0:1", "Content-Type", "text/libsvm");
+            assertThat(refused.statusCode()).isEqualTo(415);
+            assertThat(refused.body()).contains("the model does not say how many columns it has");
+            assertThat(server.invoke("[1]", "Accept", "text/libsvm").statusCode())
+                    .isEqualTo(406);
+            assertThat(answer(server, "text/csv", "1,\n2,3")).isEqualTo("[[1.0,null],[2.0,3.0]]");
+        }
     }
-  }
 
-  @Test
-  void libsvmNeedsToKnowTheColumnsAndIsNoAnswer() throws Exception {
-    new OnnxModel()
-        .input("x", OnnxModel.FLOAT, "n", "m")
-        .node("Identity", List.of("x"), List.of("y"))
-        .output("y", OnnxModel.FLOAT, "n", "m")
-        .write(artifact.resolve("model.onnx"));
-    try (var server = TestServer.artifact(artifact).start()) {
-      var refused = server.invoke("0:1", "Content-Type", "text/libsvm");
-      assertThat(refused.statusCode()).isEqualTo(415);
-      assertThat(refused.body()).contains("the model does not say how many columns it has");
-      assertThat(server.invoke("[1]", "Accept", "text/libsvm").statusCode()).isEqualTo(406);
-      assertThat(answer(server, "text/csv", "1,\n2,3")).isEqualTo("[[1.0,null],[2.0,3.0]]");
+    @Test
+    void columnsThatContradictTheModelAreRefusedAtStart() throws Exception {
+        for (var problem : List.of(
+                "[{\"name\": \"input\", \"columns\": [\"a\", \"b\"]}]|model.json: inputs[0].columns: found 2, expected 4, as many as the model takes",
+                "[{\"name\": \"input\", \"columns\": [\"a\", \"b\", \"a\", \"c\"]}]|model.json: inputs: found columns [a, b, a, c], expected each once",
+                "[{\"name\": \"input\", \"columns\": 7}]|model.json: inputs[0].columns: found 7, expected a list of names")) {
+            var parts = problem.split("\\|");
+            var json = "{\"format\": 1, \"files\": [{\"path\": \"model.onnx\"}], \"inputs\": %s}".formatted(parts[0]);
+            prepare("xgboost", json);
+            try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
+                assertThatThrownBy(() -> server.server().awaitReady()).hasMessageContaining(parts[1]);
+            }
+        }
     }
-  }
 
-  @Test
-  void columnsThatContradictTheModelAreRefusedAtStart() throws Exception {
-    for (var problem :
-        List.of(
-            "[{\"name\": \"input\", \"columns\": [\"a\", \"b\"]}]|model.json: inputs[0].columns: found 2, expected 4, as many as the model takes",
-            "[{\"name\": \"input\", \"columns\": [\"a\", \"b\", \"a\", \"c\"]}]|model.json: inputs: found columns [a, b, a, c], expected each once",
-            "[{\"name\": \"input\", \"columns\": 7}]|model.json: inputs[0].columns: found 7, expected a list of names")) {
-      var parts = problem.split("\\|");
-      var json =
-          "{\"format\": 1, \"files\": [{\"path\": \"model.onnx\"}], \"inputs\": %s}"
-              .formatted(parts[0]);
-      prepare("xgboost", json);
-      try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
-        assertThatThrownBy(() -> server.server().awaitReady()).hasMessageContaining(parts[1]);
-      }
+    /// The boxes of a picture, as an export with NMS inside returns them: as many as there are.
+    @Test
+    void theBoxesOfAPictureAreItsAnswer() throws Exception {
+        new OnnxModel()
+                .input("boxes", OnnxModel.FLOAT, 1, "n", 4)
+                .input("scores", OnnxModel.FLOAT, 1, 1, "n")
+                .initializer(
+                        OnnxModel.tensor("most", OnnxModel.INT64, 1).bytes(9, new byte[] {10, 0, 0, 0, 0, 0, 0, 0}))
+                .weights("overlap", new float[] {0.5f}, 1)
+                .weights("least", new float[] {0.3f}, 1)
+                .node("NonMaxSuppression", List.of("boxes", "scores", "most", "overlap", "least"), List.of("selected"))
+                .output("selected", OnnxModel.INT64, "k", 3)
+                .write(artifact.resolve("model.onnx"));
+        try (var server = TestServer.artifact(artifact).start()) {
+            var two = "{\"boxes\": [[0,0,1,1],[0,0,1,0.9],[5,5,6,6]], \"scores\": [[0.9,0.8,0.7]]}";
+            var none = "{\"boxes\": [[0,0,1,1]], \"scores\": [[0.1]]}";
+            assertThat(answer(server, "application/json", "{\"instances\": [%s, %s]}".formatted(two, none)))
+                    .isEqualTo("{\"predictions\":[[[0,0,0],[0,0,2]],[]]}");
+            assertThat(answer(server, "application/json", two)).isEqualTo("[[0,0,0],[0,0,2]]");
+        }
     }
-  }
 
-  /// The boxes of a picture, as an export with NMS inside returns them: as many as there are.
-  @Test
-  void theBoxesOfAPictureAreItsAnswer() throws Exception {
-    new OnnxModel()
-        .input("boxes", OnnxModel.FLOAT, 1, "n", 4)
-        .input("scores", OnnxModel.FLOAT, 1, 1, "n")
-        .initializer(
-            OnnxModel.tensor("most", OnnxModel.INT64, 1)
-                .bytes(9, new byte[] {10, 0, 0, 0, 0, 0, 0, 0}))
-        .weights("overlap", new float[] {0.5f}, 1)
-        .weights("least", new float[] {0.3f}, 1)
-        .node(
-            "NonMaxSuppression",
-            List.of("boxes", "scores", "most", "overlap", "least"),
-            List.of("selected"))
-        .output("selected", OnnxModel.INT64, "k", 3)
-        .write(artifact.resolve("model.onnx"));
-    try (var server = TestServer.artifact(artifact).start()) {
-      var two = "{\"boxes\": [[0,0,1,1],[0,0,1,0.9],[5,5,6,6]], \"scores\": [[0.9,0.8,0.7]]}";
-      var none = "{\"boxes\": [[0,0,1,1]], \"scores\": [[0.1]]}";
-      assertThat(
-              answer(server, "application/json", "{\"instances\": [%s, %s]}".formatted(two, none)))
-          .isEqualTo("{\"predictions\":[[[0,0,0],[0,0,2]],[]]}");
-      assertThat(answer(server, "application/json", two)).isEqualTo("[[0,0,0],[0,0,2]]");
+    /// Samples of any number, loudness in scores.
+    @Test
+    void soundsOfAnyLengthAreClassified() throws Exception {
+        new OnnxModel()
+                .input("samples", OnnxModel.FLOAT, "n", "length")
+                .node("ReduceL2", List.of("samples"), List.of("loud"), OnnxModel.attribute("axes", List.of(1L)))
+                .node("Neg", List.of("loud"), List.of("quiet"))
+                .node("Concat", List.of("quiet", "loud"), List.of("both"), OnnxModel.attribute("axis", 1))
+                .node("Softmax", List.of("both"), List.of("scores"))
+                .output("scores", OnnxModel.FLOAT, "n", 2)
+                .write(artifact.resolve("model.onnx"));
+        try (var server = TestServer.artifact(artifact).start()) {
+            assertThat(answer(server, "application/json", "{\"instances\": [[0, 0, 0], [300, 400]]}"))
+                    .isEqualTo("{\"predictions\":[[0.5,0.5],[0.0,1.0]]}");
+        }
     }
-  }
 
-  /// Samples of any number, loudness in scores.
-  @Test
-  void soundsOfAnyLengthAreClassified() throws Exception {
-    new OnnxModel()
-        .input("samples", OnnxModel.FLOAT, "n", "length")
-        .node(
-            "ReduceL2",
-            List.of("samples"),
-            List.of("loud"),
-            OnnxModel.attribute("axes", List.of(1L)))
-        .node("Neg", List.of("loud"), List.of("quiet"))
-        .node("Concat", List.of("quiet", "loud"), List.of("both"), OnnxModel.attribute("axis", 1))
-        .node("Softmax", List.of("both"), List.of("scores"))
-        .output("scores", OnnxModel.FLOAT, "n", 2)
-        .write(artifact.resolve("model.onnx"));
-    try (var server = TestServer.artifact(artifact).start()) {
-      assertThat(answer(server, "application/json", "{\"instances\": [[0, 0, 0], [300, 400]]}"))
-          .isEqualTo("{\"predictions\":[[0.5,0.5],[0.0,1.0]]}");
+    private TestServer serve(String model, String modelJson) throws Exception {
+        prepare(model, modelJson);
+        return TestServer.artifact(artifact).start();
     }
-  }
 
-  private TestServer serve(String model, String modelJson) throws Exception {
-    prepare(model, modelJson);
-    return TestServer.artifact(artifact).start();
-  }
-
-  private void prepare(String model, String modelJson) throws Exception {
-    Files.write(artifact.resolve("model.onnx"), file(model + ".onnx"));
-    Files.deleteIfExists(artifact.resolve("model.json"));
-    if (modelJson != null) {
-      Files.writeString(artifact.resolve("model.json"), modelJson);
+    private void prepare(String model, String modelJson) throws Exception {
+        Files.write(artifact.resolve("model.onnx"), file(model + ".onnx"));
+        Files.deleteIfExists(artifact.resolve("model.json"));
+        if (modelJson != null) {
+            Files.writeString(artifact.resolve("model.json"), modelJson);
+        }
     }
-  }
 
-  private static byte[] file(String name) throws IOException {
-    try (var zip = FileSystems.newFileSystem(TREES)) {
-      return Files.readAllBytes(zip.getPath(name));
+    private static byte[] file(String name) throws IOException {
+        try (var zip = FileSystems.newFileSystem(TREES)) {
+            return Files.readAllBytes(zip.getPath(name));
+        }
     }
-  }
 
-  private static void assertAnswers(TestServer server, String type, String body, JsonNode cases)
-      throws Exception {
-    var response = server.invoke(body, "Content-Type", type, "Accept", "text/csv");
-    assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-    var rows = response.body().lines().map(row -> row.split(",")).toList();
-    assertThat(rows).hasSize(cases.size());
-    for (int i = 0; i < rows.size(); i++) {
-      assertThat(rows.get(i)[0]).isEqualTo(cases.path(i).path("label").asText());
-      var scores = cases.path(i).path("scores");
-      assertThat(Arrays.stream(rows.get(i)).skip(1).mapToDouble(Double::parseDouble).toArray())
-          .as("%s of row %d", type, i)
-          .containsExactly(
-              scores.valueStream().mapToDouble(JsonNode::doubleValue).toArray(), within(2e-6));
+    private static void assertAnswers(TestServer server, String type, String body, JsonNode cases) throws Exception {
+        var response = server.invoke(body, "Content-Type", type, "Accept", "text/csv");
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        var rows = response.body().lines().map(row -> row.split(",")).toList();
+        assertThat(rows).hasSize(cases.size());
+        for (int i = 0; i < rows.size(); i++) {
+            assertThat(rows.get(i)[0]).isEqualTo(cases.path(i).path("label").asText());
+            var scores = cases.path(i).path("scores");
+            assertThat(Arrays.stream(rows.get(i))
+                            .skip(1)
+                            .mapToDouble(Double::parseDouble)
+                            .toArray())
+                    .as("%s of row %d", type, i)
+                    .containsExactly(
+                            scores.valueStream()
+                                    .mapToDouble(JsonNode::doubleValue)
+                                    .toArray(),
+                            within(2e-6));
+        }
     }
-  }
 
-  private static String answer(TestServer server, String type, String body) throws Exception {
-    var response = server.invoke(body, "Content-Type", type);
-    assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-    return response.body();
-  }
+    private static String answer(TestServer server, String type, String body) throws Exception {
+        var response = server.invoke(body, "Content-Type", type);
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        return response.body();
+    }
 }

@@ -34,740 +34,708 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// the files.
 class TensorHandlerTest {
 
-  private static final String TWO_INPUTS =
-      """
+    private static final String TWO_INPUTS = """
       {"format": 1, "files": [{"path": "sum-and-product.pt"}], "outputs": ["product", "sum"],
        "inputs": ["left", {"name": "right", "type": "int64"}]}""";
 
-  private static final List<ElementType> NUMBERS =
-      Arrays.stream(ElementType.values()).filter(type -> type != ElementType.STRING).toList();
+    private static final List<ElementType> NUMBERS = Arrays.stream(ElementType.values())
+            .filter(type -> type != ElementType.STRING)
+            .toList();
 
-  @TempDir private static Path directory;
+    @TempDir
+    private static Path directory;
 
-  private static TestServer doubled;
-  private static TestServer twoInputs;
+    private static TestServer doubled;
+    private static TestServer twoInputs;
 
-  @BeforeAll
-  static void start() throws Exception {
-    doubled = TestServer.artifact(artifact("doubled", "doubled.pt", null)).start();
-    twoInputs =
-        TestServer.artifact(artifact("two-inputs", "sum-and-product.pt", TWO_INPUTS)).start();
-  }
-
-  @AfterAll
-  static void stop() throws Exception {
-    doubled.close();
-    twoInputs.close();
-  }
-
-  @ParameterizedTest
-  @Tag("TFS-01")
-  @Tag("TFS-02")
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "{\"instances\": [[1, 2]]}       | {\"predictions\":[[2.0,4.0]]}",
-        "{\"instances\": [1, 2, 3]}      | {\"predictions\":[2.0,4.0,6.0]}",
-        "{\"instances\": []}             | {\"predictions\":[]}",
-        "{\"instances\": [{\"x\": [1]}]} | {\"predictions\":[[2.0]]}",
-        "{\"inputs\": [[1, 2], [3, 4]]}  | {\"outputs\":[[2.0,4.0],[6.0,8.0]]}",
-        "{\"inputs\": {\"x\": [[1, 2]]}}  | {\"outputs\":[[2.0,4.0]]}",
-        "{\"dataframe_split\": {\"index\": [0, 1], \"columns\": [\"a\", \"b\"], \"data\": [[1, 2], [3, 4]]}} | {\"predictions\":[[2.0,4.0],[6.0,8.0]]}",
-        "{\"dataframe_split\": {\"columns\": [0, 1], \"data\": [[1, 2]]}} | {\"predictions\":[[2.0,4.0]]}",
-        "{\"dataframe_records\": [{\"a\": 1, \"b\": 2}, {\"b\": 4, \"a\": 3}]} | {\"predictions\":[[2.0,4.0],[6.0,8.0]]}",
-        "{\"dataframe_records\": [{\"a\": 1}]} | {\"predictions\":[[2.0]]}",
-        "{\"dataframe_records\": []}     | {\"predictions\":[]}",
-        "[[1, 2], [3, 4]]                | [[2.0,4.0],[6.0,8.0]]",
-        "[[1, 2], [3]]                   | [[2.0,4.0],[6.0]]",
-        "[[[1], [0.1]]]                  | [[[2.0],[0.2]]]",
-        "{\"x\": 1}                      | 2.0",
-        "[1, 2, 3]                       | [2.0,4.0,6.0]",
-        "[]                              | []",
-        "7                               | 14.0",
-        "[true, false]                   | [2.0,0.0]",
-        "[1e39]                          | [null]",
-        "[NaN, -Infinity]                | [null,null]"
-      })
-  void jsonIsAnsweredInItsOwnForm(String body, String answer) throws Exception {
-    assertAnswer(doubled, "application/json", "application/json", body, answer);
-  }
-
-  /// As Python's `float()` reads them, and as its `json` and `csv` write them.
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "text/csv              | nan,NaN,NAN,+nan,-nan     | NaN,NaN,NaN,NaN,NaN",
-        "text/csv              | inf,Inf,+INF,-inf         | Infinity,Infinity,Infinity,-Infinity",
-        "text/csv              | Infinity,-infinity,+INFINITY | Infinity,-Infinity,Infinity",
-        "text/csv              | 1e999,-1e999,1e-999       | Infinity,-Infinity,0.0",
-        "text/csv              | ' nan ,\t1.5\t,\" inf \"' | NaN,3.0,Infinity",
-        "text/csv              | 1_000,1_0.2_5,1e1_0,.5,5.,+1 | 2000.0,20.5,2.0E10,1.0,10.0,2.0",
-        "text/csv              | nan~1                     | NaN~2.0",
-        "text/csv              | a,b~inf,nan               | Infinity,NaN",
-        "application/json      | [[NaN, Infinity, -Infinity]] | NaN,Infinity,-Infinity",
-        "application/json      | {\"instances\": [[NaN, 1]]} | NaN,2.0",
-        "application/json      | {\"inputs\": {\"x\": [[NaN, 1]]}} | NaN,2.0",
-        "application/json      | {\"dataframe_split\": {\"columns\": [\"a\"], \"data\": [[-Infinity]]}} | -Infinity",
-        "application/jsonlines | [NaN, 1]~[Infinity, -Infinity] | NaN,2.0~Infinity,-Infinity",
-        "application/jsonlines | [\"NaN\", \"-Infinity\"]  | NaN,-Infinity",
-      })
-  void numbersThatAreNotFiniteAreReadInEveryFormat(String type, String body, String answer)
-      throws Exception {
-    assertAnswer(doubled, type, "text/csv", body.replace('~', '\n'), answer.replace('~', '\n'));
-  }
-
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "infinit", "nano", "1_", "_1", "1__0", "1_.5", "1._5", "1e_5", "--1", "0x10", "1d", "1.5f",
-        "0x1p3", "1 0", "NA", "null", "+-inf", "e5", "."
-      })
-  void whatPythonReadsAsNoNumberIsNone(String cell) throws Exception {
-    var response = doubled.invoke("1\n" + cell, "Content-Type", "text/csv; header=absent");
-    assertThat(response.statusCode()).isEqualTo(400);
-    assertThat(response.body())
-        .contains("row 2, column 1: found \\\"%s\\\", expected a number".formatted(cell));
-  }
-
-  @Test
-  @Tag("TFS-03")
-  void base64IsBytes() throws Exception {
-    assertAnswer(
-        doubled,
-        "application/json",
-        "application/json",
-        "{\"instances\": [{\"b64\": \"AQID\"}, {\"image_bytes\": {\"b64\": \"/w==\"}}]}",
-        "{\"predictions\":[[2,4,6],[254]]}");
-  }
-
-  @Test
-  @Tag("TFS-04")
-  @Tag("BAT-07")
-  @Tag("BAT-09")
-  void jsonLinesAreRecords() throws Exception {
-    assertAnswer(
-        doubled,
-        "application/jsonlines",
-        "application/jsonlines",
-        "[1, 2]\r\n3\n{\"x\": [[4]]}",
-        "[2.0,4.0]\n6.0\n[[8.0]]");
-    assertAnswer(
-        doubled, "application/jsonlines", "application/json", "[1]\n[2]\n", "[[2.0],[4.0]]");
-  }
-
-  @Test
-  @Tag("TFS-05")
-  void aColumnOfCsvIsScalarsAndSeveralAreRows() throws Exception {
-    assertAnswer(doubled, "text/csv", "application/json", "1\n2\n", "[2.0,4.0]");
-    assertAnswer(doubled, "text/csv", "application/json", "1,2\n 3,\"4\"", "[[2.0,4.0],[6.0,8.0]]");
-    assertAnswer(doubled, "text/csv; header=present", "text/csv", "a,b\n1,2.5\n", "2.0,5.0");
-    // As MLflow's clients send it.
-    assertAnswer(doubled, "text/csv", "text/csv", "a,sepal length (cm)\n1,2.5\n", "2.0,5.0");
-  }
-
-  @Test
-  @Tag("HOOK-05")
-  void numpysArraysGoInAndComeOut() throws Exception {
-    var rows = Tensor.of(new float[] {1, 2, 3, 4}, 2, 2);
-    assertThat(npy(doubled, rows)).isEqualTo(Tensor.of(new float[] {2, 4, 6, 8}, 2, 2));
-    assertThat(npy(doubled, Tensor.of(new double[] {1, 2}, 2)))
-        .isEqualTo(Tensor.of(new float[] {2, 4}, 2));
-    assertThat(npy(doubled, Tensor.of(new long[] {1, 2}, 2, 1)))
-        .isEqualTo(Tensor.of(new long[] {2, 4}, 2, 1));
-    assertThat(npy(doubled, Tensor.of(new float[0], 0, 3)).size()).isZero();
-    var npz = new LinkedHashMap<>(Map.of("x", rows));
-    assertThat(
-            Npz.read(
-                send(doubled, Npz.write(npz), "application/x-npz", "application/x-npz").body()))
-        .containsExactly(Map.entry("output_0", Tensor.of(new float[] {2, 4, 6, 8}, 2, 2)));
-    assertThat(
-            new String(
-                send(doubled, Npy.write(rows), "application/x-npy", "application/json").body()))
-        .isEqualTo("[[2.0,4.0],[6.0,8.0]]");
-  }
-
-  @Test
-  @Tag("HOOK-05")
-  void anEmptyBatchHasTheOutputsAndTheShapesOfTheModel() throws Exception {
-    try (var server =
-        TestServer.artifact(artifact("empty-batch", "sum-and-product.pt", TWO_INPUTS)).start()) {
-      assertAnswer(
-          server,
-          "application/json",
-          "application/json",
-          "{\"inputs\": {\"left\": [], \"right\": []}}",
-          "{\"outputs\":{\"product\":[],\"sum\":[]}}");
-      server.invoke("{\"left\": [1, 2, 3], \"right\": [4, 5, 6]}");
-      var npz = new LinkedHashMap<String, Tensor>();
-      npz.put("left", Tensor.of(new float[0], 0, 3));
-      npz.put("right", Tensor.of(new long[0], 0, 3));
-      assertThat(
-              Npz.read(
-                  send(server, Npz.write(npz), "application/x-npz", "application/x-npz").body()))
-          .containsExactly(
-              Map.entry("product", Tensor.of(new float[0], 0, 3)),
-              Map.entry("sum", Tensor.of(new float[0], 0, 3)));
+    @BeforeAll
+    static void start() throws Exception {
+        doubled = TestServer.artifact(artifact("doubled", "doubled.pt", null)).start();
+        twoInputs = TestServer.artifact(artifact("two-inputs", "sum-and-product.pt", TWO_INPUTS))
+                .start();
     }
-  }
 
-  @Test
-  void severalInputsAndOutputsHaveNames() throws Exception {
-    var record = "{\"left\": [0.5, 1], \"right\": [2, 3]}";
-    var answer = "{\"product\":[1.0,3.0],\"sum\":[2.5,4.0]}";
-    assertAnswer(twoInputs, "application/json", "application/json", record, answer);
-    assertAnswer(
-        twoInputs,
-        "application/json",
-        "application/json",
-        "{\"instances\": [" + record + "]}",
-        "{\"predictions\":[" + answer + "]}");
-    assertAnswer(
-        twoInputs,
-        "application/json",
-        "application/json",
-        "{\"inputs\": {\"left\": [[1], [2]], \"right\": [[3], [4]]}}",
-        "{\"outputs\":{\"product\":[[3.0],[8.0]],\"sum\":[[4.0],[6.0]]}}");
-    assertAnswer(twoInputs, "application/json", "text/csv", record, "1.0,3.0,2.5,4.0");
-    var npz = new LinkedHashMap<String, Tensor>();
-    npz.put("right", Tensor.of(new int[] {3, 4}, 2));
-    npz.put("left", Tensor.of(new float[] {1, 2}, 2));
-    assertThat(
-            Npz.read(
-                send(twoInputs, Npz.write(npz), "application/x-npz", "application/x-npz").body()))
-        .containsEntry("sum", Tensor.of(new float[] {4, 6}, 2))
-        .containsEntry("product", Tensor.of(new float[] {3, 8}, 2));
-  }
+    @AfterAll
+    static void stop() throws Exception {
+        doubled.close();
+        twoInputs.close();
+    }
 
-  @Test
-  void outputsOfADictHaveTheirOwnNamesInTheOrderOfTheModelJson() throws Exception {
-    var json =
-        """
+    @ParameterizedTest
+    @Tag("TFS-01")
+    @Tag("TFS-02")
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{\"instances\": [[1, 2]]}       | {\"predictions\":[[2.0,4.0]]}",
+                "{\"instances\": [1, 2, 3]}      | {\"predictions\":[2.0,4.0,6.0]}",
+                "{\"instances\": []}             | {\"predictions\":[]}",
+                "{\"instances\": [{\"x\": [1]}]} | {\"predictions\":[[2.0]]}",
+                "{\"inputs\": [[1, 2], [3, 4]]}  | {\"outputs\":[[2.0,4.0],[6.0,8.0]]}",
+                "{\"inputs\": {\"x\": [[1, 2]]}}  | {\"outputs\":[[2.0,4.0]]}",
+                "{\"dataframe_split\": {\"index\": [0, 1], \"columns\": [\"a\", \"b\"], \"data\": [[1, 2], [3, 4]]}} | {\"predictions\":[[2.0,4.0],[6.0,8.0]]}",
+                "{\"dataframe_split\": {\"columns\": [0, 1], \"data\": [[1, 2]]}} | {\"predictions\":[[2.0,4.0]]}",
+                "{\"dataframe_records\": [{\"a\": 1, \"b\": 2}, {\"b\": 4, \"a\": 3}]} | {\"predictions\":[[2.0,4.0],[6.0,8.0]]}",
+                "{\"dataframe_records\": [{\"a\": 1}]} | {\"predictions\":[[2.0]]}",
+                "{\"dataframe_records\": []}     | {\"predictions\":[]}",
+                "[[1, 2], [3, 4]]                | [[2.0,4.0],[6.0,8.0]]",
+                "[[1, 2], [3]]                   | [[2.0,4.0],[6.0]]",
+                "[[[1], [0.1]]]                  | [[[2.0],[0.2]]]",
+                "{\"x\": 1}                      | 2.0",
+                "[1, 2, 3]                       | [2.0,4.0,6.0]",
+                "[]                              | []",
+                "7                               | 14.0",
+                "[true, false]                   | [2.0,0.0]",
+                "[1e39]                          | [null]",
+                "[NaN, -Infinity]                | [null,null]"
+            })
+    void jsonIsAnsweredInItsOwnForm(String body, String answer) throws Exception {
+        assertAnswer(doubled, "application/json", "application/json", body, answer);
+    }
+
+    /// As Python's `float()` reads them, and as its `json` and `csv` write them.
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "text/csv              | nan,NaN,NAN,+nan,-nan     | NaN,NaN,NaN,NaN,NaN",
+                "text/csv              | inf,Inf,+INF,-inf         | Infinity,Infinity,Infinity,-Infinity",
+                "text/csv              | Infinity,-infinity,+INFINITY | Infinity,-Infinity,Infinity",
+                "text/csv              | 1e999,-1e999,1e-999       | Infinity,-Infinity,0.0",
+                "text/csv              | ' nan ,\t1.5\t,\" inf \"' | NaN,3.0,Infinity",
+                "text/csv              | 1_000,1_0.2_5,1e1_0,.5,5.,+1 | 2000.0,20.5,2.0E10,1.0,10.0,2.0",
+                "text/csv              | nan~1                     | NaN~2.0",
+                "text/csv              | a,b~inf,nan               | Infinity,NaN",
+                "application/json      | [[NaN, Infinity, -Infinity]] | NaN,Infinity,-Infinity",
+                "application/json      | {\"instances\": [[NaN, 1]]} | NaN,2.0",
+                "application/json      | {\"inputs\": {\"x\": [[NaN, 1]]}} | NaN,2.0",
+                "application/json      | {\"dataframe_split\": {\"columns\": [\"a\"], \"data\": [[-Infinity]]}} | -Infinity",
+                "application/jsonlines | [NaN, 1]~[Infinity, -Infinity] | NaN,2.0~Infinity,-Infinity",
+                "application/jsonlines | [\"NaN\", \"-Infinity\"]  | NaN,-Infinity",
+            })
+    void numbersThatAreNotFiniteAreReadInEveryFormat(String type, String body, String answer) throws Exception {
+        assertAnswer(doubled, type, "text/csv", body.replace('~', '\n'), answer.replace('~', '\n'));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "infinit", "nano", "1_", "_1", "1__0", "1_.5", "1._5", "1e_5", "--1", "0x10", "1d", "1.5f", "0x1p3",
+                "1 0", "NA", "null", "+-inf", "e5", "."
+            })
+    void whatPythonReadsAsNoNumberIsNone(String cell) throws Exception {
+        var response = doubled.invoke("1\n" + cell, "Content-Type", "text/csv; header=absent");
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(response.body()).contains("row 2, column 1: found \\\"%s\\\", expected a number".formatted(cell));
+    }
+
+    @Test
+    @Tag("TFS-03")
+    void base64IsBytes() throws Exception {
+        assertAnswer(
+                doubled,
+                "application/json",
+                "application/json",
+                "{\"instances\": [{\"b64\": \"AQID\"}, {\"image_bytes\": {\"b64\": \"/w==\"}}]}",
+                "{\"predictions\":[[2,4,6],[254]]}");
+    }
+
+    @Test
+    @Tag("TFS-04")
+    @Tag("BAT-07")
+    @Tag("BAT-09")
+    void jsonLinesAreRecords() throws Exception {
+        assertAnswer(
+                doubled,
+                "application/jsonlines",
+                "application/jsonlines",
+                "[1, 2]\r\n3\n{\"x\": [[4]]}",
+                "[2.0,4.0]\n6.0\n[[8.0]]");
+        assertAnswer(doubled, "application/jsonlines", "application/json", "[1]\n[2]\n", "[[2.0],[4.0]]");
+    }
+
+    @Test
+    @Tag("TFS-05")
+    void aColumnOfCsvIsScalarsAndSeveralAreRows() throws Exception {
+        assertAnswer(doubled, "text/csv", "application/json", "1\n2\n", "[2.0,4.0]");
+        assertAnswer(doubled, "text/csv", "application/json", "1,2\n 3,\"4\"", "[[2.0,4.0],[6.0,8.0]]");
+        assertAnswer(doubled, "text/csv; header=present", "text/csv", "a,b\n1,2.5\n", "2.0,5.0");
+        // As MLflow's clients send it.
+        assertAnswer(doubled, "text/csv", "text/csv", "a,sepal length (cm)\n1,2.5\n", "2.0,5.0");
+    }
+
+    @Test
+    @Tag("HOOK-05")
+    void numpysArraysGoInAndComeOut() throws Exception {
+        var rows = Tensor.of(new float[] {1, 2, 3, 4}, 2, 2);
+        assertThat(npy(doubled, rows)).isEqualTo(Tensor.of(new float[] {2, 4, 6, 8}, 2, 2));
+        assertThat(npy(doubled, Tensor.of(new double[] {1, 2}, 2))).isEqualTo(Tensor.of(new float[] {2, 4}, 2));
+        assertThat(npy(doubled, Tensor.of(new long[] {1, 2}, 2, 1))).isEqualTo(Tensor.of(new long[] {2, 4}, 2, 1));
+        assertThat(npy(doubled, Tensor.of(new float[0], 0, 3)).size()).isZero();
+        var npz = new LinkedHashMap<>(Map.of("x", rows));
+        assertThat(Npz.read(send(doubled, Npz.write(npz), "application/x-npz", "application/x-npz")
+                        .body()))
+                .containsExactly(Map.entry("output_0", Tensor.of(new float[] {2, 4, 6, 8}, 2, 2)));
+        assertThat(new String(send(doubled, Npy.write(rows), "application/x-npy", "application/json")
+                        .body()))
+                .isEqualTo("[[2.0,4.0],[6.0,8.0]]");
+    }
+
+    @Test
+    @Tag("HOOK-05")
+    void anEmptyBatchHasTheOutputsAndTheShapesOfTheModel() throws Exception {
+        try (var server = TestServer.artifact(artifact("empty-batch", "sum-and-product.pt", TWO_INPUTS))
+                .start()) {
+            assertAnswer(
+                    server,
+                    "application/json",
+                    "application/json",
+                    "{\"inputs\": {\"left\": [], \"right\": []}}",
+                    "{\"outputs\":{\"product\":[],\"sum\":[]}}");
+            server.invoke("{\"left\": [1, 2, 3], \"right\": [4, 5, 6]}");
+            var npz = new LinkedHashMap<String, Tensor>();
+            npz.put("left", Tensor.of(new float[0], 0, 3));
+            npz.put("right", Tensor.of(new long[0], 0, 3));
+            assertThat(Npz.read(send(server, Npz.write(npz), "application/x-npz", "application/x-npz")
+                            .body()))
+                    .containsExactly(
+                            Map.entry("product", Tensor.of(new float[0], 0, 3)),
+                            Map.entry("sum", Tensor.of(new float[0], 0, 3)));
+        }
+    }
+
+    @Test
+    void severalInputsAndOutputsHaveNames() throws Exception {
+        var record = "{\"left\": [0.5, 1], \"right\": [2, 3]}";
+        var answer = "{\"product\":[1.0,3.0],\"sum\":[2.5,4.0]}";
+        assertAnswer(twoInputs, "application/json", "application/json", record, answer);
+        assertAnswer(
+                twoInputs,
+                "application/json",
+                "application/json",
+                "{\"instances\": [" + record + "]}",
+                "{\"predictions\":[" + answer + "]}");
+        assertAnswer(
+                twoInputs,
+                "application/json",
+                "application/json",
+                "{\"inputs\": {\"left\": [[1], [2]], \"right\": [[3], [4]]}}",
+                "{\"outputs\":{\"product\":[[3.0],[8.0]],\"sum\":[[4.0],[6.0]]}}");
+        assertAnswer(twoInputs, "application/json", "text/csv", record, "1.0,3.0,2.5,4.0");
+        var npz = new LinkedHashMap<String, Tensor>();
+        npz.put("right", Tensor.of(new int[] {3, 4}, 2));
+        npz.put("left", Tensor.of(new float[] {1, 2}, 2));
+        assertThat(Npz.read(send(twoInputs, Npz.write(npz), "application/x-npz", "application/x-npz")
+                        .body()))
+                .containsEntry("sum", Tensor.of(new float[] {4, 6}, 2))
+                .containsEntry("product", Tensor.of(new float[] {3, 8}, 2));
+    }
+
+    @Test
+    void outputsOfADictHaveTheirOwnNamesInTheOrderOfTheModelJson() throws Exception {
+        var json = """
         {"format": 1, "files": [{"path": "sum-and-product.pt"}], "inputs": ["left", "right"], "outputs": ["sum", "product"]}""";
-    try (var server =
-        TestServer.artifact(artifact("sum-first", "sum-and-product.pt", json)).start()) {
-      assertAnswer(
-          server,
-          "application/json",
-          "application/json",
-          "{\"left\": 2, \"right\": 5}",
-          "{\"sum\":7.0,\"product\":10.0}");
-      assertAnswer(
-          server, "application/json", "text/csv", "{\"left\": 2, \"right\": 5}", "7.0,10.0");
-    }
-  }
-
-  @Test
-  void aModelWithoutAModelJsonHasTheNamesOfItsForward() throws Exception {
-    try (var server =
-        TestServer.artifact(artifact("no-json", "sum-and-product.pt", null)).start()) {
-      assertAnswer(
-          server,
-          "application/json",
-          "application/json",
-          "{\"left\": 2, \"right\": 5}",
-          "{\"product\":10.0,\"sum\":7.0}");
-      var npz = new LinkedHashMap<String, Tensor>();
-      npz.put("right", Tensor.of(new long[] {3, 4}, 2));
-      npz.put("left", Tensor.of(new long[] {1, 2}, 2));
-      assertThat(
-              Npz.read(
-                  send(server, Npz.write(npz), "application/x-npz", "application/x-npz").body()))
-          .containsEntry("sum", Tensor.of(new long[] {4, 6}, 2));
-      assertThat(server.invoke("{\"left\": 2}").body())
-          .contains("body: missing [right], expected [left, right]");
-    }
-  }
-
-  @Test
-  @Tag("RUN-14")
-  void namesThatContradictTheModelAreRefusedAtStart() throws Exception {
-    var json =
-        "{\"format\": 1, \"files\": [{\"path\": \"sum-and-product.pt\"}], \"inputs\": %s, \"outputs\": %s}";
-    assertStartFails(
-        artifact(
-            "other-outputs",
-            "sum-and-product.pt",
-            json.formatted("[\"left\", \"right\"]", "[\"sum\", \"difference\"]")),
-        "model.json: outputs: found [sum, difference], expected some of [product, sum], each once");
-    assertStartFails(
-        artifact(
-            "swapped-inputs",
-            "sum-and-product.pt",
-            json.formatted("[\"right\", \"left\"]", "[\"sum\", \"product\"]")),
-        "model.json: inputs: found [right, left], expected [left, right], in the order of the model's forward");
-    assertStartFails(
-        artifact(
-            "one-input", "sum-and-product.pt", json.formatted("[\"left\"]", "[\"sum\", \"sum\"]")),
-        "model.json: inputs: found [left], expected [left, right]",
-        "model.json: outputs: found [sum, sum], expected some of [product, sum], each once");
-  }
-
-  @Test
-  @Tag("RUN-14")
-  void aModelThatTakesMoreThanTensorsIsRefusedAtStart() throws Exception {
-    assertStartFails(
-        artifact("forgets", "forgets.pt", null),
-        "forgets.pt: its forward takes kept: List[Tensor], expected tensors only; wrap it in a module that takes and returns tensors");
-  }
-
-  @ParameterizedTest
-  @Tag("ERR-01")
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "application/json      | [[1, 2], [3, \"x\"]]        | [1][1]: found the text \"x\", expected a number",
-        "application/json      | [[1, [2]]]                  | [0][1]: found a list, expected a number",
-        "application/json      | [[[1, 2], [3]]]             | [0][1]: found a list of 1, expected a list of 2 as before it",
-        "application/json      | [[[1], 2]]                  | [0][1]: found 2, expected a list of 1 as before it",
-        "application/json      | null                        | body: found null, expected a JSON value",
-        "application/json      | {\"instances\": 7}          | instances: found 7, expected a list",
-        "application/json      | {}                          | body: found an object, expected a number, a list of numbers, or {\"b64\": \"…\"}",
-        "application/json      | {\"a\": 1, \"b\": 2}        | body: found an object, expected a number, a list of numbers, or {\"b64\": \"…\"}",
-        "application/json      | {\"instances\": [{\"b64\": \"?\"}]} | instances[0].b64: not base64",
-        "application/json      | [1                          | body: not JSON",
-        "application/json      | {\"inputs\": 3}             | inputs: found [float32[]], expected as many rows in each",
-        "application/json      | {\"inputs\": {}}            | inputs: found an object, expected a number, a list of numbers, or {\"b64\": \"…\"}",
-        "application/json      | {\"dataframe_split\": {\"columns\": [\"a\"], \"data\": [[\"x\"]]}} | dataframe_split.data[0][0]: found the text \"x\", expected a number",
-        "application/json      | {\"dataframe_split\": [1]}  | dataframe_split.data: found nothing, expected a list",
-        "application/json      | {\"dataframe_records\": {\"a\": 1}} | dataframe_records: found an object, expected a list",
-        "application/json      | {\"dataframe_records\": [[1]]} | dataframe_records[0]: found a list, expected an object with the values of the columns",
-        "application/json      | {\"dataframe_records\": [{\"a\": 1}, {\"b\": 1}]} | dataframe_records[1]: missing [a], unknown [b], expected [a]",
-        "text/csv              | a,b                         | row 1, column 1: found \"a\", expected a number, or header=present in the Content-Type",
-        "text/csv              | a,a~1,2                     | row 1, column 1: found \"a\", expected a number",
-        "text/csv              | inf,a~1,2                   | row 1, column 2: found \"a\", expected a number",
-        "text/csv; header=absent | a,b~1,2                   | row 1, column 1: found \"a\", expected a number",
-        "application/jsonlines | [1]~~[2]                    | line 2: found a blank line",
-        "text/csv              | 1,2~3,x                     | row 2, column 2: found \"x\", expected a number",
-        "text/csv              | 1,2~3                       | row 2: found 1 column, expected 2 as in row 1",
-        "text/csv              | ' '                         | body: found nothing, expected rows of numbers",
-        "application/json      | ''                          | body: found nothing, expected a JSON value",
-        "text/csv              | 1d                          | row 1, column 1: found \"1d\", expected a number",
-        "application/x-npy     | no array                    | offset 0"
-      })
-  void whatIsWrongIsNamed(String type, String body, String message) throws Exception {
-    var response = doubled.invoke(body.replace('~', '\n'), "Content-Type", type);
-    assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
-    assertThat(response.body()).contains(message.replace("\"", "\\\""));
-  }
-
-  @Test
-  @Tag("ERR-01")
-  void anArchiveWithoutArraysIsTheCallersFailure() throws Exception {
-    var response =
-        send(doubled, Npz.write(new LinkedHashMap<>()), "application/x-npz", "application/json");
-    assertThat(response.statusCode()).isEqualTo(400);
-    assertThat(new String(response.body())).contains("body: found the names [], expected one");
-  }
-
-  @Test
-  void aCellOfManyDigitsIsLookedAtOnce() throws Exception {
-    var digits = "1".repeat(1_000_000);
-    var message =
-        "row 1, column 1: found \\\""
-            + "1".repeat(60)
-            + "…\\\", expected a number of at most 1000 characters";
-    assertThat(doubled.invoke(digits + "x", "Content-Type", "text/csv").body()).contains(message);
-    assertAnswer(doubled, "text/csv", "application/json", "1".repeat(990) + "e-989", "[2.2222223]");
-    assertThat(twoInputs.invoke("{\"left\": 1, \"right\": " + digits + "}").statusCode())
-        .isEqualTo(400);
-  }
-
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "application/json | {\"left\": 1}                              | body: missing [right], expected [left, right]",
-        "application/json | [1, 2]                                     | body: found a list, expected an object with [left, right]",
-        "application/json | {\"dataframe_split\": {\"data\": [[1, 2]]}} | dataframe_split.data[0]: found a list, expected an object with [left, right]",
-        "application/json | {\"left\": 1, \"right\": 2.5}              | body.right: found 2.5, expected a whole number that is int64",
-        "application/json | {\"left\": 1, \"right\": 1e30}             | body.right: found 1.0E30, expected a whole number that is int64",
-        "application/json | {\"inputs\": {\"left\": [1], \"right\": [1, 2]}} | inputs: found [float32[1], int64[2]], expected as many rows",
-        "text/csv         | 1,2                                        | expected a type that names the model's inputs [left, right]"
-      })
-  void whatIsWrongWithNamesIsNamed(String type, String body, String message) throws Exception {
-    var response = twoInputs.invoke(body, "Content-Type", type);
-    assertThat(response.statusCode()).as(response.body()).isIn(400, 415);
-    assertThat(response.body()).contains(message);
-  }
-
-  @Test
-  void wholeNumbersAreNeverChangedInSilence() throws Exception {
-    var whole =
-        "{\"format\": 1, \"files\": [{\"path\": \"doubled.pt\"}], \"inputs\": [{\"name\": \"x\", \"type\": \"uint8\"}]}";
-    try (var server = TestServer.artifact(artifact("whole", "doubled.pt", whole)).start()) {
-      assertAnswer(server, "text/csv", "text/csv", "1,2e0\n3.0,100", "2,4\n6,200");
-      assertThat(server.invoke("1".repeat(1_000_000), "Content-Type", "text/csv").statusCode())
-          .isEqualTo(400);
-      for (var cell : List.of("2.7", "NaN", "-inf", "1e300", "256", "-1")) {
-        assertThat(server.invoke(cell + ",1", "Content-Type", "text/csv").body())
-            .contains(
-                "row 1, column 1: found \\\"%s\\\", expected a whole number that is uint8"
-                    .formatted(cell));
-        assertThat(server.invoke("[" + cell + "]", "Content-Type", "application/json").statusCode())
-            .isEqualTo(400);
-      }
-      assertThat(
-              send(
-                      server,
-                      Npy.write(Tensor.of(new long[] {1, 300}, 2)),
-                      "application/x-npy",
-                      "application/x-npy")
-                  .statusCode())
-          .isEqualTo(400);
-      assertThat(npy(server, Tensor.of(new long[] {1, 100}, 2)).longs()).containsExactly(2, 200);
-      assertThat(npy(server, Tensor.of(new double[] {1, 100}, 2)).longs()).containsExactly(2, 200);
-      for (double number : List.of(2.5, 256.0, -1.0, 0x1p63, Double.NaN)) {
-        var array = Npy.write(Tensor.of(new double[] {1, 1, 1, number}, 2, 2));
-        assertThat(new String(send(server, array, "application/x-npy", "text/csv").body()))
-            .contains(
-                "body[1][1]: found %s, expected a whole number that is uint8".formatted(number));
-      }
-    }
-  }
-
-  @Test
-  void numbersOfAnyTypeBecomeThoseThatTheModelTakes() throws Exception {
-    var declared =
-        "{\"format\": 1, \"files\": [{\"path\": \"two-columns.pt\"}], \"inputs\": [\"x\"]}";
-    var sampled = artifact("float-sample", "two-columns.pt", null);
-    Files.writeString(sampled.resolve("sample.json"), "[[70, 3]]");
-    for (var artifact :
-        List.of(
-            artifact("float-unknown", "two-columns.pt", null),
-            artifact("float-declared", "two-columns.pt", declared),
-            sampled)) {
-      try (var server = TestServer.artifact(artifact).start()) {
-        for (var type : NUMBERS) {
-          assertThat(npy(server, Tensor.of(new float[] {1, 0}, 1, 2).as(type)))
-              .as("%s of %s", type, artifact)
-              .isEqualTo(Tensor.of(new float[] {1}, 1, 1));
+        try (var server = TestServer.artifact(artifact("sum-first", "sum-and-product.pt", json))
+                .start()) {
+            assertAnswer(
+                    server,
+                    "application/json",
+                    "application/json",
+                    "{\"left\": 2, \"right\": 5}",
+                    "{\"sum\":7.0,\"product\":10.0}");
+            assertAnswer(server, "application/json", "text/csv", "{\"left\": 2, \"right\": 5}", "7.0,10.0");
         }
-        // As JSON's numbers do, where float32 has no such one.
-        var large = Tensor.of(new long[] {(1 << 24) + 1, 0}, 1, 2);
-        assertThat(npy(server, large).floats()).containsExactly(1 << 24);
-        assertAnswer(
-            server, "application/json", "application/json", "[[16777217, 0]]", "[[1.6777216E7]]");
-      }
     }
-  }
 
-  @Test
-  void wholeNumbersOfAnyFormGoToAModelThatTakesNoOthers() throws Exception {
-    var sampled = artifact("whole-sample", "looked-up.pt", null);
-    Files.writeString(sampled.resolve("sample.json"), "[[1, 2, 3], [4, 5, 6]]");
-    for (var artifact : List.of(artifact("whole-unknown", "looked-up.pt", null), sampled)) {
-      try (var server = TestServer.artifact(artifact).start()) {
-        assertAnswer(
-            server, "application/json", "application/json", "[[1, 2], [3.0, 4]]", "[[2.0],[2.0]]");
-        assertAnswer(server, "text/csv", "application/json", "1,2,3", "[[3.0]]");
-        for (var type : List.of(ElementType.UINT8, ElementType.FLOAT16, ElementType.FLOAT64)) {
-          assertThat(npy(server, Tensor.of(new float[] {1, 2}, 1, 2).as(type)).floats())
-              .containsExactly(2);
+    @Test
+    void aModelWithoutAModelJsonHasTheNamesOfItsForward() throws Exception {
+        try (var server = TestServer.artifact(artifact("no-json", "sum-and-product.pt", null))
+                .start()) {
+            assertAnswer(
+                    server,
+                    "application/json",
+                    "application/json",
+                    "{\"left\": 2, \"right\": 5}",
+                    "{\"product\":10.0,\"sum\":7.0}");
+            var npz = new LinkedHashMap<String, Tensor>();
+            npz.put("right", Tensor.of(new long[] {3, 4}, 2));
+            npz.put("left", Tensor.of(new long[] {1, 2}, 2));
+            assertThat(Npz.read(send(server, Npz.write(npz), "application/x-npz", "application/x-npz")
+                            .body()))
+                    .containsEntry("sum", Tensor.of(new long[] {4, 6}, 2));
+            assertThat(server.invoke("{\"left\": 2}").body()).contains("body: missing [right], expected [left, right]");
         }
-        assertThat(server.invoke("[[1.5]]", "Content-Type", "application/json").body())
-            .contains(
-                artifact.equals(sampled)
-                    ? "[0][0]: found 1.5, expected a whole number that is int64"
-                    : "the model does not take [float32[1, 1]]");
-      }
     }
-  }
 
-  @Test
-  void aDirectoryOfMlflowAnswersAsMlflowDoes() throws Exception {
-    var saved = artifact("mlflow", "two-columns.pt", null);
-    Files.writeString(saved.resolve("MLmodel"), "flavors: {}");
-    try (var server = TestServer.artifact(saved).start()) {
-      for (var body :
-          List.of(
-              "application/json|{\"inputs\": [[1, 2]], \"params\": {}}",
-              "application/json|{\"instances\": [[1, 2]]}",
-              "application/json|{\"dataframe_split\": {\"columns\": [\"a\", \"b\"], \"data\": [[1, 2]]}}",
-              "text/csv|a,b\n1,2\n")) {
-        var parts = body.split("\\|");
-        assertAnswer(server, parts[0], "application/json", parts[1], "{\"predictions\":[[21.0]]}");
-      }
+    @Test
+    @Tag("RUN-14")
+    void namesThatContradictTheModelAreRefusedAtStart() throws Exception {
+        var json = "{\"format\": 1, \"files\": [{\"path\": \"sum-and-product.pt\"}], \"inputs\": %s, \"outputs\": %s}";
+        assertStartFails(
+                artifact(
+                        "other-outputs",
+                        "sum-and-product.pt",
+                        json.formatted("[\"left\", \"right\"]", "[\"sum\", \"difference\"]")),
+                "model.json: outputs: found [sum, difference], expected some of [product, sum], each once");
+        assertStartFails(
+                artifact(
+                        "swapped-inputs",
+                        "sum-and-product.pt",
+                        json.formatted("[\"right\", \"left\"]", "[\"sum\", \"product\"]")),
+                "model.json: inputs: found [right, left], expected [left, right], in the order of the model's forward");
+        assertStartFails(
+                artifact("one-input", "sum-and-product.pt", json.formatted("[\"left\"]", "[\"sum\", \"sum\"]")),
+                "model.json: inputs: found [left], expected [left, right]",
+                "model.json: outputs: found [sum, sum], expected some of [product, sum], each once");
     }
-  }
 
-  @Test
-  void aTorchScriptMayHaveColumnsToo() throws Exception {
-    var json =
-        "{\"format\": 1, \"files\": [{\"path\": \"two-columns.pt\"}], \"inputs\": [{\"name\": \"x\", \"type\": \"%s\", \"columns\": [\"a\", \"b\"]}]}";
-    try (var server =
-        TestServer.artifact(artifact("columns", "two-columns.pt", json.formatted("float32")))
-            .start()) {
-      for (var csv : List.of("1,2", "b,a\n2,1")) {
-        assertAnswer(server, "text/csv", "text/csv", csv, "21.0");
-      }
-      assertAnswer(
-          server, "application/json", "application/json", "{\"b\": 2, \"a\": 1}", "[21.0]");
-      for (var frame :
-          List.of(
-              "{\"dataframe_split\": {\"columns\": [\"b\", \"a\"], \"data\": [[2, 1]]}}",
-              "{\"dataframe_split\": {\"columns\": [0, 1], \"data\": [[1, 2]]}}",
-              "{\"dataframe_records\": [{\"b\": 2, \"a\": 1}]}")) {
-        assertAnswer(
-            server, "application/json", "application/json", frame, "{\"predictions\":[[21.0]]}");
-      }
-      assertAnswer(server, "text/libsvm", "application/json", "1 1:2 0:1", "[[21.0]]");
+    @Test
+    @Tag("RUN-14")
+    void aModelThatTakesMoreThanTensorsIsRefusedAtStart() throws Exception {
+        assertStartFails(
+                artifact("forgets", "forgets.pt", null),
+                "forgets.pt: its forward takes kept: List[Tensor], expected tensors only; wrap it in a module that takes and returns tensors");
     }
-    assertStartFails(
-        artifact("texts", "two-columns.pt", json.formatted("string")),
-        "model.json: inputs[0].type: found \"string\", expected a type of numbers: only an ONNX file takes texts");
-  }
 
-  @Test
-  void tensorsOfAHookBecomeThoseThatTheModelTakesWhereItRefusesTheirs() throws Exception {
-    var handler =
-        new TensorHandler(artifact("pixels", "two-columns.pt", null)) {
-          @Override
-          public List<List<Tensor>> inputFn(InvocationRequest request) throws IOException {
-            return List.of(List.of(Tensor.ofUnsigned(request.bytes(), 2)));
-          }
+    @ParameterizedTest
+    @Tag("ERR-01")
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "application/json      | [[1, 2], [3, \"x\"]]        | [1][1]: found the text \"x\", expected a number",
+                "application/json      | [[1, [2]]]                  | [0][1]: found a list, expected a number",
+                "application/json      | [[[1, 2], [3]]]             | [0][1]: found a list of 1, expected a list of 2 as before it",
+                "application/json      | [[[1], 2]]                  | [0][1]: found 2, expected a list of 1 as before it",
+                "application/json      | null                        | body: found null, expected a JSON value",
+                "application/json      | {\"instances\": 7}          | instances: found 7, expected a list",
+                "application/json      | {}                          | body: found an object, expected a number, a list of numbers, or {\"b64\": \"…\"}",
+                "application/json      | {\"a\": 1, \"b\": 2}        | body: found an object, expected a number, a list of numbers, or {\"b64\": \"…\"}",
+                "application/json      | {\"instances\": [{\"b64\": \"?\"}]} | instances[0].b64: not base64",
+                "application/json      | [1                          | body: not JSON",
+                "application/json      | {\"inputs\": 3}             | inputs: found [float32[]], expected as many rows in each",
+                "application/json      | {\"inputs\": {}}            | inputs: found an object, expected a number, a list of numbers, or {\"b64\": \"…\"}",
+                "application/json      | {\"dataframe_split\": {\"columns\": [\"a\"], \"data\": [[\"x\"]]}} | dataframe_split.data[0][0]: found the text \"x\", expected a number",
+                "application/json      | {\"dataframe_split\": [1]}  | dataframe_split.data: found nothing, expected a list",
+                "application/json      | {\"dataframe_records\": {\"a\": 1}} | dataframe_records: found an object, expected a list",
+                "application/json      | {\"dataframe_records\": [[1]]} | dataframe_records[0]: found a list, expected an object with the values of the columns",
+                "application/json      | {\"dataframe_records\": [{\"a\": 1}, {\"b\": 1}]} | dataframe_records[1]: missing [a], unknown [b], expected [a]",
+                "text/csv              | a,b                         | row 1, column 1: found \"a\", expected a number, or header=present in the Content-Type",
+                "text/csv              | a,a~1,2                     | row 1, column 1: found \"a\", expected a number",
+                "text/csv              | inf,a~1,2                   | row 1, column 2: found \"a\", expected a number",
+                "text/csv; header=absent | a,b~1,2                   | row 1, column 1: found \"a\", expected a number",
+                "application/jsonlines | [1]~~[2]                    | line 2: found a blank line",
+                "text/csv              | 1,2~3,x                     | row 2, column 2: found \"x\", expected a number",
+                "text/csv              | 1,2~3                       | row 2: found 1 column, expected 2 as in row 1",
+                "text/csv              | ' '                         | body: found nothing, expected rows of numbers",
+                "application/json      | ''                          | body: found nothing, expected a JSON value",
+                "text/csv              | 1d                          | row 1, column 1: found \"1d\", expected a number",
+                "application/x-npy     | no array                    | offset 0"
+            })
+    void whatIsWrongIsNamed(String type, String body, String message) throws Exception {
+        var response = doubled.invoke(body.replace('~', '\n'), "Content-Type", type);
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
+        assertThat(response.body()).contains(message.replace("\"", "\\\""));
+    }
+
+    @Test
+    @Tag("ERR-01")
+    void anArchiveWithoutArraysIsTheCallersFailure() throws Exception {
+        var response = send(doubled, Npz.write(new LinkedHashMap<>()), "application/x-npz", "application/json");
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(new String(response.body())).contains("body: found the names [], expected one");
+    }
+
+    @Test
+    void aCellOfManyDigitsIsLookedAtOnce() throws Exception {
+        var digits = "1".repeat(1_000_000);
+        var message =
+                "row 1, column 1: found \\\"" + "1".repeat(60) + "…\\\", expected a number of at most 1000 characters";
+        assertThat(doubled.invoke(digits + "x", "Content-Type", "text/csv").body())
+                .contains(message);
+        assertAnswer(doubled, "text/csv", "application/json", "1".repeat(990) + "e-989", "[2.2222223]");
+        assertThat(twoInputs.invoke("{\"left\": 1, \"right\": " + digits + "}").statusCode())
+                .isEqualTo(400);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "application/json | {\"left\": 1}                              | body: missing [right], expected [left, right]",
+                "application/json | [1, 2]                                     | body: found a list, expected an object with [left, right]",
+                "application/json | {\"dataframe_split\": {\"data\": [[1, 2]]}} | dataframe_split.data[0]: found a list, expected an object with [left, right]",
+                "application/json | {\"left\": 1, \"right\": 2.5}              | body.right: found 2.5, expected a whole number that is int64",
+                "application/json | {\"left\": 1, \"right\": 1e30}             | body.right: found 1.0E30, expected a whole number that is int64",
+                "application/json | {\"inputs\": {\"left\": [1], \"right\": [1, 2]}} | inputs: found [float32[1], int64[2]], expected as many rows",
+                "text/csv         | 1,2                                        | expected a type that names the model's inputs [left, right]"
+            })
+    void whatIsWrongWithNamesIsNamed(String type, String body, String message) throws Exception {
+        var response = twoInputs.invoke(body, "Content-Type", type);
+        assertThat(response.statusCode()).as(response.body()).isIn(400, 415);
+        assertThat(response.body()).contains(message);
+    }
+
+    @Test
+    void wholeNumbersAreNeverChangedInSilence() throws Exception {
+        var whole =
+                "{\"format\": 1, \"files\": [{\"path\": \"doubled.pt\"}], \"inputs\": [{\"name\": \"x\", \"type\": \"uint8\"}]}";
+        try (var server =
+                TestServer.artifact(artifact("whole", "doubled.pt", whole)).start()) {
+            assertAnswer(server, "text/csv", "text/csv", "1,2e0\n3.0,100", "2,4\n6,200");
+            assertThat(server.invoke("1".repeat(1_000_000), "Content-Type", "text/csv")
+                            .statusCode())
+                    .isEqualTo(400);
+            for (var cell : List.of("2.7", "NaN", "-inf", "1e300", "256", "-1")) {
+                assertThat(server.invoke(cell + ",1", "Content-Type", "text/csv")
+                                .body())
+                        .contains("row 1, column 1: found \\\"%s\\\", expected a whole number that is uint8"
+                                .formatted(cell));
+                assertThat(server.invoke("[" + cell + "]", "Content-Type", "application/json")
+                                .statusCode())
+                        .isEqualTo(400);
+            }
+            assertThat(send(
+                                    server,
+                                    Npy.write(Tensor.of(new long[] {1, 300}, 2)),
+                                    "application/x-npy",
+                                    "application/x-npy")
+                            .statusCode())
+                    .isEqualTo(400);
+            assertThat(npy(server, Tensor.of(new long[] {1, 100}, 2)).longs()).containsExactly(2, 200);
+            assertThat(npy(server, Tensor.of(new double[] {1, 100}, 2)).longs()).containsExactly(2, 200);
+            for (double number : List.of(2.5, 256.0, -1.0, 0x1p63, Double.NaN)) {
+                var array = Npy.write(Tensor.of(new double[] {1, 1, 1, number}, 2, 2));
+                assertThat(new String(send(server, array, "application/x-npy", "text/csv")
+                                .body()))
+                        .contains("body[1][1]: found %s, expected a whole number that is uint8".formatted(number));
+            }
+        }
+    }
+
+    @Test
+    void numbersOfAnyTypeBecomeThoseThatTheModelTakes() throws Exception {
+        var declared = "{\"format\": 1, \"files\": [{\"path\": \"two-columns.pt\"}], \"inputs\": [\"x\"]}";
+        var sampled = artifact("float-sample", "two-columns.pt", null);
+        Files.writeString(sampled.resolve("sample.json"), "[[70, 3]]");
+        for (var artifact : List.of(
+                artifact("float-unknown", "two-columns.pt", null),
+                artifact("float-declared", "two-columns.pt", declared),
+                sampled)) {
+            try (var server = TestServer.artifact(artifact).start()) {
+                for (var type : NUMBERS) {
+                    assertThat(npy(server, Tensor.of(new float[] {1, 0}, 1, 2).as(type)))
+                            .as("%s of %s", type, artifact)
+                            .isEqualTo(Tensor.of(new float[] {1}, 1, 1));
+                }
+                // As JSON's numbers do, where float32 has no such one.
+                var large = Tensor.of(new long[] {(1 << 24) + 1, 0}, 1, 2);
+                assertThat(npy(server, large).floats()).containsExactly(1 << 24);
+                assertAnswer(server, "application/json", "application/json", "[[16777217, 0]]", "[[1.6777216E7]]");
+            }
+        }
+    }
+
+    @Test
+    void wholeNumbersOfAnyFormGoToAModelThatTakesNoOthers() throws Exception {
+        var sampled = artifact("whole-sample", "looked-up.pt", null);
+        Files.writeString(sampled.resolve("sample.json"), "[[1, 2, 3], [4, 5, 6]]");
+        for (var artifact : List.of(artifact("whole-unknown", "looked-up.pt", null), sampled)) {
+            try (var server = TestServer.artifact(artifact).start()) {
+                assertAnswer(server, "application/json", "application/json", "[[1, 2], [3.0, 4]]", "[[2.0],[2.0]]");
+                assertAnswer(server, "text/csv", "application/json", "1,2,3", "[[3.0]]");
+                for (var type : List.of(ElementType.UINT8, ElementType.FLOAT16, ElementType.FLOAT64)) {
+                    assertThat(npy(server, Tensor.of(new float[] {1, 2}, 1, 2).as(type))
+                                    .floats())
+                            .containsExactly(2);
+                }
+                assertThat(server.invoke("[[1.5]]", "Content-Type", "application/json")
+                                .body())
+                        .contains(
+                                artifact.equals(sampled)
+                                        ? "[0][0]: found 1.5, expected a whole number that is int64"
+                                        : "the model does not take [float32[1, 1]]");
+            }
+        }
+    }
+
+    @Test
+    void aDirectoryOfMlflowAnswersAsMlflowDoes() throws Exception {
+        var saved = artifact("mlflow", "two-columns.pt", null);
+        Files.writeString(saved.resolve("MLmodel"), "flavors: {}");
+        try (var server = TestServer.artifact(saved).start()) {
+            for (var body : List.of(
+                    "application/json|{\"inputs\": [[1, 2]], \"params\": {}}",
+                    "application/json|{\"instances\": [[1, 2]]}",
+                    "application/json|{\"dataframe_split\": {\"columns\": [\"a\", \"b\"], \"data\": [[1, 2]]}}",
+                    "text/csv|a,b\n1,2\n")) {
+                var parts = body.split("\\|");
+                assertAnswer(server, parts[0], "application/json", parts[1], "{\"predictions\":[[21.0]]}");
+            }
+        }
+    }
+
+    @Test
+    void aTorchScriptMayHaveColumnsToo() throws Exception {
+        var json =
+                "{\"format\": 1, \"files\": [{\"path\": \"two-columns.pt\"}], \"inputs\": [{\"name\": \"x\", \"type\": \"%s\", \"columns\": [\"a\", \"b\"]}]}";
+        try (var server = TestServer.artifact(artifact("columns", "two-columns.pt", json.formatted("float32")))
+                .start()) {
+            for (var csv : List.of("1,2", "b,a\n2,1")) {
+                assertAnswer(server, "text/csv", "text/csv", csv, "21.0");
+            }
+            assertAnswer(server, "application/json", "application/json", "{\"b\": 2, \"a\": 1}", "[21.0]");
+            for (var frame : List.of(
+                    "{\"dataframe_split\": {\"columns\": [\"b\", \"a\"], \"data\": [[2, 1]]}}",
+                    "{\"dataframe_split\": {\"columns\": [0, 1], \"data\": [[1, 2]]}}",
+                    "{\"dataframe_records\": [{\"b\": 2, \"a\": 1}]}")) {
+                assertAnswer(server, "application/json", "application/json", frame, "{\"predictions\":[[21.0]]}");
+            }
+            assertAnswer(server, "text/libsvm", "application/json", "1 1:2 0:1", "[[21.0]]");
+        }
+        assertStartFails(
+                artifact("texts", "two-columns.pt", json.formatted("string")),
+                "model.json: inputs[0].type: found \"string\", expected a type of numbers: only an ONNX file takes texts");
+    }
+
+    @Test
+    void tensorsOfAHookBecomeThoseThatTheModelTakesWhereItRefusesTheirs() throws Exception {
+        var handler = new TensorHandler(artifact("pixels", "two-columns.pt", null)) {
+            @Override
+            public List<List<Tensor>> inputFn(InvocationRequest request) throws IOException {
+                return List.of(List.of(Tensor.ofUnsigned(request.bytes(), 2)));
+            }
         };
-    try (var server = TestServer.with(handler).start()) {
-      assertThat(server.invoke("\t\n", "Content-Type", "application/json").body())
-          .isEqualTo("[[109.0]]");
+        try (var server = TestServer.with(handler).start()) {
+            assertThat(server.invoke("\t\n", "Content-Type", "application/json").body())
+                    .isEqualTo("[[109.0]]");
+        }
     }
-  }
 
-  @Test
-  @Tag("INV-05")
-  void severalOutputsAreNoSingleArray() throws Exception {
-    var response = twoInputs.invoke("{\"left\": 1, \"right\": 2}", "Accept", "application/x-npy");
-    assertThat(response.statusCode()).isEqualTo(406);
-    assertThat(response.body()).contains("application/x-npz");
-    assertThat(doubled.invoke("[[1], [1, 2]]", "Accept", "application/x-npy").body())
-        .contains("the predictions have different shapes");
-  }
-
-  @Test
-  void aBadLineMayBeKeptInItsPlace() throws Exception {
-    try (var server =
-        TestServer.artifact(directory.resolve("doubled"))
-            .set("BERTH_BAD_RECORDS", "keep")
-            .start()) {
-      assertAnswer(
-          server,
-          "application/jsonlines",
-          "application/jsonlines",
-          "x\n[1]\n\n[2]",
-          "{\"error\":\"line 1: not JSON at column 1: found 'x', expected a value\"}\n[2.0]\n{\"error\":\"line 3: found a blank line, expected a JSON value\"}\n[4.0]");
-      assertThat(
-              server
-                  .invoke("x\n[1]", "Content-Type", "application/jsonlines", "Accept", "text/csv")
-                  .body())
-          .startsWith("\"ERROR: line 1")
-          .endsWith("\n2.0");
-      assertThat(
-              server.invoke("1,2\n3\n4,5", "Content-Type", "text/csv", "Accept", "text/csv").body())
-          .isEqualTo("2.0,4.0\n\"ERROR: row 2: found 1 column, expected 2 as in row 1\"\n8.0,10.0");
-      assertThat(
-              server
-                  .invoke(
-                      "x\n[1]",
-                      "Content-Type",
-                      "application/jsonlines",
-                      "Accept",
-                      "application/x-npy")
-                  .statusCode())
-          .isEqualTo(406);
+    @Test
+    @Tag("INV-05")
+    void severalOutputsAreNoSingleArray() throws Exception {
+        var response = twoInputs.invoke("{\"left\": 1, \"right\": 2}", "Accept", "application/x-npy");
+        assertThat(response.statusCode()).isEqualTo(406);
+        assertThat(response.body()).contains("application/x-npz");
+        assertThat(doubled.invoke("[[1], [1, 2]]", "Accept", "application/x-npy")
+                        .body())
+                .contains("the predictions have different shapes");
     }
-  }
 
-  @Test
-  @Tag("ERR-01")
-  void aShapeThatTheModelDoesNotTakeIsTheCallersFailureAlone() throws Exception {
-    try (var server =
-        TestServer.artifact(artifact("two-columns", "two-columns.pt", null)).start()) {
-      assertAnswer(
-          server, "application/json", "application/json", "[[1, 2], [3, 4]]", "[[21.0],[43.0]]");
-      var response = server.invoke("[[1, 2, 3]]", "Content-Type", "application/json");
-      assertThat(response.statusCode()).isEqualTo(400);
-      assertThat(response.body())
-          .contains("the model does not take [float32[1, 3]]")
-          .doesNotContain("Traceback");
-      assertAnswer(server, "application/json", "application/json", "[[1, 0]]", "[[1.0]]");
+    @Test
+    void aBadLineMayBeKeptInItsPlace() throws Exception {
+        try (var server = TestServer.artifact(directory.resolve("doubled"))
+                .set("BERTH_BAD_RECORDS", "keep")
+                .start()) {
+            assertAnswer(
+                    server,
+                    "application/jsonlines",
+                    "application/jsonlines",
+                    "x\n[1]\n\n[2]",
+                    "{\"error\":\"line 1: not JSON at column 1: found 'x', expected a value\"}\n[2.0]\n{\"error\":\"line 3: found a blank line, expected a JSON value\"}\n[4.0]");
+            assertThat(server.invoke("x\n[1]", "Content-Type", "application/jsonlines", "Accept", "text/csv")
+                            .body())
+                    .startsWith("\"ERROR: line 1")
+                    .endsWith("\n2.0");
+            assertThat(server.invoke("1,2\n3\n4,5", "Content-Type", "text/csv", "Accept", "text/csv")
+                            .body())
+                    .isEqualTo("2.0,4.0\n\"ERROR: row 2: found 1 column, expected 2 as in row 1\"\n8.0,10.0");
+            assertThat(server.invoke("x\n[1]", "Content-Type", "application/jsonlines", "Accept", "application/x-npy")
+                            .statusCode())
+                    .isEqualTo(406);
+        }
     }
-  }
 
-  @Test
-  @Tag("RUN-14")
-  void filesThatAMacAddsAreNoModels() throws Exception {
-    var artifact = artifact("mac", "doubled.pt", null);
-    Files.writeString(artifact.resolve("._doubled.pt"), "no model");
-    Files.writeString(artifact.resolve(".DS_Store"), "");
-    try (var server = TestServer.artifact(artifact).start()) {
-      assertThat(server.invoke("[7]").body()).isEqualTo("[14.0]");
+    @Test
+    @Tag("ERR-01")
+    void aShapeThatTheModelDoesNotTakeIsTheCallersFailureAlone() throws Exception {
+        try (var server = TestServer.artifact(artifact("two-columns", "two-columns.pt", null))
+                .start()) {
+            assertAnswer(server, "application/json", "application/json", "[[1, 2], [3, 4]]", "[[21.0],[43.0]]");
+            var response = server.invoke("[[1, 2, 3]]", "Content-Type", "application/json");
+            assertThat(response.statusCode()).isEqualTo(400);
+            assertThat(response.body())
+                    .contains("the model does not take [float32[1, 3]]")
+                    .doesNotContain("Traceback");
+            assertAnswer(server, "application/json", "application/json", "[[1, 0]]", "[[1.0]]");
+        }
     }
-    var packed = Files.createDirectories(directory.resolve("mac-packed/my-model")).getParent();
-    Files.copy(TestArtifact.TORCHSCRIPT.resolve("doubled.pt"), packed.resolve("my-model/model.pt"));
-    Files.createDirectories(packed.resolve("__MACOSX/my-model"));
-    assertStartFails(packed, "only my-model/, which has one");
-  }
 
-  @Test
-  void onlyWhatTheCallersTensorsCauseIsTheCallersFailure() throws Exception {
-    var inputs =
-        "{\"format\": 1, \"files\": [{\"path\": \"fails.pt\"}], \"inputs\": [\"values\", {\"name\": \"kind\", \"type\": \"int64\"}]}";
-    try (var server = TestServer.artifact(artifact("fails", "fails.pt", inputs)).start()) {
-      var callers = server.invoke("{\"values\": 1, \"kind\": 9}");
-      assertThat(callers.statusCode()).as(callers.body()).isEqualTo(400);
-      assertThat(callers.body())
-          .contains(
-              "the model does not take [float32[1], int64[1]]: the model failed: RuntimeError: index out of range");
-      var servers = server.invoke("{\"values\": 1, \"kind\": 1}");
-      assertThat(servers.statusCode()).as(servers.body()).isEqualTo(500);
-      assertThat(servers.body())
-          .contains(
-              "predictFn failed: the model failed: RuntimeError: Could not run 'aten::q_scale'");
+    @Test
+    @Tag("RUN-14")
+    void filesThatAMacAddsAreNoModels() throws Exception {
+        var artifact = artifact("mac", "doubled.pt", null);
+        Files.writeString(artifact.resolve("._doubled.pt"), "no model");
+        Files.writeString(artifact.resolve(".DS_Store"), "");
+        try (var server = TestServer.artifact(artifact).start()) {
+            assertThat(server.invoke("[7]").body()).isEqualTo("[14.0]");
+        }
+        var packed = Files.createDirectories(directory.resolve("mac-packed/my-model"))
+                .getParent();
+        Files.copy(TestArtifact.TORCHSCRIPT.resolve("doubled.pt"), packed.resolve("my-model/model.pt"));
+        Files.createDirectories(packed.resolve("__MACOSX/my-model"));
+        assertStartFails(packed, "only my-model/, which has one");
     }
-  }
 
-  @Test
-  void aModelWithoutAnAnswerForEachRowAnswersTheRequest() throws Exception {
-    try (var server = TestServer.artifact(artifact("summed-up", "summed-up.pt", null)).start()) {
-      assertAnswer(server, "application/json", "application/json", "[[1, 2], [3, 4]]", "10.0");
-      assertAnswer(
-          server,
-          "application/json",
-          "application/json",
-          "{\"instances\": [[1, 2], [3, 4]]}",
-          "{\"predictions\":10.0}");
-      assertAnswer(server, "text/csv", "text/csv", "1,2\n3,4", "10.0");
-      assertThat(npy(server, Tensor.of(new float[] {1, 2}, 2, 1)))
-          .isEqualTo(Tensor.of(new float[] {3}));
+    @Test
+    void onlyWhatTheCallersTensorsCauseIsTheCallersFailure() throws Exception {
+        var inputs =
+                "{\"format\": 1, \"files\": [{\"path\": \"fails.pt\"}], \"inputs\": [\"values\", {\"name\": \"kind\", \"type\": \"int64\"}]}";
+        try (var server =
+                TestServer.artifact(artifact("fails", "fails.pt", inputs)).start()) {
+            var callers = server.invoke("{\"values\": 1, \"kind\": 9}");
+            assertThat(callers.statusCode()).as(callers.body()).isEqualTo(400);
+            assertThat(callers.body())
+                    .contains(
+                            "the model does not take [float32[1], int64[1]]: the model failed: RuntimeError: index out of range");
+            var servers = server.invoke("{\"values\": 1, \"kind\": 1}");
+            assertThat(servers.statusCode()).as(servers.body()).isEqualTo(500);
+            assertThat(servers.body())
+                    .contains("predictFn failed: the model failed: RuntimeError: Could not run 'aten::q_scale'");
+        }
     }
-  }
 
-  @Test
-  void everyTypeOfTheEngineComesOut() throws Exception {
-    try (var server = TestServer.artifact(artifact("any-type", "any-type.pt", null)).start()) {
-      var outputs =
-          Npz.read(
-              send(
-                      server,
-                      Npy.write(Tensor.of(new float[] {1}, 1, 1)),
-                      "application/x-npy",
-                      "application/x-npz")
-                  .body());
-      assertThat(outputs.values())
-          .extracting(Tensor::type)
-          .containsExactly(
-              ElementType.BOOL,
-              ElementType.UINT8,
-              ElementType.INT8,
-              ElementType.INT32,
-              ElementType.INT64,
-              ElementType.FLOAT16,
-              ElementType.FLOAT32,
-              ElementType.FLOAT64,
-              ElementType.FLOAT32,
-              ElementType.FLOAT32,
-              ElementType.INT16,
-              ElementType.INT32,
-              ElementType.INT64,
-              ElementType.INT64);
-      assertThat(outputs.values())
-          .allSatisfy(output -> assertThat(output.floats()).containsExactly(1));
-      for (var type : NUMBERS) {
-        assertThat(
-                send(
-                        server,
-                        Npy.write(Tensor.of(new float[] {1}, 1, 1).as(type)),
-                        "application/x-npy",
-                        "application/x-npz")
-                    .statusCode())
-            .as(type.toString())
-            .isEqualTo(200);
-      }
+    @Test
+    void aModelWithoutAnAnswerForEachRowAnswersTheRequest() throws Exception {
+        try (var server =
+                TestServer.artifact(artifact("summed-up", "summed-up.pt", null)).start()) {
+            assertAnswer(server, "application/json", "application/json", "[[1, 2], [3, 4]]", "10.0");
+            assertAnswer(
+                    server,
+                    "application/json",
+                    "application/json",
+                    "{\"instances\": [[1, 2], [3, 4]]}",
+                    "{\"predictions\":10.0}");
+            assertAnswer(server, "text/csv", "text/csv", "1,2\n3,4", "10.0");
+            assertThat(npy(server, Tensor.of(new float[] {1, 2}, 2, 1))).isEqualTo(Tensor.of(new float[] {3}));
+        }
     }
-  }
 
-  @Test
-  @Tag("RUN-14")
-  void whatIsWrongWithTheArtifactIsNamed() throws Exception {
-    assertStartFails(
-        Files.createDirectory(directory.resolve("empty")),
-        "model.json: not found, nor hooks in code/, nor a model file");
-    var forest = Files.createDirectories(directory.resolve("forest"));
-    Files.writeString(forest.resolve("model.joblib"), "a model");
-    Files.writeString(forest.resolve("notes"), "");
-    assertStartFails(
-        forest,
-        "nor a model file such as model.pt or model.onnx, only model.joblib, which no engine here reads; write hooks in code/ that do");
-    var packed = Files.createDirectories(directory.resolve("packed/my-model")).getParent();
-    Files.copy(TestArtifact.TORCHSCRIPT.resolve("doubled.pt"), packed.resolve("my-model/model.pt"));
-    assertStartFails(
-        packed,
-        "only my-model/, which has one; pack what is in it: tar -czf model.tar.gz -C my-model .");
-    var two = artifact("two-files", "doubled.pt", null);
-    Files.move(two.resolve("doubled.pt"), two.resolve("a.pt"));
-    Files.copy(two.resolve("a.pt"), two.resolve("b.pth"));
-    assertStartFails(two, "found [a.pt, b.pth] and no model.json that says which one is served");
-    assertStartFails(
-        artifact(
-            "neuron",
-            "doubled.pt",
-            "{\"format\": 1, \"target\": \"inf2\", \"files\": [{\"path\": \"doubled.pt\"}]}"),
-        "model.json: target: found \"inf2\", expected cpu or gpu");
-    assertStartFails(
-        artifact(
-            "wrong",
-            "doubled.pt",
-            "{\"format\": 1, \"files\": [], \"inputs\": [{\"name\": \"x\", \"type\": \"float\"}, 7, \"x\"], \"outputs\": \"y\"}"),
-        "model.json: files: found 0",
-        "inputs[0].type: found \"float\", expected one of [bool, uint8",
-        "inputs[1]: found 7",
-        "expected each once",
-        "outputs: found \"y\"");
-    assertStartFails(
-        artifact(
-            "no-inputs",
-            "doubled.pt",
-            "{\"format\": 1, \"files\": [{\"path\": \"gone.pt\"}], \"inputs\": []}"),
-        "files[0].path: found \"gone.pt\"",
-        "inputs: found an empty list");
-  }
-
-  private static Path artifact(String name, String file, String modelJson) throws Exception {
-    var artifact = Files.createDirectory(directory.resolve(name));
-    Files.copy(TestArtifact.TORCHSCRIPT.resolve(file), artifact.resolve(file));
-    if (modelJson != null) {
-      Files.writeString(artifact.resolve("model.json"), modelJson);
+    @Test
+    void everyTypeOfTheEngineComesOut() throws Exception {
+        try (var server =
+                TestServer.artifact(artifact("any-type", "any-type.pt", null)).start()) {
+            var outputs = Npz.read(send(
+                            server,
+                            Npy.write(Tensor.of(new float[] {1}, 1, 1)),
+                            "application/x-npy",
+                            "application/x-npz")
+                    .body());
+            assertThat(outputs.values())
+                    .extracting(Tensor::type)
+                    .containsExactly(
+                            ElementType.BOOL,
+                            ElementType.UINT8,
+                            ElementType.INT8,
+                            ElementType.INT32,
+                            ElementType.INT64,
+                            ElementType.FLOAT16,
+                            ElementType.FLOAT32,
+                            ElementType.FLOAT64,
+                            ElementType.FLOAT32,
+                            ElementType.FLOAT32,
+                            ElementType.INT16,
+                            ElementType.INT32,
+                            ElementType.INT64,
+                            ElementType.INT64);
+            assertThat(outputs.values())
+                    .allSatisfy(output -> assertThat(output.floats()).containsExactly(1));
+            for (var type : NUMBERS) {
+                assertThat(send(
+                                        server,
+                                        Npy.write(
+                                                Tensor.of(new float[] {1}, 1, 1).as(type)),
+                                        "application/x-npy",
+                                        "application/x-npz")
+                                .statusCode())
+                        .as(type.toString())
+                        .isEqualTo(200);
+            }
+        }
     }
-    return artifact;
-  }
 
-  private static void assertStartFails(Path artifact, String... problems) throws Exception {
-    try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
-      assertThatThrownBy(() -> server.server().awaitReady()).hasMessageContainingAll(problems);
+    @Test
+    @Tag("RUN-14")
+    void whatIsWrongWithTheArtifactIsNamed() throws Exception {
+        assertStartFails(
+                Files.createDirectory(directory.resolve("empty")),
+                "model.json: not found, nor hooks in code/, nor a model file");
+        var forest = Files.createDirectories(directory.resolve("forest"));
+        Files.writeString(forest.resolve("model.joblib"), "a model");
+        Files.writeString(forest.resolve("notes"), "");
+        assertStartFails(
+                forest,
+                "nor a model file such as model.pt or model.onnx, only model.joblib, which no engine here reads; write hooks in code/ that do");
+        var packed =
+                Files.createDirectories(directory.resolve("packed/my-model")).getParent();
+        Files.copy(TestArtifact.TORCHSCRIPT.resolve("doubled.pt"), packed.resolve("my-model/model.pt"));
+        assertStartFails(
+                packed, "only my-model/, which has one; pack what is in it: tar -czf model.tar.gz -C my-model .");
+        var two = artifact("two-files", "doubled.pt", null);
+        Files.move(two.resolve("doubled.pt"), two.resolve("a.pt"));
+        Files.copy(two.resolve("a.pt"), two.resolve("b.pth"));
+        assertStartFails(two, "found [a.pt, b.pth] and no model.json that says which one is served");
+        assertStartFails(
+                artifact(
+                        "neuron",
+                        "doubled.pt",
+                        "{\"format\": 1, \"target\": \"inf2\", \"files\": [{\"path\": \"doubled.pt\"}]}"),
+                "model.json: target: found \"inf2\", expected cpu or gpu");
+        assertStartFails(
+                artifact(
+                        "wrong",
+                        "doubled.pt",
+                        "{\"format\": 1, \"files\": [], \"inputs\": [{\"name\": \"x\", \"type\": \"float\"}, 7, \"x\"], \"outputs\": \"y\"}"),
+                "model.json: files: found 0",
+                "inputs[0].type: found \"float\", expected one of [bool, uint8",
+                "inputs[1]: found 7",
+                "expected each once",
+                "outputs: found \"y\"");
+        assertStartFails(
+                artifact(
+                        "no-inputs",
+                        "doubled.pt",
+                        "{\"format\": 1, \"files\": [{\"path\": \"gone.pt\"}], \"inputs\": []}"),
+                "files[0].path: found \"gone.pt\"",
+                "inputs: found an empty list");
     }
-  }
 
-  private static void assertAnswer(
-      TestServer server, String type, String accept, String body, String answer) throws Exception {
-    var response = server.invoke(body, "Content-Type", type, "Accept", accept);
-    assertThat(response.body()).isEqualTo(answer);
-    assertThat(response.statusCode()).isEqualTo(200);
-    assertThat(response.headers().firstValue("Content-Type")).contains(accept);
-  }
+    private static Path artifact(String name, String file, String modelJson) throws Exception {
+        var artifact = Files.createDirectory(directory.resolve(name));
+        Files.copy(TestArtifact.TORCHSCRIPT.resolve(file), artifact.resolve(file));
+        if (modelJson != null) {
+            Files.writeString(artifact.resolve("model.json"), modelJson);
+        }
+        return artifact;
+    }
 
-  private static Tensor npy(TestServer server, Tensor tensor) throws Exception {
-    return Npy.read(
-        send(server, Npy.write(tensor), "application/x-npy", "application/x-npy").body());
-  }
+    private static void assertStartFails(Path artifact, String... problems) throws Exception {
+        try (var server = TestServer.artifact(artifact).startWithoutWaiting()) {
+            assertThatThrownBy(() -> server.server().awaitReady()).hasMessageContainingAll(problems);
+        }
+    }
 
-  private static HttpResponse<byte[]> send(
-      TestServer server, byte[] body, String type, String accept) throws Exception {
-    return server.send(
-        HttpRequest.newBuilder(server.uri("/invocations"))
-            .POST(BodyPublishers.ofByteArray(body))
-            .header("Content-Type", type)
-            .header("Accept", accept)
-            .build(),
-        BodyHandlers.ofByteArray());
-  }
+    private static void assertAnswer(TestServer server, String type, String accept, String body, String answer)
+            throws Exception {
+        var response = server.invoke(body, "Content-Type", type, "Accept", accept);
+        assertThat(response.body()).isEqualTo(answer);
+        assertThat(response.statusCode()).isEqualTo(200);
+        assertThat(response.headers().firstValue("Content-Type")).contains(accept);
+    }
+
+    private static Tensor npy(TestServer server, Tensor tensor) throws Exception {
+        return Npy.read(send(server, Npy.write(tensor), "application/x-npy", "application/x-npy")
+                .body());
+    }
+
+    private static HttpResponse<byte[]> send(TestServer server, byte[] body, String type, String accept)
+            throws Exception {
+        return server.send(
+                HttpRequest.newBuilder(server.uri("/invocations"))
+                        .POST(BodyPublishers.ofByteArray(body))
+                        .header("Content-Type", type)
+                        .header("Accept", accept)
+                        .build(),
+                BodyHandlers.ofByteArray());
+    }
 }

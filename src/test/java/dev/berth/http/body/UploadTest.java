@@ -22,67 +22,63 @@ import org.junit.jupiter.api.Test;
 /// Bodies that do not come, or come too late.
 class UploadTest {
 
-  /// A request of whose body nothing arrives.
-  private static Request silent() {
-    return request(null);
-  }
-
-  /// @param arrived of its body, again and again
-  private static Request request(Content.Chunk arrived) {
-    return (Request)
-        Proxy.newProxyInstance(
-            Request.class.getClassLoader(),
-            new Class<?>[] {Request.class},
-            (_, method, _) ->
-                switch (method.getName()) {
-                  case "getHeaders" -> HttpFields.EMPTY;
-                  case "read" -> arrived;
-                  default -> null;
-                });
-  }
-
-  private static Response unused() {
-    return (Response)
-        Proxy.newProxyInstance(
-            Response.class.getClassLoader(), new Class<?>[] {Response.class}, (_, _, _) -> null);
-  }
-
-  /// It is thrown away where there is an error to answer.
-  @Test
-  void throwingAwayABodyThatStallsWhileOthersNeedItsPlaceIsNoErrorOfItsOwn() {
-    var upload = new Upload(silent(), unused());
-    var wanted = new AtomicBoolean();
-    upload.expect(Deadline.in(Duration.ofMinutes(1), System::nanoTime), wanted::get);
-    // Less than the time after which its pace is looked at.
-    assertThat(upload.await(TimeUnit.MILLISECONDS.toNanos(900))).isFalse();
-    wanted.set(true);
-
-    assertThatCode(upload::discard).doesNotThrowAnyException();
-  }
-
-  /// Much may arrive of which nothing comes out.
-  @Test
-  void whatIsCompressedIsInflatedUntilTheDeadline() {
-    var empty = Content.Chunk.from(ByteBuffer.wrap(new byte[] {0, 0, 0, -1, -1}), false);
-    var upload = new Upload(request(empty), unused());
-    var over = Deadline.in(Duration.ZERO, System::nanoTime);
-    try (var body = new RequestBody(upload, -1, 1 << 20, over, ProcessMemory.ofThisProcess())) {
-      var inflated = body.decode(in -> new Inflated(in, "deflate", "coding", body.memory()));
-      assertThat(inflated).isNotNull();
-      assertThatThrownBy(body::readAllBytes)
-          .isInstanceOfSatisfying(
-              ServingException.class,
-              e -> assertThat(e.type()).isEqualTo(ErrorType.DEADLINE_EXCEEDED));
+    /// A request of whose body nothing arrives.
+    private static Request silent() {
+        return request(null);
     }
-  }
 
-  @Test
-  void neitherIsAnInterrupt() {
-    var upload = new Upload(silent(), unused());
-    upload.expect(Deadline.in(Duration.ofMinutes(1), System::nanoTime), () -> false);
-    Thread.currentThread().interrupt();
+    /// @param arrived of its body, again and again
+    private static Request request(Content.Chunk arrived) {
+        return (Request) Proxy.newProxyInstance(
+                Request.class.getClassLoader(),
+                new Class<?>[] {Request.class},
+                (_, method, _) -> switch (method.getName()) {
+                    case "getHeaders" -> HttpFields.EMPTY;
+                    case "read" -> arrived;
+                    default -> null;
+                });
+    }
 
-    assertThatCode(upload::discard).doesNotThrowAnyException();
-    assertThat(Thread.interrupted()).isTrue();
-  }
+    private static Response unused() {
+        return (Response) Proxy.newProxyInstance(
+                Response.class.getClassLoader(), new Class<?>[] {Response.class}, (_, _, _) -> null);
+    }
+
+    /// It is thrown away where there is an error to answer.
+    @Test
+    void throwingAwayABodyThatStallsWhileOthersNeedItsPlaceIsNoErrorOfItsOwn() {
+        var upload = new Upload(silent(), unused());
+        var wanted = new AtomicBoolean();
+        upload.expect(Deadline.in(Duration.ofMinutes(1), System::nanoTime), wanted::get);
+        // Less than the time after which its pace is looked at.
+        assertThat(upload.await(TimeUnit.MILLISECONDS.toNanos(900))).isFalse();
+        wanted.set(true);
+
+        assertThatCode(upload::discard).doesNotThrowAnyException();
+    }
+
+    /// Much may arrive of which nothing comes out.
+    @Test
+    void whatIsCompressedIsInflatedUntilTheDeadline() {
+        var empty = Content.Chunk.from(ByteBuffer.wrap(new byte[] {0, 0, 0, -1, -1}), false);
+        var upload = new Upload(request(empty), unused());
+        var over = Deadline.in(Duration.ZERO, System::nanoTime);
+        try (var body = new RequestBody(upload, -1, 1 << 20, over, ProcessMemory.ofThisProcess())) {
+            var inflated = body.decode(in -> new Inflated(in, "deflate", "coding", body.memory()));
+            assertThat(inflated).isNotNull();
+            assertThatThrownBy(body::readAllBytes)
+                    .isInstanceOfSatisfying(
+                            ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.DEADLINE_EXCEEDED));
+        }
+    }
+
+    @Test
+    void neitherIsAnInterrupt() {
+        var upload = new Upload(silent(), unused());
+        upload.expect(Deadline.in(Duration.ofMinutes(1), System::nanoTime), () -> false);
+        Thread.currentThread().interrupt();
+
+        assertThatCode(upload::discard).doesNotThrowAnyException();
+        assertThat(Thread.interrupted()).isTrue();
+    }
 }

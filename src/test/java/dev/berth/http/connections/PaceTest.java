@@ -15,67 +15,66 @@ import org.junit.jupiter.api.Test;
 /// The pace on a clock of the test's own, and a real server whose callers come again at once.
 class PaceTest {
 
-  private static final long WORK = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long WORK = TimeUnit.MILLISECONDS.toNanos(10);
 
-  private final AtomicLong now = new AtomicLong(-5);
-  private final Pace pace = new Pace(2, TimeUnit.SECONDS.toNanos(1), now::get);
+    private final AtomicLong now = new AtomicLong(-5);
+    private final Pace pace = new Pace(2, TimeUnit.SECONDS.toNanos(1), now::get);
 
-  @Test
-  void refusalsAtAPaceThatTheServerCanSpareAreNotHeld() {
-    for (int i = 0; i < 1000; i++) {
-      now.addAndGet(TimeUnit.MILLISECONDS.toNanos(5));
-      assertThat(pace.pauseNanos(WORK)).isLessThanOrEqualTo(TimeUnit.MILLISECONDS.toNanos(5));
+    @Test
+    void refusalsAtAPaceThatTheServerCanSpareAreNotHeld() {
+        for (int i = 0; i < 1000; i++) {
+            now.addAndGet(TimeUnit.MILLISECONDS.toNanos(5));
+            assertThat(pace.pauseNanos(WORK)).isLessThanOrEqualTo(TimeUnit.MILLISECONDS.toNanos(5));
+        }
     }
-  }
 
-  @Test
-  void someMayComeTogetherAfterAPause() {
-    now.addAndGet(TimeUnit.SECONDS.toNanos(1));
-    assertThat(LongStream.range(0, 20).map(_ -> pace.pauseNanos(WORK))).containsOnly(0L);
-  }
-
-  @Test
-  void ofMoreEachIsHeldUntilItsTurnButNotLongerThanRetryAfterSays() {
-    var pauses = LongStream.range(0, 1000).map(_ -> pace.pauseNanos(WORK)).toArray();
-    assertThat(pauses).isSorted();
-    assertThat(pauses[99] - pauses[98]).isEqualTo(TimeUnit.MILLISECONDS.toNanos(5));
-    assertThat(pauses[999]).isEqualTo(TimeUnit.SECONDS.toNanos(1));
-    now.addAndGet(TimeUnit.SECONDS.toNanos(2));
-    assertThat(pace.pauseNanos(WORK)).isZero();
-  }
-
-  @Test
-  void whatIsNotHeldIsDoneAsOftenAsItMay() {
-    var unheld = new Pace(2, WORK, now::get);
-    now.addAndGet(TimeUnit.SECONDS.toNanos(1));
-    assertThat(LongStream.range(0, 1000).filter(_ -> unheld.isTurn(WORK))).hasSize(22);
-    for (int i = 0; i < 10; i++) {
-      now.addAndGet(WORK / 2);
-      assertThat(unheld.isTurn(WORK)).isTrue();
-      assertThat(unheld.isTurn(WORK)).isFalse();
+    @Test
+    void someMayComeTogetherAfterAPause() {
+        now.addAndGet(TimeUnit.SECONDS.toNanos(1));
+        assertThat(LongStream.range(0, 20).map(_ -> pace.pauseNanos(WORK))).containsOnly(0L);
     }
-  }
 
-  @Test
-  @Tag("INV-13")
-  void whoeverComesAgainAtOnceIsAnsweredEachTime() throws Exception {
-    var loading = new CountDownLatch(1);
-    var handler =
-        new TextHandler() {
-          @Override
-          public Object modelFn(ModelContext context) throws Exception {
-            loading.await();
-            return super.modelFn(context);
-          }
+    @Test
+    void ofMoreEachIsHeldUntilItsTurnButNotLongerThanRetryAfterSays() {
+        var pauses = LongStream.range(0, 1000).map(_ -> pace.pauseNanos(WORK)).toArray();
+        assertThat(pauses).isSorted();
+        assertThat(pauses[99] - pauses[98]).isEqualTo(TimeUnit.MILLISECONDS.toNanos(5));
+        assertThat(pauses[999]).isEqualTo(TimeUnit.SECONDS.toNanos(1));
+        now.addAndGet(TimeUnit.SECONDS.toNanos(2));
+        assertThat(pace.pauseNanos(WORK)).isZero();
+    }
+
+    @Test
+    void whatIsNotHeldIsDoneAsOftenAsItMay() {
+        var unheld = new Pace(2, WORK, now::get);
+        now.addAndGet(TimeUnit.SECONDS.toNanos(1));
+        assertThat(LongStream.range(0, 1000).filter(_ -> unheld.isTurn(WORK))).hasSize(22);
+        for (int i = 0; i < 10; i++) {
+            now.addAndGet(WORK / 2);
+            assertThat(unheld.isTurn(WORK)).isTrue();
+            assertThat(unheld.isTurn(WORK)).isFalse();
+        }
+    }
+
+    @Test
+    @Tag("INV-13")
+    void whoeverComesAgainAtOnceIsAnsweredEachTime() throws Exception {
+        var loading = new CountDownLatch(1);
+        var handler = new TextHandler() {
+            @Override
+            public Object modelFn(ModelContext context) throws Exception {
+                loading.await();
+                return super.modelFn(context);
+            }
         };
-    try (var server = TestServer.with(handler).startWithoutWaiting()) {
-      for (int i = 0; i < 100; i++) {
-        var response = server.invoke("a");
-        assertThat(response.statusCode()).isEqualTo(503);
-        assertThat(response.headers().firstValue("Retry-After")).hasValue("1");
-        assertThat(response.body()).contains("not_ready");
-      }
-      loading.countDown();
+        try (var server = TestServer.with(handler).startWithoutWaiting()) {
+            for (int i = 0; i < 100; i++) {
+                var response = server.invoke("a");
+                assertThat(response.statusCode()).isEqualTo(503);
+                assertThat(response.headers().firstValue("Retry-After")).hasValue("1");
+                assertThat(response.body()).contains("not_ready");
+            }
+            loading.countDown();
+        }
     }
-  }
 }

@@ -10,39 +10,29 @@ import org.junit.jupiter.api.Test;
 
 class LoadExceptionTest {
 
-  @Test
-  void aHookThatTakesLongIsNamedInTheLog() throws Exception {
-    try (var log = new CapturedLog()) {
-      var result =
-          LoadException.during(
-              "modelFn (code/Inference.java)",
-              Duration.ofMillis(1),
-              () -> {
+    @Test
+    void aHookThatTakesLongIsNamedInTheLog() throws Exception {
+        try (var log = new CapturedLog()) {
+            var result = LoadException.during("modelFn (code/Inference.java)", Duration.ofMillis(1), () -> {
                 await().until(() -> log.events().size() > 2);
                 return "model";
-              });
-      assertThat(result).isEqualTo("model");
-      assertThat(log.events())
-          .allSatisfy(
-              event ->
-                  assertThat(event.getFormattedMessage())
-                      .startsWith(
-                          "modelFn (code/Inference.java) still runs after 0 s; /ping is 503 until it ends"));
+            });
+            assertThat(result).isEqualTo("model");
+            assertThat(log.events())
+                    .allSatisfy(event -> assertThat(event.getFormattedMessage())
+                            .startsWith(
+                                    "modelFn (code/Inference.java) still runs after 0 s; /ping is 503 until it ends"));
+        }
     }
-  }
 
-  @Test
-  void whatAHookThrowsIsTheCause() {
-    var thrown = new StackOverflowError();
-    assertThatThrownBy(
-            () ->
-                LoadException.during(
-                    "warmUpFn",
-                    () -> {
-                      throw thrown;
-                    }))
-        .isInstanceOf(LoadException.class)
-        .hasMessage("warmUpFn failed: java.lang.StackOverflowError")
-        .hasCause(thrown);
-  }
+    @Test
+    void whatAHookThrowsIsTheCause() {
+        var thrown = new StackOverflowError();
+        assertThatThrownBy(() -> LoadException.during("warmUpFn", () -> {
+                    throw thrown;
+                }))
+                .isInstanceOf(LoadException.class)
+                .hasMessage("warmUpFn failed: java.lang.StackOverflowError")
+                .hasCause(thrown);
+    }
 }

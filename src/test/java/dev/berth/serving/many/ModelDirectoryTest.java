@@ -34,218 +34,205 @@ import org.junit.jupiter.api.io.TempDir;
 /// What a directory of models takes for an artifact that is whole. The test says when to look.
 class ModelDirectoryTest {
 
-  private static final BatchLimits LIMITS =
-      new BatchLimits(8, Integer.MAX_VALUE, Duration.ZERO, 128, Duration.ofMillis(300));
+    private static final BatchLimits LIMITS =
+            new BatchLimits(8, Integer.MAX_VALUE, Duration.ZERO, 128, Duration.ofMillis(300));
 
-  @TempDir Path root;
+    @TempDir
+    Path root;
 
-  private final ServingMetrics metrics = new ServingMetrics();
-  private final HookPool hooks = HookPool.shared(metrics);
-  private final ModelRegistry registry = new ModelRegistry();
-  private final Workers workers =
-      Workers.on(List.of(new Accelerator.Cpu(1, CpuProfile.ADAPTIVE)), metrics);
-  private final List<String> loads = new CopyOnWriteArrayList<>();
-  private final ModelStore store =
-      new ModelStore(
-          registry,
-          hooks,
-          metrics,
-          (model, directory, _) -> {
-            loads.add(Files.readString(directory.resolve("file")));
-            model.load(
-                directory,
-                new TextHandler(),
-                workers,
-                LIMITS,
-                FirstRequest.NONE,
-                new SessionRoom(1, 1));
-          },
-          Duration.ofMinutes(5),
-          Duration.ofSeconds(10));
-  private ModelDirectory models;
+    private final ServingMetrics metrics = new ServingMetrics();
+    private final HookPool hooks = HookPool.shared(metrics);
+    private final ModelRegistry registry = new ModelRegistry();
+    private final Workers workers = Workers.on(List.of(new Accelerator.Cpu(1, CpuProfile.ADAPTIVE)), metrics);
+    private final List<String> loads = new CopyOnWriteArrayList<>();
+    private final ModelStore store = new ModelStore(
+            registry,
+            hooks,
+            metrics,
+            (model, directory, _) -> {
+                loads.add(Files.readString(directory.resolve("file")));
+                model.load(directory, new TextHandler(), workers, LIMITS, FirstRequest.NONE, new SessionRoom(1, 1));
+            },
+            Duration.ofMinutes(5),
+            Duration.ofSeconds(10));
+    private ModelDirectory models;
 
-  @BeforeEach
-  void make() {
-    models = new ModelDirectory(root, store, false, Duration.ofDays(1));
-  }
-
-  @AfterEach
-  void close() throws Exception {
-    models.stop();
-    registry.close(Duration.ZERO);
-    try (metrics;
-        hooks;
-        workers) {
-      // In this order.
+    @BeforeEach
+    void make() {
+        models = new ModelDirectory(root, store, false, Duration.ofDays(1));
     }
-  }
 
-  @Test
-  void aNewDirectoryIsServedWhenTwoLooksHaveSeenTheSame() throws Exception {
-    models.look(true);
-    write("m/file", "1");
-    models.look(false);
-    assertThat(models.list()).isEmpty();
-    write("m/file", "22");
-    models.look(false);
-    assertThatThrownBy(this::enter)
-        .hasMessage("model \"m\" is neither loaded nor a directory of " + root)
-        .isInstanceOfSatisfying(
-            ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.NOT_FOUND));
-    models.look(false);
-    enter();
-    assertThat(loads).containsExactly("22");
-  }
-
-  @Test
-  void aChangeIsLoadedWhenTwoLooksHaveSeenTheSame() throws Exception {
-    write("m/file", "1");
-    models.look(true);
-    enter();
-    write("m/file", "22");
-    models.look(false);
-    write("m/file", "333");
-    models.look(false);
-    assertThat(loads).containsExactly("1");
-    models.look(false);
-    await().untilAsserted(() -> assertThat(loads).containsExactly("1", "333"));
-    await().untilAsserted(() -> assertThat(registry.all()).hasSize(1));
-    models.look(false);
-    models.look(false);
-    assertThat(registry.all()).hasSize(1);
-    enter();
-    assertThat(loads).hasSize(2);
-  }
-
-  @Test
-  void whatAMacAddsIsNeitherAModelNorAChange() throws Exception {
-    write("m/file", "1");
-    models.look(true);
-    enter();
-    write("__MACOSX/m/._file", "");
-    write("m/.DS_Store", "");
-    models.look(false);
-    models.look(false);
-    assertThat(models.list()).hasSize(1);
-    assertThat(loads).containsExactly("1");
-  }
-
-  @Test
-  void aDirectoryIsGoneWhenTwoLooksHaveNotSeenIt() throws Exception {
-    write("m/file", "1");
-    models.look(true);
-    enter();
-    var aside = root.resolve(".m");
-    Files.move(root.resolve("m"), aside);
-    models.look(false);
-    Files.move(aside, root.resolve("m"));
-    models.look(false);
-    models.look(false);
-    assertThat(models.describe("m").status()).contains("loaded");
-
-    Files.move(root.resolve("m"), aside);
-    models.look(false);
-    models.look(false);
-    assertThat(models.list()).noneMatch(entry -> entry.status().equals(Optional.of("loaded")));
-    await().untilAsserted(() -> assertThat(registry.all()).isEmpty());
-    models.look(false);
-    assertThatThrownBy(this::enter).hasMessageContaining("is neither loaded nor a directory of");
-    assertThat(loads).containsExactly("1");
-  }
-
-  @Test
-  void aDirectoryOfModelsThatCannotBeReadChangesNothing() throws Exception {
-    write("m/file", "1");
-    models.look(true);
-    Files.move(root, root.resolveSibling("aside"));
-    try (var log = new CapturedLog(ModelDirectory.class)) {
-      models.look(false);
-      models.look(false);
-      models.look(false);
-      assertThat(log.events())
-          .singleElement()
-          .satisfies(
-              event ->
-                  assertThat(event.getFormattedMessage())
-                      .contains(root + " can't be read, what was there before stays"));
-    } finally {
-      Files.move(root.resolveSibling("aside"), root);
+    @AfterEach
+    void close() throws Exception {
+        models.stop();
+        registry.close(Duration.ZERO);
+        try (metrics;
+                hooks;
+                workers) {
+            // In this order.
+        }
     }
-    enter();
-    assertThat(loads).containsExactly("1");
-  }
 
-  @Test
-  void whatEditorsAndMavenWriteIsNoEdit() throws Exception {
-    write("m/file", "1");
-    write("m/code/Inference.java", "1");
-    var directory = root.resolve("m");
-    var before = ArtifactFiles.edited(directory);
-    for (var file :
-        List.of(
-            "m/code/.Inference.java.swp",
-            "m/code/Inference.java~",
-            "m/target/classes/A.class",
-            "m/.git/index")) {
-      write(file, "1");
+    @Test
+    void aNewDirectoryIsServedWhenTwoLooksHaveSeenTheSame() throws Exception {
+        models.look(true);
+        write("m/file", "1");
+        models.look(false);
+        assertThat(models.list()).isEmpty();
+        write("m/file", "22");
+        models.look(false);
+        assertThatThrownBy(this::enter)
+                .hasMessage("model \"m\" is neither loaded nor a directory of " + root)
+                .isInstanceOfSatisfying(
+                        ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.NOT_FOUND));
+        models.look(false);
+        enter();
+        assertThat(loads).containsExactly("22");
     }
-    assertThat(ArtifactFiles.edited(directory)).isEqualTo(before);
-    assertThat(ArtifactFiles.in(directory)).isNotEqualTo(before);
-    write("m/code/Inference.java", "22");
-    assertThat(ArtifactFiles.edited(directory)).isNotEqualTo(before);
-  }
 
-  @Test
-  void anotherFileInThePlaceOfOneIsAChange() throws Exception {
-    write("m/file", "1");
-    var directory = root.resolve("m");
-    var time = FileTime.fromMillis(1_000_000);
-    Files.setLastModifiedTime(directory.resolve("file"), time);
-    var before = ArtifactFiles.in(directory);
-    assertThat(ArtifactFiles.in(directory)).isEqualTo(before);
-    write("new", "2");
-    Files.setLastModifiedTime(root.resolve("new"), time);
-    Files.move(root.resolve("new"), directory.resolve("file"), StandardCopyOption.REPLACE_EXISTING);
-    assertThat(ArtifactFiles.in(directory)).isNotEqualTo(before);
-  }
+    @Test
+    void aChangeIsLoadedWhenTwoLooksHaveSeenTheSame() throws Exception {
+        write("m/file", "1");
+        models.look(true);
+        enter();
+        write("m/file", "22");
+        models.look(false);
+        write("m/file", "333");
+        models.look(false);
+        assertThat(loads).containsExactly("1");
+        models.look(false);
+        await().untilAsserted(() -> assertThat(loads).containsExactly("1", "333"));
+        await().untilAsserted(() -> assertThat(registry.all()).hasSize(1));
+        models.look(false);
+        models.look(false);
+        assertThat(registry.all()).hasSize(1);
+        enter();
+        assertThat(loads).hasSize(2);
+    }
 
-  @Test
-  void aLinkThatLeadsElsewhereIsAChange() throws Exception {
-    Files.createDirectories(root.resolve("v1"));
-    Files.createDirectories(root.resolve("v2"));
-    var link = Files.createSymbolicLink(root.resolve("m"), root.resolve("v1"));
-    var before = ArtifactFiles.in(link);
-    Files.delete(link);
-    Files.createSymbolicLink(link, root.resolve("v2"));
-    assertThat(ArtifactFiles.in(link)).isNotEqualTo(before);
-  }
+    @Test
+    void whatAMacAddsIsNeitherAModelNorAChange() throws Exception {
+        write("m/file", "1");
+        models.look(true);
+        enter();
+        write("__MACOSX/m/._file", "");
+        write("m/.DS_Store", "");
+        models.look(false);
+        models.look(false);
+        assertThat(models.list()).hasSize(1);
+        assertThat(loads).containsExactly("1");
+    }
 
-  @Test
-  void filesThatCannotBeSeenAreAProblemOfTheArtifact() throws Exception {
-    var files = ArtifactFiles.in(root.resolve("gone"));
-    assertThat(files.problem()).get().asString().contains("NoSuchFileException");
-    assertThat(files).isEqualTo(ArtifactFiles.in(root.resolve("gone")));
-  }
+    @Test
+    void aDirectoryIsGoneWhenTwoLooksHaveNotSeenIt() throws Exception {
+        write("m/file", "1");
+        models.look(true);
+        enter();
+        var aside = root.resolve(".m");
+        Files.move(root.resolve("m"), aside);
+        models.look(false);
+        Files.move(aside, root.resolve("m"));
+        models.look(false);
+        models.look(false);
+        assertThat(models.describe("m").status()).contains("loaded");
 
-  @Test
-  void aLinkBackIsNoProblemOfTheArtifact() throws Exception {
-    write("m/file", "1");
-    Files.createSymbolicLink(root.resolve("m/again"), root.resolve("m"));
-    var files = ArtifactFiles.in(root.resolve("m"));
-    assertThat(files.problem()).isEmpty();
-    assertThat(files.stamps()).containsOnlyKeys(Path.of("file"));
-    models.look(true);
-    enter();
-    assertThat(loads).containsExactly("1");
-  }
+        Files.move(root.resolve("m"), aside);
+        models.look(false);
+        models.look(false);
+        assertThat(models.list()).noneMatch(entry -> entry.status().equals(Optional.of("loaded")));
+        await().untilAsserted(() -> assertThat(registry.all()).isEmpty());
+        models.look(false);
+        assertThatThrownBy(this::enter).hasMessageContaining("is neither loaded nor a directory of");
+        assertThat(loads).containsExactly("1");
+    }
 
-  private void enter() {
-    models.enter("m", Deadline.in(Duration.ofMinutes(2), System::nanoTime)).close();
-  }
+    @Test
+    void aDirectoryOfModelsThatCannotBeReadChangesNothing() throws Exception {
+        write("m/file", "1");
+        models.look(true);
+        Files.move(root, root.resolveSibling("aside"));
+        try (var log = new CapturedLog(ModelDirectory.class)) {
+            models.look(false);
+            models.look(false);
+            models.look(false);
+            assertThat(log.events())
+                    .singleElement()
+                    .satisfies(event -> assertThat(event.getFormattedMessage())
+                            .contains(root + " can't be read, what was there before stays"));
+        } finally {
+            Files.move(root.resolveSibling("aside"), root);
+        }
+        enter();
+        assertThat(loads).containsExactly("1");
+    }
 
-  private void write(String file, String text) throws IOException {
-    var path = root.resolve(file);
-    Files.createDirectories(path.getParent());
-    Files.writeString(path, text);
-  }
+    @Test
+    void whatEditorsAndMavenWriteIsNoEdit() throws Exception {
+        write("m/file", "1");
+        write("m/code/Inference.java", "1");
+        var directory = root.resolve("m");
+        var before = ArtifactFiles.edited(directory);
+        for (var file : List.of(
+                "m/code/.Inference.java.swp", "m/code/Inference.java~", "m/target/classes/A.class", "m/.git/index")) {
+            write(file, "1");
+        }
+        assertThat(ArtifactFiles.edited(directory)).isEqualTo(before);
+        assertThat(ArtifactFiles.in(directory)).isNotEqualTo(before);
+        write("m/code/Inference.java", "22");
+        assertThat(ArtifactFiles.edited(directory)).isNotEqualTo(before);
+    }
+
+    @Test
+    void anotherFileInThePlaceOfOneIsAChange() throws Exception {
+        write("m/file", "1");
+        var directory = root.resolve("m");
+        var time = FileTime.fromMillis(1_000_000);
+        Files.setLastModifiedTime(directory.resolve("file"), time);
+        var before = ArtifactFiles.in(directory);
+        assertThat(ArtifactFiles.in(directory)).isEqualTo(before);
+        write("new", "2");
+        Files.setLastModifiedTime(root.resolve("new"), time);
+        Files.move(root.resolve("new"), directory.resolve("file"), StandardCopyOption.REPLACE_EXISTING);
+        assertThat(ArtifactFiles.in(directory)).isNotEqualTo(before);
+    }
+
+    @Test
+    void aLinkThatLeadsElsewhereIsAChange() throws Exception {
+        Files.createDirectories(root.resolve("v1"));
+        Files.createDirectories(root.resolve("v2"));
+        var link = Files.createSymbolicLink(root.resolve("m"), root.resolve("v1"));
+        var before = ArtifactFiles.in(link);
+        Files.delete(link);
+        Files.createSymbolicLink(link, root.resolve("v2"));
+        assertThat(ArtifactFiles.in(link)).isNotEqualTo(before);
+    }
+
+    @Test
+    void filesThatCannotBeSeenAreAProblemOfTheArtifact() throws Exception {
+        var files = ArtifactFiles.in(root.resolve("gone"));
+        assertThat(files.problem()).get().asString().contains("NoSuchFileException");
+        assertThat(files).isEqualTo(ArtifactFiles.in(root.resolve("gone")));
+    }
+
+    @Test
+    void aLinkBackIsNoProblemOfTheArtifact() throws Exception {
+        write("m/file", "1");
+        Files.createSymbolicLink(root.resolve("m/again"), root.resolve("m"));
+        var files = ArtifactFiles.in(root.resolve("m"));
+        assertThat(files.problem()).isEmpty();
+        assertThat(files.stamps()).containsOnlyKeys(Path.of("file"));
+        models.look(true);
+        enter();
+        assertThat(loads).containsExactly("1");
+    }
+
+    private void enter() {
+        models.enter("m", Deadline.in(Duration.ofMinutes(2), System::nanoTime)).close();
+    }
+
+    private void write(String file, String text) throws IOException {
+        var path = root.resolve(file);
+        Files.createDirectories(path.getParent());
+        Files.writeString(path, text);
+    }
 }

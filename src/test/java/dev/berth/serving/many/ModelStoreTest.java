@@ -30,120 +30,114 @@ import org.junit.jupiter.api.Test;
 /// How many models load at a time, and which of them go first. The test says when a load ends.
 class ModelStoreTest {
 
-  private static final Path NOWHERE = Path.of(".");
+    private static final Path NOWHERE = Path.of(".");
 
-  private final ServingMetrics metrics = new ServingMetrics();
-  private final HookPool hooks = HookPool.shared(metrics);
-  private final ModelRegistry registry = new ModelRegistry();
-  private final Workers workers =
-      Workers.on(List.of(new Accelerator.Cpu(1, CpuProfile.ADAPTIVE)), metrics);
-  private final List<String> inside = new CopyOnWriteArrayList<>();
-  private final CountDownLatch end = new CountDownLatch(1);
+    private final ServingMetrics metrics = new ServingMetrics();
+    private final HookPool hooks = HookPool.shared(metrics);
+    private final ModelRegistry registry = new ModelRegistry();
+    private final Workers workers = Workers.on(List.of(new Accelerator.Cpu(1, CpuProfile.ADAPTIVE)), metrics);
+    private final List<String> inside = new CopyOnWriteArrayList<>();
+    private final CountDownLatch end = new CountDownLatch(1);
 
-  @AfterEach
-  void close() throws Exception {
-    end.countDown();
-    registry.close(Duration.ZERO);
-    try (metrics;
-        hooks;
-        workers) {
-      // In this order.
+    @AfterEach
+    void close() throws Exception {
+        end.countDown();
+        registry.close(Duration.ZERO);
+        try (metrics;
+                hooks;
+                workers) {
+            // In this order.
+        }
     }
-  }
 
-  @Test
-  void asManyLoadAtATimeAsThereAreTurnsForAndTheOthersAfterThem() throws Exception {
-    var store = store(Duration.ofMinutes(5));
-    var slots = begin(store, "m", ModelStore.LOADS + 5);
-    await()
-        .until(
-            () ->
-                slots.stream().allMatch(slot -> slot.loader.getState() == Thread.State.WAITING)
-                    && inside.size() >= ModelStore.LOADS);
-    assertThat(inside).hasSize(ModelStore.LOADS);
-    end.countDown();
-    for (var slot : slots) {
-      store.awaitLoaded(slot);
+    @Test
+    void asManyLoadAtATimeAsThereAreTurnsForAndTheOthersAfterThem() throws Exception {
+        var store = store(Duration.ofMinutes(5));
+        var slots = begin(store, "m", ModelStore.LOADS + 5);
+        await().until(() -> slots.stream().allMatch(slot -> slot.loader.getState() == Thread.State.WAITING)
+                && inside.size() >= ModelStore.LOADS);
+        assertThat(inside).hasSize(ModelStore.LOADS);
+        end.countDown();
+        for (var slot : slots) {
+            store.awaitLoaded(slot);
+        }
+        assertThat(inside)
+                .containsExactlyInAnyOrderElementsOf(
+                        slots.stream().map(Slot::name).toList());
     }
-    assertThat(inside).containsExactlyInAnyOrderElementsOf(slots.stream().map(Slot::name).toList());
-  }
 
-  @Test
-  void loadsThatNeverEndKeepNobodyWaitingForLongerThanALoadMayTake() throws Exception {
-    var store = store(Duration.ofMillis(500));
-    var hung = begin(store, "hung", ModelStore.LOADS);
-    assertThat(hung).allSatisfy(slot -> assertGivenUp(store, slot));
-    begin(store, "m", 1);
-    await().until(() -> inside.contains("m0"));
-  }
-
-  @Test
-  void aLoadThatIsGivenUpWhileItWaitsFreesItsNameAtOnce() throws Exception {
-    var store = store(Duration.ofMillis(500));
-    begin(store, "hung", ModelStore.LOADS);
-    await().until(() -> inside.size() == ModelStore.LOADS);
-    var waiting = begin(store, "m", 1).getFirst();
-    store.abandon(waiting);
-    waiting.left.join();
-    assertThat(store.find(waiting.name())).isEmpty();
-    assertThat(inside).doesNotContain(waiting.name());
-  }
-
-  @Test
-  void ofTooManyThatWaitTheLastIsRefused() throws Exception {
-    var store = store(Duration.ofMinutes(5));
-    begin(store, "m", ModelStore.MOST);
-    assertThatThrownBy(() -> begin(store, "one-more", 1))
-        .hasMessage(
-            "%d models are being loaded or wait for that; try again later"
-                .formatted(ModelStore.MOST))
-        .isInstanceOfSatisfying(
-            ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.TOO_MANY_LOADS));
-    assertThat(store.find("one-more0")).isEmpty();
-  }
-
-  private static void assertGivenUp(ModelStore store, Slot slot) {
-    assertThatThrownBy(() -> store.awaitLoaded(slot)).hasMessageContaining("was not loaded within");
-  }
-
-  private static List<Slot> begin(ModelStore store, String name, int count) {
-    return IntStream.range(0, count)
-        .mapToObj(
-            i ->
-                store.begin(new Order(name + i, NOWHERE, Optional.empty(), Eviction.NONE, _ -> {})))
-        .toList();
-  }
-
-  /// Models whose name begins with `hung` mind no interrupt.
-  private ModelStore store(Duration patience) {
-    return new ModelStore(
-        registry,
-        hooks,
-        metrics,
-        (model, directory, _) -> {
-          inside.add(model.name());
-          do {
-            awaitEnd(model.name());
-          } while (model.name().startsWith("hung") && end.getCount() > 0);
-          model.load(
-              directory,
-              new TextHandler(),
-              workers,
-              new BatchLimits(8, Integer.MAX_VALUE, Duration.ZERO, 128, Duration.ofMillis(300)),
-              FirstRequest.NONE,
-              new SessionRoom(1, 1));
-        },
-        patience,
-        Duration.ofSeconds(10));
-  }
-
-  private void awaitEnd(String name) throws InterruptedException {
-    try {
-      end.await();
-    } catch (InterruptedException e) {
-      if (!name.startsWith("hung")) {
-        throw e;
-      }
+    @Test
+    void loadsThatNeverEndKeepNobodyWaitingForLongerThanALoadMayTake() throws Exception {
+        var store = store(Duration.ofMillis(500));
+        var hung = begin(store, "hung", ModelStore.LOADS);
+        assertThat(hung).allSatisfy(slot -> assertGivenUp(store, slot));
+        begin(store, "m", 1);
+        await().until(() -> inside.contains("m0"));
     }
-  }
+
+    @Test
+    void aLoadThatIsGivenUpWhileItWaitsFreesItsNameAtOnce() throws Exception {
+        var store = store(Duration.ofMillis(500));
+        begin(store, "hung", ModelStore.LOADS);
+        await().until(() -> inside.size() == ModelStore.LOADS);
+        var waiting = begin(store, "m", 1).getFirst();
+        store.abandon(waiting);
+        waiting.left.join();
+        assertThat(store.find(waiting.name())).isEmpty();
+        assertThat(inside).doesNotContain(waiting.name());
+    }
+
+    @Test
+    void ofTooManyThatWaitTheLastIsRefused() throws Exception {
+        var store = store(Duration.ofMinutes(5));
+        begin(store, "m", ModelStore.MOST);
+        assertThatThrownBy(() -> begin(store, "one-more", 1))
+                .hasMessage("%d models are being loaded or wait for that; try again later".formatted(ModelStore.MOST))
+                .isInstanceOfSatisfying(
+                        ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.TOO_MANY_LOADS));
+        assertThat(store.find("one-more0")).isEmpty();
+    }
+
+    private static void assertGivenUp(ModelStore store, Slot slot) {
+        assertThatThrownBy(() -> store.awaitLoaded(slot)).hasMessageContaining("was not loaded within");
+    }
+
+    private static List<Slot> begin(ModelStore store, String name, int count) {
+        return IntStream.range(0, count)
+                .mapToObj(i -> store.begin(new Order(name + i, NOWHERE, Optional.empty(), Eviction.NONE, _ -> {})))
+                .toList();
+    }
+
+    /// Models whose name begins with `hung` mind no interrupt.
+    private ModelStore store(Duration patience) {
+        return new ModelStore(
+                registry,
+                hooks,
+                metrics,
+                (model, directory, _) -> {
+                    inside.add(model.name());
+                    do {
+                        awaitEnd(model.name());
+                    } while (model.name().startsWith("hung") && end.getCount() > 0);
+                    model.load(
+                            directory,
+                            new TextHandler(),
+                            workers,
+                            new BatchLimits(8, Integer.MAX_VALUE, Duration.ZERO, 128, Duration.ofMillis(300)),
+                            FirstRequest.NONE,
+                            new SessionRoom(1, 1));
+                },
+                patience,
+                Duration.ofSeconds(10));
+    }
+
+    private void awaitEnd(String name) throws InterruptedException {
+        try {
+            end.await();
+        } catch (InterruptedException e) {
+            if (!name.startsWith("hung")) {
+                throw e;
+            }
+        }
+    }
 }

@@ -21,263 +21,259 @@ import org.junit.jupiter.api.io.TempDir;
 
 class LocalStorageTest {
 
-  private final Storage storage = new Storage();
+    private final Storage storage = new Storage();
 
-  @TempDir private Path directory;
+    @TempDir
+    private Path directory;
 
-  @AfterEach
-  void close() {
-    storage.close();
-  }
-
-  @Test
-  void aDirectoryIsListedWithAllBelowInTheOrderThatS3Has() throws IOException {
-    for (var key :
-        List.of("b.csv", "a/x", "a.txt", "a/b/y", "a-/z", "😀", "\uffee", "é é+%20", "c/d/e/f/g")) {
-      file(key, key);
+    @AfterEach
+    void close() {
+        storage.close();
     }
-    assertThat(keys(directory))
-        .containsExactly(
-            "a-/z", "a.txt", "a/b/y", "a/x", "b.csv", "c/d/e/f/g", "é é+%20", "\uffee", "😀");
-    try (var objects = storage.list(location(directory))) {
-      assertThat(objects)
-          .allSatisfy(
-              object -> {
+
+    @Test
+    void aDirectoryIsListedWithAllBelowInTheOrderThatS3Has() throws IOException {
+        for (var key : List.of("b.csv", "a/x", "a.txt", "a/b/y", "a-/z", "😀", "\uffee", "é é+%20", "c/d/e/f/g")) {
+            file(key, key);
+        }
+        assertThat(keys(directory))
+                .containsExactly("a-/z", "a.txt", "a/b/y", "a/x", "b.csv", "c/d/e/f/g", "é é+%20", "\uffee", "😀");
+        try (var objects = storage.list(location(directory))) {
+            assertThat(objects).allSatisfy(object -> {
                 assertThat(object.location()).isEqualTo(location(directory).resolve(object.key()));
                 assertThat(storage.open(object.location())).hasContent(object.key());
                 assertThat(storage.size(object.location())).hasValue(object.size());
-              });
+            });
+        }
     }
-  }
 
-  @Test
-  void hiddenFilesAndThoseOfUnfinishedWritersAreNotListed() throws IOException {
-    file("seen", "");
-    file(".hidden", "");
-    file(".git/config", "");
-    try (var writer = storage.create(location(directory.resolve("unfinished")))) {
-      writer.write(1);
-      assertThat(keys(directory)).containsExactly("seen");
+    @Test
+    void hiddenFilesAndThoseOfUnfinishedWritersAreNotListed() throws IOException {
+        file("seen", "");
+        file(".hidden", "");
+        file(".git/config", "");
+        try (var writer = storage.create(location(directory.resolve("unfinished")))) {
+            writer.write(1);
+            assertThat(keys(directory)).containsExactly("seen");
+        }
     }
-  }
 
-  @Test
-  void aFileIsListedByItsName() throws IOException {
-    file("a/.b.csv", "12");
-    var location = location(directory.resolve("a/.b.csv"));
-    try (var objects = storage.list(location)) {
-      assertThat(objects).containsExactly(new StoredObject(location, ".b.csv", 2));
+    @Test
+    void aFileIsListedByItsName() throws IOException {
+        file("a/.b.csv", "12");
+        var location = location(directory.resolve("a/.b.csv"));
+        try (var objects = storage.list(location)) {
+            assertThat(objects).containsExactly(new StoredObject(location, ".b.csv", 2));
+        }
     }
-  }
 
-  @Test
-  void symbolicLinksAreFollowedButNotIntoADirectoryThatTheyAreIn() throws IOException {
-    file("data/x", "x");
-    Files.createDirectory(directory.resolve("in"));
-    Files.createSymbolicLink(directory.resolve("in/data"), directory.resolve("data"));
-    Files.createSymbolicLink(directory.resolve("in/file"), directory.resolve("data/x"));
-    Files.createSymbolicLink(directory.resolve("data/up"), directory);
-    Files.createSymbolicLink(directory.resolve("data/self"), Path.of("."));
-    assertThat(keys(directory.resolve("in"))).containsExactly("data/x", "file");
-    assertThat(keys(directory)).containsExactly("data/x", "in/data/x", "in/file");
-  }
-
-  @Test
-  void linksThatDoubleThePathsWithEachStepAreRefused() throws IOException {
-    file("d21/x", "x");
-    for (int i = 0; i < 21; i++) {
-      Files.createDirectory(directory.resolve("d" + i));
-      Files.createSymbolicLink(directory.resolve("d%d/a".formatted(i)), Path.of("../d" + (i + 1)));
-      Files.createSymbolicLink(directory.resolve("d%d/b".formatted(i)), Path.of("../d" + (i + 1)));
+    @Test
+    void symbolicLinksAreFollowedButNotIntoADirectoryThatTheyAreIn() throws IOException {
+        file("data/x", "x");
+        Files.createDirectory(directory.resolve("in"));
+        Files.createSymbolicLink(directory.resolve("in/data"), directory.resolve("data"));
+        Files.createSymbolicLink(directory.resolve("in/file"), directory.resolve("data/x"));
+        Files.createSymbolicLink(directory.resolve("data/up"), directory);
+        Files.createSymbolicLink(directory.resolve("data/self"), Path.of("."));
+        assertThat(keys(directory.resolve("in"))).containsExactly("data/x", "file");
+        assertThat(keys(directory)).containsExactly("data/x", "in/data/x", "in/file");
     }
-    assertThatThrownBy(() -> keys(directory.resolve("d0")))
-        .isInstanceOf(StorageException.class)
-        .hasMessageStartingWith(directory + "/d0/")
-        .hasMessageEndingWith(
-            ": found more than 1000 ways to this directory through links, expected a tree");
-    assertThat(keys(directory.resolve("d15"))).hasSize(64);
-  }
 
-  @Test
-  void aLinkToNothingIsListedAndCannotBeOpened() throws IOException {
-    Files.createSymbolicLink(directory.resolve("a"), Path.of("gone"));
-    assertThat(keys(directory)).containsExactly("a");
-    assertThatThrownBy(() -> storage.open(Location.of(directory + "/a")))
-        .isInstanceOf(StorageException.class)
-        .hasMessageStartingWith(directory + "/a: can't be read");
-  }
-
-  @Test
-  void aNameThatCannotBeReadEndsTheListing() throws Exception {
-    var shell =
-        new ProcessBuilder("sh", "-c", "cd \"$0\" && : > \"$(printf 'caf\\351.json')\"").command();
-    shell.add(directory.toString());
-    assumeTrue(new ProcessBuilder(shell).start().waitFor() == 0);
-    assertThatThrownBy(() -> keys(directory))
-        .isInstanceOf(StorageException.class)
-        .hasMessageContaining(".json: found a name that is not");
-  }
-
-  @Test
-  void whatIsNeitherAFileNorADirectoryIsNotListed() throws Exception {
-    assumeTrue(
-        new ProcessBuilder("mkfifo", directory.resolve("pipe").toString()).start().waitFor() == 0);
-    assertThat(keys(directory)).isEmpty();
-    assertThatThrownBy(() -> storage.open(location(directory.resolve("pipe"))))
-        .hasMessageEndingWith(
-            "pipe: can't be read: found a pipe, a socket or a device, expected a file");
-  }
-
-  @Test
-  void aFileThatIsGoneWhenItsTurnComesIsListedAndCannotBeOpened() throws IOException {
-    file("a", "");
-    file("b", "");
-    file("c", "");
-    try (var objects = storage.list(location(directory))) {
-      var iterator = objects.iterator();
-      iterator.next();
-      Files.delete(directory.resolve("c"));
-      assertThat(iterator.next().key()).isEqualTo("b");
-      var gone = iterator.next();
-      assertThatThrownBy(() -> storage.open(gone.location()))
-          .hasMessageEndingWith("c: can't be read: no such file or directory");
+    @Test
+    void linksThatDoubleThePathsWithEachStepAreRefused() throws IOException {
+        file("d21/x", "x");
+        for (int i = 0; i < 21; i++) {
+            Files.createDirectory(directory.resolve("d" + i));
+            Files.createSymbolicLink(directory.resolve("d%d/a".formatted(i)), Path.of("../d" + (i + 1)));
+            Files.createSymbolicLink(directory.resolve("d%d/b".formatted(i)), Path.of("../d" + (i + 1)));
+        }
+        assertThatThrownBy(() -> keys(directory.resolve("d0")))
+                .isInstanceOf(StorageException.class)
+                .hasMessageStartingWith(directory + "/d0/")
+                .hasMessageEndingWith(": found more than 1000 ways to this directory through links, expected a tree");
+        assertThat(keys(directory.resolve("d15"))).hasSize(64);
     }
-  }
 
-  @Test
-  void whatIsNotThereCannotBeListedOrReadAndHasNoSize() {
-    var location = location(directory.resolve("none"));
-    assertThatThrownBy(() -> storage.list(location))
-        .hasMessage(location + ": can't be listed: no such file or directory");
-    assertThatThrownBy(() -> storage.open(location))
-        .hasMessage(location + ": can't be read: no such file or directory");
-    assertThat(storage.size(location)).isEmpty();
-    assertThat(storage.exists(location)).isFalse();
-    assertThat(storage.exists(location(directory))).isFalse();
-  }
-
-  @Test
-  void aDirectoryCannotBeReadOrWritten() throws IOException {
-    file("a/b", "");
-    var location = location(directory.resolve("a"));
-    assertThatThrownBy(() -> storage.open(location))
-        .hasMessage(location + ": can't be read: found a directory, expected a file");
-    assertThatThrownBy(() -> storage.create(location))
-        .hasMessage(location + ": can't be written: found a directory, expected a file or nothing");
-  }
-
-  @Test
-  void aDirectoryThatComesInTheWayWhileAFileIsWrittenIsAnError() throws IOException {
-    var location = location(directory.resolve("a"));
-    try (var writer = storage.create(location)) {
-      file("a/b", "");
-      assertThatThrownBy(writer::commit)
-          .isInstanceOf(StorageException.class)
-          .hasMessageStartingWith(location + ": can't be written: ");
+    @Test
+    void aLinkToNothingIsListedAndCannotBeOpened() throws IOException {
+        Files.createSymbolicLink(directory.resolve("a"), Path.of("gone"));
+        assertThat(keys(directory)).containsExactly("a");
+        assertThatThrownBy(() -> storage.open(Location.of(directory + "/a")))
+                .isInstanceOf(StorageException.class)
+                .hasMessageStartingWith(directory + "/a: can't be read");
     }
-    assertThat(all()).containsExactly("a", "a/b");
-  }
 
-  @Test
-  void aFileInThePlaceOfADirectoryIsAnError() throws IOException {
-    file("a", "");
-    var location = location(directory.resolve("a/b/c"));
-    assertThatThrownBy(() -> storage.create(location))
-        .isInstanceOf(StorageException.class)
-        .hasMessage(
-            "%s: can't be written: found a file at %s, expected a directory",
-            location, directory.resolve("a"));
-  }
-
-  @Test
-  void aFileThatHasBeenClosedCannotBeRead() throws IOException {
-    var location = location(file("a", "text"));
-    var in = storage.open(location);
-    in.close();
-    assertThatThrownBy(in::read)
-        .isInstanceOf(StorageException.class)
-        .hasMessageContaining("/a: can't be read: Closed");
-  }
-
-  @Test
-  void whatTheSystemRefusesToReadIsSaid() {
-    var location = Location.of("/proc/self/mem");
-    assumeTrue(storage.exists(location));
-    try (var in = (LocalReader) storage.open(location)) {
-      assertThatThrownBy(in::read)
-          .isInstanceOfSatisfying(
-              StorageException.class, e -> assertThat(e.isRetryable()).isFalse())
-          .hasMessage("/proc/self/mem: can't be read: Input/output error");
+    @Test
+    void aNameThatCannotBeReadEndsTheListing() throws Exception {
+        var shell = new ProcessBuilder("sh", "-c", "cd \"$0\" && : > \"$(printf 'caf\\351.json')\"").command();
+        shell.add(directory.toString());
+        assumeTrue(new ProcessBuilder(shell).start().waitFor() == 0);
+        assertThatThrownBy(() -> keys(directory))
+                .isInstanceOf(StorageException.class)
+                .hasMessageContaining(".json: found a name that is not");
     }
-  }
 
-  @Test
-  void whatTheSystemRefusesToWriteIsSaid() {
-    assumeTrue(Files.isDirectory(Path.of("/sys")));
-    // Not even root may; the reason is another one where it is mounted to be read only.
-    assertThatThrownBy(() -> storage.create(Location.of("/sys/berth")))
-        .isInstanceOf(StorageException.class)
-        .hasMessageMatching(
-            "/sys/berth: can't be written: (permission denied|Read-only file system)");
-  }
-
-  @Test
-  void missingPermissionsAreSaid() throws IOException {
-    file("a/b", "");
-    Files.setPosixFilePermissions(
-        directory.resolve("a"), PosixFilePermissions.fromString("---------"));
-    try {
-      assumeTrue(!Files.isReadable(directory.resolve("a")), "root may do everything");
-      assertThatThrownBy(() -> keys(directory))
-          .hasMessage(directory + "/a: can't be listed: permission denied");
-      assertThatThrownBy(() -> storage.open(location(directory.resolve("a/b"))))
-          .hasMessage(directory + "/a/b: can't be read: permission denied");
-      assertThatThrownBy(() -> storage.create(location(directory.resolve("a/c"))))
-          .hasMessage(directory + "/a/c: can't be written: permission denied");
-    } finally {
-      Files.setPosixFilePermissions(
-          directory.resolve("a"), PosixFilePermissions.fromString("rwx------"));
+    @Test
+    void whatIsNeitherAFileNorADirectoryIsNotListed() throws Exception {
+        assumeTrue(new ProcessBuilder("mkfifo", directory.resolve("pipe").toString())
+                        .start()
+                        .waitFor()
+                == 0);
+        assertThat(keys(directory)).isEmpty();
+        assertThatThrownBy(() -> storage.open(location(directory.resolve("pipe"))))
+                .hasMessageEndingWith("pipe: can't be read: found a pipe, a socket or a device, expected a file");
     }
-  }
 
-  @Test
-  void aFullDiskIsSaidAndNothingStays() throws IOException {
-    try (var disk =
-        Jimfs.newFileSystem(Configuration.unix().toBuilder().setMaxSize(1 << 20).build())) {
-      var location = new LocalLocation(disk.getPath("/out/x"), "out/x");
-      try (var writer = storage.create(location)) {
-        assertThatThrownBy(() -> writer.write(new byte[2 << 20]))
-            .isInstanceOf(StorageException.class)
-            .hasMessage("out/x: can't be written: out of disk space");
-        assertThatThrownBy(writer::commit)
-            .isInstanceOf(IllegalStateException.class)
-            .hasMessage("out/x: found a writer that has failed, expected an open one");
-      }
-      try (var files = Files.list(disk.getPath("/out"))) {
-        assertThat(files).isEmpty();
-      }
+    @Test
+    void aFileThatIsGoneWhenItsTurnComesIsListedAndCannotBeOpened() throws IOException {
+        file("a", "");
+        file("b", "");
+        file("c", "");
+        try (var objects = storage.list(location(directory))) {
+            var iterator = objects.iterator();
+            iterator.next();
+            Files.delete(directory.resolve("c"));
+            assertThat(iterator.next().key()).isEqualTo("b");
+            var gone = iterator.next();
+            assertThatThrownBy(() -> storage.open(gone.location()))
+                    .hasMessageEndingWith("c: can't be read: no such file or directory");
+        }
     }
-  }
 
-  private Path file(String key, String text) throws IOException {
-    var file = directory.resolve(key);
-    Files.createDirectories(file.getParent());
-    return Files.writeString(file, text);
-  }
-
-  private List<String> keys(Path path) {
-    try (var objects = storage.list(location(path))) {
-      return objects.map(StoredObject::key).toList();
+    @Test
+    void whatIsNotThereCannotBeListedOrReadAndHasNoSize() {
+        var location = location(directory.resolve("none"));
+        assertThatThrownBy(() -> storage.list(location))
+                .hasMessage(location + ": can't be listed: no such file or directory");
+        assertThatThrownBy(() -> storage.open(location))
+                .hasMessage(location + ": can't be read: no such file or directory");
+        assertThat(storage.size(location)).isEmpty();
+        assertThat(storage.exists(location)).isFalse();
+        assertThat(storage.exists(location(directory))).isFalse();
     }
-  }
 
-  private List<String> all() throws IOException {
-    try (var files = Files.walk(directory)) {
-      return files.skip(1).map(file -> directory.relativize(file).toString()).sorted().toList();
+    @Test
+    void aDirectoryCannotBeReadOrWritten() throws IOException {
+        file("a/b", "");
+        var location = location(directory.resolve("a"));
+        assertThatThrownBy(() -> storage.open(location))
+                .hasMessage(location + ": can't be read: found a directory, expected a file");
+        assertThatThrownBy(() -> storage.create(location))
+                .hasMessage(location + ": can't be written: found a directory, expected a file or nothing");
     }
-  }
 
-  private static Location location(Path path) {
-    return Location.of(path.toString());
-  }
+    @Test
+    void aDirectoryThatComesInTheWayWhileAFileIsWrittenIsAnError() throws IOException {
+        var location = location(directory.resolve("a"));
+        try (var writer = storage.create(location)) {
+            file("a/b", "");
+            assertThatThrownBy(writer::commit)
+                    .isInstanceOf(StorageException.class)
+                    .hasMessageStartingWith(location + ": can't be written: ");
+        }
+        assertThat(all()).containsExactly("a", "a/b");
+    }
+
+    @Test
+    void aFileInThePlaceOfADirectoryIsAnError() throws IOException {
+        file("a", "");
+        var location = location(directory.resolve("a/b/c"));
+        assertThatThrownBy(() -> storage.create(location))
+                .isInstanceOf(StorageException.class)
+                .hasMessage(
+                        "%s: can't be written: found a file at %s, expected a directory",
+                        location, directory.resolve("a"));
+    }
+
+    @Test
+    void aFileThatHasBeenClosedCannotBeRead() throws IOException {
+        var location = location(file("a", "text"));
+        var in = storage.open(location);
+        in.close();
+        assertThatThrownBy(in::read)
+                .isInstanceOf(StorageException.class)
+                .hasMessageContaining("/a: can't be read: Closed");
+    }
+
+    @Test
+    void whatTheSystemRefusesToReadIsSaid() {
+        var location = Location.of("/proc/self/mem");
+        assumeTrue(storage.exists(location));
+        try (var in = (LocalReader) storage.open(location)) {
+            assertThatThrownBy(in::read)
+                    .isInstanceOfSatisfying(
+                            StorageException.class,
+                            e -> assertThat(e.isRetryable()).isFalse())
+                    .hasMessage("/proc/self/mem: can't be read: Input/output error");
+        }
+    }
+
+    @Test
+    void whatTheSystemRefusesToWriteIsSaid() {
+        assumeTrue(Files.isDirectory(Path.of("/sys")));
+        // Not even root may; the reason is another one where it is mounted to be read only.
+        assertThatThrownBy(() -> storage.create(Location.of("/sys/berth")))
+                .isInstanceOf(StorageException.class)
+                .hasMessageMatching("/sys/berth: can't be written: (permission denied|Read-only file system)");
+    }
+
+    @Test
+    void missingPermissionsAreSaid() throws IOException {
+        file("a/b", "");
+        Files.setPosixFilePermissions(directory.resolve("a"), PosixFilePermissions.fromString("---------"));
+        try {
+            assumeTrue(!Files.isReadable(directory.resolve("a")), "root may do everything");
+            assertThatThrownBy(() -> keys(directory)).hasMessage(directory + "/a: can't be listed: permission denied");
+            assertThatThrownBy(() -> storage.open(location(directory.resolve("a/b"))))
+                    .hasMessage(directory + "/a/b: can't be read: permission denied");
+            assertThatThrownBy(() -> storage.create(location(directory.resolve("a/c"))))
+                    .hasMessage(directory + "/a/c: can't be written: permission denied");
+        } finally {
+            Files.setPosixFilePermissions(directory.resolve("a"), PosixFilePermissions.fromString("rwx------"));
+        }
+    }
+
+    @Test
+    void aFullDiskIsSaidAndNothingStays() throws IOException {
+        try (var disk = Jimfs.newFileSystem(
+                Configuration.unix().toBuilder().setMaxSize(1 << 20).build())) {
+            var location = new LocalLocation(disk.getPath("/out/x"), "out/x");
+            try (var writer = storage.create(location)) {
+                assertThatThrownBy(() -> writer.write(new byte[2 << 20]))
+                        .isInstanceOf(StorageException.class)
+                        .hasMessage("out/x: can't be written: out of disk space");
+                assertThatThrownBy(writer::commit)
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessage("out/x: found a writer that has failed, expected an open one");
+            }
+            try (var files = Files.list(disk.getPath("/out"))) {
+                assertThat(files).isEmpty();
+            }
+        }
+    }
+
+    private Path file(String key, String text) throws IOException {
+        var file = directory.resolve(key);
+        Files.createDirectories(file.getParent());
+        return Files.writeString(file, text);
+    }
+
+    private List<String> keys(Path path) {
+        try (var objects = storage.list(location(path))) {
+            return objects.map(StoredObject::key).toList();
+        }
+    }
+
+    private List<String> all() throws IOException {
+        try (var files = Files.walk(directory)) {
+            return files.skip(1)
+                    .map(file -> directory.relativize(file).toString())
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    private static Location location(Path path) {
+        return Location.of(path.toString());
+    }
 }

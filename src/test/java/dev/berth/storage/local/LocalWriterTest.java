@@ -18,169 +18,173 @@ import org.junit.jupiter.api.io.TempDir;
 
 class LocalWriterTest {
 
-  private final Storage storage = new Storage();
+    private final Storage storage = new Storage();
 
-  @TempDir private Path directory;
+    @TempDir
+    private Path directory;
 
-  @AfterEach
-  void close() {
-    storage.close();
-  }
-
-  @Test
-  void aFileAppearsWholeWithTheCommitAndDirectoriesAreMade() throws IOException {
-    var bytes = new byte[300_000];
-    new Random(1).nextBytes(bytes);
-    var location = location("a/b/c.out");
-    try (var writer = storage.create(location)) {
-      writer.write(bytes, 0, 100_000);
-      writer.flush();
-      assertThat(storage.exists(location)).isFalse();
-      writer.write(bytes[100_000]);
-      writer.write(bytes, 100_001, 199_999);
-      writer.commit();
-      assertThat(storage.open(location)).hasBinaryContent(bytes);
+    @AfterEach
+    void close() {
+        storage.close();
     }
-    assertThat(all()).containsExactly("a", "a/b", "a/b/c.out");
-  }
 
-  @Test
-  void anEmptyFileMayBeWritten() throws IOException {
-    write("empty", "");
-    assertThat(storage.size(location("empty"))).hasValue(0);
-  }
-
-  @Test
-  void withoutACommitTheOldFileStaysAndNothingElse() throws IOException {
-    write("a", "old");
-    try (var writer = storage.create(location("a"))) {
-      writer.write(bytes("new"));
+    @Test
+    void aFileAppearsWholeWithTheCommitAndDirectoriesAreMade() throws IOException {
+        var bytes = new byte[300_000];
+        new Random(1).nextBytes(bytes);
+        var location = location("a/b/c.out");
+        try (var writer = storage.create(location)) {
+            writer.write(bytes, 0, 100_000);
+            writer.flush();
+            assertThat(storage.exists(location)).isFalse();
+            writer.write(bytes[100_000]);
+            writer.write(bytes, 100_001, 199_999);
+            writer.commit();
+            assertThat(storage.open(location)).hasBinaryContent(bytes);
+        }
+        assertThat(all()).containsExactly("a", "a/b", "a/b/c.out");
     }
-    assertThat(storage.open(location("a"))).hasContent("old");
-    assertThat(all()).containsExactly("a");
-  }
 
-  @Test
-  void aCommitReplacesTheOldFileWhichAReaderReadsToItsEnd() throws IOException {
-    write("a", "old text");
-    try (var reader = storage.open(location("a"))) {
-      assertThat(reader.readNBytes(3)).isEqualTo(bytes("old"));
-      write("a", "new");
-      assertThat(reader.readAllBytes()).isEqualTo(bytes(" text"));
+    @Test
+    void anEmptyFileMayBeWritten() throws IOException {
+        write("empty", "");
+        assertThat(storage.size(location("empty"))).hasValue(0);
     }
-    assertThat(storage.open(location("a"))).hasContent("new");
-  }
 
-  @Test
-  void leftoversOfKilledWritersOfAFileAreRemovedWhenItIsWrittenAgain() throws IOException {
-    for (var name :
-        List.of(
-            ".a.part-0123456789abcdef",
-            ".a.part-00000000000000ff",
-            ".b.part-0123456789abcdef",
-            ".a.part-x",
-            ".a.part",
-            "a.part-0123456789abcdef")) {
-      Files.createFile(directory.resolve(name));
+    @Test
+    void withoutACommitTheOldFileStaysAndNothingElse() throws IOException {
+        write("a", "old");
+        try (var writer = storage.create(location("a"))) {
+            writer.write(bytes("new"));
+        }
+        assertThat(storage.open(location("a"))).hasContent("old");
+        assertThat(all()).containsExactly("a");
     }
-    write("a", "");
-    assertThat(all())
-        .containsExactly(
-            ".a.part", ".a.part-x", ".b.part-0123456789abcdef", "a", "a.part-0123456789abcdef");
-    write("b", "");
-    assertThat(all()).containsExactly(".a.part", ".a.part-x", "a", "a.part-0123456789abcdef", "b");
-  }
 
-  /// A writer makes files. A directory of such a name is somebody's own.
-  @Test
-  void aDirectoryIsNoLeftover() throws IOException {
-    var own = Files.createDirectory(directory.resolve(".a.part-0123456789abcdef"));
-    Files.createFile(own.resolve("b"));
-    write("a", "text");
-    assertThat(storage.open(location("a"))).hasContent("text");
-    assertThat(own).isDirectoryContaining(file -> file.endsWith("b"));
-  }
-
-  @Test
-  void aKilledWriterLeavesNothingThatLooksWhole() throws IOException {
-    var killed = storage.create(location("a"));
-    killed.write(new byte[100_000]);
-    assertThat(all()).singleElement().asString().matches("\\.a\\.part-[0-9a-f]{16}");
-    try (var rerun = new Storage();
-        var writer = rerun.create(location("a"))) {
-      writer.write(bytes("whole"));
-      writer.commit();
+    @Test
+    void aCommitReplacesTheOldFileWhichAReaderReadsToItsEnd() throws IOException {
+        write("a", "old text");
+        try (var reader = storage.open(location("a"))) {
+            assertThat(reader.readNBytes(3)).isEqualTo(bytes("old"));
+            write("a", "new");
+            assertThat(reader.readAllBytes()).isEqualTo(bytes(" text"));
+        }
+        assertThat(storage.open(location("a"))).hasContent("new");
     }
-    assertThat(all()).containsExactly("a");
-    // It was alive after all.
-    assertThatThrownBy(killed::commit)
-        .isInstanceOf(StorageException.class)
-        .hasMessageEndingWith("a: can't be written: another writer of it has begun meanwhile");
-    killed.close();
-    assertThat(storage.open(location("a"))).hasContent("whole");
-  }
 
-  @Test
-  void aNameMayBeAsLongAsTheFileSystemTakes() throws IOException {
-    var name = "é".repeat(127);
-    var killed = storage.create(location(name));
-    try (var rerun = new Storage();
-        var writer = rerun.create(location(name))) {
-      writer.commit();
+    @Test
+    void leftoversOfKilledWritersOfAFileAreRemovedWhenItIsWrittenAgain() throws IOException {
+        for (var name : List.of(
+                ".a.part-0123456789abcdef",
+                ".a.part-00000000000000ff",
+                ".b.part-0123456789abcdef",
+                ".a.part-x",
+                ".a.part",
+                "a.part-0123456789abcdef")) {
+            Files.createFile(directory.resolve(name));
+        }
+        write("a", "");
+        assertThat(all())
+                .containsExactly(".a.part", ".a.part-x", ".b.part-0123456789abcdef", "a", "a.part-0123456789abcdef");
+        write("b", "");
+        assertThat(all()).containsExactly(".a.part", ".a.part-x", "a", "a.part-0123456789abcdef", "b");
     }
-    assertThat(all()).containsExactly(name);
-    killed.close();
-    assertThatThrownBy(() -> write(name + "é", ""))
-        .isInstanceOf(StorageException.class)
-        .hasMessageEndingWith("File name too long");
-    assertThat(all()).containsExactly(name);
-  }
 
-  @Test
-  void anInterruptedWriterFailsAndCleansUp() throws IOException {
-    try (var writer = storage.create(location("a"))) {
-      Thread.currentThread().interrupt();
-      assertThatThrownBy(() -> writer.write(new byte[1 << 20]))
-          .isInstanceOfSatisfying(StorageException.class, e -> assertThat(e.isRetryable()).isTrue())
-          .hasMessageEndingWith("a: interrupted");
-    } finally {
-      assertThat(Thread.interrupted()).isTrue();
+    /// A writer makes files. A directory of such a name is somebody's own.
+    @Test
+    void aDirectoryIsNoLeftover() throws IOException {
+        var own = Files.createDirectory(directory.resolve(".a.part-0123456789abcdef"));
+        Files.createFile(own.resolve("b"));
+        write("a", "text");
+        assertThat(storage.open(location("a"))).hasContent("text");
+        assertThat(own).isDirectoryContaining(file -> file.endsWith("b"));
     }
-    assertThat(all()).isEmpty();
-  }
 
-  @Test
-  void aWriterThatIsDoneTakesNothingMore() {
-    var committed = storage.create(location("a"));
-    committed.commit();
-    assertThatThrownBy(() -> committed.write(1))
-        .hasMessageEndingWith("a: found a writer that has committed, expected an open one");
-    assertThatThrownBy(committed::commit).isInstanceOf(IllegalStateException.class);
-    committed.close();
-    assertThatThrownBy(() -> committed.write(1))
-        .hasMessageEndingWith("a: found a writer that has been closed, expected an open one");
-    committed.close();
-    assertThat(storage.exists(location("a"))).isTrue();
-  }
-
-  private void write(String key, String text) throws IOException {
-    try (var writer = storage.create(location(key))) {
-      writer.write(bytes(text));
-      writer.commit();
+    @Test
+    void aKilledWriterLeavesNothingThatLooksWhole() throws IOException {
+        var killed = storage.create(location("a"));
+        killed.write(new byte[100_000]);
+        assertThat(all()).singleElement().asString().matches("\\.a\\.part-[0-9a-f]{16}");
+        try (var rerun = new Storage();
+                var writer = rerun.create(location("a"))) {
+            writer.write(bytes("whole"));
+            writer.commit();
+        }
+        assertThat(all()).containsExactly("a");
+        // It was alive after all.
+        assertThatThrownBy(killed::commit)
+                .isInstanceOf(StorageException.class)
+                .hasMessageEndingWith("a: can't be written: another writer of it has begun meanwhile");
+        killed.close();
+        assertThat(storage.open(location("a"))).hasContent("whole");
     }
-  }
 
-  private List<String> all() throws IOException {
-    try (var files = Files.walk(directory)) {
-      return files.skip(1).map(file -> directory.relativize(file).toString()).sorted().toList();
+    @Test
+    void aNameMayBeAsLongAsTheFileSystemTakes() throws IOException {
+        var name = "é".repeat(127);
+        var killed = storage.create(location(name));
+        try (var rerun = new Storage();
+                var writer = rerun.create(location(name))) {
+            writer.commit();
+        }
+        assertThat(all()).containsExactly(name);
+        killed.close();
+        assertThatThrownBy(() -> write(name + "é", ""))
+                .isInstanceOf(StorageException.class)
+                .hasMessageEndingWith("File name too long");
+        assertThat(all()).containsExactly(name);
     }
-  }
 
-  private Location location(String key) {
-    return Location.of(directory.resolve(key).toString());
-  }
+    @Test
+    void anInterruptedWriterFailsAndCleansUp() throws IOException {
+        try (var writer = storage.create(location("a"))) {
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(() -> writer.write(new byte[1 << 20]))
+                    .isInstanceOfSatisfying(
+                            StorageException.class,
+                            e -> assertThat(e.isRetryable()).isTrue())
+                    .hasMessageEndingWith("a: interrupted");
+        } finally {
+            assertThat(Thread.interrupted()).isTrue();
+        }
+        assertThat(all()).isEmpty();
+    }
 
-  private static byte[] bytes(String text) {
-    return text.getBytes(StandardCharsets.UTF_8);
-  }
+    @Test
+    void aWriterThatIsDoneTakesNothingMore() {
+        var committed = storage.create(location("a"));
+        committed.commit();
+        assertThatThrownBy(() -> committed.write(1))
+                .hasMessageEndingWith("a: found a writer that has committed, expected an open one");
+        assertThatThrownBy(committed::commit).isInstanceOf(IllegalStateException.class);
+        committed.close();
+        assertThatThrownBy(() -> committed.write(1))
+                .hasMessageEndingWith("a: found a writer that has been closed, expected an open one");
+        committed.close();
+        assertThat(storage.exists(location("a"))).isTrue();
+    }
+
+    private void write(String key, String text) throws IOException {
+        try (var writer = storage.create(location(key))) {
+            writer.write(bytes(text));
+            writer.commit();
+        }
+    }
+
+    private List<String> all() throws IOException {
+        try (var files = Files.walk(directory)) {
+            return files.skip(1)
+                    .map(file -> directory.relativize(file).toString())
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    private Location location(String key) {
+        return Location.of(directory.resolve(key).toString());
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
 }

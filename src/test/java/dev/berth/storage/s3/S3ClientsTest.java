@@ -17,67 +17,61 @@ import software.amazon.awssdk.regions.Region;
 
 class S3ClientsTest {
 
-  private static final Optional<URI> ELSEWHERE = Optional.of(URI.create("http://localhost:9"));
-  private static final S3Options OPTIONS =
-      new S3Options(ELSEWHERE, false, Optional.empty(), false, RetryPolicy.DEFAULT);
+    private static final Optional<URI> ELSEWHERE = Optional.of(URI.create("http://localhost:9"));
+    private static final S3Options OPTIONS =
+            new S3Options(ELSEWHERE, false, Optional.empty(), false, RetryPolicy.DEFAULT);
 
-  @Test
-  void missingCredentialsAreSaid() {
-    var sources =
-        Set.of(
-            "AWS_ACCESS_KEY_ID",
-            "AWS_ROLE_ARN",
-            "AWS_CONTAINER_CREDENTIALS_FULL_URI",
-            "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
-    assumeTrue(
-        System.getenv().keySet().stream().noneMatch(sources::contains),
-        "this machine has credentials");
-    try (var _ =
-            new SystemProperties(
-                Map.of(
-                    "aws.accessKeyId",
-                    "",
-                    "aws.secretAccessKey",
-                    "",
-                    "aws.disableEc2Metadata",
-                    "true",
-                    "aws.sharedCredentialsFile",
-                    "/no/such/file",
-                    "aws.configFile",
-                    "/no/such/file"));
-        var storage = new Storage(OPTIONS)) {
-      assertThatThrownBy(() -> storage.list(Location.of("s3://bucket/object")))
-          .isInstanceOfSatisfying(
-              StorageException.class, e -> assertThat(e.isRetryable()).isFalse())
-          .hasMessage(
-              "s3://bucket/object: found no AWS credentials in the environment, a profile, the container or the instance");
+    @Test
+    void missingCredentialsAreSaid() {
+        var sources = Set.of(
+                "AWS_ACCESS_KEY_ID",
+                "AWS_ROLE_ARN",
+                "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+                "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
+        assumeTrue(System.getenv().keySet().stream().noneMatch(sources::contains), "this machine has credentials");
+        try (var _ = new SystemProperties(Map.of(
+                        "aws.accessKeyId",
+                        "",
+                        "aws.secretAccessKey",
+                        "",
+                        "aws.disableEc2Metadata",
+                        "true",
+                        "aws.sharedCredentialsFile",
+                        "/no/such/file",
+                        "aws.configFile",
+                        "/no/such/file"));
+                var storage = new Storage(OPTIONS)) {
+            assertThatThrownBy(() -> storage.list(Location.of("s3://bucket/object")))
+                    .isInstanceOfSatisfying(
+                            StorageException.class,
+                            e -> assertThat(e.isRetryable()).isFalse())
+                    .hasMessage(
+                            "s3://bucket/object: found no AWS credentials in the environment, a profile, the container or the instance");
+        }
     }
-  }
 
-  @Test
-  void theRegionIsTheOptionsThenTheEnvironmentsThenOneThatAlwaysIs() {
-    try (var _ =
-        new SystemProperties(
-            Map.of(
-                "aws.configFile", "/no/such/file", "aws.sharedCredentialsFile", "/no/such/file"))) {
-      assumeTrue(System.getenv("AWS_REGION") == null);
-      assertThat(region(OPTIONS)).isEqualTo(Region.US_EAST_1);
-      assertThat(region(in("eu-west-1", ELSEWHERE, false))).isEqualTo(Region.EU_WEST_1);
-      try (var _ = new SystemProperties(Map.of("aws.region", "ap-south-1"))) {
-        assertThat(region(OPTIONS)).isEqualTo(Region.AP_SOUTH_1);
-        assertThat(region(S3Options.DEFAULT)).isEqualTo(Region.AP_SOUTH_1);
-        assertThat(region(in("eu-west-1", Optional.empty(), true))).isEqualTo(Region.EU_WEST_1);
-      }
+    @Test
+    void theRegionIsTheOptionsThenTheEnvironmentsThenOneThatAlwaysIs() {
+        try (var _ = new SystemProperties(
+                Map.of("aws.configFile", "/no/such/file", "aws.sharedCredentialsFile", "/no/such/file"))) {
+            assumeTrue(System.getenv("AWS_REGION") == null);
+            assertThat(region(OPTIONS)).isEqualTo(Region.US_EAST_1);
+            assertThat(region(in("eu-west-1", ELSEWHERE, false))).isEqualTo(Region.EU_WEST_1);
+            try (var _ = new SystemProperties(Map.of("aws.region", "ap-south-1"))) {
+                assertThat(region(OPTIONS)).isEqualTo(Region.AP_SOUTH_1);
+                assertThat(region(S3Options.DEFAULT)).isEqualTo(Region.AP_SOUTH_1);
+                assertThat(region(in("eu-west-1", Optional.empty(), true))).isEqualTo(Region.EU_WEST_1);
+            }
+        }
     }
-  }
 
-  private static S3Options in(String region, Optional<URI> endpoint, boolean pathStyle) {
-    return new S3Options(endpoint, pathStyle, Optional.of(region), false, RetryPolicy.DEFAULT);
-  }
-
-  private static Region region(S3Options options) {
-    try (var client = S3Clients.create(options, false)) {
-      return client.serviceClientConfiguration().region();
+    private static S3Options in(String region, Optional<URI> endpoint, boolean pathStyle) {
+        return new S3Options(endpoint, pathStyle, Optional.of(region), false, RetryPolicy.DEFAULT);
     }
-  }
+
+    private static Region region(S3Options options) {
+        try (var client = S3Clients.create(options, false)) {
+            return client.serviceClientConfiguration().region();
+        }
+    }
 }

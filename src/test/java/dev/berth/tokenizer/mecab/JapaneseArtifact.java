@@ -10,28 +10,25 @@ import java.util.List;
 /// that it leaves out.
 public final class JapaneseArtifact {
 
-  private static final Path RESOURCES = Path.of("src/test/resources").toAbsolutePath();
+    private static final Path RESOURCES = Path.of("src/test/resources").toAbsolutePath();
 
-  private JapaneseArtifact() {}
+    private JapaneseArtifact() {}
 
-  /// Puts the artifact into an empty directory.
-  public static Path write(Path directory) throws IOException {
-    for (var name :
-        List.of(
-            "model.json", "model.pt", "tokenizer.json", "sample.json", "sample-response.json")) {
-      Files.copy(
-          RESOURCES.resolve("artifacts/japanese-bert").resolve(name), directory.resolve(name));
+    /// Puts the artifact into an empty directory.
+    public static Path write(Path directory) throws IOException {
+        for (var name : List.of("model.json", "model.pt", "tokenizer.json", "sample.json", "sample-response.json")) {
+            Files.copy(RESOURCES.resolve("artifacts/japanese-bert").resolve(name), directory.resolve(name));
+        }
+        writeDictionary(Files.createDirectory(directory.resolve("mecab")));
+        return directory;
     }
-    writeDictionary(Files.createDirectory(directory.resolve("mecab")));
-    return directory;
-  }
 
-  /// Puts the dictionary alone into an empty directory.
-  public static void writeDictionary(Path directory) throws IOException {
-    var tiny = RESOURCES.resolve("mecab/tiny");
-    for (var name : List.of("sys.dic", "unk.dic", "matrix.bin")) {
-      Files.copy(tiny.resolve(name), directory.resolve(name));
+    /// Puts the dictionary alone into an empty directory.
+    public static void writeDictionary(Path directory) throws IOException {
+        var tiny = RESOURCES.resolve("mecab/tiny");
+        for (var name : List.of("sys.dic", "unk.dic", "matrix.bin")) {
+            Files.copy(tiny.resolve(name), directory.resolve(name));
+        }
+        Files.write(directory.resolve("char.bin"), Gzipped.bytes(tiny.resolve("char.bin.gz")));
     }
-    Files.write(directory.resolve("char.bin"), Gzipped.bytes(tiny.resolve("char.bin.gz")));
-  }
 }

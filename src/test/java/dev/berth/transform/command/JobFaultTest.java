@@ -32,131 +32,117 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("slow")
 class JobFaultTest {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
+    private static final ObjectMapper JSON = new ObjectMapper();
 
-  private final AtomicInteger asked = new AtomicInteger();
-  private final ExecutorService threads = new TestThreads();
-  private HttpServer container;
-  private volatile int answer;
-  private volatile boolean isChunked;
+    private final AtomicInteger asked = new AtomicInteger();
+    private final ExecutorService threads = new TestThreads();
+    private HttpServer container;
+    private volatile int answer;
+    private volatile boolean isChunked;
 
-  @TempDir private Path directory;
+    @TempDir
+    private Path directory;
 
-  @BeforeEach
-  void start() throws IOException {
-    Files.createDirectory(directory.resolve("in"));
-    container = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 200);
-    container.setExecutor(threads);
-    container.createContext("/ping", request -> answer(request, ""));
-    container.createContext(
-        "/invocations",
-        request -> {
-          asked.incrementAndGet();
-          answer(request, "{\"image\":\"%s\"}".formatted("A".repeat(answer)));
+    @BeforeEach
+    void start() throws IOException {
+        Files.createDirectory(directory.resolve("in"));
+        container = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 200);
+        container.setExecutor(threads);
+        container.createContext("/ping", request -> answer(request, ""));
+        container.createContext("/invocations", request -> {
+            asked.incrementAndGet();
+            answer(request, "{\"image\":\"%s\"}".formatted("A".repeat(answer)));
         });
-    container.start();
-  }
-
-  @AfterEach
-  void stop() {
-    container.stop(0);
-    threads.close();
-  }
-
-  @Test
-  void answersThatAllTogetherAreLargerThanTheHeapAreWritten() throws Exception {
-    answer = 1_500_000;
-    Files.writeString(
-        directory.resolve("in/day.jsonl"),
-        "{\"recordId\": \"A\", \"modelInput\": {\"prompt\": \"a star\"}}\n".repeat(100));
-    for (var chunked : List.of(false, true)) {
-      isChunked = chunked;
-      try (var job =
-          transform(
-              "128m", "--format", "bedrock", "--max-concurrent-transforms", "64", "--overwrite")) {
-        assertThat(job.exitCode()).as(job.err()).isZero();
-      }
-      try (var lines = Files.lines(directory.resolve("out/day.jsonl.out"))) {
-        assertThat(lines)
-            .hasSize(100)
-            .allMatch(line -> line.length() > answer && line.endsWith("A\"}}"));
-      }
+        container.start();
     }
-  }
 
-  @Test
-  void anAnswerThatTheHeapHasNoRoomForFailsItsObject() throws Exception {
-    answer = 40_000_000;
-    Files.writeString(directory.resolve("in/a"), "a");
-    try (var job = transform("64m")) {
-      assertThat(job.exitCode()).isEqualTo(1);
-      assertThat(job.err())
-          .contains(
-              "failed: a: the answer: found more than 16 MB, expected less with a heap of 64 MB");
+    @AfterEach
+    void stop() {
+        container.stop(0);
+        threads.close();
     }
-  }
 
-  @Test
-  void aFullHeapEndsTheJobWithASentence() throws Exception {
-    for (var key : List.of("a", "b")) {
-      Files.write(directory.resolve("in").resolve(key), new byte[70 << 20]);
+    @Test
+    void answersThatAllTogetherAreLargerThanTheHeapAreWritten() throws Exception {
+        answer = 1_500_000;
+        Files.writeString(
+                directory.resolve("in/day.jsonl"),
+                "{\"recordId\": \"A\", \"modelInput\": {\"prompt\": \"a star\"}}\n".repeat(100));
+        for (var chunked : List.of(false, true)) {
+            isChunked = chunked;
+            try (var job =
+                    transform("128m", "--format", "bedrock", "--max-concurrent-transforms", "64", "--overwrite")) {
+                assertThat(job.exitCode()).as(job.err()).isZero();
+            }
+            try (var lines = Files.lines(directory.resolve("out/day.jsonl.out"))) {
+                assertThat(lines).hasSize(100).allMatch(line -> line.length() > answer && line.endsWith("A\"}}"));
+            }
+        }
     }
-    try (var job = transform("64m", "--max-payload-in-mb", "100")) {
-      assertThat(job.exitCode()).isEqualTo(1);
-      assertThat(job.err())
-          .contains("the heap of 64 MB is full; JAVA_OPTS=-Xmx128m has room for more")
-          .doesNotContain("OutOfMemoryError");
-    }
-    assertThat(asked).hasValue(0);
-  }
 
-  @Test
-  void aFullDiskEndsTheJobAndNotEachObject() throws Exception {
-    var unshare = new ProcessBuilder("unshare", "-rm", "true").start();
-    assumeTrue(unshare.waitFor() == 0, "no file system of one's own here");
-    answer = 100_000;
-    for (int i = 0; i < 500; i++) {
-      Files.writeString(directory.resolve("in/%03d".formatted(i)), "a");
+    @Test
+    void anAnswerThatTheHeapHasNoRoomForFailsItsObject() throws Exception {
+        answer = 40_000_000;
+        Files.writeString(directory.resolve("in/a"), "a");
+        try (var job = transform("64m")) {
+            assertThat(job.exitCode()).isEqualTo(1);
+            assertThat(job.err())
+                    .contains("failed: a: the answer: found more than 16 MB, expected less with a heap of 64 MB");
+        }
     }
-    var out = Files.createDirectory(directory.resolve("out"));
-    var command =
-        new ArrayList<>(
-            List.of(
-                "unshare",
-                "-rm",
-                "sh",
-                "-c",
-                "mount -t tmpfs -o size=1m none \"$0\" && exec \"$@\"",
-                out.toString()));
-    command.addAll(command("128m"));
-    try (var job = ServeProcess.start(Map.of(), command)) {
-      assertThat(job.exitCode()).isEqualTo(1);
-      assertThat(job.err()).contains("can't be written").doesNotContain("failed: ");
+
+    @Test
+    void aFullHeapEndsTheJobWithASentence() throws Exception {
+        for (var key : List.of("a", "b")) {
+            Files.write(directory.resolve("in").resolve(key), new byte[70 << 20]);
+        }
+        try (var job = transform("64m", "--max-payload-in-mb", "100")) {
+            assertThat(job.exitCode()).isEqualTo(1);
+            assertThat(job.err())
+                    .contains("the heap of 64 MB is full; JAVA_OPTS=-Xmx128m has room for more")
+                    .doesNotContain("OutOfMemoryError");
+        }
+        assertThat(asked).hasValue(0);
     }
-    assertThat(asked).as("those under way").hasValueLessThan(100);
-    assertThat(report().path("problem").asText()).startsWith(out.toString());
-    assertThat(report().path("succeeded").asInt()).isBetween(5, 10);
-    assertThat(report().path("failed").asInt()).isZero();
-  }
 
-  @Test
-  void theSummaryStaysBelowTheBar() throws Exception {
-    Files.writeString(directory.resolve("in/a"), "a");
-    var command = List.of("script", "-qec", String.join(" ", command("128m")), "/dev/null");
-    try (var job = ServeProcess.start(Map.of("TERM", "xterm"), command)) {
-      assertThat(job.exitCode()).as(job.out()).isZero();
-      assertThat(job.out()).contains(" kB ").matches("(?s).*records/s +[0-9.]+\\s*");
+    @Test
+    void aFullDiskEndsTheJobAndNotEachObject() throws Exception {
+        var unshare = new ProcessBuilder("unshare", "-rm", "true").start();
+        assumeTrue(unshare.waitFor() == 0, "no file system of one's own here");
+        answer = 100_000;
+        for (int i = 0; i < 500; i++) {
+            Files.writeString(directory.resolve("in/%03d".formatted(i)), "a");
+        }
+        var out = Files.createDirectory(directory.resolve("out"));
+        var command = new ArrayList<>(List.of(
+                "unshare", "-rm", "sh", "-c", "mount -t tmpfs -o size=1m none \"$0\" && exec \"$@\"", out.toString()));
+        command.addAll(command("128m"));
+        try (var job = ServeProcess.start(Map.of(), command)) {
+            assertThat(job.exitCode()).isEqualTo(1);
+            assertThat(job.err()).contains("can't be written").doesNotContain("failed: ");
+        }
+        assertThat(asked).as("those under way").hasValueLessThan(100);
+        assertThat(report().path("problem").asText()).startsWith(out.toString());
+        assertThat(report().path("succeeded").asInt()).isBetween(5, 10);
+        assertThat(report().path("failed").asInt()).isZero();
     }
-  }
 
-  private ServeProcess transform(String heap, String... more) throws IOException {
-    return ServeProcess.start(Map.of(), command(heap, more));
-  }
+    @Test
+    void theSummaryStaysBelowTheBar() throws Exception {
+        Files.writeString(directory.resolve("in/a"), "a");
+        var command = List.of("script", "-qec", String.join(" ", command("128m")), "/dev/null");
+        try (var job = ServeProcess.start(Map.of("TERM", "xterm"), command)) {
+            assertThat(job.exitCode()).as(job.out()).isZero();
+            assertThat(job.out()).contains(" kB ").matches("(?s).*records/s +[0-9.]+\\s*");
+        }
+    }
 
-  private List<String> command(String heap, String... more) {
-    var command =
-        new ArrayList<>(
-            List.of(
+    private ServeProcess transform(String heap, String... more) throws IOException {
+        return ServeProcess.start(Map.of(), command(heap, more));
+    }
+
+    private List<String> command(String heap, String... more) {
+        var command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx" + heap,
                 "-XX:TieredStopAtLevel=1",
@@ -172,20 +158,20 @@ class JobFaultTest {
                 directory.resolve("out").toString(),
                 "--report",
                 directory.resolve("report.json").toString()));
-    command.addAll(List.of(more));
-    return command;
-  }
+        command.addAll(List.of(more));
+        return command;
+    }
 
-  private JsonNode report() throws IOException {
-    return JSON.readTree(directory.resolve("report.json").toFile());
-  }
+    private JsonNode report() throws IOException {
+        return JSON.readTree(directory.resolve("report.json").toFile());
+    }
 
-  private void answer(HttpExchange request, String body) throws IOException {
-    request.getRequestBody().readAllBytes();
-    var bytes = body.getBytes(UTF_8);
-    request.getResponseHeaders().add("Content-Type", "application/json");
-    request.sendResponseHeaders(200, bytes.length == 0 ? -1 : isChunked ? 0 : bytes.length);
-    request.getResponseBody().write(bytes);
-    request.close();
-  }
+    private void answer(HttpExchange request, String body) throws IOException {
+        request.getRequestBody().readAllBytes();
+        var bytes = body.getBytes(UTF_8);
+        request.getResponseHeaders().add("Content-Type", "application/json");
+        request.sendResponseHeaders(200, bytes.length == 0 ? -1 : isChunked ? 0 : bytes.length);
+        request.getResponseBody().write(bytes);
+        request.close();
+    }
 }

@@ -32,139 +32,132 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("packaged")
 class KilledJobTest {
 
-  /// 128 and the number of SIGKILL.
-  private static final int KILLED = 137;
+    /// 128 and the number of SIGKILL.
+    private static final int KILLED = 137;
 
-  private static final int KILLS = 15;
+    private static final int KILLS = 15;
 
-  /// In S3, where parts of an output are written once a second.
-  private static final int KILLS_IN_S3 = 5;
+    /// In S3, where parts of an output are written once a second.
+    private static final int KILLS_IN_S3 = 5;
 
-  private static final int SLOTS = 2;
+    private static final int SLOTS = 2;
 
-  /// The objects by their numbers of records. Each record is a mini-batch.
-  private static final List<Integer> OBJECTS = List.of(1, 3, 20, 1, 900, 40, 1, 1);
+    /// The objects by their numbers of records. Each record is a mini-batch.
+    private static final List<Integer> OBJECTS = List.of(1, 3, 20, 1, 900, 40, 1, 1);
 
-  /// The model is asked so much between two kills, at most.
-  private static final int MOST_BETWEEN_KILLS = 80;
+    /// The model is asked so much between two kills, at most.
+    private static final int MOST_BETWEEN_KILLS = 80;
 
-  @TempDir private Path directory;
+    @TempDir
+    private Path directory;
 
-  /// To repeat a failure, put the seed that it names here.
-  private final long seed = new Random().nextLong();
+    /// To repeat a failure, put the seed that it names here.
+    private final long seed = new Random().nextLong();
 
-  private final Random random = new Random(seed);
-  private final AtomicInteger asked = new AtomicInteger();
-  private final Map<String, String> expected = new TreeMap<>();
-  private TestServer container;
+    private final Random random = new Random(seed);
+    private final AtomicInteger asked = new AtomicInteger();
+    private final Map<String, String> expected = new TreeMap<>();
+    private TestServer container;
 
-  @BeforeEach
-  void start() throws Exception {
-    container =
-        TestServer.with(
-                new TextHandler() {
-                  @Override
-                  public List<String> predictFn(List<String> words, Object model) throws Exception {
-                    asked.addAndGet(words.size());
-                    return super.predictFn(words, model);
-                  }
+    @BeforeEach
+    void start() throws Exception {
+        container = TestServer.with(new TextHandler() {
+                    @Override
+                    public List<String> predictFn(List<String> words, Object model) throws Exception {
+                        asked.addAndGet(words.size());
+                        return super.predictFn(words, model);
+                    }
                 })
-            .set("SAGEMAKER_BATCH", "true")
-            .start();
-    for (int i = 0; i < OBJECTS.size(); i++) {
-      int object = i;
-      expected.put(
-          "%d.txt".formatted(i),
-          IntStream.range(0, OBJECTS.get(i))
-              .mapToObj(record -> "WORD %d OF %d\n".formatted(record, object))
-              .collect(Collectors.joining()));
+                .set("SAGEMAKER_BATCH", "true")
+                .start();
+        for (int i = 0; i < OBJECTS.size(); i++) {
+            int object = i;
+            expected.put(
+                    "%d.txt".formatted(i),
+                    IntStream.range(0, OBJECTS.get(i))
+                            .mapToObj(record -> "WORD %d OF %d\n".formatted(record, object))
+                            .collect(Collectors.joining()));
+        }
     }
-  }
 
-  @AfterEach
-  void stop() throws Exception {
-    container.close();
-  }
-
-  @Test
-  void aJobOnFilesMakesNoMoreThanItsRequestsTwice() throws Exception {
-    var in = Files.createDirectory(directory.resolve("in"));
-    for (var object : expected.entrySet()) {
-      Files.writeString(in.resolve(object.getKey()), object.getValue().toLowerCase(Locale.ROOT));
+    @AfterEach
+    void stop() throws Exception {
+        container.close();
     }
-    var out = directory.resolve("out");
-    isDoneInTheEnd(KILLS, Map.of(), "--input", in.toString(), "--output", out.toString());
-    assertThat(contents(out))
-        .as("seed %d; and nothing else, such as leftovers", seed)
-        .isEqualTo(named(expected));
-    int records = OBJECTS.stream().mapToInt(Integer::intValue).sum();
-    assertThat(asked.get())
-        .as("seed %d: those that were asked at each kill are asked again", seed)
-        .isBetween(records, records + KILLS * SLOTS);
-  }
 
-  @Test
-  void aJobInS3EndsAsIfItHadNotBeenKilled() throws Exception {
-    try (var s3 = S3Server.start().createBucket("killed")) {
-      expected.forEach((key, text) -> s3.put("killed", "in/" + key, text.toLowerCase(Locale.ROOT)));
-      var environment =
-          Map.of(
-              "AWS_ACCESS_KEY_ID", S3Server.credentials().getFirst().value(),
-              "AWS_SECRET_ACCESS_KEY", S3Server.credentials().getLast().value());
-      isDoneInTheEnd(
-          KILLS_IN_S3,
-          environment,
-          "--endpoint-url",
-          s3.endpoint().toString(),
-          "--input",
-          "s3://killed/in/",
-          "--output",
-          "s3://killed/out");
-      assertThat(s3.texts("killed", "out/"))
-          .as("seed %d; and nothing else, such as leftovers", seed)
-          .isEqualTo(named(expected));
-      assertThat(s3.unfinishedUploads("killed")).isEmpty();
+    @Test
+    void aJobOnFilesMakesNoMoreThanItsRequestsTwice() throws Exception {
+        var in = Files.createDirectory(directory.resolve("in"));
+        for (var object : expected.entrySet()) {
+            Files.writeString(in.resolve(object.getKey()), object.getValue().toLowerCase(Locale.ROOT));
+        }
+        var out = directory.resolve("out");
+        isDoneInTheEnd(KILLS, Map.of(), "--input", in.toString(), "--output", out.toString());
+        assertThat(contents(out))
+                .as("seed %d; and nothing else, such as leftovers", seed)
+                .isEqualTo(named(expected));
+        int records = OBJECTS.stream().mapToInt(Integer::intValue).sum();
+        assertThat(asked.get())
+                .as("seed %d: those that were asked at each kill are asked again", seed)
+                .isBetween(records, records + KILLS * SLOTS);
     }
-  }
 
-  private void isDoneInTheEnd(int kills, Map<String, String> environment, String... arguments)
-      throws Exception {
-    int killed = 0;
-    while (killed < kills && isKilled(environment, arguments)) {
-      killed++;
+    @Test
+    void aJobInS3EndsAsIfItHadNotBeenKilled() throws Exception {
+        try (var s3 = S3Server.start().createBucket("killed")) {
+            expected.forEach((key, text) -> s3.put("killed", "in/" + key, text.toLowerCase(Locale.ROOT)));
+            var environment = Map.of(
+                    "AWS_ACCESS_KEY_ID", S3Server.credentials().getFirst().value(),
+                    "AWS_SECRET_ACCESS_KEY", S3Server.credentials().getLast().value());
+            isDoneInTheEnd(
+                    KILLS_IN_S3,
+                    environment,
+                    "--endpoint-url",
+                    s3.endpoint().toString(),
+                    "--input",
+                    "s3://killed/in/",
+                    "--output",
+                    "s3://killed/out");
+            assertThat(s3.texts("killed", "out/"))
+                    .as("seed %d; and nothing else, such as leftovers", seed)
+                    .isEqualTo(named(expected));
+            assertThat(s3.unfinishedUploads("killed")).isEmpty();
+        }
     }
-    assertThat(killed).as("seed %d: it is not done before", seed).isEqualTo(kills);
-    try (var job = transform(environment, arguments)) {
-      assertThat(job.exitCode()).as("seed %d: %s", seed, job.err()).isZero();
-      assertThat(job.out())
-          .containsPattern("objects +%d\n".formatted(OBJECTS.size()))
-          .containsPattern("failed +0\n");
-    }
-  }
 
-  /// Kills a job at a random moment between the start of its process and the answers to some
-  /// records.
-  private boolean isKilled(Map<String, String> environment, String... arguments) throws Exception {
-    int enough = asked.get() + random.nextInt(MOST_BETWEEN_KILLS);
-    try (var job = transform(environment, arguments)) {
-      await()
-          .pollInterval(Duration.ofMillis(1 + random.nextInt(10)))
-          .until(() -> !job.process().isAlive() || asked.get() >= enough);
-      job.process().destroyForcibly();
-      int code = job.exitCode();
-      assertThat(code).as("seed %d: %s", seed, job.err()).isIn(0, KILLED);
-      return code == KILLED;
+    private void isDoneInTheEnd(int kills, Map<String, String> environment, String... arguments) throws Exception {
+        int killed = 0;
+        while (killed < kills && isKilled(environment, arguments)) {
+            killed++;
+        }
+        assertThat(killed).as("seed %d: it is not done before", seed).isEqualTo(kills);
+        try (var job = transform(environment, arguments)) {
+            assertThat(job.exitCode()).as("seed %d: %s", seed, job.err()).isZero();
+            assertThat(job.out())
+                    .containsPattern("objects +%d\n".formatted(OBJECTS.size()))
+                    .containsPattern("failed +0\n");
+        }
     }
-  }
 
-  private ServeProcess transform(Map<String, String> environment, String... arguments)
-      throws IOException {
-    var variables = new HashMap<>(environment);
-    // It lives too briefly for more.
-    variables.put("JAVA_OPTS", "-XX:TieredStopAtLevel=1");
-    var command =
-        new ArrayList<>(
-            List.of(
+    /// Kills a job at a random moment between the start of its process and the answers to some
+    /// records.
+    private boolean isKilled(Map<String, String> environment, String... arguments) throws Exception {
+        int enough = asked.get() + random.nextInt(MOST_BETWEEN_KILLS);
+        try (var job = transform(environment, arguments)) {
+            await().pollInterval(Duration.ofMillis(1 + random.nextInt(10)))
+                    .until(() -> !job.process().isAlive() || asked.get() >= enough);
+            job.process().destroyForcibly();
+            int code = job.exitCode();
+            assertThat(code).as("seed %d: %s", seed, job.err()).isIn(0, KILLED);
+            return code == KILLED;
+        }
+    }
+
+    private ServeProcess transform(Map<String, String> environment, String... arguments) throws IOException {
+        var variables = new HashMap<>(environment);
+        // It lives too briefly for more.
+        variables.put("JAVA_OPTS", "-XX:TieredStopAtLevel=1");
+        var command = new ArrayList<>(List.of(
                 Path.of("transform").toAbsolutePath().toString(),
                 "--endpoint",
                 container.uri("").toString(),
@@ -182,25 +175,25 @@ class KilledJobTest {
                 "SingleRecord",
                 "--max-concurrent-transforms",
                 String.valueOf(SLOTS)));
-    command.addAll(List.of(arguments));
-    return ServeProcess.start(variables, command);
-  }
-
-  private static Map<String, String> named(Map<String, String> objects) {
-    return objects.entrySet().stream()
-        .collect(Collectors.toMap(object -> object.getKey() + ".out", Map.Entry::getValue));
-  }
-
-  /// All files, hidden ones and those of directories too.
-  private static Map<String, String> contents(Path directory) throws IOException {
-    var all = new TreeMap<String, String>();
-    try (var files = Files.walk(directory)) {
-      for (var file : files.filter(path -> !path.equals(directory)).toList()) {
-        all.put(
-            directory.relativize(file).toString(),
-            Files.isDirectory(file) ? "a directory" : Files.readString(file));
-      }
+        command.addAll(List.of(arguments));
+        return ServeProcess.start(variables, command);
     }
-    return all;
-  }
+
+    private static Map<String, String> named(Map<String, String> objects) {
+        return objects.entrySet().stream()
+                .collect(Collectors.toMap(object -> object.getKey() + ".out", Map.Entry::getValue));
+    }
+
+    /// All files, hidden ones and those of directories too.
+    private static Map<String, String> contents(Path directory) throws IOException {
+        var all = new TreeMap<String, String>();
+        try (var files = Files.walk(directory)) {
+            for (var file : files.filter(path -> !path.equals(directory)).toList()) {
+                all.put(
+                        directory.relativize(file).toString(),
+                        Files.isDirectory(file) ? "a directory" : Files.readString(file));
+            }
+        }
+        return all;
+    }
 }

@@ -24,67 +24,64 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("packaged")
 class TransformCommandTest {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
-  private static final Map<String, String> ENVIRONMENT = Map.of("INSTANCE_TYPE", "cpu");
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Map<String, String> ENVIRONMENT = Map.of("INSTANCE_TYPE", "cpu");
 
-  private static final String MNIST = "examples/mnist";
-  private static final String RECOMMENDER = "examples/recommender";
-  private static final String QUERY = "{\"user_id\": \"114521\", \"k\": 3}\n";
+    private static final String MNIST = "examples/mnist";
+    private static final String RECOMMENDER = "examples/recommender";
+    private static final String QUERY = "{\"user_id\": \"114521\", \"k\": 3}\n";
 
-  @TempDir private Path directory;
+    @TempDir
+    private Path directory;
 
-  private Path in;
-  private Path out;
-  private Path report;
+    private Path in;
+    private Path out;
+    private Path report;
 
-  @BeforeEach
-  void prepare() throws IOException {
-    in = Files.createDirectory(directory.resolve("in"));
-    out = directory.resolve("out");
-    report = directory.resolve("report.json");
-  }
-
-  @Test
-  void picturesAreRecognizedEachInAFileOfItsOwn() throws Exception {
-    try (var job =
-        transform(
-            "--model-dir",
-            MNIST,
-            "--input",
-            "examples/mnist/digits",
-            "--output",
-            out.toString(),
-            "--content-type",
-            "application/x-image",
-            "--report",
-            report.toString())) {
-      assertThat(job.exitCode()).as(job.err()).isZero();
-      assertThat(job.out())
-          .containsPattern("objects +40\n")
-          .containsPattern("succeeded +40\n")
-          .containsPattern("failed +0\n");
-      assertThat(job.err()).isEmpty();
+    @BeforeEach
+    void prepare() throws IOException {
+        in = Files.createDirectory(directory.resolve("in"));
+        out = directory.resolve("out");
+        report = directory.resolve("report.json");
     }
-    var outputs = files(out);
-    assertThat(outputs).hasSize(40);
-    outputs.forEach((name, text) -> assertThat(text).as(name).matches("\\{\"predictions\":[0-9]}"));
-    // The first of each name is the digit that it shows.
-    assertThat(
-            outputs.entrySet().stream()
-                .filter(entry -> entry.getValue().contains(":" + entry.getKey().charAt(0) + "}")))
-        .as("those that are recognized")
-        .hasSizeGreaterThan(36);
-    assertThat(report().path("objects").asInt()).isEqualTo(40);
-    assertThat(report().path("complete").asBoolean()).isTrue();
-  }
 
-  @Test
-  void aJobIsReadFromTheJsonOfItsCall() throws Exception {
-    Files.writeString(in.resolve("a.jsonl"), QUERY.repeat(5));
-    var file =
-        Files.writeString(
-            directory.resolve("job.json"),
-            """
+    @Test
+    void picturesAreRecognizedEachInAFileOfItsOwn() throws Exception {
+        try (var job = transform(
+                "--model-dir",
+                MNIST,
+                "--input",
+                "examples/mnist/digits",
+                "--output",
+                out.toString(),
+                "--content-type",
+                "application/x-image",
+                "--report",
+                report.toString())) {
+            assertThat(job.exitCode()).as(job.err()).isZero();
+            assertThat(job.out())
+                    .containsPattern("objects +40\n")
+                    .containsPattern("succeeded +40\n")
+                    .containsPattern("failed +0\n");
+            assertThat(job.err()).isEmpty();
+        }
+        var outputs = files(out);
+        assertThat(outputs).hasSize(40);
+        outputs.forEach((name, text) -> assertThat(text).as(name).matches("\\{\"predictions\":[0-9]}"));
+        // The first of each name is the digit that it shows.
+        assertThat(outputs.entrySet().stream()
+                        .filter(entry ->
+                                entry.getValue().contains(":" + entry.getKey().charAt(0) + "}")))
+                .as("those that are recognized")
+                .hasSizeGreaterThan(36);
+        assertThat(report().path("objects").asInt()).isEqualTo(40);
+        assertThat(report().path("complete").asBoolean()).isTrue();
+    }
+
+    @Test
+    void aJobIsReadFromTheJsonOfItsCall() throws Exception {
+        Files.writeString(in.resolve("a.jsonl"), QUERY.repeat(5));
+        var file = Files.writeString(directory.resolve("job.json"), """
         {
           "TransformJobName": "recommendations",
           "ModelName": "recommender",
@@ -103,268 +100,226 @@ class TransformCommandTest {
             "InputFilter": "$", "OutputFilter": "$['user_id','SageMakerOutput']", "JoinSource": "Input"
           }
         }
-        """
-                .formatted(in, out));
-    try (var job =
-        transform(
-            "--model-dir", RECOMMENDER, "--job", file.toString(), "--report", report.toString())) {
-      assertThat(job.exitCode()).as(job.err()).isZero();
+        """.formatted(in, out));
+        try (var job = transform("--model-dir", RECOMMENDER, "--job", file.toString(), "--report", report.toString())) {
+            assertThat(job.exitCode()).as(job.err()).isZero();
+        }
+        var lines = Files.readAllLines(out.resolve("a.jsonl.out"));
+        assertThat(lines).hasSize(5).allSatisfy(line -> {
+            var json = JSON.readTree(line);
+            assertThat(json.properties()).extracting(Map.Entry::getKey).containsExactly("user_id", "SageMakerOutput");
+            assertThat(json.path("SageMakerOutput").path("recommendations")).hasSize(3);
+        });
     }
-    var lines = Files.readAllLines(out.resolve("a.jsonl.out"));
-    assertThat(lines)
-        .hasSize(5)
-        .allSatisfy(
-            line -> {
-              var json = JSON.readTree(line);
-              assertThat(json.properties())
-                  .extracting(Map.Entry::getKey)
-                  .containsExactly("user_id", "SageMakerOutput");
-              assertThat(json.path("SageMakerOutput").path("recommendations")).hasSize(3);
-            });
-  }
 
-  @Test
-  void anObjectThatFailsIsNamedAndTheJobEndsWithOne() throws Exception {
-    Files.writeString(in.resolve("fine.jsonl"), QUERY.repeat(3));
-    Files.writeString(
-        in.resolve("poisoned.jsonl"), QUERY + "{\"user_id\": \"114521\", \"k\": 5000}\n" + QUERY);
-    try (var job = recommend(out, "--batch-strategy", "SingleRecord")) {
-      assertThat(job.exitCode()).isEqualTo(1);
-      assertThat(job.err().lines())
-          .as(job.err())
-          .filteredOn(line -> line.startsWith("failed: "))
-          .singleElement()
-          .asString()
-          .startsWith("failed: poisoned.jsonl: record 2: status 400: ")
-          .contains("k: found 5000");
-      assertThat(job.out())
-          .containsPattern("succeeded +1\n")
-          .containsPattern("failed +1\n")
-          .containsPattern("records +3\n");
+    @Test
+    void anObjectThatFailsIsNamedAndTheJobEndsWithOne() throws Exception {
+        Files.writeString(in.resolve("fine.jsonl"), QUERY.repeat(3));
+        Files.writeString(in.resolve("poisoned.jsonl"), QUERY + "{\"user_id\": \"114521\", \"k\": 5000}\n" + QUERY);
+        try (var job = recommend(out, "--batch-strategy", "SingleRecord")) {
+            assertThat(job.exitCode()).isEqualTo(1);
+            assertThat(job.err().lines())
+                    .as(job.err())
+                    .filteredOn(line -> line.startsWith("failed: "))
+                    .singleElement()
+                    .asString()
+                    .startsWith("failed: poisoned.jsonl: record 2: status 400: ")
+                    .contains("k: found 5000");
+            assertThat(job.out())
+                    .containsPattern("succeeded +1\n")
+                    .containsPattern("failed +1\n")
+                    .containsPattern("records +3\n");
+        }
+        assertThat(out.toFile().list())
+                .as("the failed object's first answer is kept")
+                .containsExactlyInAnyOrder("fine.jsonl.out", ".berth-parts");
+        var written = report();
+        assertThat(written.path("complete").asBoolean()).isFalse();
+        assertThat(written.path("succeeded").asInt()).isEqualTo(1);
+        assertThat(written.path("failed").asInt()).isEqualTo(1);
+        assertThat(written.path("records").asInt()).isEqualTo(3);
+        assertThat(written.path("failures")).singleElement().satisfies(failure -> {
+            assertThat(failure.path("key").asText()).isEqualTo("poisoned.jsonl");
+            assertThat(failure.path("status").asText()).isEqualTo("FAILED");
+            assertThat(failure.path("failure").asText())
+                    .startsWith("record 2: ")
+                    .contains("k: found 5000");
+        });
     }
-    assertThat(out.toFile().list())
-        .as("the failed object's first answer is kept")
-        .containsExactlyInAnyOrder("fine.jsonl.out", ".berth-parts");
-    var written = report();
-    assertThat(written.path("complete").asBoolean()).isFalse();
-    assertThat(written.path("succeeded").asInt()).isEqualTo(1);
-    assertThat(written.path("failed").asInt()).isEqualTo(1);
-    assertThat(written.path("records").asInt()).isEqualTo(3);
-    assertThat(written.path("failures"))
-        .singleElement()
-        .satisfies(
-            failure -> {
-              assertThat(failure.path("key").asText()).isEqualTo("poisoned.jsonl");
-              assertThat(failure.path("status").asText()).isEqualTo("FAILED");
-              assertThat(failure.path("failure").asText())
-                  .startsWith("record 2: ")
-                  .contains("k: found 5000");
-            });
-  }
 
-  @Test
-  void whatIsWrittenWronglyEndsWithTwoBeforeAnythingIsDone() throws Exception {
-    refused(
-        "--split-typ", "--input", in.toString(), "--output", out.toString(), "--split-typ", "Line");
-    refused(
-        "--split-type (TransformInput.SplitType): found Lines",
-        "--input",
-        in.toString(),
-        "--output",
-        out.toString(),
-        "--split-type",
-        "Lines");
-    refused("--output", "--input", in.toString());
-    refused("none.json", "--job", directory.resolve("none.json").toString());
-    refused("--report", "--input", in.toString(), "--output", out.toString(), "--report", "/");
-    refused(
-        "where it would be an object",
-        "--input",
-        in.toString(),
-        "--output",
-        out.toString(),
-        "--report",
-        in.resolve("report.json").toString());
-    refused(
-        "--endpoint-url",
-        "--input",
-        in.toString(),
-        "--output",
-        out.toString(),
-        "--endpoint-url",
-        "nowhere");
-    refused(
-        "--endpoint",
-        "--input",
-        in.toString(),
-        "--output",
-        out.toString(),
-        "--endpoint",
-        "localhost:8080");
-    refused(
-        "--endpoint",
-        "--input",
-        in.toString(),
-        "--output",
-        out.toString(),
-        "--endpoint",
-        "not a url");
-    refused(
-        "--model-dir: found it with --endpoint",
-        "--input",
-        in.toString(),
-        "--output",
-        out.toString(),
-        "--endpoint",
-        "http://localhost:8080",
-        "--model-dir",
-        RECOMMENDER);
-    assertThat(out).doesNotExist();
-  }
-
-  @Test
-  void aModelThatCannotBeLoadedEndsWithOne() throws Exception {
-    Files.writeString(in.resolve("a.jsonl"), QUERY);
-    var empty = Files.createDirectory(directory.resolve("empty"));
-    try (var job =
-        transform(
-            "--model-dir",
-            empty.toString(),
-            "--input",
-            in.toString(),
-            "--output",
-            out.toString())) {
-      assertThat(job.exitCode()).as(job.err()).isEqualTo(1);
-      assertThat(job.err()).contains(empty.toString()).doesNotContain("\tat ");
+    @Test
+    void whatIsWrittenWronglyEndsWithTwoBeforeAnythingIsDone() throws Exception {
+        refused("--split-typ", "--input", in.toString(), "--output", out.toString(), "--split-typ", "Line");
+        refused(
+                "--split-type (TransformInput.SplitType): found Lines",
+                "--input",
+                in.toString(),
+                "--output",
+                out.toString(),
+                "--split-type",
+                "Lines");
+        refused("--output", "--input", in.toString());
+        refused("none.json", "--job", directory.resolve("none.json").toString());
+        refused("--report", "--input", in.toString(), "--output", out.toString(), "--report", "/");
+        refused(
+                "where it would be an object",
+                "--input",
+                in.toString(),
+                "--output",
+                out.toString(),
+                "--report",
+                in.resolve("report.json").toString());
+        refused("--endpoint-url", "--input", in.toString(), "--output", out.toString(), "--endpoint-url", "nowhere");
+        refused("--endpoint", "--input", in.toString(), "--output", out.toString(), "--endpoint", "localhost:8080");
+        refused("--endpoint", "--input", in.toString(), "--output", out.toString(), "--endpoint", "not a url");
+        refused(
+                "--model-dir: found it with --endpoint",
+                "--input",
+                in.toString(),
+                "--output",
+                out.toString(),
+                "--endpoint",
+                "http://localhost:8080",
+                "--model-dir",
+                RECOMMENDER);
+        assertThat(out).doesNotExist();
     }
-    assertThat(out).doesNotExist();
-  }
 
-  @Test
-  void aServerThatIsUpIsUsed() throws Exception {
-    Files.writeString(in.resolve("a.jsonl"), QUERY.repeat(4));
-    try (var server = ServeProcess.serve(ENVIRONMENT, "--model-dir", RECOMMENDER).awaitReady()) {
-      try (var job =
-          transform(
-              "--endpoint",
-              "http://127.0.0.1:" + server.port(),
-              "--input",
-              in.toString(),
-              "--output",
-              out.toString(),
-              "--content-type",
-              "application/jsonlines",
-              "--accept",
-              "application/jsonlines",
-              "--split-type",
-              "Line",
-              "--assemble-with",
-              "Line",
-              "--report",
-              report.toString())) {
-        assertThat(job.exitCode()).as(job.err()).isZero();
-      }
-      assertThat(server.get("/metrics").body()).contains("berth_");
+    @Test
+    void aModelThatCannotBeLoadedEndsWithOne() throws Exception {
+        Files.writeString(in.resolve("a.jsonl"), QUERY);
+        var empty = Files.createDirectory(directory.resolve("empty"));
+        try (var job =
+                transform("--model-dir", empty.toString(), "--input", in.toString(), "--output", out.toString())) {
+            assertThat(job.exitCode()).as(job.err()).isEqualTo(1);
+            assertThat(job.err()).contains(empty.toString()).doesNotContain("\tat ");
+        }
+        assertThat(out).doesNotExist();
     }
-    assertThat(Files.readAllLines(out.resolve("a.jsonl.out"))).hasSize(4);
-  }
 
-  @Test
-  void aJobThatIsToldToEndWritesItsReportFirst() throws Exception {
-    // The one under way has 10 s to end, also on a busy machine.
-    for (int i = 0; i < 200; i++) {
-      Files.writeString(in.resolve("%03d.jsonl".formatted(i)), QUERY.repeat(50));
+    @Test
+    void aServerThatIsUpIsUsed() throws Exception {
+        Files.writeString(in.resolve("a.jsonl"), QUERY.repeat(4));
+        try (var server =
+                ServeProcess.serve(ENVIRONMENT, "--model-dir", RECOMMENDER).awaitReady()) {
+            try (var job = transform(
+                    "--endpoint",
+                    "http://127.0.0.1:" + server.port(),
+                    "--input",
+                    in.toString(),
+                    "--output",
+                    out.toString(),
+                    "--content-type",
+                    "application/jsonlines",
+                    "--accept",
+                    "application/jsonlines",
+                    "--split-type",
+                    "Line",
+                    "--assemble-with",
+                    "Line",
+                    "--report",
+                    report.toString())) {
+                assertThat(job.exitCode()).as(job.err()).isZero();
+            }
+            assertThat(server.get("/metrics").body()).contains("berth_");
+        }
+        assertThat(Files.readAllLines(out.resolve("a.jsonl.out"))).hasSize(4);
     }
-    Files.writeString(report, "{\"status\": \"Completed\"}");
-    try (var job =
-        recommend(out, "--batch-strategy", "SingleRecord", "--max-concurrent-transforms", "1")) {
-      await().until(() -> Files.exists(out.resolve("000.jsonl.out")));
-      assertThat(report().path("status").asText())
-          .as("not that of another run")
-          .isEqualTo("InProgress");
-      job.terminate();
-      assertThat(job.exitCode()).isEqualTo(143);
-      assertThat(job.out()).containsPattern("status +Stopped");
+
+    @Test
+    void aJobThatIsToldToEndWritesItsReportFirst() throws Exception {
+        // The one under way has 10 s to end, also on a busy machine.
+        for (int i = 0; i < 200; i++) {
+            Files.writeString(in.resolve("%03d.jsonl".formatted(i)), QUERY.repeat(50));
+        }
+        Files.writeString(report, "{\"status\": \"Completed\"}");
+        try (var job = recommend(out, "--batch-strategy", "SingleRecord", "--max-concurrent-transforms", "1")) {
+            await().until(() -> Files.exists(out.resolve("000.jsonl.out")));
+            assertThat(report().path("status").asText())
+                    .as("not that of another run")
+                    .isEqualTo("InProgress");
+            job.terminate();
+            assertThat(job.exitCode()).isEqualTo(143);
+            assertThat(job.out()).containsPattern("status +Stopped");
+        }
+        assertThat(report().path("status").asText()).isEqualTo("Stopped");
+        assertThat(report().path("succeeded").asInt()).isBetween(1, 199);
+        assertThat(report().path("failed").asInt()).isZero();
     }
-    assertThat(report().path("status").asText()).isEqualTo("Stopped");
-    assertThat(report().path("succeeded").asInt()).isBetween(1, 199);
-    assertThat(report().path("failed").asInt()).isZero();
-  }
 
-  @Test
-  void aDryRunSaysWhatEachInstanceWouldDo() throws Exception {
-    Files.writeString(in.resolve("a.jsonl"), QUERY.repeat(1000));
-    Files.writeString(in.resolve("b.jsonl"), QUERY.repeat(500));
-    Files.writeString(in.resolve("c.jsonl"), QUERY.repeat(400));
-    var pod = Map.of("AWS_BATCH_JOB_ARRAY_INDEX", "1", "AWS_BATCH_JOB_ARRAY_SIZE", "2");
-    var command =
-        List.of(
-            Path.of("transform").toAbsolutePath().toString(),
-            "--input",
-            in.toString(),
-            "--output",
-            out.toString(),
-            "--dry-run");
-    try (var job = ServeProcess.start(pod, command)) {
-      assertThat(job.exitCode()).as(job.err()).isZero();
-      assertThat(job.out().lines())
-          .satisfiesExactly(
-              header -> assertThat(header).matches("instance +objects +MB"),
-              first -> assertThat(first).matches("0 +1 +0\\.\\d"),
-              second -> assertThat(second).matches("1 +2 +0\\.\\d  this one; 0 have their output"));
+    @Test
+    void aDryRunSaysWhatEachInstanceWouldDo() throws Exception {
+        Files.writeString(in.resolve("a.jsonl"), QUERY.repeat(1000));
+        Files.writeString(in.resolve("b.jsonl"), QUERY.repeat(500));
+        Files.writeString(in.resolve("c.jsonl"), QUERY.repeat(400));
+        var pod = Map.of("AWS_BATCH_JOB_ARRAY_INDEX", "1", "AWS_BATCH_JOB_ARRAY_SIZE", "2");
+        var command = List.of(
+                Path.of("transform").toAbsolutePath().toString(),
+                "--input",
+                in.toString(),
+                "--output",
+                out.toString(),
+                "--dry-run");
+        try (var job = ServeProcess.start(pod, command)) {
+            assertThat(job.exitCode()).as(job.err()).isZero();
+            assertThat(job.out().lines())
+                    .satisfiesExactly(
+                            header -> assertThat(header).matches("instance +objects +MB"),
+                            first -> assertThat(first).matches("0 +1 +0\\.\\d"),
+                            second -> assertThat(second).matches("1 +2 +0\\.\\d  this one; 0 have their output"));
+        }
+        assertThat(out).doesNotExist();
+        assertThat(report).doesNotExist();
     }
-    assertThat(out).doesNotExist();
-    assertThat(report).doesNotExist();
-  }
 
-  private static ServeProcess transform(String... arguments) throws IOException {
-    var command = new ArrayList<>(List.of(Path.of("transform").toAbsolutePath().toString()));
-    command.addAll(List.of(arguments));
-    return ServeProcess.start(ENVIRONMENT, command);
-  }
-
-  private ServeProcess recommend(Path output, String... more) throws IOException {
-    var arguments =
-        Stream.of(
-            "--model-dir",
-            RECOMMENDER,
-            "--input",
-            in.toString(),
-            "--output",
-            output.toString(),
-            "--report",
-            report.toString(),
-            "--content-type",
-            "application/jsonlines",
-            "--accept",
-            "application/jsonlines",
-            "--split-type",
-            "Line",
-            "--assemble-with",
-            "Line");
-    return transform(Stream.concat(arguments, Stream.of(more)).toArray(String[]::new));
-  }
-
-  private static void refused(String word, String... arguments) throws Exception {
-    try (var job = transform(arguments)) {
-      assertThat(job.exitCode()).as(job.err()).isEqualTo(2);
-      assertThat(job.err()).contains(word).doesNotContain("\tat ");
-      assertThat(job.out()).isEmpty();
+    private static ServeProcess transform(String... arguments) throws IOException {
+        var command =
+                new ArrayList<>(List.of(Path.of("transform").toAbsolutePath().toString()));
+        command.addAll(List.of(arguments));
+        return ServeProcess.start(ENVIRONMENT, command);
     }
-  }
 
-  private JsonNode report() throws IOException {
-    return JSON.readTree(report.toFile());
-  }
-
-  /// All that there is below a directory, temporary files included.
-  private static Map<String, String> files(Path directory) throws IOException {
-    var all = new TreeMap<String, String>();
-    try (var walk = Files.walk(directory)) {
-      for (var file : walk.filter(Files::isRegularFile).toList()) {
-        all.put(directory.relativize(file).toString(), Files.readString(file));
-      }
+    private ServeProcess recommend(Path output, String... more) throws IOException {
+        var arguments = Stream.of(
+                "--model-dir",
+                RECOMMENDER,
+                "--input",
+                in.toString(),
+                "--output",
+                output.toString(),
+                "--report",
+                report.toString(),
+                "--content-type",
+                "application/jsonlines",
+                "--accept",
+                "application/jsonlines",
+                "--split-type",
+                "Line",
+                "--assemble-with",
+                "Line");
+        return transform(Stream.concat(arguments, Stream.of(more)).toArray(String[]::new));
     }
-    return all;
-  }
+
+    private static void refused(String word, String... arguments) throws Exception {
+        try (var job = transform(arguments)) {
+            assertThat(job.exitCode()).as(job.err()).isEqualTo(2);
+            assertThat(job.err()).contains(word).doesNotContain("\tat ");
+            assertThat(job.out()).isEmpty();
+        }
+    }
+
+    private JsonNode report() throws IOException {
+        return JSON.readTree(report.toFile());
+    }
+
+    /// All that there is below a directory, temporary files included.
+    private static Map<String, String> files(Path directory) throws IOException {
+        var all = new TreeMap<String, String>();
+        try (var walk = Files.walk(directory)) {
+            for (var file : walk.filter(Files::isRegularFile).toList()) {
+                all.put(directory.relativize(file).toString(), Files.readString(file));
+            }
+        }
+        return all;
+    }
 }

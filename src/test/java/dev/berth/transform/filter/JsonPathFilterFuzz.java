@@ -6,14 +6,13 @@ import java.nio.charset.StandardCharsets;
 /// The filters of a job for the fuzzer: parsed, and applied to a record.
 public final class JsonPathFilterFuzz {
 
-  private static final String RECORD = "{\"a\": [1, {\"b\": [2, 3]}, []], \"b\": {}, \"c\": \"d\"}";
+    private static final String RECORD = "{\"a\": [1, {\"b\": [2, 3]}, []], \"b\": {}, \"c\": \"d\"}";
 
-  private JsonPathFilterFuzz() {}
+    private JsonPathFilterFuzz() {}
 
-  public static void read(byte[] bytes) throws Exception {
-    for (var end : SliceEnd.values()) {
-      JsonPathFilter.parse(new String(bytes, StandardCharsets.UTF_8), end)
-          .apply(Json.parse(RECORD, "record"));
+    public static void read(byte[] bytes) throws Exception {
+        for (var end : SliceEnd.values()) {
+            JsonPathFilter.parse(new String(bytes, StandardCharsets.UTF_8), end).apply(Json.parse(RECORD, "record"));
+        }
     }
-  }
 }

@@ -17,126 +17,112 @@ import org.junit.jupiter.api.Test;
 /// Hooks that come, wait, are given up, get stuck and end, while threads are replaced.
 class HookPoolSchedules {
 
-  private static final Duration LONG = Duration.ofHours(1);
-  private static final ServingMetrics METRICS = new ServingMetrics();
+    private static final Duration LONG = Duration.ofHours(1);
+    private static final ServingMetrics METRICS = new ServingMetrics();
 
-  @Test
-  void eachHookRunsOnceAlsoWhereThreadsAreReplaced() throws Exception {
-    explore(
-        () -> {
-          try (var hooks = new Hooks(false)) {
-            var first = new AtomicInteger();
-            var second = new AtomicInteger();
-            var cancelled = new AtomicInteger();
-            var secondRan = new CountDownLatch(1);
-            together(
-                () ->
-                    hooks.run(
-                        false,
-                        () -> {
-                          awaitAlways(secondRan);
-                          first.incrementAndGet();
+    @Test
+    void eachHookRunsOnceAlsoWhereThreadsAreReplaced() throws Exception {
+        explore(() -> {
+            try (var hooks = new Hooks(false)) {
+                var first = new AtomicInteger();
+                var second = new AtomicInteger();
+                var cancelled = new AtomicInteger();
+                var secondRan = new CountDownLatch(1);
+                together(
+                        () -> hooks.run(false, () -> {
+                            awaitAlways(secondRan);
+                            first.incrementAndGet();
                         }),
-                () -> hooks.run(true, second::incrementAndGet),
-                () -> hooks.run(true, secondRan::countDown),
-                () -> hooks.start(LONG, true, cancelled::incrementAndGet).cancel(),
-                hooks.pool::renew,
-                hooks.pool::renew);
-            hooks.assertNothingIsLeft();
-            assertThat(first).hasValue(1);
-            assertThat(second).hasValue(1);
-            assertThat(cancelled.get()).isLessThan(2);
-          }
+                        () -> hooks.run(true, second::incrementAndGet),
+                        () -> hooks.run(true, secondRan::countDown),
+                        () -> hooks.start(LONG, true, cancelled::incrementAndGet)
+                                .cancel(),
+                        hooks.pool::renew,
+                        hooks.pool::renew);
+                hooks.assertNothingIsLeft();
+                assertThat(first).hasValue(1);
+                assertThat(second).hasValue(1);
+                assertThat(cancelled.get()).isLessThan(2);
+            }
         });
-  }
+    }
 
-  @Test
-  void aHookThatIsStuckAndEndsLeavesNothingBehind() throws Exception {
-    explore(
-        () -> {
-          try (var hooks = new Hooks(true)) {
-            var end = new CountDownLatch(1);
-            var time = Duration.ofMillis(100);
-            var stuck = hooks.start(time, false, () -> awaitAlways(end));
-            until(() -> hooks.pool.running.contains(stuck));
-            Thread.sleep(time);
-            var ran = new AtomicInteger();
-            together(
-                stuck::cancel,
-                () -> hooks.start(Duration.ofMillis(2), true, () -> {}).cancel(),
-                () -> hooks.pool.findStuck(Duration.ZERO),
-                () -> hooks.pool.findStuck(Duration.ZERO),
-                () -> hooks.run(false, ran::incrementAndGet),
-                () -> hooks.run(true, ran::incrementAndGet),
-                end::countDown);
-            assertThat(ran).hasValue(2);
-            hooks.assertNothingIsLeft();
-          }
+    @Test
+    void aHookThatIsStuckAndEndsLeavesNothingBehind() throws Exception {
+        explore(() -> {
+            try (var hooks = new Hooks(true)) {
+                var end = new CountDownLatch(1);
+                var time = Duration.ofMillis(100);
+                var stuck = hooks.start(time, false, () -> awaitAlways(end));
+                until(() -> hooks.pool.running.contains(stuck));
+                Thread.sleep(time);
+                var ran = new AtomicInteger();
+                together(
+                        stuck::cancel,
+                        () -> hooks.start(Duration.ofMillis(2), true, () -> {}).cancel(),
+                        () -> hooks.pool.findStuck(Duration.ZERO),
+                        () -> hooks.pool.findStuck(Duration.ZERO),
+                        () -> hooks.run(false, ran::incrementAndGet),
+                        () -> hooks.run(true, ran::incrementAndGet),
+                        end::countDown);
+                assertThat(ran).hasValue(2);
+                hooks.assertNothingIsLeft();
+            }
         });
-  }
-
-  /// As native code does, which nothing interrupts.
-  private static void awaitAlways(CountDownLatch end) {
-    while (end.getCount() > 0) {
-      try {
-        end.await();
-      } catch (InterruptedException _) {
-        // As said above.
-      }
-    }
-  }
-
-  /// A pool with the hooks of one model.
-  private static final class Hooks implements AutoCloseable {
-    final HookPool pool;
-    private final InFlight inside = new InFlight();
-    private final HookScope scope =
-        new HookScope(Hooks.class.getClassLoader(), inside, METRICS.ofModel("words"));
-
-    Hooks(boolean shared) {
-      pool = new HookPool(1, 2, 2, shared, METRICS);
     }
 
-    HookRun start(Duration time, boolean large, Runnable hook) {
-      return pool.start(
-          scope,
-          "inputFn",
-          Map.of(),
-          Deadline.in(time, Interleavings::now),
-          large,
-          _ -> hook.run());
+    /// As native code does, which nothing interrupts.
+    private static void awaitAlways(CountDownLatch end) {
+        while (end.getCount() > 0) {
+            try {
+                end.await();
+            } catch (InterruptedException _) {
+                // As said above.
+            }
+        }
     }
 
-    /// Returns when the hook has run.
-    void run(boolean large, Runnable hook) throws InterruptedException {
-      var ran = new CountDownLatch(1);
-      start(
-          LONG,
-          large,
-          () -> {
-            hook.run();
-            ran.countDown();
-          });
-      ran.await();
-    }
+    /// A pool with the hooks of one model.
+    private static final class Hooks implements AutoCloseable {
+        final HookPool pool;
+        private final InFlight inside = new InFlight();
+        private final HookScope scope = new HookScope(Hooks.class.getClassLoader(), inside, METRICS.ofModel("words"));
 
-    void assertNothingIsLeft() throws InterruptedException {
-      until(() -> counts().equals(List.of(0, 0, 0, 0, 0)));
-      assertThat(inside.awaitNone(LONG)).isTrue();
-      run(false, () -> {});
-    }
+        Hooks(boolean shared) {
+            pool = new HookPool(1, 2, 2, shared, METRICS);
+        }
 
-    /// What waits, has its turn, runs and is stuck.
-    private List<Integer> counts() {
-      synchronized (pool) {
-        return List.of(
-            pool.waiting(scope), pool.turns, scope.turns, pool.running.size(), scope.stuck);
-      }
-    }
+        HookRun start(Duration time, boolean large, Runnable hook) {
+            return pool.start(
+                    scope, "inputFn", Map.of(), Deadline.in(time, Interleavings::now), large, _ -> hook.run());
+        }
 
-    @Override
-    public void close() {
-      pool.close();
+        /// Returns when the hook has run.
+        void run(boolean large, Runnable hook) throws InterruptedException {
+            var ran = new CountDownLatch(1);
+            start(LONG, large, () -> {
+                hook.run();
+                ran.countDown();
+            });
+            ran.await();
+        }
+
+        void assertNothingIsLeft() throws InterruptedException {
+            until(() -> counts().equals(List.of(0, 0, 0, 0, 0)));
+            assertThat(inside.awaitNone(LONG)).isTrue();
+            run(false, () -> {});
+        }
+
+        /// What waits, has its turn, runs and is stuck.
+        private List<Integer> counts() {
+            synchronized (pool) {
+                return List.of(pool.waiting(scope), pool.turns, scope.turns, pool.running.size(), scope.stuck);
+            }
+        }
+
+        @Override
+        public void close() {
+            pool.close();
+        }
     }
-  }
 }

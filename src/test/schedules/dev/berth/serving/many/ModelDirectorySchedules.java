@@ -48,177 +48,171 @@ import org.junit.jupiter.api.io.TempDir;
 /// Models of a directory that are asked, swapped, unloaded and make way for each other at once.
 class ModelDirectorySchedules {
 
-  private static final Duration LONG = Duration.ofHours(1);
-  private static final ServingMetrics METRICS = new ServingMetrics();
+    private static final Duration LONG = Duration.ofHours(1);
+    private static final ServingMetrics METRICS = new ServingMetrics();
 
-  static {
-    // Two thirds of all steps would make series of models and remove them.
-    METRICS.keepModels();
-  }
-
-  @TempDir Path root;
-
-  @BeforeEach
-  void write() throws IOException {
-    for (var name : List.of("m", "n")) {
-      Files.createDirectory(root.resolve(name));
-      Files.writeString(root.resolve(name).resolve("file"), name);
+    static {
+        // Two thirds of all steps would make series of models and remove them.
+        METRICS.keepModels();
     }
-  }
 
-  @Test
-  void whoeverAsksIsAnsweredWhileTheModelIsSwappedAndUnloaded() throws Exception {
-    explore(
-        () -> {
-          try (var models = new Models(root, 2)) {
-            models.ask("m");
-            together(
-                () -> models.ask("m"),
-                () -> models.change("m"),
-                orRefused(() -> models.directory.unload("m")),
-                orRefused(() -> models.directory.unload("m")));
-            models.ask("m");
-            models.stop();
-          }
+    @TempDir
+    Path root;
+
+    @BeforeEach
+    void write() throws IOException {
+        for (var name : List.of("m", "n")) {
+            Files.createDirectory(root.resolve(name));
+            Files.writeString(root.resolve(name).resolve("file"), name);
+        }
+    }
+
+    @Test
+    void whoeverAsksIsAnsweredWhileTheModelIsSwappedAndUnloaded() throws Exception {
+        explore(() -> {
+            try (var models = new Models(root, 2)) {
+                models.ask("m");
+                together(
+                        () -> models.ask("m"),
+                        () -> models.change("m"),
+                        orRefused(() -> models.directory.unload("m")),
+                        orRefused(() -> models.directory.unload("m")));
+                models.ask("m");
+                models.stop();
+            }
         });
-  }
+    }
 
-  @Test
-  void oneModelAtATimeFitsAndEachIsAnsweredAgain() throws Exception {
-    explore(
-        () -> {
-          try (var models = new Models(root, 1)) {
-            together(
-                orRefused(() -> models.ask("m")),
-                orRefused(() -> models.ask("n")),
-                orRefused(() -> models.ask("m")));
-            models.ask("n");
-            models.ask("m");
-            models.stop();
-          }
+    @Test
+    void oneModelAtATimeFitsAndEachIsAnsweredAgain() throws Exception {
+        explore(() -> {
+            try (var models = new Models(root, 1)) {
+                together(
+                        orRefused(() -> models.ask("m")),
+                        orRefused(() -> models.ask("n")),
+                        orRefused(() -> models.ask("m")));
+                models.ask("n");
+                models.ask("m");
+                models.stop();
+            }
         });
-  }
-
-  private static Interleavings.Body orRefused(Interleavings.Body request) {
-    return () -> {
-      try {
-        request.run();
-      } catch (ServingException e) {
-        assertThat(e.type()).isIn(ErrorType.NOT_FOUND, ErrorType.INSUFFICIENT_MEMORY);
-      }
-    };
-  }
-
-  private static final class Models implements AutoCloseable {
-    /// What a model takes, far more than the heap's size changes by.
-    private static final long MODEL = 1L << 30;
-
-    final ModelDirectory directory;
-    private final HookPool hooks = new HookPool(2, 4, 2, true, METRICS);
-    private final ModelRegistry registry = new ModelRegistry();
-    private final Workers workers =
-        new Workers(
-            List.of(new Accelerator.Cpu(1, CpuProfile.ADAPTIVE)),
-            new WorkerPool(1, () -> {}, METRICS));
-    private final int room;
-    private final Path root;
-
-    /// Models that are loaded, in memory.
-    private final AtomicInteger loaded = new AtomicInteger();
-
-    /// @param room how many models fit
-    Models(Path root, int room) throws InterruptedException {
-      this.root = root;
-      this.room = room;
-      var loader =
-          new ModelRoom(
-              this::load,
-              new ModelRoom.Store(Optional::empty, _ -> new Footprint(MODEL, 0)),
-              List.of(),
-              OptionalLong.of(room * MODEL + MODEL / 2));
-      var store = new ModelStore(registry, hooks, METRICS, loader, LONG, Duration.ofSeconds(10));
-      directory = new ModelDirectory(root, store, false, LONG);
-      directory.look(true);
     }
 
-    private void load(ServedModel model, Path artifact, Eviction eviction) throws Exception {
-      model.load(
-          artifact,
-          new Handler(),
-          workers,
-          new BatchLimits(2, 100, Duration.ZERO, 8, Duration.ZERO),
-          FirstRequest.NONE,
-          new SessionRoom(1, 1));
+    private static Interleavings.Body orRefused(Interleavings.Body request) {
+        return () -> {
+            try {
+                request.run();
+            } catch (ServingException e) {
+                assertThat(e.type()).isIn(ErrorType.NOT_FOUND, ErrorType.INSUFFICIENT_MEMORY);
+            }
+        };
     }
 
-    private final class Handler extends TextHandler {
-      private final class Model implements AutoCloseable {
-        private volatile boolean closed;
+    private static final class Models implements AutoCloseable {
+        /// What a model takes, far more than the heap's size changes by.
+        private static final long MODEL = 1L << 30;
+
+        final ModelDirectory directory;
+        private final HookPool hooks = new HookPool(2, 4, 2, true, METRICS);
+        private final ModelRegistry registry = new ModelRegistry();
+        private final Workers workers =
+                new Workers(List.of(new Accelerator.Cpu(1, CpuProfile.ADAPTIVE)), new WorkerPool(1, () -> {}, METRICS));
+        private final int room;
+        private final Path root;
+
+        /// Models that are loaded, in memory.
+        private final AtomicInteger loaded = new AtomicInteger();
+
+        /// @param room how many models fit
+        Models(Path root, int room) throws InterruptedException {
+            this.root = root;
+            this.room = room;
+            var loader = new ModelRoom(
+                    this::load,
+                    new ModelRoom.Store(Optional::empty, _ -> new Footprint(MODEL, 0)),
+                    List.of(),
+                    OptionalLong.of(room * MODEL + MODEL / 2));
+            var store = new ModelStore(registry, hooks, METRICS, loader, LONG, Duration.ofSeconds(10));
+            directory = new ModelDirectory(root, store, false, LONG);
+            directory.look(true);
+        }
+
+        private void load(ServedModel model, Path artifact, Eviction eviction) throws Exception {
+            model.load(
+                    artifact,
+                    new Handler(),
+                    workers,
+                    new BatchLimits(2, 100, Duration.ZERO, 8, Duration.ZERO),
+                    FirstRequest.NONE,
+                    new SessionRoom(1, 1));
+        }
+
+        private final class Handler extends TextHandler {
+            private final class Model implements AutoCloseable {
+                private volatile boolean closed;
+
+                @Override
+                public void close() {
+                    assertThat(closed).isFalse();
+                    closed = true;
+                    loaded.decrementAndGet();
+                }
+            }
+
+            @Override
+            public Object modelFn(ModelContext context) {
+                assertThat(loaded.incrementAndGet()).isLessThanOrEqualTo(room);
+                return new Model();
+            }
+
+            @Override
+            public List<String> predictFn(List<String> records, Object model) throws Exception {
+                assertThat(((Model) model).closed).isFalse();
+                return super.predictFn(records, model);
+            }
+        }
+
+        void ask(String name) throws Exception {
+            var deadline = Deadline.in(LONG, Interleavings::now);
+            var request = new InvocationRequest(
+                    new ByteArrayInputStream("a".getBytes(StandardCharsets.UTF_8)),
+                    MediaType.TEXT,
+                    MediaType.TEXT,
+                    Optional.empty(),
+                    "id",
+                    false);
+            try (var visit = directory.enter(name, deadline);
+                    var memory = new RequestMemory(ProcessMemory.ofThisProcess(), deadline.nanos(), () -> {})) {
+                var answer = visit.invoke(request, Call.of(deadline, memory, () -> false, Map.of(), RequestTrace.NONE));
+                assertThat(answer)
+                        .isInstanceOfSatisfying(
+                                ServedAnswer.Whole.class,
+                                whole -> assertThat(whole.response().body())
+                                        .asString()
+                                        .isEqualTo("A"));
+            }
+        }
+
+        /// Somebody changes the file, and the thread that looks sees it.
+        void change(String name) throws IOException {
+            var file = root.resolve(name).resolve("file");
+            var time = Files.getLastModifiedTime(file).toMillis();
+            Files.setLastModifiedTime(file, FileTime.fromMillis(time + 1));
+            directory.look(false);
+            directory.look(false);
+        }
+
+        void stop() throws Exception {
+            until(() -> registry.all().size() <= 1);
+            directory.stop();
+            registry.close(LONG);
+            until(() -> loaded.get() == 0);
+        }
 
         @Override
         public void close() {
-          assertThat(closed).isFalse();
-          closed = true;
-          loaded.decrementAndGet();
+            hooks.close();
+            workers.close();
         }
-      }
-
-      @Override
-      public Object modelFn(ModelContext context) {
-        assertThat(loaded.incrementAndGet()).isLessThanOrEqualTo(room);
-        return new Model();
-      }
-
-      @Override
-      public List<String> predictFn(List<String> records, Object model) throws Exception {
-        assertThat(((Model) model).closed).isFalse();
-        return super.predictFn(records, model);
-      }
     }
-
-    void ask(String name) throws Exception {
-      var deadline = Deadline.in(LONG, Interleavings::now);
-      var request =
-          new InvocationRequest(
-              new ByteArrayInputStream("a".getBytes(StandardCharsets.UTF_8)),
-              MediaType.TEXT,
-              MediaType.TEXT,
-              Optional.empty(),
-              "id",
-              false);
-      try (var visit = directory.enter(name, deadline);
-          var memory =
-              new RequestMemory(ProcessMemory.ofThisProcess(), deadline.nanos(), () -> {})) {
-        var answer =
-            visit.invoke(
-                request, Call.of(deadline, memory, () -> false, Map.of(), RequestTrace.NONE));
-        assertThat(answer)
-            .isInstanceOfSatisfying(
-                ServedAnswer.Whole.class,
-                whole -> assertThat(whole.response().body()).asString().isEqualTo("A"));
-      }
-    }
-
-    /// Somebody changes the file, and the thread that looks sees it.
-    void change(String name) throws IOException {
-      var file = root.resolve(name).resolve("file");
-      var time = Files.getLastModifiedTime(file).toMillis();
-      Files.setLastModifiedTime(file, FileTime.fromMillis(time + 1));
-      directory.look(false);
-      directory.look(false);
-    }
-
-    void stop() throws Exception {
-      until(() -> registry.all().size() <= 1);
-      directory.stop();
-      registry.close(LONG);
-      until(() -> loaded.get() == 0);
-    }
-
-    @Override
-    public void close() {
-      hooks.close();
-      workers.close();
-    }
-  }
 }

@@ -31,206 +31,198 @@ import org.junit.jupiter.api.Test;
 /// Sessions that are opened, used, closed, forgotten and ended by a stop at the same time.
 class SessionStoreSchedules {
 
-  private static final Duration LONG = Duration.ofHours(1);
-  private static final ServingMetrics METRICS = new ServingMetrics();
+    private static final Duration LONG = Duration.ofHours(1);
+    private static final ServingMetrics METRICS = new ServingMetrics();
 
-  @Test
-  void requestsOfASessionTakeTurnsUntilItEndsOnce() throws Exception {
-    explore(
-        () -> {
-          try (var sessions = new Sessions()) {
-            var id = sessions.open();
-            together(
-                orNoSession(() -> sessions.use(id, LONG)),
-                orNoSession(() -> sessions.use(id, Duration.ofMillis(2))),
-                orNoSession(() -> sessions.useAndLeaveAHookBehind(id)),
-                orNoSession(() -> sessions.close(id)),
-                orNoSession(sessions::open));
-            sessions.stop();
-          }
+    @Test
+    void requestsOfASessionTakeTurnsUntilItEndsOnce() throws Exception {
+        explore(() -> {
+            try (var sessions = new Sessions()) {
+                var id = sessions.open();
+                together(
+                        orNoSession(() -> sessions.use(id, LONG)),
+                        orNoSession(() -> sessions.use(id, Duration.ofMillis(2))),
+                        orNoSession(() -> sessions.useAndLeaveAHookBehind(id)),
+                        orNoSession(() -> sessions.close(id)),
+                        orNoSession(sessions::open));
+                sessions.stop();
+            }
         });
-  }
+    }
 
-  @Test
-  void aSessionThatExpiresWhileItIsUsedEndsOnce() throws Exception {
-    explore(
-        () -> {
-          try (var sessions = new Sessions()) {
-            var id = sessions.open();
-            var almost = Handler.TIME_TO_LIVE.minusMillis(10);
-            together(
-                orNoSession(
-                    () -> {
-                      Thread.sleep(almost);
-                      sessions.use(id, LONG);
-                    }),
-                orNoSession(
-                    () -> {
-                      Thread.sleep(almost);
-                      sessions.close(id);
-                    }));
-            until(sessions.handler::allAreClosed);
-            sessions.stop();
-          }
+    @Test
+    void aSessionThatExpiresWhileItIsUsedEndsOnce() throws Exception {
+        explore(() -> {
+            try (var sessions = new Sessions()) {
+                var id = sessions.open();
+                var almost = Handler.TIME_TO_LIVE.minusMillis(10);
+                together(
+                        orNoSession(() -> {
+                            Thread.sleep(almost);
+                            sessions.use(id, LONG);
+                        }),
+                        orNoSession(() -> {
+                            Thread.sleep(almost);
+                            sessions.close(id);
+                        }));
+                until(sessions.handler::allAreClosed);
+                sessions.stop();
+            }
         });
-  }
+    }
 
-  @Test
-  void sessionsThatGrowBeyondTheirRoomMakeWayForEachOther() throws Exception {
-    explore(
-        () -> {
-          try (var sessions = new Sessions()) {
-            var first = sessions.open();
-            var second = sessions.open();
-            together(
-                orNoSession(() -> sessions.use(first, LONG)),
-                orNoSession(() -> sessions.use(second, LONG)),
-                orNoSession(() -> sessions.use(second, LONG)),
-                sessions::stop);
-            sessions.stop();
-          }
+    @Test
+    void sessionsThatGrowBeyondTheirRoomMakeWayForEachOther() throws Exception {
+        explore(() -> {
+            try (var sessions = new Sessions()) {
+                var first = sessions.open();
+                var second = sessions.open();
+                together(
+                        orNoSession(() -> sessions.use(first, LONG)),
+                        orNoSession(() -> sessions.use(second, LONG)),
+                        orNoSession(() -> sessions.use(second, LONG)),
+                        sessions::stop);
+                sessions.stop();
+            }
         });
-  }
-
-  private static Interleavings.Body orNoSession(Interleavings.Body request) {
-    return () -> {
-      try {
-        request.run();
-      } catch (ServingException e) {
-        assertThat(e.type())
-            .isIn(
-                ErrorType.BAD_INPUT,
-                ErrorType.NOT_READY,
-                ErrorType.TOO_MANY_SESSIONS,
-                ErrorType.DEADLINE_EXCEEDED);
-      }
-    };
-  }
-
-  private static final class Sessions implements AutoCloseable {
-    private static final int MOST = 2;
-    private static final long MOST_BYTES = 12;
-
-    final Handler handler = new Handler();
-    private final HookPool pool = new HookPool(2, 4, 2, false, METRICS);
-    private final InFlight inside = new InFlight();
-    private final SessionRoom room = new SessionRoom(MOST, MOST_BYTES);
-    private final SessionStore store;
-
-    Sessions() throws LoadException {
-      var metrics = METRICS.ofModel("words");
-      var scope = new HookScope(Handler.class.getClassLoader(), inside, metrics);
-      store =
-          new SessionStore(
-              handler, new HookCalls(handler, pool, scope), new Hooks<>(handler), room, metrics);
     }
 
-    String open() {
-      var request =
-          new InvocationRequest(
-              new ByteArrayInputStream(new byte[0]),
-              MediaType.TEXT,
-              MediaType.TEXT,
-              Optional.empty(),
-              "id",
-              false);
-      try (var turn = store.open(request, true, in(LONG), Map.of())) {
-        return turn.id();
-      }
+    private static Interleavings.Body orNoSession(Interleavings.Body request) {
+        return () -> {
+            try {
+                request.run();
+            } catch (ServingException e) {
+                assertThat(e.type())
+                        .isIn(
+                                ErrorType.BAD_INPUT,
+                                ErrorType.NOT_READY,
+                                ErrorType.TOO_MANY_SESSIONS,
+                                ErrorType.DEADLINE_EXCEEDED);
+            }
+        };
     }
 
-    void use(String id, Duration time) {
-      try (var turn = store.enter(id, in(time))) {
-        handler.use(turn);
-      }
+    private static final class Sessions implements AutoCloseable {
+        private static final int MOST = 2;
+        private static final long MOST_BYTES = 12;
+
+        final Handler handler = new Handler();
+        private final HookPool pool = new HookPool(2, 4, 2, false, METRICS);
+        private final InFlight inside = new InFlight();
+        private final SessionRoom room = new SessionRoom(MOST, MOST_BYTES);
+        private final SessionStore store;
+
+        Sessions() throws LoadException {
+            var metrics = METRICS.ofModel("words");
+            var scope = new HookScope(Handler.class.getClassLoader(), inside, metrics);
+            store = new SessionStore(handler, new HookCalls(handler, pool, scope), new Hooks<>(handler), room, metrics);
+        }
+
+        String open() {
+            var request = new InvocationRequest(
+                    new ByteArrayInputStream(new byte[0]),
+                    MediaType.TEXT,
+                    MediaType.TEXT,
+                    Optional.empty(),
+                    "id",
+                    false);
+            try (var turn = store.open(request, true, in(LONG), Map.of())) {
+                return turn.id();
+            }
+        }
+
+        void use(String id, Duration time) {
+            try (var turn = store.enter(id, in(time))) {
+                handler.use(turn);
+            }
+        }
+
+        void useAndLeaveAHookBehind(String id) {
+            var isInside = new AtomicBoolean(true);
+            try (var turn = store.enter(id, in(LONG))) {
+                turn.lastsWhile(isInside::get);
+                turn.fail();
+            }
+            isInside.set(false);
+        }
+
+        void close(String id) {
+            store.close(id, in(LONG), Map.of());
+        }
+
+        /// All sessions end, each once, and the room is as it was.
+        void stop() throws InterruptedException {
+            assertThat(store.stop(LONG)).isTrue();
+            assertThat(inside.awaitNone(LONG)).isTrue();
+            until(handler::allAreClosed);
+            assertThat(room.grow(MOST_BYTES - 1)).isTrue();
+            for (int session = 0; session < MOST; session++) {
+                assertThat(room.tryEnter()).isTrue();
+            }
+            assertThat(room.tryEnter()).isFalse();
+            assertThat(room.grow(2)).isFalse();
+            room.grow(-1 - MOST_BYTES);
+            for (int session = 0; session < MOST; session++) {
+                room.leave(0);
+            }
+        }
+
+        private static Deadline in(Duration time) {
+            return Deadline.in(time, Interleavings::now);
+        }
+
+        @Override
+        public void close() {
+            pool.close();
+        }
     }
 
-    void useAndLeaveAHookBehind(String id) {
-      var isInside = new AtomicBoolean(true);
-      try (var turn = store.enter(id, in(LONG))) {
-        turn.lastsWhile(isInside::get);
-        turn.fail();
-      }
-      isInside.set(false);
+    /// Has sessions that grow with each use.
+    private static final class Handler extends TextHandler implements SessionHandler<Handler.Value> {
+
+        static final Duration TIME_TO_LIVE = Duration.ofSeconds(1);
+
+        private final AtomicInteger open = new AtomicInteger();
+
+        final class Value implements AutoCloseable {
+            private final AtomicBoolean inUse = new AtomicBoolean();
+            private final AtomicBoolean closed = new AtomicBoolean();
+            private final AtomicInteger bytes = new AtomicInteger(1);
+
+            @Override
+            public void close() {
+                assertThat(inUse).isFalse();
+                assertThat(closed.getAndSet(true)).isFalse();
+                open.decrementAndGet();
+            }
+        }
+
+        void use(SessionStore.Turn turn) {
+            var value = (Value) turn.value();
+            assertThat(value.inUse.getAndSet(true)).isFalse();
+            assertThat(value.closed).isFalse();
+            value.bytes.addAndGet(5);
+            value.inUse.set(false);
+        }
+
+        boolean allAreClosed() {
+            return open.get() == 0;
+        }
+
+        @Override
+        public Value openSession(InvocationRequest request) {
+            open.incrementAndGet();
+            return new Value();
+        }
+
+        @Override
+        public Duration sessionTimeToLive() {
+            return TIME_TO_LIVE;
+        }
+
+        @Override
+        public long sessionBytes(Value value) {
+            return value.bytes.get();
+        }
     }
-
-    void close(String id) {
-      store.close(id, in(LONG), Map.of());
-    }
-
-    /// All sessions end, each once, and the room is as it was.
-    void stop() throws InterruptedException {
-      assertThat(store.stop(LONG)).isTrue();
-      assertThat(inside.awaitNone(LONG)).isTrue();
-      until(handler::allAreClosed);
-      assertThat(room.grow(MOST_BYTES - 1)).isTrue();
-      for (int session = 0; session < MOST; session++) {
-        assertThat(room.tryEnter()).isTrue();
-      }
-      assertThat(room.tryEnter()).isFalse();
-      assertThat(room.grow(2)).isFalse();
-      room.grow(-1 - MOST_BYTES);
-      for (int session = 0; session < MOST; session++) {
-        room.leave(0);
-      }
-    }
-
-    private static Deadline in(Duration time) {
-      return Deadline.in(time, Interleavings::now);
-    }
-
-    @Override
-    public void close() {
-      pool.close();
-    }
-  }
-
-  /// Has sessions that grow with each use.
-  private static final class Handler extends TextHandler implements SessionHandler<Handler.Value> {
-
-    static final Duration TIME_TO_LIVE = Duration.ofSeconds(1);
-
-    private final AtomicInteger open = new AtomicInteger();
-
-    final class Value implements AutoCloseable {
-      private final AtomicBoolean inUse = new AtomicBoolean();
-      private final AtomicBoolean closed = new AtomicBoolean();
-      private final AtomicInteger bytes = new AtomicInteger(1);
-
-      @Override
-      public void close() {
-        assertThat(inUse).isFalse();
-        assertThat(closed.getAndSet(true)).isFalse();
-        open.decrementAndGet();
-      }
-    }
-
-    void use(SessionStore.Turn turn) {
-      var value = (Value) turn.value();
-      assertThat(value.inUse.getAndSet(true)).isFalse();
-      assertThat(value.closed).isFalse();
-      value.bytes.addAndGet(5);
-      value.inUse.set(false);
-    }
-
-    boolean allAreClosed() {
-      return open.get() == 0;
-    }
-
-    @Override
-    public Value openSession(InvocationRequest request) {
-      open.incrementAndGet();
-      return new Value();
-    }
-
-    @Override
-    public Duration sessionTimeToLive() {
-      return TIME_TO_LIVE;
-    }
-
-    @Override
-    public long sessionBytes(Value value) {
-      return value.bytes.get();
-    }
-  }
 }

@@ -18,33 +18,32 @@ import org.openjdk.jmh.annotations.TearDown;
 @State(Scope.Benchmark)
 public class QuestionEncoderBenchmark extends Defaults {
 
-  private static final int TOKENS = 175;
+    private static final int TOKENS = 175;
 
-  private final Question question =
-      new Question("", Payloads.QUESTION, Payloads.CONTEXT, Parameters.defaults(512), true);
+    private final Question question =
+            new Question("", Payloads.QUESTION, Payloads.CONTEXT, Parameters.defaults(512), true);
 
-  private Tokenizer tokenizer;
-  private QuestionEncoder encoder;
+    private Tokenizer tokenizer;
+    private QuestionEncoder encoder;
 
-  @Setup
-  public void load() throws IOException {
-    var artifact = ModelArtifact.open(Path.of("model-artifact"));
-    tokenizer = Tokenizer.load(artifact.tokenizer());
-    encoder = new QuestionEncoder(tokenizer, artifact.pair(), artifact.maxSequenceLength());
-    int tokens = encode().ids().length;
-    if (tokens != TOKENS) {
-      throw new IllegalStateException(
-          "the question has %d tokens, expected %d".formatted(tokens, TOKENS));
+    @Setup
+    public void load() throws IOException {
+        var artifact = ModelArtifact.open(Path.of("model-artifact"));
+        tokenizer = Tokenizer.load(artifact.tokenizer());
+        encoder = new QuestionEncoder(tokenizer, artifact.pair(), artifact.maxSequenceLength());
+        int tokens = encode().ids().length;
+        if (tokens != TOKENS) {
+            throw new IllegalStateException("the question has %d tokens, expected %d".formatted(tokens, TOKENS));
+        }
     }
-  }
 
-  @TearDown
-  public void close() {
-    tokenizer.close();
-  }
+    @TearDown
+    public void close() {
+        tokenizer.close();
+    }
 
-  @Benchmark
-  public Row encode() {
-    return encoder.row(encoder.encode(question), 0);
-  }
+    @Benchmark
+    public Row encode() {
+        return encoder.row(encoder.encode(question), 0);
+    }
 }

@@ -18,37 +18,31 @@ import org.openjdk.jmh.infra.Blackhole;
 @State(Scope.Benchmark)
 public class QuestionReaderBenchmark extends Defaults {
 
-  private static final int RECORDS = 1_000;
+    private static final int RECORDS = 1_000;
 
-  private final QuestionReader reader = new QuestionReader(Parameters.defaults(512), 512);
-  private final byte[] json = Payloads.json().getBytes(StandardCharsets.UTF_8);
-  private final byte[] jsonLines = Payloads.jsonLines(RECORDS).getBytes(StandardCharsets.UTF_8);
-  private final byte[] csv = Payloads.csv(RECORDS).getBytes(StandardCharsets.UTF_8);
+    private final QuestionReader reader = new QuestionReader(Parameters.defaults(512), 512);
+    private final byte[] json = Payloads.json().getBytes(StandardCharsets.UTF_8);
+    private final byte[] jsonLines = Payloads.jsonLines(RECORDS).getBytes(StandardCharsets.UTF_8);
+    private final byte[] csv = Payloads.csv(RECORDS).getBytes(StandardCharsets.UTF_8);
 
-  @Benchmark
-  public void json(Blackhole questions) throws IOException {
-    read(json, MediaType.JSON, questions);
-  }
+    @Benchmark
+    public void json(Blackhole questions) throws IOException {
+        read(json, MediaType.JSON, questions);
+    }
 
-  @Benchmark
-  public void jsonLines(Blackhole questions) throws IOException {
-    read(jsonLines, MediaType.JSON_LINES, questions);
-  }
+    @Benchmark
+    public void jsonLines(Blackhole questions) throws IOException {
+        read(jsonLines, MediaType.JSON_LINES, questions);
+    }
 
-  @Benchmark
-  public void csv(Blackhole questions) throws IOException {
-    read(csv, MediaType.CSV, questions);
-  }
+    @Benchmark
+    public void csv(Blackhole questions) throws IOException {
+        read(csv, MediaType.CSV, questions);
+    }
 
-  private void read(byte[] body, MediaType type, Blackhole questions) throws IOException {
-    var request =
-        new InvocationRequest(
-            new ByteArrayInputStream(body),
-            type,
-            MediaType.JSON,
-            Optional.empty(),
-            "benchmark",
-            false);
-    reader.read(request, Function.identity(), _ -> null).forEach(questions::consume);
-  }
+    private void read(byte[] body, MediaType type, Blackhole questions) throws IOException {
+        var request = new InvocationRequest(
+                new ByteArrayInputStream(body), type, MediaType.JSON, Optional.empty(), "benchmark", false);
+        reader.read(request, Function.identity(), _ -> null).forEach(questions::consume);
+    }
 }

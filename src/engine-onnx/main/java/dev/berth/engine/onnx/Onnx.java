@@ -25,129 +25,126 @@ import java.util.concurrent.ConcurrentSkipListSet;
 /// models on the CPU, and on NVIDIA GPUs where `onnxruntime.native.path` names a build for CUDA.
 public final class Onnx implements Engine {
 
-  /// The libraries that have operators for ONNX Runtime, which each model is told of.
-  private final Set<Path> operators = new ConcurrentSkipListSet<>();
+    /// The libraries that have operators for ONNX Runtime, which each model is told of.
+    private final Set<Path> operators = new ConcurrentSkipListSet<>();
 
-  @Override
-  public String name() {
-    return "onnx";
-  }
-
-  @Override
-  public boolean reads(Path file) {
-    return file.toString().endsWith(".onnx");
-  }
-
-  @Override
-  public Optional<String> hubFormat() {
-    return Optional.of(name());
-  }
-
-  @Override
-  public GraphNames names(Path file) {
-    return OnnxFile.names(file);
-  }
-
-  @Override
-  public void preload() {
-    Thread.ofPlatform().name("berth-engine").daemon().start(Started::await);
-  }
-
-  // Native access is what this class is for; the launcher allows it.
-  @Override
-  @SuppressWarnings("restricted")
-  public void loadLibraries(Target target, List<Path> libraries) {
-    environment();
-    for (var library : libraries) {
-      var path = library.toAbsolutePath();
-      try {
-        System.load(path.toString());
-      } catch (UnsatisfiedLinkError e) {
-        throw new EngineException(
-            "%s can't be loaded beside ONNX Runtime: %s".formatted(library, OnnxFailure.line(e)),
-            e);
-      }
-      // Others may have operators of libtorch, or be what such a library needs.
-      if (SymbolLookup.libraryLookup(path, Arena.global()).find("RegisterCustomOps").isPresent()) {
-        operators.add(path);
-      }
+    @Override
+    public String name() {
+        return "onnx";
     }
-  }
 
-  @Override
-  public int gpus() {
-    return OnnxLibraries.haveCuda() ? CudaDriver.devices() : 0;
-  }
-
-  @Override
-  public Footprint footprint(Path file) {
-    return OnnxFile.footprint(file);
-  }
-
-  @Override
-  public Optional<MemoryReading> memory(Accelerator accelerator) {
-    return Optional.empty();
-  }
-
-  @Override
-  public Graph load(Path file, Accelerator accelerator) {
-    var missing =
-        switch (accelerator) {
-          case Accelerator.Cpu _ -> null;
-          case Accelerator.Gpu _ when OnnxLibraries.haveCuda() -> null;
-          case Accelerator.Gpu _ ->
-              "this ONNX Runtime has no CUDA; name the libraries of onnxruntime_gpu with "
-                  + "JAVA_OPTS=-Donnxruntime.native.path=DIR, or set INSTANCE_TYPE=cpu";
-          default -> "ONNX Runtime does not run there; set INSTANCE_TYPE=cpu";
-        };
-    if (missing != null) {
-      throw new EngineException(
-          "%s can't be loaded on %s: %s".formatted(file, accelerator, missing));
+    @Override
+    public boolean reads(Path file) {
+        return file.toString().endsWith(".onnx");
     }
-    return new OnnxGraph(environment(), file, accelerator, List.copyOf(operators));
-  }
 
-  private static OrtEnvironment environment() {
-    if (Started.ENVIRONMENT == null) {
-      throw Started.PROBLEM;
+    @Override
+    public Optional<String> hubFormat() {
+        return Optional.of(name());
     }
-    return Started.ENVIRONMENT;
-  }
 
-  /// The library, or why it can't be loaded.
-  private static final class Started {
-    static final OrtEnvironment ENVIRONMENT;
-    static final EngineException PROBLEM;
+    @Override
+    public GraphNames names(Path file) {
+        return OnnxFile.names(file);
+    }
 
-    static {
-      OrtEnvironment environment = null;
-      EngineException problem = null;
-      try (var _ = OnnxLibraries.unpack()) {
-        // What fails is thrown too, so stderr need not have it.
-        environment =
-            OrtEnvironment.getEnvironment(OrtLoggingLevel.ORT_LOGGING_LEVEL_FATAL, "berth");
-        environment.setTelemetry(false);
-      } catch (IOException | OrtException | LinkageError | IllegalStateException e) {
-        Throwable first = e;
-        while (first.getCause() != null) {
-          first = first.getCause();
+    @Override
+    public void preload() {
+        Thread.ofPlatform().name("berth-engine").daemon().start(Started::await);
+    }
+
+    // Native access is what this class is for; the launcher allows it.
+    @Override
+    @SuppressWarnings("restricted")
+    public void loadLibraries(Target target, List<Path> libraries) {
+        environment();
+        for (var library : libraries) {
+            var path = library.toAbsolutePath();
+            try {
+                System.load(path.toString());
+            } catch (UnsatisfiedLinkError e) {
+                throw new EngineException(
+                        "%s can't be loaded beside ONNX Runtime: %s".formatted(library, OnnxFailure.line(e)), e);
+            }
+            // Others may have operators of libtorch, or be what such a library needs.
+            if (SymbolLookup.libraryLookup(path, Arena.global())
+                    .find("RegisterCustomOps")
+                    .isPresent()) {
+                operators.add(path);
+            }
         }
-        environment = null;
-        problem =
-            new EngineException(
-                "ONNX Runtime can't be loaded: %s%s"
-                    .formatted(
-                        OnnxFailure.line(first),
-                        first instanceof FileSystemException
-                            ? "; it needs a directory that can be written: mount one at /tmp, or name one with JAVA_OPTS=-Djava.io.tmpdir=DIR"
-                            : ""),
-                e);
-      }
-      ENVIRONMENT = environment;
-      PROBLEM = problem;
     }
 
-    /// Returns when this class is initialised.
-    static void await() {}
-  }
+    @Override
+    public int gpus() {
+        return OnnxLibraries.haveCuda() ? CudaDriver.devices() : 0;
+    }
+
+    @Override
+    public Footprint footprint(Path file) {
+        return OnnxFile.footprint(file);
+    }
+
+    @Override
+    public Optional<MemoryReading> memory(Accelerator accelerator) {
+        return Optional.empty();
+    }
+
+    @Override
+    public Graph load(Path file, Accelerator accelerator) {
+        var missing = switch (accelerator) {
+            case Accelerator.Cpu _ -> null;
+            case Accelerator.Gpu _ when OnnxLibraries.haveCuda() -> null;
+            case Accelerator.Gpu _ ->
+                "this ONNX Runtime has no CUDA; name the libraries of onnxruntime_gpu with "
+                        + "JAVA_OPTS=-Donnxruntime.native.path=DIR, or set INSTANCE_TYPE=cpu";
+            default -> "ONNX Runtime does not run there; set INSTANCE_TYPE=cpu";
+        };
+        if (missing != null) {
+            throw new EngineException("%s can't be loaded on %s: %s".formatted(file, accelerator, missing));
+        }
+        return new OnnxGraph(environment(), file, accelerator, List.copyOf(operators));
+    }
+
+    private static OrtEnvironment environment() {
+        if (Started.ENVIRONMENT == null) {
+            throw Started.PROBLEM;
+        }
+        return Started.ENVIRONMENT;
+    }
+
+    /// The library, or why it can't be loaded.
+    private static final class Started {
+        static final OrtEnvironment ENVIRONMENT;
+        static final EngineException PROBLEM;
+
+        static {
+            OrtEnvironment environment = null;
+            EngineException problem = null;
+            try (var _ = OnnxLibraries.unpack()) {
+                // What fails is thrown too, so stderr need not have it.
+                environment = OrtEnvironment.getEnvironment(OrtLoggingLevel.ORT_LOGGING_LEVEL_FATAL, "berth");
+                environment.setTelemetry(false);
+            } catch (IOException | OrtException | LinkageError | IllegalStateException e) {
+                Throwable first = e;
+                while (first.getCause() != null) {
+                    first = first.getCause();
+                }
+                environment = null;
+                problem = new EngineException(
+                        "ONNX Runtime can't be loaded: %s%s"
+                                .formatted(
+                                        OnnxFailure.line(first),
+                                        first instanceof FileSystemException
+                                                ? "; it needs a directory that can be written: mount one at /tmp, or name one with JAVA_OPTS=-Djava.io.tmpdir=DIR"
+                                                : ""),
+                        e);
+            }
+            ENVIRONMENT = environment;
+            PROBLEM = problem;
+        }
+
+        /// Returns when this class is initialised.
+        static void await() {}
+    }
 }

@@ -35,284 +35,278 @@ import org.slf4j.LoggerFactory;
 /// returns.
 final class OnnxGraph implements Graph {
 
-  private static final Logger log = LoggerFactory.getLogger(OnnxGraph.class);
+    private static final Logger log = LoggerFactory.getLogger(OnnxGraph.class);
 
-  private static final Pattern TOO_NEW = Pattern.compile("\\bopset\\b|IR version");
-  private static final Pattern UNKNOWN_OPERATOR =
-      Pattern.compile("not a registered function/op|No Op registered|No opset import for domain");
+    private static final Pattern TOO_NEW = Pattern.compile("\\bopset\\b|IR version");
+    private static final Pattern UNKNOWN_OPERATOR =
+            Pattern.compile("not a registered function/op|No Op registered|No opset import for domain");
 
-  private static final Pattern NO_LOCALE =
-      Pattern.compile("Failed to construct locale with name:([^:]*)");
+    private static final Pattern NO_LOCALE = Pattern.compile("Failed to construct locale with name:([^:]*)");
 
-  /// Weights of more than this are not copied for the sake of speed.
-  private static final long BYTES_OF_SINGLE_THREADED = 256L << 20;
+    /// Weights of more than this are not copied for the sake of speed.
+    private static final long BYTES_OF_SINGLE_THREADED = 256L << 20;
 
-  private static final boolean HAS_VNNI =
-      !Collections.disjoint(CpuFlags.read(), Set.of("avx512_vnni", "avx_vnni"));
+    private static final boolean HAS_VNNI = !Collections.disjoint(CpuFlags.read(), Set.of("avx512_vnni", "avx_vnni"));
 
-  private final OrtEnvironment environment;
-  private final Accelerator accelerator;
-  private final Cores cores = new Cores(HelperThreads.ENGINE);
-  private final List<OrtSession.SessionOptions> options = new ArrayList<>();
-  private final List<OrtSession> sessions = new ArrayList<>();
+    private final OrtEnvironment environment;
+    private final Accelerator accelerator;
+    private final Cores cores = new Cores(HelperThreads.ENGINE);
+    private final List<OrtSession.SessionOptions> options = new ArrayList<>();
+    private final List<OrtSession> sessions = new ArrayList<>();
 
-  /// Closed after the sessions.
-  private final OnnxWeights weights = new OnnxWeights();
+    /// Closed after the sessions.
+    private final OnnxWeights weights = new OnnxWeights();
 
-  /// Sessions of one thread that no forward runs in. The one that was used last is the first.
-  private final Deque<OrtSession> idle = new ConcurrentLinkedDeque<>();
+    /// Sessions of one thread that no forward runs in. The one that was used last is the first.
+    private final Deque<OrtSession> idle = new ConcurrentLinkedDeque<>();
 
-  private final List<OnnxValues.Input> inputs = new ArrayList<>();
-  private final List<String> outputNames;
-  private final Set<OnnxKept> kept = ConcurrentHashMap.newKeySet();
+    private final List<OnnxValues.Input> inputs = new ArrayList<>();
+    private final List<String> outputNames;
+    private final Set<OnnxKept> kept = ConcurrentHashMap.newKeySet();
 
-  /// @param operators libraries that have some
-  /// @throws EngineException when the file can't be loaded
-  OnnxGraph(OrtEnvironment environment, Path file, Accelerator accelerator, List<Path> operators) {
-    this.environment = environment;
-    this.accelerator = accelerator;
-    var read = OnnxFile.checked(file);
-    try {
-      weights.read(environment, file, read.model().external());
-      open(file, operators, read);
-      if (read.hasChanged(file)) {
-        throw new EngineException("its files have changed while they were read; load it again");
-      }
-      this.outputNames = List.copyOf(sessions.getFirst().getOutputNames());
-    } catch (Throwable e) {
-      close();
-      throw failure(file, e);
+    /// @param operators libraries that have some
+    /// @throws EngineException when the file can't be loaded
+    OnnxGraph(OrtEnvironment environment, Path file, Accelerator accelerator, List<Path> operators) {
+        this.environment = environment;
+        this.accelerator = accelerator;
+        var read = OnnxFile.checked(file);
+        try {
+            weights.read(environment, file, read.model().external());
+            open(file, operators, read);
+            if (read.hasChanged(file)) {
+                throw new EngineException("its files have changed while they were read; load it again");
+            }
+            this.outputNames = List.copyOf(sessions.getFirst().getOutputNames());
+        } catch (Throwable e) {
+            close();
+            throw failure(file, e);
+        }
     }
-  }
 
-  private void open(Path file, List<Path> operators, OnnxFile read) throws OrtException {
-    for (int threads : threads(accelerator, read.bytes())) {
-      sessions.add(
-          environment.createSession(
-              file.toAbsolutePath().toString(),
-              options(threads, operators, read.model().hasZeroPoints())));
-      if (threads == 1) {
-        idle.add(sessions.getLast());
-      }
+    private void open(Path file, List<Path> operators, OnnxFile read) throws OrtException {
+        for (int threads : threads(accelerator, read.bytes())) {
+            sessions.add(environment.createSession(
+                    file.toAbsolutePath().toString(),
+                    options(threads, operators, read.model().hasZeroPoints())));
+            if (threads == 1) {
+                idle.add(sessions.getLast());
+            }
+        }
+        if (weights.count() < read.model().externals()) {
+            log.warn(
+                    "{}: {} of its tensors are in files that are mapped; do not write to these while it is served",
+                    file,
+                    read.model().externals() - weights.count());
+        }
+        if (!(accelerator instanceof Accelerator.Cpu)) {
+            weights.close();
+        }
+        for (var input : sessions.getFirst().getInputInfo().values()) {
+            inputs.add(OnnxValues.Input.of(input));
+        }
+        sessions.getFirst().getOutputInfo().values().forEach(OnnxValues::checkOutput);
     }
-    if (weights.count() < read.model().externals()) {
-      log.warn(
-          "{}: {} of its tensors are in files that are mapped; do not write to these while it is served",
-          file,
-          read.model().externals() - weights.count());
-    }
-    if (!(accelerator instanceof Accelerator.Cpu)) {
-      weights.close();
-    }
-    for (var input : sessions.getFirst().getInputInfo().values()) {
-      inputs.add(OnnxValues.Input.of(input));
-    }
-    sessions.getFirst().getOutputInfo().values().forEach(OnnxValues::checkOutput);
-  }
 
-  private RuntimeException failure(Path file, Throwable e) {
-    return switch (e) {
-      case Error error -> throw error;
-      case OrtException _ when OnnxFailure.isShortage(e) ->
-          new InsufficientMemoryException(
-              "there is no memory left for %s on %s: %s"
-                  .formatted(file.getFileName(), accelerator, OnnxFailure.line(e)),
-              e);
-      case OrtException ort -> OnnxFile.refused(file, reason(ort), e);
-      default -> OnnxFile.refused(file, e.getMessage(), e);
-    };
-  }
+    private RuntimeException failure(Path file, Throwable e) {
+        return switch (e) {
+            case Error error -> throw error;
+            case OrtException _
+            when OnnxFailure.isShortage(e) ->
+                new InsufficientMemoryException(
+                        "there is no memory left for %s on %s: %s"
+                                .formatted(file.getFileName(), accelerator, OnnxFailure.line(e)),
+                        e);
+            case OrtException ort -> OnnxFile.refused(file, reason(ort), e);
+            default -> OnnxFile.refused(file, e.getMessage(), e);
+        };
+    }
 
-  /// How many threads each session has; the one with several is the last. A session has its own
-  /// threads, and there is no way to give a forward fewer of them.
-  private static List<Integer> threads(Accelerator accelerator, long bytes) {
-    if (!(accelerator instanceof Accelerator.Cpu cpu)) {
-      return List.of(1);
+    /// How many threads each session has; the one with several is the last. A session has its own
+    /// threads, and there is no way to give a forward fewer of them.
+    private static List<Integer> threads(Accelerator accelerator, long bytes) {
+        if (!(accelerator instanceof Accelerator.Cpu cpu)) {
+            return List.of(1);
+        }
+        var single = Collections.nCopies(singleThreaded(bytes, cpu.cores()), 1);
+        return switch (cpu.profile()) {
+            case LATENCY -> List.of(cpu.cores());
+            case THROUGHPUT -> single;
+            case ADAPTIVE ->
+                cpu.cores() == 1
+                        ? single
+                        : Stream.concat(single.stream(), Stream.of(cpu.cores())).toList();
+        };
     }
-    var single = Collections.nCopies(singleThreaded(bytes, cpu.cores()), 1);
-    return switch (cpu.profile()) {
-      case LATENCY -> List.of(cpu.cores());
-      case THROUGHPUT -> single;
-      case ADAPTIVE ->
-          cpu.cores() == 1
-              ? single
-              : Stream.concat(single.stream(), Stream.of(cpu.cores())).toList();
-    };
-  }
 
-  /// How many sessions of one thread there are: one for each core, fewer where each has a copy of
-  /// many weights. Two forwards in one session may scatter each other's tensors over its memory.
-  /// Then they take up to a third longer, for seconds or minutes.
-  static int singleThreaded(long bytes, int cores) {
-    return Math.clamp(BYTES_OF_SINGLE_THREADED / Math.max(1, bytes), 1, cores);
-  }
+    /// How many sessions of one thread there are: one for each core, fewer where each has a copy of
+    /// many weights. Two forwards in one session may scatter each other's tensors over its memory.
+    /// Then they take up to a third longer, for seconds or minutes.
+    static int singleThreaded(long bytes, int cores) {
+        return Math.clamp(BYTES_OF_SINGLE_THREADED / Math.max(1, bytes), 1, cores);
+    }
 
-  private OrtSession.SessionOptions options(
-      int threads, List<Path> operators, boolean hasZeroPoints) throws OrtException {
-    var options = new OrtSession.SessionOptions();
-    this.options.add(options);
-    options.setIntraOpNumThreads(threads);
-    // Threads that sleep between operators make a forward a sixth longer. Those that waited for the
-    // next forward would take the cores of others.
-    options.addConfigEntry("session.intra_op.allow_spinning", "1");
-    options.addConfigEntry("session.force_spinning_stop", "1");
-    // By the name alone it might be taken for ONNX Runtime's own format.
-    options.addConfigEntry("session.load_model_format", "ONNX");
-    // A CPU without VNNI sums two products of 8 bits in 16, which is too few. This tells ONNX
-    // Runtime to be exact. Version 1.28 ends the process where a zero point is missing, and with
-    // VNNI it takes twice as long for nothing.
-    if (hasZeroPoints && !HAS_VNNI) {
-      options.addConfigEntry("session.x64quantprecision", "1");
+    private OrtSession.SessionOptions options(int threads, List<Path> operators, boolean hasZeroPoints)
+            throws OrtException {
+        var options = new OrtSession.SessionOptions();
+        this.options.add(options);
+        options.setIntraOpNumThreads(threads);
+        // Threads that sleep between operators make a forward a sixth longer. Those that waited for the
+        // next forward would take the cores of others.
+        options.addConfigEntry("session.intra_op.allow_spinning", "1");
+        options.addConfigEntry("session.force_spinning_stop", "1");
+        // By the name alone it might be taken for ONNX Runtime's own format.
+        options.addConfigEntry("session.load_model_format", "ONNX");
+        // A CPU without VNNI sums two products of 8 bits in 16, which is too few. This tells ONNX
+        // Runtime to be exact. Version 1.28 ends the process where a zero point is missing, and with
+        // VNNI it takes twice as long for nothing.
+        if (hasZeroPoints && !HAS_VNNI) {
+            options.addConfigEntry("session.x64quantprecision", "1");
+        }
+        // There would be a pattern for each shape that ever came.
+        options.setMemoryPatternOptimization(false);
+        if (accelerator instanceof Accelerator.Gpu(int index)) {
+            try (var cuda = new OrtCUDAProviderOptions(index)) {
+                // All algorithms would be tried for each new shape.
+                cuda.add("cudnn_conv_algo_search", "HEURISTIC");
+                options.addCUDA(cuda);
+            }
+        }
+        weights.giveTo(options, accelerator);
+        for (var library : operators) {
+            options.registerCustomOpLibrary(library.toString());
+        }
+        return options;
     }
-    // There would be a pattern for each shape that ever came.
-    options.setMemoryPatternOptimization(false);
-    if (accelerator instanceof Accelerator.Gpu(int index)) {
-      try (var cuda = new OrtCUDAProviderOptions(index)) {
-        // All algorithms would be tried for each new shape.
-        cuda.add("cudnn_conv_algo_search", "HEURISTIC");
-        options.addCUDA(cuda);
-      }
-    }
-    weights.giveTo(options, accelerator);
-    for (var library : operators) {
-      options.registerCustomOpLibrary(library.toString());
-    }
-    return options;
-  }
 
-  private static String reason(OrtException e) {
-    var message = OnnxFailure.line(e);
-    if (TOO_NEW.matcher(message).find()) {
-      return message + "; export it with an older opset_version";
+    private static String reason(OrtException e) {
+        var message = OnnxFailure.line(e);
+        if (TOO_NEW.matcher(message).find()) {
+            return message + "; export it with an older opset_version";
+        }
+        if (UNKNOWN_OPERATOR.matcher(message).find()) {
+            return message + "; name the library that has it with --extra-libraries or BERTH_EXTRA_LIBRARIES";
+        }
+        if (message.contains("Could not find an implementation for")) {
+            return message + "; export it with a newer opset_version, or with weights in float32";
+        }
+        var locale = NO_LOCALE.matcher(message);
+        return locale.find()
+                ? "its locale %s is not here; export it with the locale C.UTF-8".formatted(locale.group(1))
+                : message;
     }
-    if (UNKNOWN_OPERATOR.matcher(message).find()) {
-      return message
-          + "; name the library that has it with --extra-libraries or BERTH_EXTRA_LIBRARIES";
-    }
-    if (message.contains("Could not find an implementation for")) {
-      return message + "; export it with a newer opset_version, or with weights in float32";
-    }
-    var locale = NO_LOCALE.matcher(message);
-    return locale.find()
-        ? "its locale %s is not here; export it with the locale C.UTF-8".formatted(locale.group(1))
-        : message;
-  }
 
-  @Override
-  public List<String> inputNames() {
-    return inputs.stream().map(OnnxValues.Input::name).toList();
-  }
-
-  @Override
-  public List<String> outputNames() {
-    return outputNames;
-  }
-
-  @Override
-  public List<Tensor> forward(List<Tensor> inputs, List<KeptTensor> kept, int mostCores) {
-    var own = KeptTensor.all(kept, OnnxKept.class);
-    // Only this thread tells, and a forward may run on another.
-    boolean isOfCheck = RowCheck.isRunning();
-    return accelerator instanceof Accelerator.Cpu cpu
-        ? cores.run(
-            cpu,
-            mostCores,
-            inputs.stream().mapToLong(Tensor::size).sum(),
-            threads ->
-                threads == 1
-                    ? run(inputs, own, isOfCheck)
-                    : run(sessions.getLast(), inputs, own, isOfCheck))
-        : run(inputs, own, false);
-  }
-
-  /// It goes to the last of the inputs, which have the type that it has now.
-  @Override
-  public KeptTensor keep(Tensor tensor) {
-    try {
-      return new OnnxKept(OnnxValues.in(tensor, environment), kept);
-    } catch (OrtException e) {
-      throw OnnxFailure.of(e);
+    @Override
+    public List<String> inputNames() {
+        return inputs.stream().map(OnnxValues.Input::name).toList();
     }
-  }
 
-  private List<Tensor> run(List<Tensor> tensors, List<OnnxKept> kept, boolean isOfCheck) {
-    var own = idle.pollFirst();
-    try {
-      return run(own == null ? sessions.getFirst() : own, tensors, kept, isOfCheck);
-    } finally {
-      if (own != null) {
-        idle.addFirst(own);
-      }
+    @Override
+    public List<String> outputNames() {
+        return outputNames;
     }
-  }
 
-  private List<Tensor> run(
-      OrtSession session, List<Tensor> tensors, List<OnnxKept> kept, boolean isOfCheck) {
-    if (tensors.size() + kept.size() != inputs.size()) {
-      throw new InvalidInputException(
-          "the model takes %d tensors, %s, found %d"
-              .formatted(inputs.size(), inputNames(), tensors.size() + kept.size()),
-          null);
+    @Override
+    public List<Tensor> forward(List<Tensor> inputs, List<KeptTensor> kept, int mostCores) {
+        var own = KeptTensor.all(kept, OnnxKept.class);
+        // Only this thread tells, and a forward may run on another.
+        boolean isOfCheck = RowCheck.isRunning();
+        return accelerator instanceof Accelerator.Cpu cpu
+                ? cores.run(
+                        cpu,
+                        mostCores,
+                        inputs.stream().mapToLong(Tensor::size).sum(),
+                        threads -> threads == 1
+                                ? run(inputs, own, isOfCheck)
+                                : run(sessions.getLast(), inputs, own, isOfCheck))
+                : run(inputs, own, false);
     }
-    var copies = new ArrayList<OnnxTensor>(tensors.size());
-    try {
-      var given = new LinkedHashMap<String, OnnxTensor>();
-      for (int i = 0; i < tensors.size(); i++) {
-        copies.add(OnnxValues.in(tensors.get(i), inputs.get(i), environment));
-        given.put(inputs.get(i).name(), copies.getLast());
-      }
-      for (int i = 0; i < kept.size(); i++) {
-        given.put(inputs.get(tensors.size() + i).name(), kept.get(i).tensor());
-      }
-      return outputs(OnnxRun.run(session, given, isOfCheck), kept);
-    } catch (OrtException e) {
-      throw OnnxFailure.of(e);
-    } finally {
-      copies.forEach(OnnxTensor::close);
-    }
-  }
 
-  /// Reads the outputs, the last of which take the place of `kept`.
-  private static List<Tensor> outputs(OrtSession.Result result, List<OnnxKept> kept)
-      throws OrtException {
-    var values = new ArrayList<OnnxValue>(result.size());
-    for (int i = 0; i < result.size(); i++) {
-      values.add(result.get(i));
+    /// It goes to the last of the inputs, which have the type that it has now.
+    @Override
+    public KeptTensor keep(Tensor tensor) {
+        try {
+            return new OnnxKept(OnnxValues.in(tensor, environment), kept);
+        } catch (OrtException e) {
+            throw OnnxFailure.of(e);
+        }
     }
-    try {
-      int own = values.size() - kept.size();
-      if (own < 0 || !values.stream().skip(own).allMatch(OnnxTensor.class::isInstance)) {
-        throw new EngineException(
-            "the model returned %d outputs, expected %d tensors at the end, as many as it was given"
-                .formatted(values.size(), kept.size()));
-      }
-      var outputs = new ArrayList<Tensor>(own);
-      for (var value : values.subList(0, own)) {
-        outputs.add(OnnxValues.out(value));
-      }
-      for (var each : kept) {
-        each.become((OnnxTensor) values.remove(own));
-      }
-      return outputs;
-    } finally {
-      values.forEach(OnnxValue::close);
-    }
-  }
 
-  @Override
-  public void close() {
-    List.copyOf(kept).forEach(OnnxKept::close);
-    try {
-      for (var session : sessions) {
-        session.close();
-      }
-    } catch (OrtException e) {
-      throw OnnxFailure.of(e);
-    } finally {
-      sessions.clear();
-      options.forEach(OrtSession.SessionOptions::close);
-      options.clear();
-      weights.close();
+    private List<Tensor> run(List<Tensor> tensors, List<OnnxKept> kept, boolean isOfCheck) {
+        var own = idle.pollFirst();
+        try {
+            return run(own == null ? sessions.getFirst() : own, tensors, kept, isOfCheck);
+        } finally {
+            if (own != null) {
+                idle.addFirst(own);
+            }
+        }
     }
-  }
+
+    private List<Tensor> run(OrtSession session, List<Tensor> tensors, List<OnnxKept> kept, boolean isOfCheck) {
+        if (tensors.size() + kept.size() != inputs.size()) {
+            throw new InvalidInputException(
+                    "the model takes %d tensors, %s, found %d"
+                            .formatted(inputs.size(), inputNames(), tensors.size() + kept.size()),
+                    null);
+        }
+        var copies = new ArrayList<OnnxTensor>(tensors.size());
+        try {
+            var given = new LinkedHashMap<String, OnnxTensor>();
+            for (int i = 0; i < tensors.size(); i++) {
+                copies.add(OnnxValues.in(tensors.get(i), inputs.get(i), environment));
+                given.put(inputs.get(i).name(), copies.getLast());
+            }
+            for (int i = 0; i < kept.size(); i++) {
+                given.put(inputs.get(tensors.size() + i).name(), kept.get(i).tensor());
+            }
+            return outputs(OnnxRun.run(session, given, isOfCheck), kept);
+        } catch (OrtException e) {
+            throw OnnxFailure.of(e);
+        } finally {
+            copies.forEach(OnnxTensor::close);
+        }
+    }
+
+    /// Reads the outputs, the last of which take the place of `kept`.
+    private static List<Tensor> outputs(OrtSession.Result result, List<OnnxKept> kept) throws OrtException {
+        var values = new ArrayList<OnnxValue>(result.size());
+        for (int i = 0; i < result.size(); i++) {
+            values.add(result.get(i));
+        }
+        try {
+            int own = values.size() - kept.size();
+            if (own < 0 || !values.stream().skip(own).allMatch(OnnxTensor.class::isInstance)) {
+                throw new EngineException(
+                        "the model returned %d outputs, expected %d tensors at the end, as many as it was given"
+                                .formatted(values.size(), kept.size()));
+            }
+            var outputs = new ArrayList<Tensor>(own);
+            for (var value : values.subList(0, own)) {
+                outputs.add(OnnxValues.out(value));
+            }
+            for (var each : kept) {
+                each.become((OnnxTensor) values.remove(own));
+            }
+            return outputs;
+        } finally {
+            values.forEach(OnnxValue::close);
+        }
+    }
+
+    @Override
+    public void close() {
+        List.copyOf(kept).forEach(OnnxKept::close);
+        try {
+            for (var session : sessions) {
+                session.close();
+            }
+        } catch (OrtException e) {
+            throw OnnxFailure.of(e);
+        } finally {
+            sessions.clear();
+            options.forEach(OrtSession.SessionOptions::close);
+            options.clear();
+            weights.close();
+        }
+    }
 }

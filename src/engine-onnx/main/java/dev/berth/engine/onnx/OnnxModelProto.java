@@ -22,356 +22,348 @@ import java.util.stream.Collectors;
 /// fields are read that are needed here. Weights are skipped. Used by one thread.
 final class OnnxModelProto {
 
-  private static final Pattern INTEGERS = Pattern.compile("^Q|Integer|Quantize");
+    private static final Pattern INTEGERS = Pattern.compile("^Q|Integer|Quantize");
 
-  private final ProtobufReader in;
+    private final ProtobufReader in;
 
-  /// Names to look for among the inputs of nodes and the outputs, and those that are there.
-  private final Set<String> wanted;
+    /// Names to look for among the inputs of nodes and the outputs, and those that are there.
+    private final Set<String> wanted;
 
-  private final Set<String> used = new HashSet<>();
+    private final Set<String> used = new HashSet<>();
 
-  private final boolean keepsNodes;
+    private final boolean keepsNodes;
 
-  /// The nodes of the graph itself in their order, which is that of the work, where they are kept.
-  private final List<Node> nodes = new ArrayList<>();
+    /// The nodes of the graph itself in their order, which is that of the work, where they are kept.
+    private final List<Node> nodes = new ArrayList<>();
 
-  private final Map<String, OnnxType> inputs = new LinkedHashMap<>();
+    private final Map<String, OnnxType> inputs = new LinkedHashMap<>();
 
-  /// The inputs that have a value already.
-  private final Set<String> initialized = new HashSet<>();
-
-  private final List<String> outputs = new ArrayList<>();
-
-  /// The outputs that are texts.
-  private final Set<String> texts = new HashSet<>();
-
-  /// Those of inputs and outputs by their names.
-  private final Map<String, List<Integer>> shapes = new HashMap<>();
-
-  private final Map<String, List<String>> symbols = new HashMap<>();
-
-  /// Inputs and outputs that may have no value.
-  private final List<String> optional = new ArrayList<>();
-
-  private final Set<String> weights = new LinkedHashSet<>();
-  private final List<OnnxTensorProto> external = new ArrayList<>();
-  private int externals;
-
-  /// How many tensors have weights in `float16`, less those in `float32`.
-  private int halves;
-
-  private boolean hasZeroPoints = true;
-  private boolean scalesBatches;
-
-  /// How many graphs there have been inside of nodes.
-  private int graphs;
-
-  private final OnnxCost cost = new OnnxCost();
-
-  /// @throws TooMuchException when it must not be loaded
-  static OnnxModelProto read(Path file) throws IOException {
-    return read(file, Set.of(), false);
-  }
-
-  private static OnnxModelProto read(Path file, Set<String> wanted, boolean keepsNodes)
-      throws IOException {
-    try (var content = Files.newInputStream(file)) {
-      return new OnnxModelProto(new ProtobufReader(content), wanted, keepsNodes);
-    }
-  }
-
-  private OnnxModelProto(ProtobufReader in, Set<String> wanted, boolean keepsNodes)
-      throws IOException {
-    this.in = in;
-    this.wanted = wanted;
-    this.keepsNodes = keepsNodes;
-    in.fields(
-        field ->
-            switch (field) {
-              case 7 -> in.message(this::graph);
-              // Of training: message TrainingInfoProto.
-              case 20 ->
-                  in.message(part -> (part == 1 || part == 2) && in.message(this::innerGraph));
-              case 25 -> function();
-              default -> false;
-            });
-    if (cost.isTooMuch()) {
-      throw new TooMuchException(
-          "its branches, loops or functions are too deep in each other to be loaded; export it with fewer levels");
-    }
-    inputs.keySet().removeAll(initialized);
-  }
-
-  private boolean graph(int field) throws IOException {
-    return switch (field) {
-      case 1 -> {
-        var node = new Node();
-        if (keepsNodes) {
-          nodes.add(node);
-        }
-        yield node(node);
-      }
-      case 5 -> tensor(true);
-      case 11 -> value(true);
-      case 12 -> value(false);
-      default -> innerGraph(field);
-    };
-  }
-
-  /// The graph of a branch, a loop or a function has inputs of its own.
-  private boolean innerGraph(int field) throws IOException {
-    return switch (field) {
-      case 1 -> node(new Node());
-      case 5 -> tensor(false);
-      case 15 -> in.message(this::sparseTensor);
-      default -> false;
-    };
-  }
-
-  private boolean function() throws IOException {
-    var name = new String[] {"", ""};
-    cost.beginFunction();
-    in.message(
-        field ->
-            switch (field) {
-              case 1 -> {
-                name[1] = in.text();
-                yield true;
-              }
-              case 10 -> {
-                name[0] = in.text();
-                yield true;
-              }
-              case 7 -> node(new Node());
-              case 11 -> in.message(this::attribute);
-              default -> false;
-            });
-    cost.endFunction(in.keep(name[0] + ":" + name[1]));
-    return true;
-  }
-
-  private boolean node(Node node) throws IOException {
-    int before = graphs;
-    in.message(node::field);
-    node.hasGraph = graphs > before;
-    scalesBatches |= node.type.startsWith("DynamicQuantize");
-    hasZeroPoints &=
-        switch (node.type) {
-          case "MatMulInteger" -> node.count == 4 && node.last > 0;
-          case "DynamicQuantizeLinear", "DequantizeLinear", "QuantizeLinear" -> true;
-          default -> !INTEGERS.matcher(node.type).find();
-        };
-    var called = node.domain + ":" + node.type;
-    if (cost.add(called)) {
-      in.keep(called);
-    }
-    return true;
-  }
-
-  /// A node: the message `NodeProto`.
-  private final class Node {
-
-    /// The names of its inputs and outputs, where nodes are kept.
-    private final List<String> inputs = new ArrayList<>();
+    /// The inputs that have a value already.
+    private final Set<String> initialized = new HashSet<>();
 
     private final List<String> outputs = new ArrayList<>();
 
-    /// How many inputs it has, and the length of the last one's name.
-    private int count;
+    /// The outputs that are texts.
+    private final Set<String> texts = new HashSet<>();
 
-    private int last;
+    /// Those of inputs and outputs by their names.
+    private final Map<String, List<Integer>> shapes = new HashMap<>();
 
-    private String domain = "";
-    private String type = "";
-    private boolean hasGraph;
+    private final Map<String, List<String>> symbols = new HashMap<>();
 
-    private boolean field(int field) throws IOException {
-      return switch (field) {
-        case 1 -> {
-          count++;
-          last = input();
-          yield true;
+    /// Inputs and outputs that may have no value.
+    private final List<String> optional = new ArrayList<>();
+
+    private final Set<String> weights = new LinkedHashSet<>();
+    private final List<OnnxTensorProto> external = new ArrayList<>();
+    private int externals;
+
+    /// How many tensors have weights in `float16`, less those in `float32`.
+    private int halves;
+
+    private boolean hasZeroPoints = true;
+    private boolean scalesBatches;
+
+    /// How many graphs there have been inside of nodes.
+    private int graphs;
+
+    private final OnnxCost cost = new OnnxCost();
+
+    /// @throws TooMuchException when it must not be loaded
+    static OnnxModelProto read(Path file) throws IOException {
+        return read(file, Set.of(), false);
+    }
+
+    private static OnnxModelProto read(Path file, Set<String> wanted, boolean keepsNodes) throws IOException {
+        try (var content = Files.newInputStream(file)) {
+            return new OnnxModelProto(new ProtobufReader(content), wanted, keepsNodes);
         }
-        case 2 -> keepsNodes && outputs.add(in.keep(in.text()));
-        case 4 -> {
-          type = in.text();
-          yield true;
+    }
+
+    private OnnxModelProto(ProtobufReader in, Set<String> wanted, boolean keepsNodes) throws IOException {
+        this.in = in;
+        this.wanted = wanted;
+        this.keepsNodes = keepsNodes;
+        in.fields(field -> switch (field) {
+            case 7 -> in.message(this::graph);
+            // Of training: message TrainingInfoProto.
+            case 20 -> in.message(part -> (part == 1 || part == 2) && in.message(this::innerGraph));
+            case 25 -> function();
+            default -> false;
+        });
+        if (cost.isTooMuch()) {
+            throw new TooMuchException(
+                    "its branches, loops or functions are too deep in each other to be loaded; export it with fewer levels");
         }
-        case 5 -> in.message(OnnxModelProto.this::attribute);
-        case 7 -> {
-          domain = in.text();
-          yield true;
+        inputs.keySet().removeAll(initialized);
+    }
+
+    private boolean graph(int field) throws IOException {
+        return switch (field) {
+            case 1 -> {
+                var node = new Node();
+                if (keepsNodes) {
+                    nodes.add(node);
+                }
+                yield node(node);
+            }
+            case 5 -> tensor(true);
+            case 11 -> value(true);
+            case 12 -> value(false);
+            default -> innerGraph(field);
+        };
+    }
+
+    /// The graph of a branch, a loop or a function has inputs of its own.
+    private boolean innerGraph(int field) throws IOException {
+        return switch (field) {
+            case 1 -> node(new Node());
+            case 5 -> tensor(false);
+            case 15 -> in.message(this::sparseTensor);
+            default -> false;
+        };
+    }
+
+    private boolean function() throws IOException {
+        var name = new String[] {"", ""};
+        cost.beginFunction();
+        in.message(field -> switch (field) {
+            case 1 -> {
+                name[1] = in.text();
+                yield true;
+            }
+            case 10 -> {
+                name[0] = in.text();
+                yield true;
+            }
+            case 7 -> node(new Node());
+            case 11 -> in.message(this::attribute);
+            default -> false;
+        });
+        cost.endFunction(in.keep(name[0] + ":" + name[1]));
+        return true;
+    }
+
+    private boolean node(Node node) throws IOException {
+        int before = graphs;
+        in.message(node::field);
+        node.hasGraph = graphs > before;
+        scalesBatches |= node.type.startsWith("DynamicQuantize");
+        hasZeroPoints &= switch (node.type) {
+            case "MatMulInteger" -> node.count == 4 && node.last > 0;
+            case "DynamicQuantizeLinear", "DequantizeLinear", "QuantizeLinear" -> true;
+            default -> !INTEGERS.matcher(node.type).find();
+        };
+        var called = node.domain + ":" + node.type;
+        if (cost.add(called)) {
+            in.keep(called);
         }
-        default -> false;
-      };
+        return true;
     }
 
-    private int input() throws IOException {
-      if (keepsNodes) {
-        inputs.add(in.keep(in.text()));
-        return inputs.getLast().length();
-      }
-      if (wanted.isEmpty()) {
-        return in.skipText();
-      }
-      var name = in.text();
-      use(name);
-      return name.length();
-    }
-  }
+    /// A node: the message `NodeProto`.
+    private final class Node {
 
-  private void use(String name) {
-    if (wanted.contains(name)) {
-      used.add(name);
-    }
-  }
+        /// The names of its inputs and outputs, where nodes are kept.
+        private final List<String> inputs = new ArrayList<>();
 
-  private boolean attribute(int field) throws IOException {
-    return switch (field) {
-      case 5, 10 -> tensor(false);
-      case 6, 11 -> {
-        graphs++;
-        cost.beginGraph();
-        in.message(this::innerGraph);
-        cost.endGraph();
-        yield true;
-      }
-      case 22, 23 -> in.message(this::sparseTensor);
-      default -> false;
-    };
-  }
+        private final List<String> outputs = new ArrayList<>();
 
-  private boolean sparseTensor(int field) throws IOException {
-    return (field == 1 || field == 2) && tensor(false);
-  }
+        /// How many inputs it has, and the length of the last one's name.
+        private int count;
 
-  /// @param ofModel whether it is an initializer of the model's own graph
-  private boolean tensor(boolean ofModel) throws IOException {
-    var tensor = new OnnxTensorProto(in);
-    halves += tensor.type() == OnnxType.FLOAT16 ? 1 : tensor.type() == OnnxType.FLOAT32 ? -1 : 0;
-    if (ofModel) {
-      initialized.add(in.keep(tensor.name()));
-    }
-    if (tensor.location().isPresent()) {
-      externals++;
-      weights.add(in.keep(tensor.location().get()));
-      if (ofModel) {
-        external.add(tensor);
-      }
-    }
-    return true;
-  }
+        private int last;
 
-  private boolean value(boolean isInput) throws IOException {
-    var value = new OnnxValueProto(in);
-    var name = value.name();
-    if (value.isOptional()) {
-      optional.add("%s %s".formatted(isInput ? "input" : "output", name));
-    }
-    if (isInput) {
-      inputs.put(name, value.type());
-    } else {
-      outputs.add(name);
-      use(name);
-      if (value.type() == OnnxType.STRING) {
-        texts.add(name);
-      }
-    }
-    if (value.hasShape()) {
-      shapes.put(name, List.copyOf(value.shape()));
-      symbols.put(name, List.copyOf(value.symbols()));
-    }
-    return true;
-  }
+        private String domain = "";
+        private String type = "";
+        private boolean hasGraph;
 
-  /// @param file that this is of
-  GraphNames names(Path file) throws IOException {
-    return new GraphNames(
-        List.copyOf(inputs.keySet()),
-        inputs.values().stream().allMatch(type -> type.takes().isPresent())
-            ? inputs.values().stream().map(type -> type.takes().orElseThrow()).toList()
-            : List.<ElementType>of(),
-        inputs.size(),
-        outputs,
-        texts,
-        shapes,
-        symbols,
-        constants(file),
-        List.copyOf(weights),
-        halves > 0,
-        scalesBatches,
-        Optional.empty());
-  }
-
-  /// The outputs that no input reaches. What the graph inside a node uses is not looked at. Only an
-  /// output of one shape can be such, and so nodes are not kept for others.
-  private Set<String> constants(Path file) throws IOException {
-    var constants =
-        outputs.stream()
-            .filter(output -> shapes.containsKey(output) && !shapes.get(output).contains(-1))
-            .collect(Collectors.toCollection(HashSet::new));
-    if (constants.isEmpty()) {
-      return constants;
-    }
-    try {
-      var reached = new HashSet<>(inputs.keySet());
-      for (var node : read(file, Set.of(), true).nodes) {
-        if (node.hasGraph || node.inputs.stream().anyMatch(reached::contains)) {
-          reached.addAll(node.outputs);
+        private boolean field(int field) throws IOException {
+            return switch (field) {
+                case 1 -> {
+                    count++;
+                    last = input();
+                    yield true;
+                }
+                case 2 -> keepsNodes && outputs.add(in.keep(in.text()));
+                case 4 -> {
+                    type = in.text();
+                    yield true;
+                }
+                case 5 -> in.message(OnnxModelProto.this::attribute);
+                case 7 -> {
+                    domain = in.text();
+                    yield true;
+                }
+                default -> false;
+            };
         }
-      }
-      constants.removeAll(reached);
-      return constants;
-    } catch (TooMuchException _) {
-      return Set.of();
+
+        private int input() throws IOException {
+            if (keepsNodes) {
+                inputs.add(in.keep(in.text()));
+                return inputs.getLast().length();
+            }
+            if (wanted.isEmpty()) {
+                return in.skipText();
+            }
+            var name = in.text();
+            use(name);
+            return name.length();
+        }
     }
-  }
 
-  /// ONNX Runtime drops what no node takes, and knows nothing of it then. The nodes come first in a
-  /// file, so it is read once more.
-  ///
-  /// @param file that this is of
-  void dropUnused(Path file) throws IOException {
-    if (external.isEmpty()) {
-      return;
+    private void use(String name) {
+        if (wanted.contains(name)) {
+            used.add(name);
+        }
     }
-    var found =
-        read(file, external.stream().map(OnnxTensorProto::name).collect(Collectors.toSet()), false)
-            .used;
-    externals -= external.size();
-    external.removeIf(tensor -> !found.contains(tensor.name()));
-    externals += external.size();
-  }
 
-  /// Whether it returns anything.
-  boolean hasOutputs() {
-    return !outputs.isEmpty();
-  }
+    private boolean attribute(int field) throws IOException {
+        return switch (field) {
+            case 5, 10 -> tensor(false);
+            case 6, 11 -> {
+                graphs++;
+                cost.beginGraph();
+                in.message(this::innerGraph);
+                cost.endGraph();
+                yield true;
+            }
+            case 22, 23 -> in.message(this::sparseTensor);
+            default -> false;
+        };
+    }
 
-  /// An input or output that may have no value, which ONNX Runtime's Java knows no type for.
-  Optional<String> optional() {
-    return optional.stream().findFirst();
-  }
+    private boolean sparseTensor(int field) throws IOException {
+        return (field == 1 || field == 2) && tensor(false);
+    }
 
-  /// The files that hold weights, relative to this one.
-  Set<String> weights() {
-    return weights;
-  }
+    /// @param ofModel whether it is an initializer of the model's own graph
+    private boolean tensor(boolean ofModel) throws IOException {
+        var tensor = new OnnxTensorProto(in);
+        halves += tensor.type() == OnnxType.FLOAT16 ? 1 : tensor.type() == OnnxType.FLOAT32 ? -1 : 0;
+        if (ofModel) {
+            initialized.add(in.keep(tensor.name()));
+        }
+        if (tensor.location().isPresent()) {
+            externals++;
+            weights.add(in.keep(tensor.location().get()));
+            if (ofModel) {
+                external.add(tensor);
+            }
+        }
+        return true;
+    }
 
-  /// The tensors of the model itself whose elements are in other files.
-  List<OnnxTensorProto> external() {
-    return external;
-  }
+    private boolean value(boolean isInput) throws IOException {
+        var value = new OnnxValueProto(in);
+        var name = value.name();
+        if (value.isOptional()) {
+            optional.add("%s %s".formatted(isInput ? "input" : "output", name));
+        }
+        if (isInput) {
+            inputs.put(name, value.type());
+        } else {
+            outputs.add(name);
+            use(name);
+            if (value.type() == OnnxType.STRING) {
+                texts.add(name);
+            }
+        }
+        if (value.hasShape()) {
+            shapes.put(name, List.copyOf(value.shape()));
+            symbols.put(name, List.copyOf(value.symbols()));
+        }
+        return true;
+    }
 
-  /// How many tensors have their elements in other files, with those of branches, loops and
-  /// functions.
-  int externals() {
-    return externals;
-  }
+    /// @param file that this is of
+    GraphNames names(Path file) throws IOException {
+        return new GraphNames(
+                List.copyOf(inputs.keySet()),
+                inputs.values().stream().allMatch(type -> type.takes().isPresent())
+                        ? inputs.values().stream()
+                                .map(type -> type.takes().orElseThrow())
+                                .toList()
+                        : List.<ElementType>of(),
+                inputs.size(),
+                outputs,
+                texts,
+                shapes,
+                symbols,
+                constants(file),
+                List.copyOf(weights),
+                halves > 0,
+                scalesBatches,
+                Optional.empty());
+    }
 
-  /// Whether all products of integers are of MatMulInteger and name the zero points of both sides.
-  boolean hasZeroPoints() {
-    return hasZeroPoints;
-  }
+    /// The outputs that no input reaches. What the graph inside a node uses is not looked at. Only an
+    /// output of one shape can be such, and so nodes are not kept for others.
+    private Set<String> constants(Path file) throws IOException {
+        var constants = outputs.stream()
+                .filter(output ->
+                        shapes.containsKey(output) && !shapes.get(output).contains(-1))
+                .collect(Collectors.toCollection(HashSet::new));
+        if (constants.isEmpty()) {
+            return constants;
+        }
+        try {
+            var reached = new HashSet<>(inputs.keySet());
+            for (var node : read(file, Set.of(), true).nodes) {
+                if (node.hasGraph || node.inputs.stream().anyMatch(reached::contains)) {
+                    reached.addAll(node.outputs);
+                }
+            }
+            constants.removeAll(reached);
+            return constants;
+        } catch (TooMuchException _) {
+            return Set.of();
+        }
+    }
+
+    /// ONNX Runtime drops what no node takes, and knows nothing of it then. The nodes come first in a
+    /// file, so it is read once more.
+    ///
+    /// @param file that this is of
+    void dropUnused(Path file) throws IOException {
+        if (external.isEmpty()) {
+            return;
+        }
+        var found = read(file, external.stream().map(OnnxTensorProto::name).collect(Collectors.toSet()), false).used;
+        externals -= external.size();
+        external.removeIf(tensor -> !found.contains(tensor.name()));
+        externals += external.size();
+    }
+
+    /// Whether it returns anything.
+    boolean hasOutputs() {
+        return !outputs.isEmpty();
+    }
+
+    /// An input or output that may have no value, which ONNX Runtime's Java knows no type for.
+    Optional<String> optional() {
+        return optional.stream().findFirst();
+    }
+
+    /// The files that hold weights, relative to this one.
+    Set<String> weights() {
+        return weights;
+    }
+
+    /// The tensors of the model itself whose elements are in other files.
+    List<OnnxTensorProto> external() {
+        return external;
+    }
+
+    /// How many tensors have their elements in other files, with those of branches, loops and
+    /// functions.
+    int externals() {
+        return externals;
+    }
+
+    /// Whether all products of integers are of MatMulInteger and name the zero points of both sides.
+    boolean hasZeroPoints() {
+        return hasZeroPoints;
+    }
 }

@@ -8,93 +8,92 @@ import java.util.Optional;
 /// A tensor of an ONNX file without its elements: the message `TensorProto` of `onnx.proto`.
 final class OnnxTensorProto {
 
-  private final ProtobufReader in;
-  private final List<Long> shape = new ArrayList<>();
-  private String name = "";
-  private OnnxType type = OnnxType.OTHER;
-  private String location;
-  private String offset = "0";
+    private final ProtobufReader in;
+    private final List<Long> shape = new ArrayList<>();
+    private String name = "";
+    private OnnxType type = OnnxType.OTHER;
+    private String location;
+    private String offset = "0";
 
-  /// Reads it, which comes next.
-  OnnxTensorProto(ProtobufReader in) throws IOException {
-    this.in = in;
-    in.message(this::field);
-  }
+    /// Reads it, which comes next.
+    OnnxTensorProto(ProtobufReader in) throws IOException {
+        this.in = in;
+        in.message(this::field);
+    }
 
-  private boolean field(int field) throws IOException {
-    return switch (field) {
-      case -1 -> {
-        in.keep(0);
-        yield shape.add(in.number());
-      }
-      case 1 -> in.numbers(shape);
-      case -2 -> {
-        type = OnnxType.of((int) in.number());
-        yield true;
-      }
-      case 8 -> {
-        name = in.text();
-        yield true;
-      }
-      case 13 -> entry();
-      default -> false;
-    };
-  }
+    private boolean field(int field) throws IOException {
+        return switch (field) {
+            case -1 -> {
+                in.keep(0);
+                yield shape.add(in.number());
+            }
+            case 1 -> in.numbers(shape);
+            case -2 -> {
+                type = OnnxType.of((int) in.number());
+                yield true;
+            }
+            case 8 -> {
+                name = in.text();
+                yield true;
+            }
+            case 13 -> entry();
+            default -> false;
+        };
+    }
 
-  /// Of `external_data`: a key and its value.
-  private boolean entry() throws IOException {
-    var entry = new String[] {"", ""};
-    in.message(
-        part -> {
-          if (part == 1 || part == 2) {
-            entry[part - 1] = in.text();
-            return true;
-          }
-          return false;
+    /// Of `external_data`: a key and its value.
+    private boolean entry() throws IOException {
+        var entry = new String[] {"", ""};
+        in.message(part -> {
+            if (part == 1 || part == 2) {
+                entry[part - 1] = in.text();
+                return true;
+            }
+            return false;
         });
-    switch (entry[0]) {
-      case "location" -> location = entry[1];
-      case "offset" -> offset = entry[1];
-      default -> {}
+        switch (entry[0]) {
+            case "location" -> location = entry[1];
+            case "offset" -> offset = entry[1];
+            default -> {}
+        }
+        return true;
     }
-    return true;
-  }
 
-  String name() {
-    return name;
-  }
-
-  OnnxType type() {
-    return type;
-  }
-
-  List<Long> shape() {
-    return shape;
-  }
-
-  /// The file that has its elements, relative to the model; nothing: they are in the model.
-  Optional<String> location() {
-    return Optional.ofNullable(location);
-  }
-
-  /// Where they begin in that file, as it is written; -1 where that is no number.
-  long offset() {
-    try {
-      return Long.parseLong(offset);
-    } catch (NumberFormatException _) {
-      return -1;
+    String name() {
+        return name;
     }
-  }
 
-  /// How many bytes they are; -1 where that is no number of whole ones, or none that Java knows.
-  long bytes() {
-    if (type.made() == null || shape.stream().anyMatch(length -> length < 0)) {
-      return -1;
+    OnnxType type() {
+        return type;
     }
-    try {
-      return shape.stream().reduce((long) type.made().size, Math::multiplyExact);
-    } catch (ArithmeticException _) {
-      return -1;
+
+    List<Long> shape() {
+        return shape;
     }
-  }
+
+    /// The file that has its elements, relative to the model; nothing: they are in the model.
+    Optional<String> location() {
+        return Optional.ofNullable(location);
+    }
+
+    /// Where they begin in that file, as it is written; -1 where that is no number.
+    long offset() {
+        try {
+            return Long.parseLong(offset);
+        } catch (NumberFormatException _) {
+            return -1;
+        }
+    }
+
+    /// How many bytes they are; -1 where that is no number of whole ones, or none that Java knows.
+    long bytes() {
+        if (type.made() == null || shape.stream().anyMatch(length -> length < 0)) {
+            return -1;
+        }
+        try {
+            return shape.stream().reduce((long) type.made().size, Math::multiplyExact);
+        } catch (ArithmeticException _) {
+            return -1;
+        }
+    }
 }

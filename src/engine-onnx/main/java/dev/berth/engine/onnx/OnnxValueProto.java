@@ -7,94 +7,91 @@ import java.util.List;
 /// An input or an output of an ONNX file: the message `ValueInfoProto` of `onnx.proto`.
 final class OnnxValueProto {
 
-  private final ProtobufReader in;
-  private final List<Integer> shape = new ArrayList<>();
-  private final List<String> symbols = new ArrayList<>();
-  private String name = "";
-  private OnnxType type = OnnxType.OTHER;
-  private boolean isOptional;
-  private boolean hasShape;
+    private final ProtobufReader in;
+    private final List<Integer> shape = new ArrayList<>();
+    private final List<String> symbols = new ArrayList<>();
+    private String name = "";
+    private OnnxType type = OnnxType.OTHER;
+    private boolean isOptional;
+    private boolean hasShape;
 
-  /// Reads it, which comes next.
-  OnnxValueProto(ProtobufReader in) throws IOException {
-    this.in = in;
-    in.message(this::field);
-  }
+    /// Reads it, which comes next.
+    OnnxValueProto(ProtobufReader in) throws IOException {
+        this.in = in;
+        in.message(this::field);
+    }
 
-  private boolean field(int field) throws IOException {
-    return switch (field) {
-      case 1 -> {
-        name = in.keep(in.text());
-        yield true;
-      }
-      case 2 ->
-          in.message(
-              kind -> {
-                isOptional |= kind == 9;
-                return kind == 1 && in.message(this::tensorType);
-              });
-      default -> false;
-    };
-  }
+    private boolean field(int field) throws IOException {
+        return switch (field) {
+            case 1 -> {
+                name = in.keep(in.text());
+                yield true;
+            }
+            case 2 ->
+                in.message(kind -> {
+                    isOptional |= kind == 9;
+                    return kind == 1 && in.message(this::tensorType);
+                });
+            default -> false;
+        };
+    }
 
-  private boolean tensorType(int field) throws IOException {
-    return switch (field) {
-      case -1 -> {
-        type = OnnxType.of((int) in.number());
-        yield true;
-      }
-      case 2 -> {
-        hasShape = true;
-        yield in.message(part -> part == 1 && dimension());
-      }
-      default -> false;
-    };
-  }
+    private boolean tensorType(int field) throws IOException {
+        return switch (field) {
+            case -1 -> {
+                type = OnnxType.of((int) in.number());
+                yield true;
+            }
+            case 2 -> {
+                hasShape = true;
+                yield in.message(part -> part == 1 && dimension());
+            }
+            default -> false;
+        };
+    }
 
-  private boolean dimension() throws IOException {
-    in.keep(0);
-    shape.add(-1);
-    symbols.add("");
-    return in.message(
-        field ->
-            switch (field) {
-              case -1 -> {
+    private boolean dimension() throws IOException {
+        in.keep(0);
+        shape.add(-1);
+        symbols.add("");
+        return in.message(field -> switch (field) {
+            case -1 -> {
                 shape.set(shape.size() - 1, (int) in.number());
                 yield true;
-              }
-              case 2 -> {
+            }
+            case 2 -> {
                 symbols.set(symbols.size() - 1, in.keep(in.text()));
                 yield true;
-              }
-              default -> false;
-            });
-  }
+            }
+            default -> false;
+        });
+    }
 
-  String name() {
-    return name;
-  }
+    String name() {
+        return name;
+    }
 
-  OnnxType type() {
-    return type;
-  }
+    OnnxType type() {
+        return type;
+    }
 
-  /// Whether it may have no value, which ONNX Runtime's Java knows no type for.
-  boolean isOptional() {
-    return isOptional;
-  }
+    /// Whether it may have no value, which ONNX Runtime's Java knows no type for.
+    boolean isOptional() {
+        return isOptional;
+    }
 
-  /// Whether the file tells its shape. That of a number alone is empty.
-  boolean hasShape() {
-    return hasShape;
-  }
+    /// Whether the file tells its shape. That of a number alone is empty.
+    boolean hasShape() {
+        return hasShape;
+    }
 
-  /// -1 for any length.
-  List<Integer> shape() {
-    return shape;
-  }
+    /// -1 for any length.
+    List<Integer> shape() {
+        return shape;
+    }
 
-  /// What its dimensions are called; empty for one that has no name.
-  List<String> symbols() {
-    return symbols;
-  }
+    /// What its dimensions are called; empty for one that has no name.
+    List<String> symbols() {
+        return symbols;
+    }
 }

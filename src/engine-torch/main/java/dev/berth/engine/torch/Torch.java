@@ -20,125 +20,121 @@ import java.util.stream.Stream;
 /// Its operations use one core, unless a forward asks for more.
 public final class Torch implements Engine {
 
-  static {
-    // The launcher sets these too; here they hold for whoever starts the JVM another way. Nothing
-    // is downloaded and nobody is called when the engine starts.
-    System.setProperty("ai.djl.offline", "true");
-    System.setProperty("OPT_OUT_TRACKING", "true");
-    System.setProperty("ai.djl.pytorch.num_interop_threads", "1");
-    System.setProperty("ai.djl.pytorch.num_threads", "1");
-  }
-
-  @Override
-  public String name() {
-    return "pytorch";
-  }
-
-  @Override
-  public boolean reads(Path file) {
-    // The last one is never a TorchScript; loading it says what to save instead.
-    return Stream.of(".pt", ".pth", ".pt2").anyMatch(file.toString()::endsWith);
-  }
-
-  @Override
-  public GraphNames names(Path file) {
-    return TorchNames.of(file);
-  }
-
-  @Override
-  public void preload() {
-    Thread.ofPlatform().name("berth-engine").daemon().start(Started::await);
-  }
-
-  @Override
-  public void loadLibraries(Target target, List<Path> libraries) {
-    if (!Libtorch.isThere()) {
-      return;
-    }
-    engine();
-    if (target.isNeuron()
-        && libraries.stream().noneMatch(library -> library.endsWith(Libtorch.NEURON))) {
-      load(Libtorch.neuron(target, Libtorch.directories()));
-    }
-    libraries.forEach(Torch::load);
-  }
-
-  @Override
-  public int gpus() {
-    return Libtorch.isThere() ? engine().getGpuCount() : 0;
-  }
-
-  @Override
-  public Footprint footprint(Path file) {
-    return TorchFile.footprint(file);
-  }
-
-  @Override
-  public Optional<MemoryReading> memory(Accelerator accelerator) {
-    if (!(accelerator instanceof Accelerator.Gpu(int index))) {
-      return Optional.empty();
-    }
-    engine();
-    var usage = CudaUtils.getGpuMemory(Device.gpu(index));
-    return Optional.of(
-        new MemoryReading(
-            usage.getMax() - usage.getUsed(), usage.getMax(), accelerator.toString()));
-  }
-
-  @Override
-  public Graph load(Path file, Accelerator accelerator) {
-    engine();
-    return new TorchGraph(file, accelerator);
-  }
-
-  // Native access is what this class is for; the launcher allows it.
-  @SuppressWarnings("restricted")
-  private static void load(Path library) {
-    try {
-      System.load(library.toAbsolutePath().toString());
-    } catch (UnsatisfiedLinkError e) {
-      throw new EngineException(
-          "%s can't be loaded beside libtorch: %s".formatted(library, TorchFailure.message(e)), e);
-    }
-  }
-
-  private static ai.djl.engine.Engine engine() {
-    if (Started.ENGINE == null) {
-      throw Started.PROBLEM;
-    }
-    return Started.ENGINE;
-  }
-
-  /// The engine, or why it does not start. A second attempt would fail for another reason, because
-  /// the first one has left half of it behind.
-  private static final class Started {
-    static final ai.djl.engine.Engine ENGINE;
-    static final EngineException PROBLEM;
-
     static {
-      ai.djl.engine.Engine engine = null;
-      EngineException problem = null;
-      try {
-        Libtorch.check(Libtorch.directories());
-        engine = ai.djl.engine.Engine.getEngine("PyTorch");
-        if (System.getProperty("os.arch").equals("aarch64")) {
-          Libtorch.useInt8Kernels(Libtorch.QNNPACK);
-        }
-      } catch (EngineException e) {
-        problem = e;
-      } catch (ai.djl.engine.EngineException e) {
-        Throwable first = e;
-        while (first.getCause() != null) {
-          first = first.getCause();
-        }
-        problem =
-            new EngineException("libtorch can't be loaded: " + TorchFailure.message(first), e);
-      }
-      ENGINE = engine;
-      PROBLEM = problem;
+        // The launcher sets these too; here they hold for whoever starts the JVM another way. Nothing
+        // is downloaded and nobody is called when the engine starts.
+        System.setProperty("ai.djl.offline", "true");
+        System.setProperty("OPT_OUT_TRACKING", "true");
+        System.setProperty("ai.djl.pytorch.num_interop_threads", "1");
+        System.setProperty("ai.djl.pytorch.num_threads", "1");
     }
 
-    /// Returns when this class is initialised.
-    static void await() {}
-  }
+    @Override
+    public String name() {
+        return "pytorch";
+    }
+
+    @Override
+    public boolean reads(Path file) {
+        // The last one is never a TorchScript; loading it says what to save instead.
+        return Stream.of(".pt", ".pth", ".pt2").anyMatch(file.toString()::endsWith);
+    }
+
+    @Override
+    public GraphNames names(Path file) {
+        return TorchNames.of(file);
+    }
+
+    @Override
+    public void preload() {
+        Thread.ofPlatform().name("berth-engine").daemon().start(Started::await);
+    }
+
+    @Override
+    public void loadLibraries(Target target, List<Path> libraries) {
+        if (!Libtorch.isThere()) {
+            return;
+        }
+        engine();
+        if (target.isNeuron() && libraries.stream().noneMatch(library -> library.endsWith(Libtorch.NEURON))) {
+            load(Libtorch.neuron(target, Libtorch.directories()));
+        }
+        libraries.forEach(Torch::load);
+    }
+
+    @Override
+    public int gpus() {
+        return Libtorch.isThere() ? engine().getGpuCount() : 0;
+    }
+
+    @Override
+    public Footprint footprint(Path file) {
+        return TorchFile.footprint(file);
+    }
+
+    @Override
+    public Optional<MemoryReading> memory(Accelerator accelerator) {
+        if (!(accelerator instanceof Accelerator.Gpu(int index))) {
+            return Optional.empty();
+        }
+        engine();
+        var usage = CudaUtils.getGpuMemory(Device.gpu(index));
+        return Optional.of(new MemoryReading(usage.getMax() - usage.getUsed(), usage.getMax(), accelerator.toString()));
+    }
+
+    @Override
+    public Graph load(Path file, Accelerator accelerator) {
+        engine();
+        return new TorchGraph(file, accelerator);
+    }
+
+    // Native access is what this class is for; the launcher allows it.
+    @SuppressWarnings("restricted")
+    private static void load(Path library) {
+        try {
+            System.load(library.toAbsolutePath().toString());
+        } catch (UnsatisfiedLinkError e) {
+            throw new EngineException(
+                    "%s can't be loaded beside libtorch: %s".formatted(library, TorchFailure.message(e)), e);
+        }
+    }
+
+    private static ai.djl.engine.Engine engine() {
+        if (Started.ENGINE == null) {
+            throw Started.PROBLEM;
+        }
+        return Started.ENGINE;
+    }
+
+    /// The engine, or why it does not start. A second attempt would fail for another reason, because
+    /// the first one has left half of it behind.
+    private static final class Started {
+        static final ai.djl.engine.Engine ENGINE;
+        static final EngineException PROBLEM;
+
+        static {
+            ai.djl.engine.Engine engine = null;
+            EngineException problem = null;
+            try {
+                Libtorch.check(Libtorch.directories());
+                engine = ai.djl.engine.Engine.getEngine("PyTorch");
+                if (System.getProperty("os.arch").equals("aarch64")) {
+                    Libtorch.useInt8Kernels(Libtorch.QNNPACK);
+                }
+            } catch (EngineException e) {
+                problem = e;
+            } catch (ai.djl.engine.EngineException e) {
+                Throwable first = e;
+                while (first.getCause() != null) {
+                    first = first.getCause();
+                }
+                problem = new EngineException("libtorch can't be loaded: " + TorchFailure.message(first), e);
+            }
+            ENGINE = engine;
+            PROBLEM = problem;
+        }
+
+        /// Returns when this class is initialised.
+        static void await() {}
+    }
 }

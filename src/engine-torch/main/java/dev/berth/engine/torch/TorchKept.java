@@ -9,55 +9,54 @@ import java.util.List;
 /// A native tensor that a manager of the model's own frees at the latest.
 final class TorchKept implements KeptTensor {
 
-  private final NDManager manager;
-  private PtNDArray array;
+    private final NDManager manager;
+    private PtNDArray array;
 
-  TorchKept(PtNDArray array, NDManager manager) {
-    this.manager = manager;
-    become(array);
-  }
-
-  /// What a forward is given.
-  ///
-  /// @param device of the model
-  /// @throws IllegalArgumentException when one can't be given to it
-  static List<TorchKept> all(List<KeptTensor> kept, Device device) {
-    var all = KeptTensor.all(kept, TorchKept.class);
-    for (int i = 0; i < all.size(); i++) {
-      var found = all.get(i).array.getDevice();
-      if (!found.equals(device)) {
-        throw KeptTensor.refused(
-            i, "a tensor on " + found, "one on %s, where the model is".formatted(device));
-      }
+    TorchKept(PtNDArray array, NDManager manager) {
+        this.manager = manager;
+        become(array);
     }
-    return all;
-  }
 
-  PtNDArray array() {
-    return array;
-  }
-
-  /// Frees what it was. Both may be the same memory, which has as many users as arrays.
-  void become(PtNDArray other) {
-    other.attach(manager);
-    if (array != null) {
-      array.close();
+    /// What a forward is given.
+    ///
+    /// @param device of the model
+    /// @throws IllegalArgumentException when one can't be given to it
+    static List<TorchKept> all(List<KeptTensor> kept, Device device) {
+        var all = KeptTensor.all(kept, TorchKept.class);
+        for (int i = 0; i < all.size(); i++) {
+            var found = all.get(i).array.getDevice();
+            if (!found.equals(device)) {
+                throw KeptTensor.refused(i, "a tensor on " + found, "one on %s, where the model is".formatted(device));
+            }
+        }
+        return all;
     }
-    array = other;
-  }
 
-  @Override
-  public boolean isClosed() {
-    return array.isReleased();
-  }
+    PtNDArray array() {
+        return array;
+    }
 
-  @Override
-  public long bytes() {
-    return isClosed() ? 0 : TensorCopy.bytes(array);
-  }
+    /// Frees what it was. Both may be the same memory, which has as many users as arrays.
+    void become(PtNDArray other) {
+        other.attach(manager);
+        if (array != null) {
+            array.close();
+        }
+        array = other;
+    }
 
-  @Override
-  public void close() {
-    array.close();
-  }
+    @Override
+    public boolean isClosed() {
+        return array.isReleased();
+    }
+
+    @Override
+    public long bytes() {
+        return isClosed() ? 0 : TensorCopy.bytes(array);
+    }
+
+    @Override
+    public void close() {
+        array.close();
+    }
 }

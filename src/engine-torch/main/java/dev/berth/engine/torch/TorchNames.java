@@ -28,147 +28,146 @@ import java.util.zip.ZipFile;
 /// ```
 final class TorchNames {
 
-  private static final Pattern MODEL_CLASS = Pattern.compile("^\\x80\\x02c([\\w.]+)\n(\\w+)\n");
-  private static final int LONGEST_CLASS = 1000;
+    private static final Pattern MODEL_CLASS = Pattern.compile("^\\x80\\x02c([\\w.]+)\n(\\w+)\n");
+    private static final int LONGEST_CLASS = 1000;
 
-  /// What is inflated of a file of code.
-  private static final int LONGEST_CODE = 16 << 20;
+    /// What is inflated of a file of code.
+    private static final int LONGEST_CODE = 16 << 20;
 
-  private static final Pattern FORWARD =
-      Pattern.compile("\n  def forward\\(self: [\\w.]+(.*?)\\) -> ([^\n]*):\n", Pattern.DOTALL);
-  private static final Pattern PARAMETER =
-      Pattern.compile(",\\s+(\\w+): ((?:(?!,\\s+\\w+: )[^=])*)(=)?");
+    private static final Pattern FORWARD =
+            Pattern.compile("\n  def forward\\(self: [\\w.]+(.*?)\\) -> ([^\n]*):\n", Pattern.DOTALL);
+    private static final Pattern PARAMETER = Pattern.compile(",\\s+(\\w+): ((?:(?!,\\s+\\w+: )[^=])*)(=)?");
 
-  private static final Pattern TAKES_A_TENSOR =
-      Pattern.compile("Tensor|Any|(Optional|Union)\\[.*\\bTensor\\b.*]");
+    private static final Pattern TAKES_A_TENSOR = Pattern.compile("Tensor|Any|(Optional|Union)\\[.*\\bTensor\\b.*]");
 
-  /// What is no tensor wherever it stands in the type of what is returned.
-  private static final Pattern NO_TENSOR =
-      Pattern.compile("\\b(NoneType|int|float|bool|str|complex|number)\\b");
+    /// What is no tensor wherever it stands in the type of what is returned.
+    private static final Pattern NO_TENSOR = Pattern.compile("\\b(NoneType|int|float|bool|str|complex|number)\\b");
 
-  /// The statement after which nothing follows in the method.
-  private static final Pattern RETURN = Pattern.compile("\n    return (\\{|\\w+\n)");
+    /// The statement after which nothing follows in the method.
+    private static final Pattern RETURN = Pattern.compile("\n    return (\\{|\\w+\n)");
 
-  private static final Pattern END_OF_METHOD = Pattern.compile("\n {0,3}\\S");
+    private static final Pattern END_OF_METHOD = Pattern.compile("\n {0,3}\\S");
 
-  private TorchNames() {}
+    private TorchNames() {}
 
-  /// What can be read; nothing where the file is not laid out like this.
-  static GraphNames of(Path file) {
-    try (var zip = new ZipFile(file.toFile())) {
-      var root =
-          zip.stream()
-              .map(entry -> entry.getName())
-              .filter(name -> name.endsWith("/data.pkl"))
-              .findFirst()
-              .map(name -> name.substring(0, name.indexOf('/') + 1))
-              .orElse("");
-      var model = MODEL_CLASS.matcher(read(zip, root + "data.pkl", LONGEST_CLASS));
-      return model.find() ? names(zip, root, model.group(1), model.group(2)) : GraphNames.UNKNOWN;
-    } catch (IOException e) {
-      return GraphNames.UNKNOWN;
+    /// What can be read; nothing where the file is not laid out like this.
+    static GraphNames of(Path file) {
+        try (var zip = new ZipFile(file.toFile())) {
+            var root = zip.stream()
+                    .map(entry -> entry.getName())
+                    .filter(name -> name.endsWith("/data.pkl"))
+                    .findFirst()
+                    .map(name -> name.substring(0, name.indexOf('/') + 1))
+                    .orElse("");
+            var model = MODEL_CLASS.matcher(read(zip, root + "data.pkl", LONGEST_CLASS));
+            return model.find() ? names(zip, root, model.group(1), model.group(2)) : GraphNames.UNKNOWN;
+        } catch (IOException e) {
+            return GraphNames.UNKNOWN;
+        }
     }
-  }
 
-  private static GraphNames names(ZipFile zip, String root, String module, String name)
-      throws IOException {
-    var code = read(zip, root + "code/" + module.replace('.', '/') + ".py", LONGEST_CODE);
-    var ofClass = code.substring(Math.max(0, code.indexOf("class " + name + "(Module):")));
-    var forward = FORWARD.matcher(ofClass);
-    if (!forward.find()) {
-      return GraphNames.UNKNOWN;
+    private static GraphNames names(ZipFile zip, String root, String module, String name) throws IOException {
+        var code = read(zip, root + "code/" + module.replace('.', '/') + ".py", LONGEST_CODE);
+        var ofClass = code.substring(Math.max(0, code.indexOf("class " + name + "(Module):")));
+        var forward = FORWARD.matcher(ofClass);
+        if (!forward.find()) {
+            return GraphNames.UNKNOWN;
+        }
+        var parameters = PARAMETER.matcher(forward.group(1)).results().toList();
+        var required = parameters.stream()
+                .takeWhile(parameter -> parameter.group(3) == null)
+                .toList();
+        var returned = forward.group(2);
+        return new GraphNames(
+                parameters.stream().map(parameter -> parameter.group(1)).toList(),
+                List.of(),
+                required.size(),
+                returned.startsWith("Dict[str, ") ? keys(body(ofClass.substring(forward.end() - 1))) : List.of(),
+                Set.of(),
+                Map.of(),
+                Map.of(),
+                Set.of(),
+                List.of(),
+                false,
+                false,
+                parameters.isEmpty() ? Optional.of("takes nothing") : misfit(required, returned));
     }
-    var parameters = PARAMETER.matcher(forward.group(1)).results().toList();
-    var required = parameters.stream().takeWhile(parameter -> parameter.group(3) == null).toList();
-    var returned = forward.group(2);
-    return new GraphNames(
-        parameters.stream().map(parameter -> parameter.group(1)).toList(),
-        List.of(),
-        required.size(),
-        returned.startsWith("Dict[str, ")
-            ? keys(body(ofClass.substring(forward.end() - 1)))
-            : List.of(),
-        Set.of(),
-        Map.of(),
-        Map.of(),
-        Set.of(),
-        List.of(),
-        false,
-        false,
-        parameters.isEmpty() ? Optional.of("takes nothing") : misfit(required, returned));
-  }
 
-  private static Optional<String> misfit(List<MatchResult> required, String returned) {
-    // What may be a tensor is known only once it is returned.
-    boolean isSure = !returned.contains("Optional[") && !returned.contains("Union[");
-    return required.stream()
-        .filter(parameter -> !TAKES_A_TENSOR.matcher(parameter.group(2)).matches())
-        .map(parameter -> "takes %s: %s".formatted(parameter.group(1), parameter.group(2)))
-        .findFirst()
-        .or(
-            () ->
-                isSure && NO_TENSOR.matcher(returned.replace("Dict[str, ", "Dict[")).find()
-                    ? Optional.of("returns " + returned)
-                    : Optional.empty());
-  }
-
-  private static String body(String code) {
-    var end = END_OF_METHOD.matcher(code);
-    return end.find() ? code.substring(0, end.start() + 1) : code + "\n";
-  }
-
-  /// The keys of the dict that is returned, sorted as [TorchGraph] sorts them; none where a branch
-  /// or a call makes it.
-  private static List<String> keys(String body) {
-    var returned = RETURN.matcher(body);
-    if (!returned.find()) {
-      return List.of();
+    private static Optional<String> misfit(List<MatchResult> required, String returned) {
+        // What may be a tensor is known only once it is returned.
+        boolean isSure = !returned.contains("Optional[") && !returned.contains("Union[");
+        return required.stream()
+                .filter(parameter -> !TAKES_A_TENSOR.matcher(parameter.group(2)).matches())
+                .map(parameter -> "takes %s: %s".formatted(parameter.group(1), parameter.group(2)))
+                .findFirst()
+                .or(() -> isSure
+                                && NO_TENSOR
+                                        .matcher(returned.replace("Dict[str, ", "Dict["))
+                                        .find()
+                        ? Optional.of("returns " + returned)
+                        : Optional.empty());
     }
-    if (returned.group(1).equals("{")) {
-      return keysOf(body, returned.end());
-    }
-    var variable = returned.group(1).strip();
-    var literal = "\n    %s = {".formatted(variable);
-    int made = body.indexOf(literal);
-    // Anything else that is done with it may change its keys.
-    boolean untouched =
-        Pattern.compile("\\b%s\\b".formatted(variable)).matcher(body).results().count() == 2;
-    return made < 0 || !untouched ? List.of() : keysOf(body, made + literal.length());
-  }
 
-  /// @param from behind the brace of a dict's literal
-  private static List<String> keysOf(String code, int from) {
-    var keys = new TreeSet<String>();
-    int depth = 1;
-    for (int i = from; i < code.length() && depth > 0; i++) {
-      switch (code.charAt(i)) {
-        case '(', '[', '{' -> depth++;
-        case ')', ']', '}' -> depth--;
-        case '"' -> {
-          int end = code.indexOf('"', i + 1);
-          if (end < 0 || code.lastIndexOf('\\', end) > i) {
+    private static String body(String code) {
+        var end = END_OF_METHOD.matcher(code);
+        return end.find() ? code.substring(0, end.start() + 1) : code + "\n";
+    }
+
+    /// The keys of the dict that is returned, sorted as [TorchGraph] sorts them; none where a branch
+    /// or a call makes it.
+    private static List<String> keys(String body) {
+        var returned = RETURN.matcher(body);
+        if (!returned.find()) {
             return List.of();
-          }
-          if (depth == 1 && code.startsWith(": ", end + 1)) {
-            keys.add(code.substring(i + 1, end));
-          }
-          i = end;
         }
-        default -> {
-          // Part of a value.
+        if (returned.group(1).equals("{")) {
+            return keysOf(body, returned.end());
         }
-      }
+        var variable = returned.group(1).strip();
+        var literal = "\n    %s = {".formatted(variable);
+        int made = body.indexOf(literal);
+        // Anything else that is done with it may change its keys.
+        boolean untouched = Pattern.compile("\\b%s\\b".formatted(variable))
+                        .matcher(body)
+                        .results()
+                        .count()
+                == 2;
+        return made < 0 || !untouched ? List.of() : keysOf(body, made + literal.length());
     }
-    return List.copyOf(keys);
-  }
 
-  private static String read(ZipFile zip, String name, int most) throws IOException {
-    var entry = zip.getEntry(name);
-    if (entry == null) {
-      return "";
+    /// @param from behind the brace of a dict's literal
+    private static List<String> keysOf(String code, int from) {
+        var keys = new TreeSet<String>();
+        int depth = 1;
+        for (int i = from; i < code.length() && depth > 0; i++) {
+            switch (code.charAt(i)) {
+                case '(', '[', '{' -> depth++;
+                case ')', ']', '}' -> depth--;
+                case '"' -> {
+                    int end = code.indexOf('"', i + 1);
+                    if (end < 0 || code.lastIndexOf('\\', end) > i) {
+                        return List.of();
+                    }
+                    if (depth == 1 && code.startsWith(": ", end + 1)) {
+                        keys.add(code.substring(i + 1, end));
+                    }
+                    i = end;
+                }
+                default -> {
+                    // Part of a value.
+                }
+            }
+        }
+        return List.copyOf(keys);
     }
-    try (var content = zip.getInputStream(entry)) {
-      return new String(content.readNBytes(most), StandardCharsets.ISO_8859_1);
+
+    private static String read(ZipFile zip, String name, int most) throws IOException {
+        var entry = zip.getEntry(name);
+        if (entry == null) {
+            return "";
+        }
+        try (var content = zip.getInputStream(entry)) {
+            return new String(content.readNBytes(most), StandardCharsets.ISO_8859_1);
+        }
     }
-  }
 }

@@ -34,255 +34,229 @@ import javax.tools.ToolProvider;
 /// jars on the class path.
 final class SourceCompiler {
 
-  /// More would not be read.
-  private static final int MOST_ERRORS = 20;
+    /// More would not be read.
+    private static final int MOST_ERRORS = 20;
 
-  private static final List<String> SHARED =
-      List.of(
-          "java.",
-          "javax.",
-          "jdk.",
-          "sun.",
-          "dev.berth.",
-          "ai.djl.",
-          "org.slf4j.",
-          "com.fasterxml.jackson.");
+    private static final List<String> SHARED =
+            List.of("java.", "javax.", "jdk.", "sun.", "dev.berth.", "ai.djl.", "org.slf4j.", "com.fasterxml.jackson.");
 
-  /// A class, and the file that it was compiled from.
-  record CompiledClass(byte[] bytes, Path source) {}
+    /// A class, and the file that it was compiled from.
+    record CompiledClass(byte[] bytes, Path source) {}
 
-  /// Classes by their binary name.
-  record Classes(Map<String, CompiledClass> byName) {
+    /// Classes by their binary name.
+    record Classes(Map<String, CompiledClass> byName) {
 
-    /// The classes of one file.
-    List<String> of(Path source) {
-      return byName.keySet().stream()
-          .filter(name -> byName.get(name).source.equals(source))
-          .sorted()
-          .toList();
+        /// The classes of one file.
+        List<String> of(Path source) {
+            return byName.keySet().stream()
+                    .filter(name -> byName.get(name).source.equals(source))
+                    .sorted()
+                    .toList();
+        }
+
+        /// The class of a file that has the file's name.
+        Optional<String> mainClass(Path source) {
+            var simple = simpleName(source);
+            return of(source).stream()
+                    .filter(name -> name.substring(name.lastIndexOf('.') + 1).equals(simple))
+                    .findFirst();
+        }
     }
 
-    /// The class of a file that has the file's name.
-    Optional<String> mainClass(Path source) {
-      var simple = simpleName(source);
-      return of(source).stream()
-          .filter(name -> name.substring(name.lastIndexOf('.') + 1).equals(simple))
-          .findFirst();
-    }
-  }
+    private SourceCompiler() {}
 
-  private SourceCompiler() {}
-
-  /// The name that the class of a source file has, without its package.
-  static String simpleName(Path source) {
-    return source.getFileName().toString().replaceFirst("\\.java$", "");
-  }
-
-  /// Whether classes of a package come from the server where it has them.
-  static boolean isShared(String packageName) {
-    return SHARED.stream().anyMatch((packageName + ".")::startsWith);
-  }
-
-  /// @throws ModelArtifactException with the compiler's errors: file, line, column, message, the
-  ///   line and a caret
-  static Classes compile(Path modelDirectory, List<Path> sources, List<Path> jars)
-      throws IOException {
-    if (sources.isEmpty()) {
-      return new Classes(Map.of());
-    }
-    var compiler = ToolProvider.getSystemJavaCompiler();
-    if (compiler == null) {
-      throw new ModelArtifactException(
-          modelDirectory,
-          "code/: this Java runtime has no compiler (the module jdk.compiler); run the server with a JDK, or put a jar "
-              + "there");
-    }
-    var diagnostics = new DiagnosticCollector<JavaFileObject>();
-    var standard =
-        compiler.getStandardFileManager(diagnostics, Locale.ENGLISH, StandardCharsets.UTF_8);
-    try (var files = new MemoryFiles(standard)) {
-      // The path for sources is empty, because a source in a jar would be compiled in place of its
-      // class, and not kept.
-      standard.setLocationFromPaths(StandardLocation.SOURCE_PATH, List.of());
-      standard.setLocationFromPaths(StandardLocation.CLASS_PATH, serverClassPath());
-      standard.setLocationFromPaths(MemoryFiles.JARS, jars);
-      var options = List.of("-proc:none", "-parameters", "-g", "-implicit:none");
-      var units = new ArrayList<JavaFileObject>();
-      standard.getJavaFileObjectsFromPaths(sources).forEach(file -> units.add(new Source(file)));
-      boolean compiled = compiler.getTask(null, files, diagnostics, options, null, units).call();
-      var errors = errors(diagnostics.getDiagnostics(), modelDirectory);
-      // Bytes that are not UTF-8 are an error of which the compiler itself does not know.
-      if (!compiled || !errors.isEmpty()) {
-        throw new ModelArtifactException(modelDirectory, errors);
-      }
-      return files.classes();
-    }
-  }
-
-  /// The server's jars may name further ones in their manifests, as the compiler knows. A Spark
-  /// executor loads the server itself from a jar that its class path does not name.
-  private static List<Path> serverClassPath() {
-    var classPath =
-        Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
-            .map(Path::of);
-    var own =
-        Path.of(
-            URI.create(
-                SourceCompiler.class
-                    .getProtectionDomain()
-                    .getCodeSource()
-                    .getLocation()
-                    .toString()));
-    return Stream.concat(classPath, Stream.of(own)).toList();
-  }
-
-  private static List<String> errors(
-      List<Diagnostic<? extends JavaFileObject>> diagnostics, Path modelDirectory) {
-    var errors = diagnostics.stream().filter(d -> d.getKind() == Diagnostic.Kind.ERROR).toList();
-    var shown =
-        new ArrayList<>(
-            errors.stream().limit(MOST_ERRORS).map(error -> shown(error, modelDirectory)).toList());
-    if (errors.size() > MOST_ERRORS) {
-      shown.add("code/: and %d more errors".formatted(errors.size() - MOST_ERRORS));
-    }
-    return shown;
-  }
-
-  private static String shown(Diagnostic<? extends JavaFileObject> error, Path modelDirectory) {
-    var message = error.getMessage(Locale.ENGLISH);
-    if (error.getSource() == null) {
-      return "code/: " + message;
-    }
-    var file =
-        modelDirectory
-            .toAbsolutePath()
-            .normalize()
-            .relativize(Path.of(error.getSource().toUri()).toAbsolutePath().normalize());
-    if (error.getLineNumber() == Diagnostic.NOPOS) {
-      return "%s: %s".formatted(file, message);
-    }
-    return "%s:%d:%d: %s%s%s"
-        .formatted(
-            file,
-            error.getLineNumber(),
-            error.getColumnNumber(),
-            message,
-            caret(error),
-            cure(error));
-  }
-
-  /// What to do about a package that no jar has, and about what the compiler wants an option for
-  /// that it is not given.
-  private static String cure(Diagnostic<? extends JavaFileObject> error) {
-    return switch (error.getCode()) {
-      case "compiler.err.doesnt.exist" -> "\n  put the jar that has this package into code/lib";
-      case "compiler.err.preview.feature.disabled",
-          "compiler.err.preview.feature.disabled.plural",
-          "compiler.err.preview.feature.disabled.classfile",
-          "compiler.err.is.preview" ->
-          "\n  hooks are compiled without --enable-preview; write this without preview features";
-      default -> "";
-    };
-  }
-
-  /// The line of the error, and a caret below the place.
-  private static String caret(Diagnostic<? extends JavaFileObject> error) {
-    try {
-      var text = error.getSource().getCharContent(true).toString();
-      int position = (int) error.getPosition();
-      int begin = text.lastIndexOf('\n', position - 1) + 1;
-      int end = text.indexOf('\n', position);
-      var line = text.substring(begin, end < 0 ? text.length() : end).stripTrailing();
-      // Tabs stay, so that the caret stands below its place however wide they are.
-      var indent = text.substring(begin, position).replaceAll("[^\t]", " ");
-      return "\n  %s\n  %s^".formatted(line, indent);
-    } catch (IOException e) {
-      return "";
-    }
-  }
-
-  /// A source without the byte order mark of some editors, which the compiler takes for code.
-  private static final class Source extends ForwardingJavaFileObject<JavaFileObject> {
-
-    Source(JavaFileObject file) {
-      super(file);
+    /// The name that the class of a source file has, without its package.
+    static String simpleName(Path source) {
+        return source.getFileName().toString().replaceFirst("\\.java$", "");
     }
 
-    @Override
-    public CharSequence getCharContent(boolean ignoreEncodingErrors) throws IOException {
-      var text = super.getCharContent(ignoreEncodingErrors);
-      return !text.isEmpty() && text.charAt(0) == '\uFEFF'
-          ? text.subSequence(1, text.length())
-          : text;
-    }
-  }
-
-  /// A class file that stays in memory.
-  private static final class Output extends SimpleJavaFileObject {
-
-    private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    private final Path source;
-
-    Output(String className, Kind kind, Path source) {
-      super(URI.create("memory:///" + className.replace('.', '/') + kind.extension), kind);
-      this.source = source;
+    /// Whether classes of a package come from the server where it has them.
+    static boolean isShared(String packageName) {
+        return SHARED.stream().anyMatch((packageName + ".")::startsWith);
     }
 
-    @Override
-    public OutputStream openOutputStream() {
-      return bytes;
+    /// @throws ModelArtifactException with the compiler's errors: file, line, column, message, the
+    ///   line and a caret
+    static Classes compile(Path modelDirectory, List<Path> sources, List<Path> jars) throws IOException {
+        if (sources.isEmpty()) {
+            return new Classes(Map.of());
+        }
+        var compiler = ToolProvider.getSystemJavaCompiler();
+        if (compiler == null) {
+            throw new ModelArtifactException(
+                    modelDirectory,
+                    "code/: this Java runtime has no compiler (the module jdk.compiler); run the server with a JDK, or put a jar "
+                            + "there");
+        }
+        var diagnostics = new DiagnosticCollector<JavaFileObject>();
+        var standard = compiler.getStandardFileManager(diagnostics, Locale.ENGLISH, StandardCharsets.UTF_8);
+        try (var files = new MemoryFiles(standard)) {
+            // The path for sources is empty, because a source in a jar would be compiled in place of its
+            // class, and not kept.
+            standard.setLocationFromPaths(StandardLocation.SOURCE_PATH, List.of());
+            standard.setLocationFromPaths(StandardLocation.CLASS_PATH, serverClassPath());
+            standard.setLocationFromPaths(MemoryFiles.JARS, jars);
+            var options = List.of("-proc:none", "-parameters", "-g", "-implicit:none");
+            var units = new ArrayList<JavaFileObject>();
+            standard.getJavaFileObjectsFromPaths(sources).forEach(file -> units.add(new Source(file)));
+            boolean compiled = compiler.getTask(null, files, diagnostics, options, null, units)
+                    .call();
+            var errors = errors(diagnostics.getDiagnostics(), modelDirectory);
+            // Bytes that are not UTF-8 are an error of which the compiler itself does not know.
+            if (!compiled || !errors.isEmpty()) {
+                throw new ModelArtifactException(modelDirectory, errors);
+            }
+            return files.classes();
+        }
     }
 
-    CompiledClass compiled() {
-      return new CompiledClass(bytes.toByteArray(), source);
-    }
-  }
-
-  /// Files as they are on disk, but for the classes that the compiler writes. Of a class that both
-  /// the artifact and the server have, it gives the one that the hooks will see.
-  private static final class MemoryFiles
-      extends ForwardingJavaFileManager<StandardJavaFileManager> {
-
-    /// The artifact's jars.
-    static final JavaFileManager.Location JARS = StandardLocation.locationFor("CODE_JARS");
-
-    private final Map<String, Output> outputs = new LinkedHashMap<>();
-
-    MemoryFiles(StandardJavaFileManager files) {
-      super(files);
+    /// The server's jars may name further ones in their manifests, as the compiler knows. A Spark
+    /// executor loads the server itself from a jar that its class path does not name.
+    private static List<Path> serverClassPath() {
+        var classPath = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+                .map(Path::of);
+        var own = Path.of(URI.create(SourceCompiler.class
+                .getProtectionDomain()
+                .getCodeSource()
+                .getLocation()
+                .toString()));
+        return Stream.concat(classPath, Stream.of(own)).toList();
     }
 
-    Classes classes() {
-      var classes = new LinkedHashMap<String, CompiledClass>();
-      outputs.forEach((name, output) -> classes.put(name, output.compiled()));
-      return new Classes(classes);
+    private static List<String> errors(List<Diagnostic<? extends JavaFileObject>> diagnostics, Path modelDirectory) {
+        var errors = diagnostics.stream()
+                .filter(d -> d.getKind() == Diagnostic.Kind.ERROR)
+                .toList();
+        var shown = new ArrayList<>(errors.stream()
+                .limit(MOST_ERRORS)
+                .map(error -> shown(error, modelDirectory))
+                .toList());
+        if (errors.size() > MOST_ERRORS) {
+            shown.add("code/: and %d more errors".formatted(errors.size() - MOST_ERRORS));
+        }
+        return shown;
     }
 
-    @Override
-    public Iterable<JavaFileObject> list(
-        JavaFileManager.Location location,
-        String packageName,
-        Set<JavaFileObject.Kind> kinds,
-        boolean recurse)
-        throws IOException {
-      var files = super.list(location, packageName, kinds, recurse);
-      if (location != StandardLocation.CLASS_PATH) {
-        return files;
-      }
-      var own = super.list(JARS, packageName, kinds, recurse);
-      var all = isShared(packageName) ? Stream.of(files, own) : Stream.of(own, files);
-      return all.flatMap(some -> StreamSupport.stream(some.spliterator(), false)).toList();
+    private static String shown(Diagnostic<? extends JavaFileObject> error, Path modelDirectory) {
+        var message = error.getMessage(Locale.ENGLISH);
+        if (error.getSource() == null) {
+            return "code/: " + message;
+        }
+        var file = modelDirectory
+                .toAbsolutePath()
+                .normalize()
+                .relativize(Path.of(error.getSource().toUri()).toAbsolutePath().normalize());
+        if (error.getLineNumber() == Diagnostic.NOPOS) {
+            return "%s: %s".formatted(file, message);
+        }
+        return "%s:%d:%d: %s%s%s"
+                .formatted(file, error.getLineNumber(), error.getColumnNumber(), message, caret(error), cure(error));
     }
 
-    @Override
-    public JavaFileObject getJavaFileForOutput(
-        JavaFileManager.Location location,
-        String className,
-        JavaFileObject.Kind kind,
-        FileObject sibling) {
-      var output = new Output(className, kind, Path.of(sibling.toUri()).normalize());
-      outputs.put(className, output);
-      return output;
+    /// What to do about a package that no jar has, and about what the compiler wants an option for
+    /// that it is not given.
+    private static String cure(Diagnostic<? extends JavaFileObject> error) {
+        return switch (error.getCode()) {
+            case "compiler.err.doesnt.exist" -> "\n  put the jar that has this package into code/lib";
+            case "compiler.err.preview.feature.disabled",
+                    "compiler.err.preview.feature.disabled.plural",
+                    "compiler.err.preview.feature.disabled.classfile",
+                    "compiler.err.is.preview" ->
+                "\n  hooks are compiled without --enable-preview; write this without preview features";
+            default -> "";
+        };
     }
-  }
+
+    /// The line of the error, and a caret below the place.
+    private static String caret(Diagnostic<? extends JavaFileObject> error) {
+        try {
+            var text = error.getSource().getCharContent(true).toString();
+            int position = (int) error.getPosition();
+            int begin = text.lastIndexOf('\n', position - 1) + 1;
+            int end = text.indexOf('\n', position);
+            var line = text.substring(begin, end < 0 ? text.length() : end).stripTrailing();
+            // Tabs stay, so that the caret stands below its place however wide they are.
+            var indent = text.substring(begin, position).replaceAll("[^\t]", " ");
+            return "\n  %s\n  %s^".formatted(line, indent);
+        } catch (IOException e) {
+            return "";
+        }
+    }
+
+    /// A source without the byte order mark of some editors, which the compiler takes for code.
+    private static final class Source extends ForwardingJavaFileObject<JavaFileObject> {
+
+        Source(JavaFileObject file) {
+            super(file);
+        }
+
+        @Override
+        public CharSequence getCharContent(boolean ignoreEncodingErrors) throws IOException {
+            var text = super.getCharContent(ignoreEncodingErrors);
+            return !text.isEmpty() && text.charAt(0) == '\uFEFF' ? text.subSequence(1, text.length()) : text;
+        }
+    }
+
+    /// A class file that stays in memory.
+    private static final class Output extends SimpleJavaFileObject {
+
+        private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        private final Path source;
+
+        Output(String className, Kind kind, Path source) {
+            super(URI.create("memory:///" + className.replace('.', '/') + kind.extension), kind);
+            this.source = source;
+        }
+
+        @Override
+        public OutputStream openOutputStream() {
+            return bytes;
+        }
+
+        CompiledClass compiled() {
+            return new CompiledClass(bytes.toByteArray(), source);
+        }
+    }
+
+    /// Files as they are on disk, but for the classes that the compiler writes. Of a class that both
+    /// the artifact and the server have, it gives the one that the hooks will see.
+    private static final class MemoryFiles extends ForwardingJavaFileManager<StandardJavaFileManager> {
+
+        /// The artifact's jars.
+        static final JavaFileManager.Location JARS = StandardLocation.locationFor("CODE_JARS");
+
+        private final Map<String, Output> outputs = new LinkedHashMap<>();
+
+        MemoryFiles(StandardJavaFileManager files) {
+            super(files);
+        }
+
+        Classes classes() {
+            var classes = new LinkedHashMap<String, CompiledClass>();
+            outputs.forEach((name, output) -> classes.put(name, output.compiled()));
+            return new Classes(classes);
+        }
+
+        @Override
+        public Iterable<JavaFileObject> list(
+                JavaFileManager.Location location, String packageName, Set<JavaFileObject.Kind> kinds, boolean recurse)
+                throws IOException {
+            var files = super.list(location, packageName, kinds, recurse);
+            if (location != StandardLocation.CLASS_PATH) {
+                return files;
+            }
+            var own = super.list(JARS, packageName, kinds, recurse);
+            var all = isShared(packageName) ? Stream.of(files, own) : Stream.of(own, files);
+            return all.flatMap(some -> StreamSupport.stream(some.spliterator(), false))
+                    .toList();
+        }
+
+        @Override
+        public JavaFileObject getJavaFileForOutput(
+                JavaFileManager.Location location, String className, JavaFileObject.Kind kind, FileObject sibling) {
+            var output = new Output(className, kind, Path.of(sibling.toUri()).normalize());
+            outputs.put(className, output);
+            return output;
+        }
+    }
 }

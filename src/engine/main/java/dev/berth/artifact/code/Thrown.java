@@ -8,87 +8,79 @@ import java.util.stream.Stream;
 /// here that were [asked][ThrownByHook#ask].
 public final class Thrown {
 
-  /// Causes may go round in a circle.
-  private static final int MOST_CAUSES = 20;
+    /// Causes may go round in a circle.
+    private static final int MOST_CAUSES = 20;
 
-  private Thrown() {}
+    private Thrown() {}
 
-  /// The end of a message: where it was thrown, what it is, and what has caused it. ` at
-  /// Inference.java:36: java.lang.IllegalStateException: no words, caused by java.io.IOException:
-  /// disk`
-  public static String at(Throwable thrown) {
-    return "%s: %s".formatted(place(thrown), of(thrown));
-  }
-
-  /// ` at Inference.java:17`, the line of the artifact's code that threw or passed on an exception;
-  /// empty where it has come through none.
-  public static String place(Throwable thrown) {
-    return chain(thrown)
-        .flatMap(cause -> Arrays.stream(cause.getStackTrace()))
-        .filter(frame -> HookClassLoader.NAME.equals(frame.getClassLoaderName()))
-        .findFirst()
-        .map(frame -> " at " + shown(frame))
-        .orElse("");
-  }
-
-  /// Jars may have been compiled without the names of files, or without lines.
-  private static String shown(StackTraceElement frame) {
-    var file = frame.getFileName();
-    if (file == null) {
-      return "%s.%s".formatted(frame.getClassName(), frame.getMethodName());
+    /// The end of a message: where it was thrown, what it is, and what has caused it. ` at
+    /// Inference.java:36: java.lang.IllegalStateException: no words, caused by java.io.IOException:
+    /// disk`
+    public static String at(Throwable thrown) {
+        return "%s: %s".formatted(place(thrown), of(thrown));
     }
-    return frame.getLineNumber() < 0 ? file : "%s:%d".formatted(file, frame.getLineNumber());
-  }
 
-  /// The same as [#at] without the place.
-  public static String of(Throwable thrown) {
-    // All that this one says is its cause.
-    var first =
-        thrown instanceof ExceptionInInitializerError && thrown.getCause() != null
-            ? thrown.getCause()
-            : thrown;
-    return withCauses(first.toString(), first) + cure(thrown);
-  }
+    /// ` at Inference.java:17`, the line of the artifact's code that threw or passed on an exception;
+    /// empty where it has come through none.
+    public static String place(Throwable thrown) {
+        return chain(thrown)
+                .flatMap(cause -> Arrays.stream(cause.getStackTrace()))
+                .filter(frame -> HookClassLoader.NAME.equals(frame.getClassLoaderName()))
+                .findFirst()
+                .map(frame -> " at " + shown(frame))
+                .orElse("");
+    }
 
-  /// A message with each cause behind it that it does not tell: `…, caused by java.io.IOException:
-  /// disk`
-  public static String withCauses(String message, Throwable thrown) {
-    var told = new StringBuilder(message);
-    chain(thrown)
-        // The server's own exceptions say all that is in their causes.
-        .takeWhile(cause -> !isOfTheServer(cause))
-        .map(Throwable::getCause)
-        .filter(cause -> cause != null && told.indexOf(cause.toString()) < 0)
-        // Below an error that names the class already.
-        .filter(cause -> !(cause instanceof ClassNotFoundException))
-        .forEach(cause -> told.append(", caused by ").append(cause));
-    return told.toString();
-  }
+    /// Jars may have been compiled without the names of files, or without lines.
+    private static String shown(StackTraceElement frame) {
+        var file = frame.getFileName();
+        if (file == null) {
+            return "%s.%s".formatted(frame.getClassName(), frame.getMethodName());
+        }
+        return frame.getLineNumber() < 0 ? file : "%s:%d".formatted(file, frame.getLineNumber());
+    }
 
-  /// What to do about a class that hooks need and that nobody has, as the end of a message; empty
-  /// where no class is missing. Of a class whose own start has failed, that failure was told.
-  public static String cure(Throwable thrown) {
-    return chain(thrown)
-        .filter(
-            missing ->
-                missing instanceof NoClassDefFoundError
-                    || missing instanceof ClassNotFoundException)
-        .filter(
-            missing ->
-                !String.valueOf(missing.getMessage()).startsWith("Could not initialize class"))
-        .findFirst()
-        .map(missing -> "; put the jar that has this class into code/lib")
-        .orElse("");
-  }
+    /// The same as [#at] without the place.
+    public static String of(Throwable thrown) {
+        // All that this one says is its cause.
+        var first =
+                thrown instanceof ExceptionInInitializerError && thrown.getCause() != null ? thrown.getCause() : thrown;
+        return withCauses(first.toString(), first) + cure(thrown);
+    }
 
-  /// Whether it is one of the server's own.
-  static boolean isOfTheServer(Throwable thrown) {
-    return !(thrown instanceof ThrownByHook)
-        && thrown.getClass().getName().startsWith("dev.berth.");
-  }
+    /// A message with each cause behind it that it does not tell: `…, caused by java.io.IOException:
+    /// disk`
+    public static String withCauses(String message, Throwable thrown) {
+        var told = new StringBuilder(message);
+        chain(thrown)
+                // The server's own exceptions say all that is in their causes.
+                .takeWhile(cause -> !isOfTheServer(cause))
+                .map(Throwable::getCause)
+                .filter(cause -> cause != null && told.indexOf(cause.toString()) < 0)
+                // Below an error that names the class already.
+                .filter(cause -> !(cause instanceof ClassNotFoundException))
+                .forEach(cause -> told.append(", caused by ").append(cause));
+        return told.toString();
+    }
 
-  /// It and its causes, the first one first.
-  static Stream<Throwable> chain(Throwable thrown) {
-    return Stream.iterate(thrown, Objects::nonNull, Throwable::getCause).limit(MOST_CAUSES);
-  }
+    /// What to do about a class that hooks need and that nobody has, as the end of a message; empty
+    /// where no class is missing. Of a class whose own start has failed, that failure was told.
+    public static String cure(Throwable thrown) {
+        return chain(thrown)
+                .filter(missing -> missing instanceof NoClassDefFoundError || missing instanceof ClassNotFoundException)
+                .filter(missing -> !String.valueOf(missing.getMessage()).startsWith("Could not initialize class"))
+                .findFirst()
+                .map(missing -> "; put the jar that has this class into code/lib")
+                .orElse("");
+    }
+
+    /// Whether it is one of the server's own.
+    static boolean isOfTheServer(Throwable thrown) {
+        return !(thrown instanceof ThrownByHook) && thrown.getClass().getName().startsWith("dev.berth.");
+    }
+
+    /// It and its causes, the first one first.
+    static Stream<Throwable> chain(Throwable thrown) {
+        return Stream.iterate(thrown, Objects::nonNull, Throwable::getCause).limit(MOST_CAUSES);
+    }
 }

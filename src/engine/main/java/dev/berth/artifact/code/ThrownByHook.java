@@ -16,105 +16,104 @@ import java.util.List;
 /// there, to the caller and the log, is harmless.
 public final class ThrownByHook extends RuntimeException {
 
-  /// With causes and what was suppressed.
-  private static final int MOST = 20;
+    /// With causes and what was suppressed.
+    private static final int MOST = 20;
 
-  /// Far more than a caller is told, and enough for the log.
-  private static final int LONGEST_MESSAGE = 10_000;
+    /// Far more than a caller is told, and enough for the log.
+    private static final int LONGEST_MESSAGE = 10_000;
 
-  private final String type;
+    private final String type;
 
-  private ThrownByHook(String type, String message, Throwable cause) {
-    super(message, cause);
-    this.type = type;
-  }
-
-  /// Asks an exception. One that is harmless stays what it is, and those that hooks throw for their
-  /// callers keep their type.
-  public static Throwable ask(Throwable thrown) {
-    return ask(thrown, new ArrayList<>());
-  }
-
-  /// @param asked all that were, in whatever order
-  private static Throwable ask(Throwable thrown, List<Throwable> asked) {
-    if (thrown == null || asked.size() == MOST) {
-      return null;
+    private ThrownByHook(String type, String message, Throwable cause) {
+        super(message, cause);
+        this.type = type;
     }
-    asked.add(thrown);
-    var type = thrown.getClass();
-    boolean harmless = isOfTheServer(type.getClassLoader());
-    String message = null;
-    Throwable cause = null;
-    var stack = new StackTraceElement[0];
-    try {
-      stack = thrown.getStackTrace();
-      message = thrown.getMessage();
-      var told = thrown.getCause();
-      cause = ask(told, asked);
-      harmless &= isSame(told, cause);
-    } catch (Throwable _) {
-      harmless = false;
+
+    /// Asks an exception. One that is harmless stays what it is, and those that hooks throw for their
+    /// callers keep their type.
+    public static Throwable ask(Throwable thrown) {
+        return ask(thrown, new ArrayList<>());
     }
-    if (message != null && message.length() > LONGEST_MESSAGE) {
-      harmless = false;
-      message = message.substring(0, LONGEST_MESSAGE - 1) + "…";
+
+    /// @param asked all that were, in whatever order
+    private static Throwable ask(Throwable thrown, List<Throwable> asked) {
+        if (thrown == null || asked.size() == MOST) {
+            return null;
+        }
+        asked.add(thrown);
+        var type = thrown.getClass();
+        boolean harmless = isOfTheServer(type.getClassLoader());
+        String message = null;
+        Throwable cause = null;
+        var stack = new StackTraceElement[0];
+        try {
+            stack = thrown.getStackTrace();
+            message = thrown.getMessage();
+            var told = thrown.getCause();
+            cause = ask(told, asked);
+            harmless &= isSame(told, cause);
+        } catch (Throwable _) {
+            harmless = false;
+        }
+        if (message != null && message.length() > LONGEST_MESSAGE) {
+            harmless = false;
+            message = message.substring(0, LONGEST_MESSAGE - 1) + "…";
+        }
+        var suppressed = new ArrayList<Throwable>();
+        for (var other : thrown.getSuppressed()) {
+            var told = ask(other, asked);
+            harmless &= isSame(other, told);
+            if (told != null) {
+                suppressed.add(told);
+            }
+        }
+        if (harmless) {
+            return thrown;
+        }
+        var copy = copy(thrown, message, cause);
+        copy.setStackTrace(stack);
+        suppressed.forEach(copy::addSuppressed);
+        return copy;
     }
-    var suppressed = new ArrayList<Throwable>();
-    for (var other : thrown.getSuppressed()) {
-      var told = ask(other, asked);
-      harmless &= isSame(other, told);
-      if (told != null) {
-        suppressed.add(told);
-      }
+
+    @SuppressWarnings("ReferenceEquality")
+    private static boolean isSame(Throwable one, Throwable other) {
+        return one == other;
     }
-    if (harmless) {
-      return thrown;
+
+    private static boolean isOfTheServer(ClassLoader loader) {
+        return loader == null
+                || loader.equals(ClassLoader.getPlatformClassLoader())
+                || loader.equals(ThrownByHook.class.getClassLoader());
     }
-    var copy = copy(thrown, message, cause);
-    copy.setStackTrace(stack);
-    suppressed.forEach(copy::addSuppressed);
-    return copy;
-  }
 
-  @SuppressWarnings("ReferenceEquality")
-  private static boolean isSame(Throwable one, Throwable other) {
-    return one == other;
-  }
+    private static Throwable copy(Throwable thrown, String message, Throwable cause) {
+        return switch (thrown) {
+            case HookException chosen ->
+                switch (chosen) {
+                    case BadInputException _ -> new BadInputException(message, cause);
+                    case UnsupportedMediaTypeException _ -> new UnsupportedMediaTypeException(message, cause);
+                    case NotAcceptableException _ -> new NotAcceptableException(message, cause);
+                    case InsufficientMemoryException _ -> new InsufficientMemoryException(message, cause);
+                    case ModelUnusableException _ -> new ModelUnusableException(message, cause);
+                };
+            // All that it says is its cause.
+            case ExceptionInInitializerError _ -> new ExceptionInInitializerError(cause);
+            default -> new ThrownByHook(thrown.getClass().getName(), message, cause);
+        };
+    }
 
-  private static boolean isOfTheServer(ClassLoader loader) {
-    return loader == null
-        || loader.equals(ClassLoader.getPlatformClassLoader())
-        || loader.equals(ThrownByHook.class.getClassLoader());
-  }
+    /// The name of an exception's class, without its package.
+    public static String simpleName(Throwable thrown) {
+        return thrown instanceof ThrownByHook told
+                ? told.type.substring(1 + Math.max(told.type.lastIndexOf('.'), told.type.lastIndexOf('$')))
+                : thrown.getClass().getSimpleName();
+    }
 
-  private static Throwable copy(Throwable thrown, String message, Throwable cause) {
-    return switch (thrown) {
-      case HookException chosen ->
-          switch (chosen) {
-            case BadInputException _ -> new BadInputException(message, cause);
-            case UnsupportedMediaTypeException _ ->
-                new UnsupportedMediaTypeException(message, cause);
-            case NotAcceptableException _ -> new NotAcceptableException(message, cause);
-            case InsufficientMemoryException _ -> new InsufficientMemoryException(message, cause);
-            case ModelUnusableException _ -> new ModelUnusableException(message, cause);
-          };
-      // All that it says is its cause.
-      case ExceptionInInitializerError _ -> new ExceptionInInitializerError(cause);
-      default -> new ThrownByHook(thrown.getClass().getName(), message, cause);
-    };
-  }
-
-  /// The name of an exception's class, without its package.
-  public static String simpleName(Throwable thrown) {
-    return thrown instanceof ThrownByHook told
-        ? told.type.substring(1 + Math.max(told.type.lastIndexOf('.'), told.type.lastIndexOf('$')))
-        : thrown.getClass().getSimpleName();
-  }
-
-  /// As the exception's own class would say it.
-  @Override
-  @SuppressWarnings("OverrideThrowableToString") // Its message is not the name of another class.
-  public String toString() {
-    return getMessage() == null ? type : type + ": " + getMessage();
-  }
+    /// As the exception's own class would say it.
+    @Override
+    @SuppressWarnings("OverrideThrowableToString") // Its message is not the name of another class.
+    public String toString() {
+        return getMessage() == null ? type : type + ": " + getMessage();
+    }
 }

@@ -9,22 +9,22 @@ import java.util.Optional;
 /// Arrow. No more than one group is in memory. For one thread.
 public interface Table extends Closeable {
 
-  /// The next row as a line of JSON, an object with a member for each column. Nothing at the end of
-  /// the table.
-  ///
-  /// @throws IOException when the rows can't be read
-  Optional<byte[]> next() throws IOException;
+    /// The next row as a line of JSON, an object with a member for each column. Nothing at the end of
+    /// the table.
+    ///
+    /// @throws IOException when the rows can't be read
+    Optional<byte[]> next() throws IOException;
 
-  /// Whether the row that was given last is the last one of its group.
-  boolean endsGroup();
+    /// Whether the row that was given last is the last one of its group.
+    boolean endsGroup();
 
-  /// About how many bytes of the file have been read.
-  long position();
+    /// About how many bytes of the file have been read.
+    long position();
 
-  /// Writes a table of the same format that has a row for each of this one's, in groups of the same
-  /// sizes.
-  ///
-  /// @param out is the caller's to close
-  /// @throws IOException also where there are more or fewer answers than rows, or one is no JSON
-  void write(TableAnswers answers, OutputStream out) throws IOException;
+    /// Writes a table of the same format that has a row for each of this one's, in groups of the same
+    /// sizes.
+    ///
+    /// @param out is the caller's to close
+    /// @throws IOException also where there are more or fewer answers than rows, or one is no JSON
+    void write(TableAnswers answers, OutputStream out) throws IOException;
 }

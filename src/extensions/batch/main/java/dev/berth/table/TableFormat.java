@@ -7,11 +7,11 @@ import java.nio.file.Path;
 /// has.
 public interface TableFormat {
 
-  /// The content type, such as `application/vnd.apache.parquet`.
-  String type();
+    /// The content type, such as `application/vnd.apache.parquet`.
+    String type();
 
-  /// Opens a table. The file stays as it is until the table is closed.
-  ///
-  /// @throws IOException saying what is wrong with the file
-  Table open(Path file) throws IOException;
+    /// Opens a table. The file stays as it is until the table is closed.
+    ///
+    /// @throws IOException saying what is wrong with the file
+    Table open(Path file) throws IOException;
 }

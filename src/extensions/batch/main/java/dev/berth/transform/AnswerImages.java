@@ -33,174 +33,175 @@ import org.slf4j.LoggerFactory;
 /// writes them when it runs again.
 final class AnswerImages {
 
-  private static final Logger log = LoggerFactory.getLogger(AnswerImages.class);
-  private static final int MOST_ON_SHEET = 64;
+    private static final Logger log = LoggerFactory.getLogger(AnswerImages.class);
+    private static final int MOST_ON_SHEET = 64;
 
-  /// On their way to S3 at the same time, for one object.
-  private static final int MOST_WRITTEN = 8;
+    /// On their way to S3 at the same time, for one object.
+    private static final int MOST_WRITTEN = 8;
 
-  /// A file system takes 255 bytes, and there may come a number and `.part-…`.
-  private static final int LONGEST_NAME = 150;
+    /// A file system takes 255 bytes, and there may come a number and `.part-…`.
+    private static final int LONGEST_NAME = 150;
 
-  private static final int KEPT_OF_LONG_NAME = 120;
+    private static final int KEPT_OF_LONG_NAME = 120;
 
-  private final TransformJob job;
-  private final Envelopes kind;
-  private final Storage storage;
-  private final ExecutorService threads;
+    private final TransformJob job;
+    private final Envelopes kind;
+    private final Storage storage;
+    private final ExecutorService threads;
 
-  /// The first ones of each object, by its key. No more than the sheet shows, so the last objects
-  /// may have lost theirs.
-  private final TreeMap<String, List<Image>> shown = new TreeMap<>();
+    /// The first ones of each object, by its key. No more than the sheet shows, so the last objects
+    /// may have lost theirs.
+    private final TreeMap<String, List<Image>> shown = new TreeMap<>();
 
-  /// @param threads that write files
-  AnswerImages(TransformJob job, Envelopes kind, Storage storage, ExecutorService threads) {
-    this.job = job;
-    this.kind = kind;
-    this.storage = storage;
-    this.threads = threads;
-  }
-
-  /// Takes the images of an object's output.
-  ///
-  /// @param wasThere whether an earlier run has made it, and maybe the files too
-  /// @throws TransformException where it is no output of such a job
-  /// @throws StorageException where a file can't be written
-  void add(StoredObject object, boolean wasThere) throws InterruptedException {
-    if (kind.extract().isEmpty() && kind.preview().isEmpty()) {
-      return;
+    /// @param threads that write files
+    AnswerImages(TransformJob job, Envelopes kind, Storage storage, ExecutorService threads) {
+        this.job = job;
+        this.kind = kind;
+        this.storage = storage;
+        this.threads = threads;
     }
-    var names = new UniqueNames();
-    var writing = new ArrayDeque<Future<?>>();
-    var thumbnails = new ArrayList<Image>();
-    int room = room(object);
-    try (var lines = Envelope.lines(storage.open(job.output(object)))) {
-      for (var text = lines.readLine(); text != null; text = lines.readLine()) {
-        var line = JsonText.payload(text);
-        var envelope = kind.envelope();
-        for (var image : ImageText.in(envelope.answer(line))) {
-          if (kind.extract().filter(type -> type.includes(image.type())).isPresent()) {
-            var name =
-                names.name(
-                    "%s.%s".formatted(fileName(line.path(envelope.id()).asText()), image.end()));
-            var place = job.output().resolve(object.key()).resolve(name);
-            writing.add(threads.submit(() -> write(image, place, wasThere)));
-            await(writing, MOST_WRITTEN);
-          }
-          if (thumbnails.size() < room) {
-            thumbnail(image, object).ifPresent(thumbnails::add);
-          }
+
+    /// Takes the images of an object's output.
+    ///
+    /// @param wasThere whether an earlier run has made it, and maybe the files too
+    /// @throws TransformException where it is no output of such a job
+    /// @throws StorageException where a file can't be written
+    void add(StoredObject object, boolean wasThere) throws InterruptedException {
+        if (kind.extract().isEmpty() && kind.preview().isEmpty()) {
+            return;
         }
-      }
-      await(writing, 0);
-    } catch (IOException e) {
-      throw new TransformException(
-          "%s: found what is no output of such a job: %s"
-              .formatted(job.output(object), e.getMessage()),
-          e);
-    } finally {
-      writing.forEach(file -> file.cancel(true));
+        var names = new UniqueNames();
+        var writing = new ArrayDeque<Future<?>>();
+        var thumbnails = new ArrayList<Image>();
+        int room = room(object);
+        try (var lines = Envelope.lines(storage.open(job.output(object)))) {
+            for (var text = lines.readLine(); text != null; text = lines.readLine()) {
+                var line = JsonText.payload(text);
+                var envelope = kind.envelope();
+                for (var image : ImageText.in(envelope.answer(line))) {
+                    if (kind.extract()
+                            .filter(type -> type.includes(image.type()))
+                            .isPresent()) {
+                        var name = names.name("%s.%s"
+                                .formatted(fileName(line.path(envelope.id()).asText()), image.end()));
+                        var place = job.output().resolve(object.key()).resolve(name);
+                        writing.add(threads.submit(() -> write(image, place, wasThere)));
+                        await(writing, MOST_WRITTEN);
+                    }
+                    if (thumbnails.size() < room) {
+                        thumbnail(image, object).ifPresent(thumbnails::add);
+                    }
+                }
+            }
+            await(writing, 0);
+        } catch (IOException e) {
+            throw new TransformException(
+                    "%s: found what is no output of such a job: %s".formatted(job.output(object), e.getMessage()), e);
+        } finally {
+            writing.forEach(file -> file.cancel(true));
+        }
+        show(object, thumbnails);
     }
-    show(object, thumbnails);
-  }
 
-  /// Waits for the oldest until there are no more than `most` under way.
-  private static void await(ArrayDeque<Future<?>> writing, int most) throws InterruptedException {
-    while (writing.size() > most) {
-      try {
-        writing.remove().get();
-      } catch (ExecutionException e) {
-        throw TransformException.thrown(e.getCause());
-      }
+    /// Waits for the oldest until there are no more than `most` under way.
+    private static void await(ArrayDeque<Future<?>> writing, int most) throws InterruptedException {
+        while (writing.size() > most) {
+            try {
+                writing.remove().get();
+            } catch (ExecutionException e) {
+                throw TransformException.thrown(e.getCause());
+            }
+        }
     }
-  }
 
-  private void write(ImageText image, Location place, boolean mayBeThere) {
-    if (mayBeThere && isThere(image.bytes(), place)) {
-      return;
+    private void write(ImageText image, Location place, boolean mayBeThere) {
+        if (mayBeThere && isThere(image.bytes(), place)) {
+            return;
+        }
+        try (var out = storage.create(place, Optional.of(image.type().toString()))) {
+            out.write(image.bytes());
+            out.commit();
+        }
     }
-    try (var out = storage.create(place, Optional.of(image.type().toString()))) {
-      out.write(image.bytes());
-      out.commit();
-    }
-  }
 
-  /// Whether it is there, and not an older one of that name.
-  private boolean isThere(byte[] bytes, Location place) {
-    var size = storage.size(place);
-    if (size.isEmpty() || size.getAsLong() != bytes.length) {
-      return false;
+    /// Whether it is there, and not an older one of that name.
+    private boolean isThere(byte[] bytes, Location place) {
+        var size = storage.size(place);
+        if (size.isEmpty() || size.getAsLong() != bytes.length) {
+            return false;
+        }
+        try (var in = storage.open(place)) {
+            return Arrays.equals(in.readAllBytes(), bytes);
+        } catch (IOException e) {
+            throw new TransformException("%s: %s".formatted(place, e.getMessage()), e);
+        }
     }
-    try (var in = storage.open(place)) {
-      return Arrays.equals(in.readAllBytes(), bytes);
-    } catch (IOException e) {
-      throw new TransformException("%s: %s".formatted(place, e.getMessage()), e);
-    }
-  }
 
-  /// An id as the name of a file: letters, digits, `-`, `_`, and `.` but for the first one. Each
-  /// other byte of its UTF-8 becomes `%2F` and so on. Of a long one it is the beginning, with a
-  /// hash.
-  static String fileName(String id) {
-    var name =
-        URLEncoder.encode(id, StandardCharsets.UTF_8)
-            .replace("+", "%20")
-            .replace("*", "%2A")
-            .replaceFirst("^\\.", "%2E");
-    if (name.length() <= LONGEST_NAME) {
-      return name.isEmpty() ? "_" : name;
+    /// An id as the name of a file: letters, digits, `-`, `_`, and `.` but for the first one. Each
+    /// other byte of its UTF-8 becomes `%2F` and so on. Of a long one it is the beginning, with a
+    /// hash.
+    static String fileName(String id) {
+        var name = URLEncoder.encode(id, StandardCharsets.UTF_8)
+                .replace("+", "%20")
+                .replace("*", "%2A")
+                .replaceFirst("^\\.", "%2E");
+        if (name.length() <= LONGEST_NAME) {
+            return name.isEmpty() ? "_" : name;
+        }
+        return name.substring(0, KEPT_OF_LONG_NAME) + "~" + Sha256.hex(id);
     }
-    return name.substring(0, KEPT_OF_LONG_NAME) + "~" + Sha256.hex(id);
-  }
 
-  /// How many of the object's images the sheet may show, as far as is known.
-  private synchronized int room(StoredObject object) {
-    if (kind.preview().isEmpty()) {
-      return 0;
+    /// How many of the object's images the sheet may show, as far as is known.
+    private synchronized int room(StoredObject object) {
+        if (kind.preview().isEmpty()) {
+            return 0;
+        }
+        return MOST_ON_SHEET
+                - shown.headMap(object.key()).values().stream()
+                        .mapToInt(List::size)
+                        .sum();
     }
-    return MOST_ON_SHEET - shown.headMap(object.key()).values().stream().mapToInt(List::size).sum();
-  }
 
-  private static Optional<Image> thumbnail(ImageText image, StoredObject object) {
-    try {
-      return Optional.of(ContactSheet.thumbnail(Image.read(image.bytes())));
-    } catch (BadInputException e) {
-      log.warn(
-          "{}: the sheet goes without an image that can't be read: {}",
-          object.key(),
-          e.getMessage());
-      return Optional.empty();
+    private static Optional<Image> thumbnail(ImageText image, StoredObject object) {
+        try {
+            return Optional.of(ContactSheet.thumbnail(Image.read(image.bytes())));
+        } catch (BadInputException e) {
+            log.warn("{}: the sheet goes without an image that can't be read: {}", object.key(), e.getMessage());
+            return Optional.empty();
+        }
     }
-  }
 
-  private synchronized void show(StoredObject object, List<Image> thumbnails) {
-    if (thumbnails.isEmpty()) {
-      return;
+    private synchronized void show(StoredObject object, List<Image> thumbnails) {
+        if (thumbnails.isEmpty()) {
+            return;
+        }
+        shown.put(object.key(), thumbnails);
+        int all = shown.values().stream().mapToInt(List::size).sum();
+        while (all - shown.lastEntry().getValue().size() >= MOST_ON_SHEET) {
+            all -= shown.pollLastEntry().getValue().size();
+        }
     }
-    shown.put(object.key(), thumbnails);
-    int all = shown.values().stream().mapToInt(List::size).sum();
-    while (all - shown.lastEntry().getValue().size() >= MOST_ON_SHEET) {
-      all -= shown.pollLastEntry().getValue().size();
-    }
-  }
 
-  /// Writes the sheet, where one is wanted and there is an image.
-  void writePreview() {
-    if (kind.preview().isEmpty()) {
-      return;
+    /// Writes the sheet, where one is wanted and there is an image.
+    void writePreview() {
+        if (kind.preview().isEmpty()) {
+            return;
+        }
+        var place = kind.preview().get();
+        List<Image> pictures;
+        synchronized (this) {
+            pictures = shown.values().stream()
+                    .flatMap(List::stream)
+                    .limit(MOST_ON_SHEET)
+                    .toList();
+        }
+        if (pictures.isEmpty()) {
+            log.warn("{}: no answer has an image, so there is no sheet", place);
+            return;
+        }
+        try (var out = storage.create(place, Optional.of("image/png"))) {
+            out.write(ContactSheet.of(pictures).png());
+            out.commit();
+        }
     }
-    var place = kind.preview().get();
-    List<Image> pictures;
-    synchronized (this) {
-      pictures = shown.values().stream().flatMap(List::stream).limit(MOST_ON_SHEET).toList();
-    }
-    if (pictures.isEmpty()) {
-      log.warn("{}: no answer has an image, so there is no sheet", place);
-      return;
-    }
-    try (var out = storage.create(place, Optional.of("image/png"))) {
-      out.write(ContactSheet.of(pictures).png());
-      out.commit();
-    }
-  }
 }

@@ -13,53 +13,53 @@ import java.util.stream.Collectors;
 /// included: so a row that is put together of cells needs no more quotes, and loses none.
 final class CsvFormat implements RecordFormat {
 
-  @Override
-  public ArrayNode read(String text) {
-    if (text.isBlank()) {
-      throw new BadInputException("found a blank line, expected a row of CSV");
+    @Override
+    public ArrayNode read(String text) {
+        if (text.isBlank()) {
+            throw new BadInputException("found a blank line, expected a row of CSV");
+        }
+        var row = JsonNodeFactory.instance.arrayNode();
+        for (var cell : CsvText.cells(text)) {
+            row.add(cell);
+            try {
+                CsvText.value(cell);
+            } catch (BadInputException e) {
+                throw new BadInputException("column %d: %s".formatted(row.size(), e.getMessage()), e);
+            }
+        }
+        return row;
     }
-    var row = JsonNodeFactory.instance.arrayNode();
-    for (var cell : CsvText.cells(text)) {
-      row.add(cell);
-      try {
-        CsvText.value(cell);
-      } catch (BadInputException e) {
-        throw new BadInputException("column %d: %s".formatted(row.size(), e.getMessage()), e);
-      }
+
+    /// The row's columns followed by those of the answer.
+    @Override
+    public ArrayNode join(JsonNode input, JsonNode answer) {
+        var row = JsonNodeFactory.instance.arrayNode();
+        input.forEach(row::add);
+        answer.forEach(row::add);
+        return row;
     }
-    return row;
-  }
 
-  /// The row's columns followed by those of the answer.
-  @Override
-  public ArrayNode join(JsonNode input, JsonNode answer) {
-    var row = JsonNodeFactory.instance.arrayNode();
-    input.forEach(row::add);
-    answer.forEach(row::add);
-    return row;
-  }
+    @Override
+    public ArrayNode error(String message) {
+        return JsonNodeFactory.instance.arrayNode().add(Csv.quotedError(message));
+    }
 
-  @Override
-  public ArrayNode error(String message) {
-    return JsonNodeFactory.instance.arrayNode().add(Csv.quotedError(message));
-  }
+    @Override
+    public boolean isError(JsonNode answer) {
+        return Csv.isError(answer.path(0).asText());
+    }
 
-  @Override
-  public boolean isError(JsonNode answer) {
-    return Csv.isError(answer.path(0).asText());
-  }
+    /// @param record a row, or one cell
+    @Override
+    public String write(JsonNode record) {
+        return record.isArray()
+                ? record.valueStream().map(JsonNode::textValue).collect(Collectors.joining(","))
+                : record.textValue();
+    }
 
-  /// @param record a row, or one cell
-  @Override
-  public String write(JsonNode record) {
-    return record.isArray()
-        ? record.valueStream().map(JsonNode::textValue).collect(Collectors.joining(","))
-        : record.textValue();
-  }
-
-  /// A row may have line breaks between quotes.
-  @Override
-  public List<String> records(String text) {
-    return CsvText.rows(text);
-  }
+    /// A row may have line breaks between quotes.
+    @Override
+    public List<String> records(String text) {
+        return CsvText.rows(text);
+    }
 }

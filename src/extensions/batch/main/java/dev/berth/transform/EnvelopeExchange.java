@@ -27,250 +27,233 @@ import org.slf4j.LoggerFactory;
 /// line says what came of it. A record that fails is an error in its line and costs no other.
 final class EnvelopeExchange implements Exchange {
 
-  private static final Logger log = LoggerFactory.getLogger(EnvelopeExchange.class);
-  private static final String USAGE = "usage";
-  private static final int BAD_REQUEST = 400;
-  private static final int SERVER_FAILED = 500;
+    private static final Logger log = LoggerFactory.getLogger(EnvelopeExchange.class);
+    private static final String USAGE = "usage";
+    private static final int BAD_REQUEST = 400;
+    private static final int SERVER_FAILED = 500;
 
-  private final Envelope envelope;
-  private final Invoker invoker;
-  private final Storage storage;
-  private final TransformJob job;
-  private final JobEnd end;
-  private final AnswerImages images;
-  private final Counts counts = new Counts();
+    private final Envelope envelope;
+    private final Invoker invoker;
+    private final Storage storage;
+    private final TransformJob job;
+    private final JobEnd end;
+    private final AnswerImages images;
+    private final Counts counts = new Counts();
 
-  /// What became of records.
-  private static final class Counts {
-    private final LongAdder succeeded = new LongAdder();
-    private final LongAdder failed = new LongAdder();
+    /// What became of records.
+    private static final class Counts {
+        private final LongAdder succeeded = new LongAdder();
+        private final LongAdder failed = new LongAdder();
 
-    /// Errors that another run may not have.
-    private final LongAdder passing = new LongAdder();
+        /// Errors that another run may not have.
+        private final LongAdder passing = new LongAdder();
 
-    private final LongAdder inputTokens = new LongAdder();
-    private final LongAdder outputTokens = new LongAdder();
+        private final LongAdder inputTokens = new LongAdder();
+        private final LongAdder outputTokens = new LongAdder();
 
-    private void add(Counts other) {
-      succeeded.add(other.succeeded.sum());
-      failed.add(other.failed.sum());
-      inputTokens.add(other.inputTokens.sum());
-      outputTokens.add(other.outputTokens.sum());
+        private void add(Counts other) {
+            succeeded.add(other.succeeded.sum());
+            failed.add(other.failed.sum());
+            inputTokens.add(other.inputTokens.sum());
+            outputTokens.add(other.outputTokens.sum());
+        }
+
+        /// Anthropic's and Amazon's models say it in one of the first two ways, OpenAI's in the third.
+        private void count(JsonNode usage) {
+            inputTokens.add(tokens(usage, "input_tokens", "inputTokens", "prompt_tokens"));
+            outputTokens.add(tokens(usage, "output_tokens", "outputTokens", "completion_tokens"));
+        }
     }
 
-    /// Anthropic's and Amazon's models say it in one of the first two ways, OpenAI's in the third.
-    private void count(JsonNode usage) {
-      inputTokens.add(tokens(usage, "input_tokens", "inputTokens", "prompt_tokens"));
-      outputTokens.add(tokens(usage, "output_tokens", "outputTokens", "completion_tokens"));
+    /// @param end is told each error
+    /// @param threads that write images
+    EnvelopeExchange(
+            TransformJob job, Envelopes kind, Invoker invoker, Storage storage, JobEnd end, ExecutorService threads) {
+        this.envelope = kind.envelope();
+        this.invoker = invoker;
+        this.storage = storage;
+        this.job = job;
+        this.end = end;
+        this.images = new AnswerImages(job, kind, storage, threads);
     }
-  }
 
-  /// @param end is told each error
-  /// @param threads that write images
-  EnvelopeExchange(
-      TransformJob job,
-      Envelopes kind,
-      Invoker invoker,
-      Storage storage,
-      JobEnd end,
-      ExecutorService threads) {
-    this.envelope = kind.envelope();
-    this.invoker = invoker;
-    this.storage = storage;
-    this.job = job;
-    this.end = end;
-    this.images = new AnswerImages(job, kind, storage, threads);
-  }
-
-  @Override
-  public byte[] output(Payload payload, StoredObject object, Invoker.Room room)
-      throws InterruptedException {
-    return switch (payload) {
-      case Payload.MiniBatch batch ->
-          (line(batch, object.key(), room) + "\n").getBytes(StandardCharsets.UTF_8);
-      case Payload.Rejected _, Payload.WholeObject _ ->
-          throw new IllegalStateException("records are lines, and nothing filters them");
-    };
-  }
-
-  private String line(Payload.MiniBatch batch, String key, Invoker.Room room)
-      throws InterruptedException {
-    var line = JsonNodeFactory.instance.objectNode().put(envelope.id(), generatedId(batch));
-    Optional<String> body = Optional.empty();
-    try {
-      var record =
-          JsonMembers.of(
-              RecordProcessing.text(batch.body(), "the record"),
-              Set.of(envelope.id(), envelope.input()));
-      Optional.ofNullable(record.values().get(envelope.id()))
-          .filter(id -> !id.equals("null"))
-          .ifPresent(id -> line.putRawValue(envelope.id(), new RawValue(id)));
-      requireJson(record, "the record");
-      var input = Optional.ofNullable(record.values().get(envelope.input()));
-      if (input.filter(object -> object.startsWith("{")).isEmpty()) {
-        throw new BadInputException(
-            "expected {\"%s\": …, \"%s\": {…}}".formatted(envelope.id(), envelope.input()));
-      }
-      body = input;
-      var answer =
-          answer(invoker.invoke(input.get().getBytes(StandardCharsets.UTF_8), room).body());
-      envelope.answer(line, input.get(), answer, generatedId(batch));
-      counts.succeeded.increment();
-      return JsonText.write(line);
-    } catch (InvocationException e) {
-      if (e.saysNothingOfThePayload()) {
-        throw new TransformException(
-            "record %d: %s".formatted(batch.firstRecord(), e.getMessage()), e);
-      }
-      return failure(line, body, batch, key, e.status().orElse(SERVER_FAILED), e.getMessage());
-    } catch (BadInputException e) {
-      return failure(
-          line, body, batch, key, body.isPresent() ? SERVER_FAILED : BAD_REQUEST, e.getMessage());
+    @Override
+    public byte[] output(Payload payload, StoredObject object, Invoker.Room room) throws InterruptedException {
+        return switch (payload) {
+            case Payload.MiniBatch batch -> (line(batch, object.key(), room) + "\n").getBytes(StandardCharsets.UTF_8);
+            case Payload.Rejected _, Payload.WholeObject _ ->
+                throw new IllegalStateException("records are lines, and nothing filters them");
+        };
     }
-  }
 
-  /// What the container has answered, as it stands but on one line.
-  private String answer(byte[] body) {
-    var text = RecordProcessing.text(body, "the answer");
-    var answer = JsonMembers.of(text, Set.of(USAGE));
-    requireJson(answer, "the answer");
-    try {
-      counts.count(JsonText.payload(answer.values().getOrDefault(USAGE, "null")));
-    } catch (NotJsonException _) {
-      // It has a number that is longer than any count.
+    private String line(Payload.MiniBatch batch, String key, Invoker.Room room) throws InterruptedException {
+        var line = JsonNodeFactory.instance.objectNode().put(envelope.id(), generatedId(batch));
+        Optional<String> body = Optional.empty();
+        try {
+            var record = JsonMembers.of(
+                    RecordProcessing.text(batch.body(), "the record"), Set.of(envelope.id(), envelope.input()));
+            Optional.ofNullable(record.values().get(envelope.id()))
+                    .filter(id -> !id.equals("null"))
+                    .ifPresent(id -> line.putRawValue(envelope.id(), new RawValue(id)));
+            requireJson(record, "the record");
+            var input = Optional.ofNullable(record.values().get(envelope.input()));
+            if (input.filter(object -> object.startsWith("{")).isEmpty()) {
+                throw new BadInputException(
+                        "expected {\"%s\": …, \"%s\": {…}}".formatted(envelope.id(), envelope.input()));
+            }
+            body = input;
+            var answer = answer(invoker.invoke(input.get().getBytes(StandardCharsets.UTF_8), room)
+                    .body());
+            envelope.answer(line, input.get(), answer, generatedId(batch));
+            counts.succeeded.increment();
+            return JsonText.write(line);
+        } catch (InvocationException e) {
+            if (e.saysNothingOfThePayload()) {
+                throw new TransformException("record %d: %s".formatted(batch.firstRecord(), e.getMessage()), e);
+            }
+            return failure(line, body, batch, key, e.status().orElse(SERVER_FAILED), e.getMessage());
+        } catch (BadInputException e) {
+            return failure(line, body, batch, key, body.isPresent() ? SERVER_FAILED : BAD_REQUEST, e.getMessage());
+        }
     }
-    return JsonMembers.onOneLine(text).strip();
-  }
 
-  private static void requireJson(JsonMembers members, String name) {
-    if (members.flaw().isPresent()) {
-      throw new BadInputException("%s: %s".formatted(name, members.flaw().get().getMessage()));
+    /// What the container has answered, as it stands but on one line.
+    private String answer(byte[] body) {
+        var text = RecordProcessing.text(body, "the answer");
+        var answer = JsonMembers.of(text, Set.of(USAGE));
+        requireJson(answer, "the answer");
+        try {
+            counts.count(JsonText.payload(answer.values().getOrDefault(USAGE, "null")));
+        } catch (NotJsonException _) {
+            // It has a number that is longer than any count.
+        }
+        return JsonMembers.onOneLine(text).strip();
     }
-  }
 
-  private String failure(
-      ObjectNode line,
-      Optional<String> body,
-      Payload.MiniBatch batch,
-      String key,
-      int code,
-      String message) {
-    counts.failed.increment();
-    counts.passing.add(isAskedAgain(code) ? 1 : 0);
-    end.failed(key, "record %d: %s".formatted(batch.firstRecord(), message));
-    envelope.fail(line, body, code, message, generatedId(batch));
-    return JsonText.write(line);
-  }
-
-  /// BED-03: a record without an id gets one; here it is its line.
-  private static String generatedId(Payload.MiniBatch batch) {
-    return "RECORD%08d".formatted(batch.firstRecord());
-  }
-
-  private static long tokens(JsonNode usage, String... names) {
-    return Arrays.stream(names)
-        .map(usage::path)
-        .filter(JsonNode::isNumber)
-        .mapToLong(JsonNode::asLong)
-        .findFirst()
-        .orElse(0);
-  }
-
-  /// The error of a container may pass, that of a record stays.
-  private boolean isAskedAgain(int code) {
-    return code >= SERVER_FAILED || (code > 0 && job.has(JobSwitch.RETRY_ERRORS));
-  }
-
-  @Override
-  public boolean counts(Payload payload, byte[] output) {
-    try {
-      var names = Set.of(envelope.id(), envelope.input());
-      var record = RecordProcessing.text(((Payload.MiniBatch) payload).body(), "the record");
-      var line = RecordProcessing.text(output, "its output");
-      return envelope.isOf(
-              JsonMembers.of(record, names).values(), JsonMembers.of(line, names).values())
-          && counts(new ByteArrayInputStream(output));
-    } catch (BadInputException | IOException _) {
-      return false;
+    private static void requireJson(JsonMembers members, String name) {
+        if (members.flaw().isPresent()) {
+            throw new BadInputException(
+                    "%s: %s".formatted(name, members.flaw().get().getMessage()));
+        }
     }
-  }
 
-  @Override
-  public boolean counts(Location output) {
-    try (var in = storage.open(output)) {
-      return counts(in);
-    } catch (IOException e) {
-      throw new TransformException(
-          "%s: found what is no output of such a job: %s".formatted(output, e.getMessage()), e);
+    private String failure(
+            ObjectNode line, Optional<String> body, Payload.MiniBatch batch, String key, int code, String message) {
+        counts.failed.increment();
+        counts.passing.add(isAskedAgain(code) ? 1 : 0);
+        end.failed(key, "record %d: %s".formatted(batch.firstRecord(), message));
+        envelope.fail(line, body, code, message, generatedId(batch));
+        return JsonText.write(line);
     }
-  }
 
-  private boolean counts(InputStream output) throws IOException {
-    var there = new Counts();
-    try (var lines = Envelope.lines(output)) {
-      for (var line = lines.readLine(); line != null; line = lines.readLine()) {
-        var tree = JsonText.payload(line);
-        var answer = envelope.answer(tree);
-        (answer.isMissingNode() ? there.failed : there.succeeded).increment();
-        there.passing.add(isAskedAgain(envelope.errorCode(tree)) ? 1 : 0);
-        there.count(answer.path(USAGE));
-      }
+    /// BED-03: a record without an id gets one; here it is its line.
+    private static String generatedId(Payload.MiniBatch batch) {
+        return "RECORD%08d".formatted(batch.firstRecord());
     }
-    if (there.passing.sum() > 0) {
-      return false;
+
+    private static long tokens(JsonNode usage, String... names) {
+        return Arrays.stream(names)
+                .map(usage::path)
+                .filter(JsonNode::isNumber)
+                .mapToLong(JsonNode::asLong)
+                .findFirst()
+                .orElse(0);
     }
-    counts.add(there);
-    return true;
-  }
 
-  @Override
-  public void placed(StoredObject object, boolean wasThere) throws InterruptedException {
-    images.add(object, wasThere);
-  }
-
-  @Override
-  public void finish() {
-    images.writePreview();
-    if (envelope == Envelope.BEDROCK) {
-      writeManifest();
+    /// The error of a container may pass, that of a record stays.
+    private boolean isAskedAgain(int code) {
+        return code >= SERVER_FAILED || (code > 0 && job.has(JobSwitch.RETRY_ERRORS));
     }
-    if (counts.passing.sum() > 0) {
-      log.warn(
-          "{} records have an error of the container; the same command asks them again",
-          counts.passing.sum());
+
+    @Override
+    public boolean counts(Payload payload, byte[] output) {
+        try {
+            var names = Set.of(envelope.id(), envelope.input());
+            var record = RecordProcessing.text(((Payload.MiniBatch) payload).body(), "the record");
+            var line = RecordProcessing.text(output, "its output");
+            return envelope.isOf(
+                            JsonMembers.of(record, names).values(),
+                            JsonMembers.of(line, names).values())
+                    && counts(new ByteArrayInputStream(output));
+        } catch (BadInputException | IOException _) {
+            return false;
+        }
     }
-  }
 
-  /// Those of outputs that were there already included.
-  @Override
-  public long errors() {
-    return counts.failed.sum();
-  }
-
-  @Override
-  public boolean hasOnlyErrors() {
-    return counts.failed.sum() > 0 && counts.succeeded.sum() == 0;
-  }
-
-  /// What this instance did.
-  private void writeManifest() {
-    long good = counts.succeeded.sum();
-    long bad = counts.failed.sum();
-    var manifest =
-        JsonNodeFactory.instance
-            .objectNode()
-            .put("totalRecordCount", good + bad)
-            .put("processedRecordCount", good + bad)
-            .put("successRecordCount", good)
-            .put("errorRecordCount", bad)
-            .put("inputTokenCount", counts.inputTokens.sum())
-            .put("outputTokenCount", counts.outputTokens.sum());
-    try (var out =
-        storage.create(
-            job.output().resolve(job.countsName(String.valueOf(job.part().index())) + ".out"),
-            Optional.of("application/json"))) {
-      out.write(JsonText.bytes(manifest));
-      out.commit();
+    @Override
+    public boolean counts(Location output) {
+        try (var in = storage.open(output)) {
+            return counts(in);
+        } catch (IOException e) {
+            throw new TransformException(
+                    "%s: found what is no output of such a job: %s".formatted(output, e.getMessage()), e);
+        }
     }
-  }
+
+    private boolean counts(InputStream output) throws IOException {
+        var there = new Counts();
+        try (var lines = Envelope.lines(output)) {
+            for (var line = lines.readLine(); line != null; line = lines.readLine()) {
+                var tree = JsonText.payload(line);
+                var answer = envelope.answer(tree);
+                (answer.isMissingNode() ? there.failed : there.succeeded).increment();
+                there.passing.add(isAskedAgain(envelope.errorCode(tree)) ? 1 : 0);
+                there.count(answer.path(USAGE));
+            }
+        }
+        if (there.passing.sum() > 0) {
+            return false;
+        }
+        counts.add(there);
+        return true;
+    }
+
+    @Override
+    public void placed(StoredObject object, boolean wasThere) throws InterruptedException {
+        images.add(object, wasThere);
+    }
+
+    @Override
+    public void finish() {
+        images.writePreview();
+        if (envelope == Envelope.BEDROCK) {
+            writeManifest();
+        }
+        if (counts.passing.sum() > 0) {
+            log.warn(
+                    "{} records have an error of the container; the same command asks them again",
+                    counts.passing.sum());
+        }
+    }
+
+    /// Those of outputs that were there already included.
+    @Override
+    public long errors() {
+        return counts.failed.sum();
+    }
+
+    @Override
+    public boolean hasOnlyErrors() {
+        return counts.failed.sum() > 0 && counts.succeeded.sum() == 0;
+    }
+
+    /// What this instance did.
+    private void writeManifest() {
+        long good = counts.succeeded.sum();
+        long bad = counts.failed.sum();
+        var manifest = JsonNodeFactory.instance
+                .objectNode()
+                .put("totalRecordCount", good + bad)
+                .put("processedRecordCount", good + bad)
+                .put("successRecordCount", good)
+                .put("errorRecordCount", bad)
+                .put("inputTokenCount", counts.inputTokens.sum())
+                .put("outputTokenCount", counts.outputTokens.sum());
+        try (var out = storage.create(
+                job.output().resolve(job.countsName(String.valueOf(job.part().index())) + ".out"),
+                Optional.of("application/json"))) {
+            out.write(JsonText.bytes(manifest));
+            out.commit();
+        }
+    }
 }

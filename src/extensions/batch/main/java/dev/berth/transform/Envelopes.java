@@ -12,115 +12,108 @@ import java.util.OptionalInt;
 /// @param quotas of a job in Bedrock's format
 /// @param extract the type of the images in answers that are written as files too, or `image/*`
 /// @param preview where a sheet of those images goes
-record Envelopes(
-    Envelope envelope, Quotas quotas, Optional<MediaType> extract, Optional<Location> preview)
-    implements JobKind {
+record Envelopes(Envelope envelope, Quotas quotas, Optional<MediaType> extract, Optional<Location> preview)
+        implements JobKind {
 
-  private static final Optional<String> JSON = Optional.of("application/json");
+    private static final Optional<String> JSON = Optional.of("application/json");
 
-  /// What is sent of each line.
-  private static final Records BODIES =
-      new Records(
-          new TransformFormats(JSON, JSON, FramedSplit.NONE, AssembleWith.NONE),
-          DataProcessing.NONE,
-          Optional.empty(),
-          OptionalInt.empty(),
-          false);
+    /// What is sent of each line.
+    private static final Records BODIES = new Records(
+            new TransformFormats(JSON, JSON, FramedSplit.NONE, AssembleWith.NONE),
+            DataProcessing.NONE,
+            Optional.empty(),
+            OptionalInt.empty(),
+            false);
 
-  private static final List<JobOption> OF_RECORDS =
-      List.of(
-          JobOption.CONTENT_TYPE,
-          JobOption.ACCEPT,
-          JobOption.SPLIT_TYPE,
-          JobOption.ASSEMBLE_WITH,
-          JobOption.BATCH_STRATEGY,
-          JobOption.MAX_PAYLOAD_IN_MB,
-          JobOption.INPUT_FILTER,
-          JobOption.OUTPUT_FILTER,
-          JobOption.JOIN_SOURCE,
-          JobOption.BAD_RECORDS);
+    private static final List<JobOption> OF_RECORDS = List.of(
+            JobOption.CONTENT_TYPE,
+            JobOption.ACCEPT,
+            JobOption.SPLIT_TYPE,
+            JobOption.ASSEMBLE_WITH,
+            JobOption.BATCH_STRATEGY,
+            JobOption.MAX_PAYLOAD_IN_MB,
+            JobOption.INPUT_FILTER,
+            JobOption.OUTPUT_FILTER,
+            JobOption.JOIN_SOURCE,
+            JobOption.BAD_RECORDS);
 
-  static Envelopes read(Envelope envelope, JobReader options) {
-    for (var option : OF_RECORDS) {
-      options.refuse(
-          option,
-          "none with %s %s, whose records are lines of JSON, each a request"
-              .formatted(JobOption.FORMAT.flag(), envelope));
+    static Envelopes read(Envelope envelope, JobReader options) {
+        for (var option : OF_RECORDS) {
+            options.refuse(
+                    option,
+                    "none with %s %s, whose records are lines of JSON, each a request"
+                            .formatted(JobOption.FORMAT.flag(), envelope));
+        }
+        Tables.requireNone(options);
+        return new Envelopes(
+                envelope, Quotas.read(envelope == Envelope.BEDROCK, options), extract(options), preview(options));
     }
-    Tables.requireNone(options);
-    return new Envelopes(
-        envelope,
-        Quotas.read(envelope == Envelope.BEDROCK, options),
-        extract(options),
-        preview(options));
-  }
 
-  /// Tells of options that only these have.
-  static void requireNone(String format, JobReader options) {
-    for (var option : List.of(JobOption.EXTRACT, JobOption.PREVIEW)) {
-      if (options.text(option).isPresent()) {
-        options.wrong(JobOption.FORMAT, format, "bedrock or openai with " + option.flag());
-      }
+    /// Tells of options that only these have.
+    static void requireNone(String format, JobReader options) {
+        for (var option : List.of(JobOption.EXTRACT, JobOption.PREVIEW)) {
+            if (options.text(option).isPresent()) {
+                options.wrong(JobOption.FORMAT, format, "bedrock or openai with " + option.flag());
+            }
+        }
+        Quotas.read(false, options);
     }
-    Quotas.read(false, options);
-  }
 
-  private static Optional<MediaType> extract(JobReader options) {
-    var text = options.text(JobOption.EXTRACT);
-    var type =
-        text.flatMap(MediaType::parse)
-            .filter(parsed -> ImageText.TYPES.stream().anyMatch(parsed::includes));
-    if (text.isPresent() && type.filter(found -> found.type().equals("image")).isEmpty()) {
-      options.wrong(JobOption.EXTRACT, text.get(), "image/* or one of " + ImageText.TYPES);
+    private static Optional<MediaType> extract(JobReader options) {
+        var text = options.text(JobOption.EXTRACT);
+        var type = text.flatMap(MediaType::parse)
+                .filter(parsed -> ImageText.TYPES.stream().anyMatch(parsed::includes));
+        if (text.isPresent()
+                && type.filter(found -> found.type().equals("image")).isEmpty()) {
+            options.wrong(JobOption.EXTRACT, text.get(), "image/* or one of " + ImageText.TYPES);
+        }
+        return type;
     }
-    return type;
-  }
 
-  /// Each of several instances has a sheet of its own, `sheet-0-of-2.png`.
-  private static Optional<Location> preview(JobReader options) {
-    var text = options.text(JobOption.PREVIEW);
-    if (text.isEmpty()) {
-      return Optional.empty();
+    /// Each of several instances has a sheet of its own, `sheet-0-of-2.png`.
+    private static Optional<Location> preview(JobReader options) {
+        var text = options.text(JobOption.PREVIEW);
+        if (text.isEmpty()) {
+            return Optional.empty();
+        }
+        if (!text.get().endsWith(".png")) {
+            options.wrong(JobOption.PREVIEW, text.get(), "a name that ends in .png");
+            return Optional.empty();
+        }
+        var part = options.part();
+        try {
+            var place = Location.of(
+                    part.count() == 1
+                            ? text.get()
+                            : text.get()
+                                    .replaceFirst("\\.png$", "-%d-of-%d.png".formatted(part.index(), part.count())));
+            if (options.isInput(place)) {
+                options.problem(("%s: found %s within the input %s, expected another place: it would be the next run's"
+                                + " input")
+                        .formatted(
+                                JobOption.PREVIEW,
+                                place,
+                                options.text(JobOption.INPUT).orElseThrow()));
+            }
+            return Optional.of(place);
+        } catch (StorageException e) {
+            options.problem("%s: %s".formatted(JobOption.PREVIEW, e.getMessage()));
+            return Optional.empty();
+        }
     }
-    if (!text.get().endsWith(".png")) {
-      options.wrong(JobOption.PREVIEW, text.get(), "a name that ends in .png");
-      return Optional.empty();
-    }
-    var part = options.part();
-    try {
-      var place =
-          Location.of(
-              part.count() == 1
-                  ? text.get()
-                  : text.get()
-                      .replaceFirst(
-                          "\\.png$", "-%d-of-%d.png".formatted(part.index(), part.count())));
-      if (options.isInput(place)) {
-        options.problem(
-            ("%s: found %s within the input %s, expected another place: it would be the next run's"
-                    + " input")
-                .formatted(JobOption.PREVIEW, place, options.text(JobOption.INPUT).orElseThrow()));
-      }
-      return Optional.of(place);
-    } catch (StorageException e) {
-      options.problem("%s: %s".formatted(JobOption.PREVIEW, e.getMessage()));
-      return Optional.empty();
-    }
-  }
 
-  @Override
-  public Records records() {
-    return BODIES;
-  }
-
-  @Override
-  public void requireSplittable(JobReader options) {
-    if (extract.isPresent() || preview.isPresent()) {
-      options.problem(
-          "%s: found it with %s, expected none: the images of an output are read when it is whole"
-              .formatted(
-                  extract.isPresent() ? JobOption.EXTRACT : JobOption.PREVIEW,
-                  JobSwitch.SPLIT_OBJECTS.flag()));
+    @Override
+    public Records records() {
+        return BODIES;
     }
-  }
+
+    @Override
+    public void requireSplittable(JobReader options) {
+        if (extract.isPresent() || preview.isPresent()) {
+            options.problem("%s: found it with %s, expected none: the images of an output are read when it is whole"
+                    .formatted(
+                            extract.isPresent() ? JobOption.EXTRACT : JobOption.PREVIEW,
+                            JobSwitch.SPLIT_OBJECTS.flag()));
+        }
+    }
 }

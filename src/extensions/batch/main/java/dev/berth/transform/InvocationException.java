@@ -9,112 +9,104 @@ import java.util.regex.Pattern;
 /// A payload that the container did not answer, or answered with an error.
 final class InvocationException extends RuntimeException {
 
-  /// Bad Request, Content Too Large and Unprocessable Content.
-  private static final Set<Integer> OF_THE_PAYLOAD = Set.of(400, 413, 422);
+    /// Bad Request, Content Too Large and Unprocessable Content.
+    private static final Set<Integer> OF_THE_PAYLOAD = Set.of(400, 413, 422);
 
-  private static final Pattern PLACE = Pattern.compile("^(line|row) (\\d{1,9}): ");
+    private static final Pattern PLACE = Pattern.compile("^(line|row) (\\d{1,9}): ");
 
-  /// Too Many Requests, Bad Gateway and Service Unavailable.
-  private static final Set<Integer> OF_THE_MOMENT = Set.of(429, 502, 503);
+    /// Too Many Requests, Bad Gateway and Service Unavailable.
+    private static final Set<Integer> OF_THE_MOMENT = Set.of(429, 502, 503);
 
-  /// Why there is no answer.
-  enum Kind {
-    /// There is one, with a status.
-    REFUSED,
-    /// The request never got there.
-    UNREACHABLE,
-    /// The connection broke.
-    LOST,
-    /// It took too long.
-    LATE
-  }
-
-  private final Kind kind;
-  private final OptionalInt status;
-  private final String reason;
-  private final Optional<Duration> retryAfter;
-
-  private InvocationException(
-      Kind kind,
-      OptionalInt status,
-      String reason,
-      Optional<Duration> retryAfter,
-      Throwable cause) {
-    super(message(status, reason), cause);
-    this.kind = kind;
-    this.status = status;
-    this.reason = reason;
-    this.retryAfter = retryAfter;
-  }
-
-  /// @param reason what the container says
-  /// @param retryAfter how long it asks to be left alone
-  static InvocationException refused(int status, String reason, Optional<Duration> retryAfter) {
-    return new InvocationException(Kind.REFUSED, OptionalInt.of(status), reason, retryAfter, null);
-  }
-
-  /// @param reason what became of the request
-  static InvocationException unanswered(Kind kind, String reason, Throwable cause) {
-    return new InvocationException(kind, OptionalInt.empty(), reason, Optional.empty(), cause);
-  }
-
-  private static String message(OptionalInt status, String reason) {
-    if (status.isEmpty()) {
-      return reason;
+    /// Why there is no answer.
+    enum Kind {
+        /// There is one, with a status.
+        REFUSED,
+        /// The request never got there.
+        UNREACHABLE,
+        /// The connection broke.
+        LOST,
+        /// It took too long.
+        LATE
     }
-    return "status " + status.getAsInt() + (reason.isEmpty() ? "" : ": " + reason);
-  }
 
-  /// The same where the container's lines are counted from the payload's first record on.
-  ///
-  /// @param first the number of that record in its object
-  InvocationException inObject(long first) {
-    return new InvocationException(
-        kind,
-        status,
-        PLACE
-            .matcher(reason)
-            .replaceFirst(
-                place ->
-                    "%s %d: "
-                        .formatted(place.group(1), first - 1 + Integer.parseInt(place.group(2)))),
-        retryAfter,
-        this);
-  }
+    private final Kind kind;
+    private final OptionalInt status;
+    private final String reason;
+    private final Optional<Duration> retryAfter;
 
-  /// What the container says of one record, with its number.
-  ///
-  /// @param number of the record in its object
-  String reasonFor(long number) {
-    return PLACE.matcher(reason).lookingAt() ? reason : "line %d: %s".formatted(number, reason);
-  }
+    private InvocationException(
+            Kind kind, OptionalInt status, String reason, Optional<Duration> retryAfter, Throwable cause) {
+        super(message(status, reason), cause);
+        this.kind = kind;
+        this.status = status;
+        this.reason = reason;
+        this.retryAfter = retryAfter;
+    }
 
-  /// Whether it is one of the payload's records that the container does not want.
-  boolean isOfThePayload() {
-    return status.isPresent() && OF_THE_PAYLOAD.contains(status.getAsInt());
-  }
+    /// @param reason what the container says
+    /// @param retryAfter how long it asks to be left alone
+    static InvocationException refused(int status, String reason, Optional<Duration> retryAfter) {
+        return new InvocationException(Kind.REFUSED, OptionalInt.of(status), reason, retryAfter, null);
+    }
 
-  OptionalInt status() {
-    return status;
-  }
+    /// @param reason what became of the request
+    static InvocationException unanswered(Kind kind, String reason, Throwable cause) {
+        return new InvocationException(kind, OptionalInt.empty(), reason, Optional.empty(), cause);
+    }
 
-  Optional<Duration> retryAfter() {
-    return retryAfter;
-  }
+    private static String message(OptionalInt status, String reason) {
+        if (status.isEmpty()) {
+            return reason;
+        }
+        return "status " + status.getAsInt() + (reason.isEmpty() ? "" : ": " + reason);
+    }
 
-  /// Whether the container does not take requests at the moment, whatever is in them.
-  boolean isOfTheMoment() {
-    return kind == Kind.UNREACHABLE
-        || (status.isPresent() && OF_THE_MOMENT.contains(status.getAsInt()));
-  }
+    /// The same where the container's lines are counted from the payload's first record on.
+    ///
+    /// @param first the number of that record in its object
+    InvocationException inObject(long first) {
+        return new InvocationException(
+                kind,
+                status,
+                PLACE.matcher(reason)
+                        .replaceFirst(place ->
+                                "%s %d: ".formatted(place.group(1), first - 1 + Integer.parseInt(place.group(2)))),
+                retryAfter,
+                this);
+    }
 
-  /// Whether nothing is known of the payload: the container was not there, or went away.
-  boolean saysNothingOfThePayload() {
-    return isOfTheMoment() || kind == Kind.LOST;
-  }
+    /// What the container says of one record, with its number.
+    ///
+    /// @param number of the record in its object
+    String reasonFor(long number) {
+        return PLACE.matcher(reason).lookingAt() ? reason : "line %d: %s".formatted(number, reason);
+    }
 
-  /// Whether the same payload may be answered at another time.
-  boolean isRetryable() {
-    return kind != Kind.REFUSED || isOfTheMoment() || status.getAsInt() >= 500;
-  }
+    /// Whether it is one of the payload's records that the container does not want.
+    boolean isOfThePayload() {
+        return status.isPresent() && OF_THE_PAYLOAD.contains(status.getAsInt());
+    }
+
+    OptionalInt status() {
+        return status;
+    }
+
+    Optional<Duration> retryAfter() {
+        return retryAfter;
+    }
+
+    /// Whether the container does not take requests at the moment, whatever is in them.
+    boolean isOfTheMoment() {
+        return kind == Kind.UNREACHABLE || (status.isPresent() && OF_THE_MOMENT.contains(status.getAsInt()));
+    }
+
+    /// Whether nothing is known of the payload: the container was not there, or went away.
+    boolean saysNothingOfThePayload() {
+        return isOfTheMoment() || kind == Kind.LOST;
+    }
+
+    /// Whether the same payload may be answered at another time.
+    boolean isRetryable() {
+        return kind != Kind.REFUSED || isOfTheMoment() || status.getAsInt() >= 500;
+    }
 }

@@ -44,301 +44,292 @@ import java.util.function.Supplier;
 /// Used by many threads.
 final class Invoker implements AutoCloseable {
 
-  /// What the container answered.
-  ///
-  /// @param type of the body, without parameters
-  record Answer(byte[] body, Optional<MediaType> type) {}
+    /// What the container answered.
+    ///
+    /// @param type of the body, without parameters
+    record Answer(byte[] body, Optional<MediaType> type) {}
 
-  /// Where an answer goes.
-  interface Room {
+    /// Where an answer goes.
+    interface Room {
 
-    Room ANY = new Room() {};
+        Room ANY = new Room() {};
 
-    /// Waits until so many bytes of an answer have room.
-    default void receive(long bytes) throws InterruptedException {}
+        /// Waits until so many bytes of an answer have room.
+        default void receive(long bytes) throws InterruptedException {}
 
-    /// Waits until something can be made of an answer that has so many bytes.
-    default void received(long bytes) throws InterruptedException {}
-  }
-
-  /// @param rest of the body, where there is more; of an error nobody wants it
-  private record Response(int status, HttpHeaders headers, byte[] body, InputStream rest) {}
-
-  private static final Duration CONNECT = Duration.ofSeconds(10);
-  private static final Duration FIRST_PAUSE = Duration.ofMillis(200);
-  private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
-  private static final int OK = 200;
-  private static final int NOT_FOUND = 404;
-  private static final int LONGEST_REASON = 2048;
-  private static final int PART = 1 << 16;
-
-  private final HttpClient client =
-      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(CONNECT).build();
-  private final URI endpoint;
-  private final TransformFormats formats;
-  private final Duration timeout;
-  private final int retries;
-  private final Duration patience;
-  private final JobEnd end;
-  private final AtomicLong lastAnswer = new AtomicLong(System.nanoTime());
-  private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
-
-  /// @param endpoint what the paths of the contract are put behind
-  /// @param retries how often a payload is sent again that was not answered
-  /// @param end is told when the container is given up
-  Invoker(URI endpoint, TransformJob job, int retries, JobEnd end) {
-    this.endpoint = endpoint;
-    this.formats = job.kind().records().formats();
-    this.timeout = job.invocations().timeout();
-    this.retries = retries;
-    this.patience = job.invocations().patience();
-    this.end = end;
-  }
-
-  private URI at(String path) {
-    return URI.create(endpoint.toString().replaceFirst("/+$", "") + path);
-  }
-
-  /// Waits until `/ping` is answered with anything but an error of the server.
-  ///
-  /// @throws TransformException when it is not for as long as the job is patient
-  void awaitReady() throws InterruptedException {
-    long start = System.nanoTime();
-    for (int tries = 1; ; tries++) {
-      String reason;
-      try {
-        int status = send(HttpRequest.newBuilder(at("/ping")).build(), CONNECT, Room.ANY).status();
-        if (status < 300 || status == NOT_FOUND) {
-          return;
-        }
-        reason = "status " + status;
-      } catch (InvocationException e) {
-        reason = e.getMessage();
-      }
-      if (System.nanoTime() - start >= patience.toNanos()) {
-        throw new TransformException(
-            "%s has not been ready for %d s (--patience): %s"
-                .formatted(at("/ping"), patience.toSeconds(), reason));
-      }
-      Thread.sleep(pause(tries, Optional.empty()));
+        /// Waits until something can be made of an answer that has so many bytes.
+        default void received(long bytes) throws InterruptedException {}
     }
-  }
 
-  /// The answer to a payload that is in memory.
-  ///
-  /// @param room for the answer
-  /// @throws InvocationException when it is refused, or fails for the last time
-  Answer invoke(byte[] body, Room room) throws InterruptedException {
-    return invoke(() -> BodyPublishers.ofByteArray(body), room);
-  }
+    /// @param rest of the body, where there is more; of an error nobody wants it
+    private record Response(int status, HttpHeaders headers, byte[] body, InputStream rest) {}
 
-  /// The answer to a payload of any length, sent in chunks.
-  ///
-  /// @param body opens the payload anew, for each attempt
-  Answer invokeStream(Supplier<InputStream> body, Room room) throws InterruptedException {
-    return invoke(() -> BodyPublishers.ofInputStream(body), room);
-  }
+    private static final Duration CONNECT = Duration.ofSeconds(10);
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(200);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
+    private static final int OK = 200;
+    private static final int NOT_FOUND = 404;
+    private static final int LONGEST_REASON = 2048;
+    private static final int PART = 1 << 16;
 
-  private Answer invoke(Supplier<BodyPublisher> body, Room room) throws InterruptedException {
-    int failed = 0;
-    long awaySince = 0;
-    for (int tries = 1; ; tries++) {
-      try {
-        var answer = attempt(body.get(), room);
-        lastAnswer.set(System.nanoTime());
-        return answer;
-      } catch (InvocationException e) {
-        if (e.isOfTheMoment()) {
-          awaySince = awaySince == 0 ? System.nanoTime() : awaySince;
-          requirePatience(awaySince, e);
-        } else {
-          awaySince = 0;
-          if (!e.isRetryable() || failed++ == retries) {
+    private final HttpClient client = HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .connectTimeout(CONNECT)
+            .build();
+    private final URI endpoint;
+    private final TransformFormats formats;
+    private final Duration timeout;
+    private final int retries;
+    private final Duration patience;
+    private final JobEnd end;
+    private final AtomicLong lastAnswer = new AtomicLong(System.nanoTime());
+    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+
+    /// @param endpoint what the paths of the contract are put behind
+    /// @param retries how often a payload is sent again that was not answered
+    /// @param end is told when the container is given up
+    Invoker(URI endpoint, TransformJob job, int retries, JobEnd end) {
+        this.endpoint = endpoint;
+        this.formats = job.kind().records().formats();
+        this.timeout = job.invocations().timeout();
+        this.retries = retries;
+        this.patience = job.invocations().patience();
+        this.end = end;
+    }
+
+    private URI at(String path) {
+        return URI.create(endpoint.toString().replaceFirst("/+$", "") + path);
+    }
+
+    /// Waits until `/ping` is answered with anything but an error of the server.
+    ///
+    /// @throws TransformException when it is not for as long as the job is patient
+    void awaitReady() throws InterruptedException {
+        long start = System.nanoTime();
+        for (int tries = 1; ; tries++) {
+            String reason;
+            try {
+                int status = send(HttpRequest.newBuilder(at("/ping")).build(), CONNECT, Room.ANY)
+                        .status();
+                if (status < 300 || status == NOT_FOUND) {
+                    return;
+                }
+                reason = "status " + status;
+            } catch (InvocationException e) {
+                reason = e.getMessage();
+            }
+            if (System.nanoTime() - start >= patience.toNanos()) {
+                throw new TransformException("%s has not been ready for %d s (--patience): %s"
+                        .formatted(at("/ping"), patience.toSeconds(), reason));
+            }
+            Thread.sleep(pause(tries, Optional.empty()));
+        }
+    }
+
+    /// The answer to a payload that is in memory.
+    ///
+    /// @param room for the answer
+    /// @throws InvocationException when it is refused, or fails for the last time
+    Answer invoke(byte[] body, Room room) throws InterruptedException {
+        return invoke(() -> BodyPublishers.ofByteArray(body), room);
+    }
+
+    /// The answer to a payload of any length, sent in chunks.
+    ///
+    /// @param body opens the payload anew, for each attempt
+    Answer invokeStream(Supplier<InputStream> body, Room room) throws InterruptedException {
+        return invoke(() -> BodyPublishers.ofInputStream(body), room);
+    }
+
+    private Answer invoke(Supplier<BodyPublisher> body, Room room) throws InterruptedException {
+        int failed = 0;
+        long awaySince = 0;
+        for (int tries = 1; ; tries++) {
+            try {
+                var answer = attempt(body.get(), room);
+                lastAnswer.set(System.nanoTime());
+                return answer;
+            } catch (InvocationException e) {
+                if (e.isOfTheMoment()) {
+                    awaySince = awaySince == 0 ? System.nanoTime() : awaySince;
+                    requirePatience(awaySince, e);
+                } else {
+                    awaySince = 0;
+                    if (!e.isRetryable() || failed++ == retries) {
+                        throw e;
+                    }
+                }
+                Thread.sleep(pause(tries, e.retryAfter()));
+            }
+        }
+    }
+
+    /// @param since when the container was found to be away
+    private void requirePatience(long since, InvocationException e) {
+        if (!end.isOver() && System.nanoTime() - since < patience.toNanos()) {
+            return;
+        }
+        if (lastAnswer.get() - since < 0) {
+            end.because("%s has not answered for %d s (--patience): %s"
+                    .formatted(endpoint, patience.toSeconds(), e.getMessage()));
+        }
+        throw e;
+    }
+
+    /// Different for each, so that not all come back at once.
+    private Duration pause(int tries, Optional<Duration> asked) {
+        var pause = FIRST_PAUSE.multipliedBy(1L << Math.min(tries - 1, 10));
+        var shortened = (pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE).toNanos();
+        long own = ThreadLocalRandom.current().nextLong(shortened / 2, shortened + 1);
+        long most = Math.max(own, patience.toNanos());
+        return Duration.ofNanos(
+                Math.min(most, Math.max(own, asked.orElse(Duration.ZERO).toNanos())));
+    }
+
+    private Answer attempt(BodyPublisher body, Room room) throws InterruptedException {
+        var request = HttpRequest.newBuilder(at("/invocations")).POST(body);
+        formats.contentType().ifPresent(type -> request.header("Content-Type", type));
+        formats.accept().ifPresent(type -> request.header("Accept", type));
+        var response = send(request.build(), timeout, room);
+        if (response.status != OK) {
+            throw InvocationException.refused(response.status, reason(response.body), retryAfter(response.headers));
+        }
+        var type = response.headers
+                .firstValue("Content-Type")
+                .flatMap(MediaType::parse)
+                .map(MediaType::withoutParameters);
+        requireWhole(response, type);
+        return new Answer(response.body, type);
+    }
+
+    /// An answer that a server has begun to stream may end with an error in its last line or event,
+    /// whatever its status is. No record of it may count as answered.
+    private static void requireWhole(Response response, Optional<MediaType> type) {
+        boolean events = type.equals(Optional.of(MediaType.EVENT_STREAM));
+        if (response.headers.firstValue("Content-Length").isPresent()
+                || (!events && !type.equals(Optional.of(MediaType.JSON_LINES)))) {
+            return;
+        }
+        int shown = Math.min(response.body.length, PART);
+        var text =
+                new String(response.body, response.body.length - shown, shown, StandardCharsets.UTF_8).stripTrailing();
+        var last = text.substring(text.lastIndexOf('\n') + 1);
+        try {
+            var error = JsonText.payload(events && last.startsWith("data:") ? last.substring("data:".length()) : last)
+                    .path("error");
+            if (error.path("message").isTextual() && error.path("code").isInt()) {
+                throw InvocationException.refused(
+                        error.get("code").asInt(),
+                        "the stream broke: %s".formatted(error.get("message").asText()),
+                        Optional.empty());
+            }
+        } catch (NotJsonException _) {
+            // Parts need not be JSON.
+        }
+    }
+
+    private static Optional<Duration> retryAfter(HttpHeaders headers) {
+        return headers.firstValue("Retry-After")
+                .filter(text -> text.matches("\\d{1,6}"))
+                .map(text -> Duration.ofSeconds(Long.parseLong(text)));
+    }
+
+    /// The client's own timeout is for the headers only; this one is for the whole answer, but not
+    /// for the time that it waits for room. Behind its first part no more is read than there is room
+    /// for: all at once where the answer says how long it is.
+    private Response send(HttpRequest request, Duration timeout, Room room) throws InterruptedException {
+        long deadline = System.nanoTime() + timeout.toNanos();
+        room.receive(0);
+        try {
+            var first = until(deadline, () -> begin(request));
+            try (var in = first.rest) {
+                var parts = new ArrayList<>(List.of(first.body));
+                var length = first.headers.firstValueAsLong("Content-Length");
+                long bytes = first.body.length;
+                boolean isWhole = bytes < PART || first.status != OK || length.orElse(-1) == bytes;
+                while (!isWhole) {
+                    long next = length.isPresent() ? length.getAsLong() - bytes : PART;
+                    long start = System.nanoTime();
+                    room.receive(bytes + next);
+                    deadline += System.nanoTime() - start;
+                    var part = new byte[(int) next];
+                    int count = until(deadline, () -> in.readNBytes(part, 0, part.length));
+                    parts.add(count == part.length ? part : Arrays.copyOf(part, count));
+                    bytes += count;
+                    isWhole = length.isPresent() || count < part.length;
+                }
+                if (first.status == OK) {
+                    room.received(bytes);
+                }
+                return new Response(first.status, first.headers, MiniBatches.concatenated(parts), in);
+            }
+        } catch (TimeoutException e) {
+            throw InvocationException.unanswered(Kind.LATE, "no answer within %d s".formatted(timeout.toSeconds()), e);
+        } catch (IOException e) {
+            boolean arrived = !(e instanceof ConnectException || e instanceof HttpConnectTimeoutException);
+            throw InvocationException.unanswered(
+                    arrived ? Kind.LOST : Kind.UNREACHABLE,
+                    "the connection to %s failed: %s".formatted(endpoint, described(e)),
+                    e);
+        }
+    }
+
+    private Response begin(HttpRequest request) throws IOException, InterruptedException {
+        var response = client.send(request, BodyHandlers.ofInputStream());
+        var in = response.body();
+        try {
+            return new Response(response.statusCode(), response.headers(), in.readNBytes(PART), in);
+        } catch (IOException | RuntimeException e) {
+            in.close();
             throw e;
-          }
         }
-        Thread.sleep(pause(tries, e.retryAfter()));
-      }
     }
-  }
 
-  /// @param since when the container was found to be away
-  private void requirePatience(long since, InvocationException e) {
-    if (!end.isOver() && System.nanoTime() - since < patience.toNanos()) {
-      return;
-    }
-    if (lastAnswer.get() - since < 0) {
-      end.because(
-          "%s has not answered for %d s (--patience): %s"
-              .formatted(endpoint, patience.toSeconds(), e.getMessage()));
-    }
-    throw e;
-  }
-
-  /// Different for each, so that not all come back at once.
-  private Duration pause(int tries, Optional<Duration> asked) {
-    var pause = FIRST_PAUSE.multipliedBy(1L << Math.min(tries - 1, 10));
-    var shortened = (pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE).toNanos();
-    long own = ThreadLocalRandom.current().nextLong(shortened / 2, shortened + 1);
-    long most = Math.max(own, patience.toNanos());
-    return Duration.ofNanos(Math.min(most, Math.max(own, asked.orElse(Duration.ZERO).toNanos())));
-  }
-
-  private Answer attempt(BodyPublisher body, Room room) throws InterruptedException {
-    var request = HttpRequest.newBuilder(at("/invocations")).POST(body);
-    formats.contentType().ifPresent(type -> request.header("Content-Type", type));
-    formats.accept().ifPresent(type -> request.header("Accept", type));
-    var response = send(request.build(), timeout, room);
-    if (response.status != OK) {
-      throw InvocationException.refused(
-          response.status, reason(response.body), retryAfter(response.headers));
-    }
-    var type =
-        response
-            .headers
-            .firstValue("Content-Type")
-            .flatMap(MediaType::parse)
-            .map(MediaType::withoutParameters);
-    requireWhole(response, type);
-    return new Answer(response.body, type);
-  }
-
-  /// An answer that a server has begun to stream may end with an error in its last line or event,
-  /// whatever its status is. No record of it may count as answered.
-  private static void requireWhole(Response response, Optional<MediaType> type) {
-    boolean events = type.equals(Optional.of(MediaType.EVENT_STREAM));
-    if (response.headers.firstValue("Content-Length").isPresent()
-        || (!events && !type.equals(Optional.of(MediaType.JSON_LINES)))) {
-      return;
-    }
-    int shown = Math.min(response.body.length, PART);
-    var text =
-        new String(response.body, response.body.length - shown, shown, StandardCharsets.UTF_8)
-            .stripTrailing();
-    var last = text.substring(text.lastIndexOf('\n') + 1);
-    try {
-      var error =
-          JsonText.payload(
-                  events && last.startsWith("data:") ? last.substring("data:".length()) : last)
-              .path("error");
-      if (error.path("message").isTextual() && error.path("code").isInt()) {
-        throw InvocationException.refused(
-            error.get("code").asInt(),
-            "the stream broke: %s".formatted(error.get("message").asText()),
-            Optional.empty());
-      }
-    } catch (NotJsonException _) {
-      // Parts need not be JSON.
-    }
-  }
-
-  private static Optional<Duration> retryAfter(HttpHeaders headers) {
-    return headers
-        .firstValue("Retry-After")
-        .filter(text -> text.matches("\\d{1,6}"))
-        .map(text -> Duration.ofSeconds(Long.parseLong(text)));
-  }
-
-  /// The client's own timeout is for the headers only; this one is for the whole answer, but not
-  /// for the time that it waits for room. Behind its first part no more is read than there is room
-  /// for: all at once where the answer says how long it is.
-  private Response send(HttpRequest request, Duration timeout, Room room)
-      throws InterruptedException {
-    long deadline = System.nanoTime() + timeout.toNanos();
-    room.receive(0);
-    try {
-      var first = until(deadline, () -> begin(request));
-      try (var in = first.rest) {
-        var parts = new ArrayList<>(List.of(first.body));
-        var length = first.headers.firstValueAsLong("Content-Length");
-        long bytes = first.body.length;
-        boolean isWhole = bytes < PART || first.status != OK || length.orElse(-1) == bytes;
-        while (!isWhole) {
-          long next = length.isPresent() ? length.getAsLong() - bytes : PART;
-          long start = System.nanoTime();
-          room.receive(bytes + next);
-          deadline += System.nanoTime() - start;
-          var part = new byte[(int) next];
-          int count = until(deadline, () -> in.readNBytes(part, 0, part.length));
-          parts.add(count == part.length ? part : Arrays.copyOf(part, count));
-          bytes += count;
-          isWhole = length.isPresent() || count < part.length;
+    /// Reads in a thread of its own, which is interrupted at the deadline.
+    private <T> T until(long deadline, Callable<T> reading) throws IOException, InterruptedException, TimeoutException {
+        var answer = threads.submit(reading);
+        try {
+            return answer.get(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof IOException lost) {
+                throw lost;
+            }
+            throw TransformException.thrown(e.getCause());
+        } finally {
+            answer.cancel(true);
         }
-        if (first.status == OK) {
-          room.received(bytes);
+    }
+
+    /// The client's own exceptions often say nothing but their name.
+    private static String described(Throwable cause) {
+        return cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
+    }
+
+    /// What an error's body says: its `message` where it is JSON that has one.
+    private static String reason(byte[] body) {
+        var text = new String(body, StandardCharsets.UTF_8).strip();
+        try {
+            text = JsonText.payload(text).path("message").asText(text);
+        } catch (NotJsonException _) {
+            // A text, which says it itself.
         }
-        return new Response(first.status, first.headers, MiniBatches.concatenated(parts), in);
-      }
-    } catch (TimeoutException e) {
-      throw InvocationException.unanswered(
-          Kind.LATE, "no answer within %d s".formatted(timeout.toSeconds()), e);
-    } catch (IOException e) {
-      boolean arrived =
-          !(e instanceof ConnectException || e instanceof HttpConnectTimeoutException);
-      throw InvocationException.unanswered(
-          arrived ? Kind.LOST : Kind.UNREACHABLE,
-          "the connection to %s failed: %s".formatted(endpoint, described(e)),
-          e);
+        return text.substring(0, Math.min(text.length(), LONGEST_REASON));
     }
-  }
 
-  private Response begin(HttpRequest request) throws IOException, InterruptedException {
-    var response = client.send(request, BodyHandlers.ofInputStream());
-    var in = response.body();
-    try {
-      return new Response(response.statusCode(), response.headers(), in.readNBytes(PART), in);
-    } catch (IOException | RuntimeException e) {
-      in.close();
-      throw e;
+    /// What a container says of itself; a missing node where it does not know the question.
+    JsonNode executionParameters() throws InterruptedException {
+        try {
+            var response =
+                    send(HttpRequest.newBuilder(at("/execution-parameters")).build(), timeout, Room.ANY);
+            return response.status == OK ? JsonText.read(response.body) : MissingNode.getInstance();
+        } catch (InvocationException | NotJsonException _) {
+            return MissingNode.getInstance();
+        }
     }
-  }
 
-  /// Reads in a thread of its own, which is interrupted at the deadline.
-  private <T> T until(long deadline, Callable<T> reading)
-      throws IOException, InterruptedException, TimeoutException {
-    var answer = threads.submit(reading);
-    try {
-      return answer.get(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
-    } catch (ExecutionException e) {
-      if (e.getCause() instanceof IOException lost) {
-        throw lost;
-      }
-      throw TransformException.thrown(e.getCause());
-    } finally {
-      answer.cancel(true);
+    @Override
+    public void close() {
+        threads.shutdownNow();
+        client.shutdownNow();
     }
-  }
-
-  /// The client's own exceptions often say nothing but their name.
-  private static String described(Throwable cause) {
-    return cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
-  }
-
-  /// What an error's body says: its `message` where it is JSON that has one.
-  private static String reason(byte[] body) {
-    var text = new String(body, StandardCharsets.UTF_8).strip();
-    try {
-      text = JsonText.payload(text).path("message").asText(text);
-    } catch (NotJsonException _) {
-      // A text, which says it itself.
-    }
-    return text.substring(0, Math.min(text.length(), LONGEST_REASON));
-  }
-
-  /// What a container says of itself; a missing node where it does not know the question.
-  JsonNode executionParameters() throws InterruptedException {
-    try {
-      var response =
-          send(HttpRequest.newBuilder(at("/execution-parameters")).build(), timeout, Room.ANY);
-      return response.status == OK ? JsonText.read(response.body) : MissingNode.getInstance();
-    } catch (InvocationException | NotJsonException _) {
-      return MissingNode.getInstance();
-    }
-  }
-
-  @Override
-  public void close() {
-    threads.shutdownNow();
-    client.shutdownNow();
-  }
 }

@@ -13,100 +13,95 @@ import java.util.concurrent.atomic.AtomicReference;
 /// any threads.
 final class JobEnd {
 
-  /// Objects in a row that the storage fails with for a while, after all retries, and none that it
-  /// does not.
-  static final int MOST_IN_A_ROW = 50;
+    /// Objects in a row that the storage fails with for a while, after all retries, and none that it
+    /// does not.
+    static final int MOST_IN_A_ROW = 50;
 
-  /// What the objects get that are under way.
-  private static final Duration DRAIN = Duration.ofSeconds(10);
+    /// What the objects get that are under way.
+    private static final Duration DRAIN = Duration.ofSeconds(10);
 
-  private static final String STOPPED = "stopped by a signal; the same command does the rest";
+    private static final String STOPPED = "stopped by a signal; the same command does the rest";
 
-  private final long mostFailures;
-  private final ExecutorService threads;
-  private final AtomicReference<String> reason = new AtomicReference<>();
-  private final AtomicInteger inARow = new AtomicInteger();
-  private final AtomicLong failures = new AtomicLong();
+    private final long mostFailures;
+    private final ExecutorService threads;
+    private final AtomicReference<String> reason = new AtomicReference<>();
+    private final AtomicInteger inARow = new AtomicInteger();
+    private final AtomicLong failures = new AtomicLong();
 
-  /// @param mostFailures how many objects and records may fail
-  /// @param threads of the objects
-  JobEnd(long mostFailures, ExecutorService threads) {
-    this.mostFailures = mostFailures;
-    this.threads = threads;
-  }
+    /// @param mostFailures how many objects and records may fail
+    /// @param threads of the objects
+    JobEnd(long mostFailures, ExecutorService threads) {
+        this.mostFailures = mostFailures;
+        this.threads = threads;
+    }
 
-  /// Has the job end soon: no further object is begun, and one that is under way has ten seconds.
-  /// Returns at once.
-  void because(String why) {
-    if (reason.compareAndSet(null, why)) {
-      Thread.ofVirtual()
-          .name("transform-drain")
-          .start(
-              () -> {
+    /// Has the job end soon: no further object is begun, and one that is under way has ten seconds.
+    /// Returns at once.
+    void because(String why) {
+        if (reason.compareAndSet(null, why)) {
+            Thread.ofVirtual().name("transform-drain").start(() -> {
                 try {
-                  Thread.sleep(DRAIN);
-                  threads.shutdownNow();
+                    Thread.sleep(DRAIN);
+                    threads.shutdownNow();
                 } catch (InterruptedException _) {
-                  Thread.currentThread().interrupt();
+                    Thread.currentThread().interrupt();
                 }
-              });
+            });
+        }
     }
-  }
 
-  /// Ends what is under way, too.
-  void atOnceBecause(String why) {
-    reason.compareAndSet(null, why);
-    threads.shutdownNow();
-  }
-
-  /// As a signal has come.
-  void stop() {
-    because(STOPPED);
-  }
-
-  boolean isOver() {
-    return reason.get() != null;
-  }
-
-  boolean isStopped() {
-    return STOPPED.equals(reason.get());
-  }
-
-  Optional<String> reason() {
-    return Optional.ofNullable(reason.get());
-  }
-
-  /// An object has its output.
-  void succeeded() {
-    inARow.set(0);
-  }
-
-  /// Something was thrown for an object. Ends the job where any other object would meet the same.
-  ///
-  /// @return whether the job is over, so that the object has not failed but has not been done
-  boolean isOverWith(Throwable thrown) {
-    for (var cause = thrown; cause != null; cause = cause.getCause()) {
-      if (cause instanceof OutOfMemoryError) {
-        atOnceBecause(TransformException.heapIsFull());
-      } else if (cause instanceof StorageException fault && fault.isOfStore()) {
-        because(fault.getMessage());
-      } else if (cause instanceof StorageException fault
-          && fault.isRetryable()
-          && inARow.incrementAndGet() >= MOST_IN_A_ROW) {
-        because(
-            "the storage has failed with %d objects in a row: %s"
-                .formatted(MOST_IN_A_ROW, fault.getMessage()));
-      }
+    /// Ends what is under way, too.
+    void atOnceBecause(String why) {
+        reason.compareAndSet(null, why);
+        threads.shutdownNow();
     }
-    return isOver();
-  }
 
-  /// An object has failed, or a record of it has an error.
-  void failed(String key, String why) {
-    if (failures.incrementAndGet() > mostFailures) {
-      because(
-          "more than %d objects or records have failed (%s), the last one: %s: %s"
-              .formatted(mostFailures, JobOption.MAX_FAILURES.flag(), key, why));
+    /// As a signal has come.
+    void stop() {
+        because(STOPPED);
     }
-  }
+
+    boolean isOver() {
+        return reason.get() != null;
+    }
+
+    boolean isStopped() {
+        return STOPPED.equals(reason.get());
+    }
+
+    Optional<String> reason() {
+        return Optional.ofNullable(reason.get());
+    }
+
+    /// An object has its output.
+    void succeeded() {
+        inARow.set(0);
+    }
+
+    /// Something was thrown for an object. Ends the job where any other object would meet the same.
+    ///
+    /// @return whether the job is over, so that the object has not failed but has not been done
+    boolean isOverWith(Throwable thrown) {
+        for (var cause = thrown; cause != null; cause = cause.getCause()) {
+            if (cause instanceof OutOfMemoryError) {
+                atOnceBecause(TransformException.heapIsFull());
+            } else if (cause instanceof StorageException fault && fault.isOfStore()) {
+                because(fault.getMessage());
+            } else if (cause instanceof StorageException fault
+                    && fault.isRetryable()
+                    && inARow.incrementAndGet() >= MOST_IN_A_ROW) {
+                because("the storage has failed with %d objects in a row: %s"
+                        .formatted(MOST_IN_A_ROW, fault.getMessage()));
+            }
+        }
+        return isOver();
+    }
+
+    /// An object has failed, or a record of it has an error.
+    void failed(String key, String why) {
+        if (failures.incrementAndGet() > mostFailures) {
+            because("more than %d objects or records have failed (%s), the last one: %s: %s"
+                    .formatted(mostFailures, JobOption.MAX_FAILURES.flag(), key, why));
+        }
+    }
 }

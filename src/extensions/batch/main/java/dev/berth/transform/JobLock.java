@@ -23,201 +23,199 @@ import org.slf4j.LoggerFactory;
 /// while by the store's clock, or where its owner was a process of this machine that has ended.
 final class JobLock implements AutoCloseable {
 
-  /// @param renewal how often it is written again
-  /// @param stale after how long without that it no longer counts
-  record Timing(Duration renewal, Duration stale) {
-    static final Timing DEFAULT = new Timing(Duration.ofSeconds(10), Duration.ofSeconds(60));
-  }
-
-  /// What the lock says.
-  ///
-  /// @param run differs from that of any other job
-  /// @param renewals so that it differs each time
-  record Text(ProcessName owner, String run, long renewals) {
-
-    static Optional<Text> read(String text) {
-      try {
-        var read = JsonText.read(text.getBytes(StandardCharsets.UTF_8));
-        return Optional.ofNullable(JsonText.as(read, new TypeReference<Text>() {}))
-            .filter(lock -> lock.owner != null && lock.run != null);
-      } catch (NotJsonException | IllegalArgumentException e) {
-        // Its owner was killed while it was written.
-        return Optional.empty();
-      }
+    /// @param renewal how often it is written again
+    /// @param stale after how long without that it no longer counts
+    record Timing(Duration renewal, Duration stale) {
+        static final Timing DEFAULT = new Timing(Duration.ofSeconds(10), Duration.ofSeconds(60));
     }
 
-    private String write() {
-      return JsonText.write(this);
-    }
+    /// What the lock says.
+    ///
+    /// @param run differs from that of any other job
+    /// @param renewals so that it differs each time
+    record Text(ProcessName owner, String run, long renewals) {
 
-    private Text renewed() {
-      return new Text(owner, run, renewals + 1);
-    }
-  }
-
-  private static final Logger log = LoggerFactory.getLogger(JobLock.class);
-  private static final Duration LOOK = Duration.ofSeconds(1);
-
-  /// How often the lock may have gone, or another process may have taken it over, between two
-  /// steps.
-  private static final int MOST_MISSED = 5;
-
-  private final Storage storage;
-  private final Location location;
-  private final Timing timing;
-  private final Consumer<String> lost;
-  private final Thread heart = Thread.ofVirtual().name("transform-lock").unstarted(this::renew);
-  private volatile Text text;
-
-  private JobLock(
-      Storage storage, Location location, Timing timing, Text text, Consumer<String> lost) {
-    this.storage = storage;
-    this.location = location;
-    this.timing = timing;
-    this.text = text;
-    this.lost = lost;
-  }
-
-  /// Takes the lock of a job's instance. The output must be there.
-  ///
-  /// @param isOver whether it is not to be waited for any longer
-  /// @param lost is told when another process has taken it meanwhile
-  /// @throws TransformException where another process has it
-  static JobLock take(
-      TransformJob job, Storage storage, BooleanSupplier isOver, Consumer<String> lost)
-      throws InterruptedException {
-    var location =
-        job.output()
-            .resolve(".berth-lock-%d-of-%d".formatted(job.part().index(), job.part().count()));
-    return take(storage, location, ProcessName.own(), Timing.DEFAULT, isOver, lost);
-  }
-
-  static JobLock take(
-      Storage storage,
-      Location location,
-      ProcessName own,
-      Timing timing,
-      BooleanSupplier isOver,
-      Consumer<String> lost)
-      throws InterruptedException {
-    var text = new Text(own, UUID.randomUUID().toString(), 0);
-    var lock = new JobLock(storage, location, timing, text, lost);
-    Optional<Marker> seen = Optional.empty();
-    int missed = 0;
-    while (!storage.mark(location, text.write())) {
-      var found = storage.marker(location);
-      if (found.isPresent() && !lock.countsNoMore(found.get())) {
-        lock.requireIdle(found.get(), seen, isOver);
-        seen = found;
-      } else if (found.isPresent() && lock.replaces(found.get())) {
-        break;
-      } else if (++missed == MOST_MISSED || isOver.getAsBoolean()) {
-        throw new TransformException(
-            "%s: found a lock that can neither be read nor be taken over. Remove what is there, and do the job again"
-                .formatted(location));
-      }
-      Thread.sleep(LOOK);
-    }
-    lock.heart.start();
-    return lock;
-  }
-
-  /// Refuses where a lock's owner lives, or the wait for its end is over.
-  private void requireIdle(Marker found, Optional<Marker> seen, BooleanSupplier isOver) {
-    boolean isRenewed = seen.filter(first -> !first.version().equals(found.version())).isPresent();
-    if (isRenewed
-        || owner(found).filter(text.owner::isBeside).isPresent()
-        || isOver.getAsBoolean()) {
-      throw new TransformException(refusal(found));
-    }
-    if (seen.isEmpty()) {
-      log.warn(
-          "{}: found the lock of {}, renewed {} s ago; it no longer counts in {} s, if it is not"
-              + " renewed",
-          location,
-          named(found),
-          found.age().toSeconds(),
-          timing.stale.minus(found.age()).toSeconds());
-    }
-  }
-
-  private static Optional<ProcessName> owner(Marker marker) {
-    return Text.read(marker.text()).map(Text::owner);
-  }
-
-  private static String named(Marker marker) {
-    return owner(marker).map(ProcessName::toString).orElse("an unknown process");
-  }
-
-  private boolean countsNoMore(Marker found) {
-    return isOfTheDead(found) || found.age().compareTo(timing.stale) >= 0;
-  }
-
-  private boolean isOfTheDead(Marker found) {
-    return owner(found).filter(text.owner::isDead).isPresent();
-  }
-
-  private boolean replaces(Marker found) {
-    if (!storage.replace(location, text.write(), found)) {
-      return false;
-    }
-    log.warn(
-        "{}: the lock of {}, renewed {} s ago, no longer counts: {}",
-        location,
-        named(found),
-        found.age().toSeconds(),
-        isOfTheDead(found)
-            ? "the process has ended"
-            : "it was not renewed for %d s".formatted(timing.stale.toSeconds()));
-    return true;
-  }
-
-  private String refusal(Marker found) {
-    return ("%s: found the lock of %s, renewed %d s ago, which does this job. Wait for its end or"
-            + " stop it; after %d s without renewal the lock no longer counts")
-        .formatted(location, named(found), found.age().toSeconds(), timing.stale.toSeconds());
-  }
-
-  private void renew() {
-    try {
-      while (true) {
-        Thread.sleep(timing.renewal);
-        var next = text.renewed();
-        try {
-          var found = storage.marker(location);
-          if (found.filter(this::isOwn).isEmpty()
-              || !storage.renew(location, next.write(), found.get())) {
-            lost.accept(
-                "%s: found the lock of %s, expected this job's: it was taken over"
-                    .formatted(
-                        location, storage.marker(location).map(JobLock::named).orElse("nobody")));
-            return;
-          }
-          text = next;
-        } catch (StorageException e) {
-          log.warn("the lock is not renewed: {}", e.getMessage());
+        static Optional<Text> read(String text) {
+            try {
+                var read = JsonText.read(text.getBytes(StandardCharsets.UTF_8));
+                return Optional.ofNullable(JsonText.as(read, new TypeReference<Text>() {}))
+                        .filter(lock -> lock.owner != null && lock.run != null);
+            } catch (NotJsonException | IllegalArgumentException e) {
+                // Its owner was killed while it was written.
+                return Optional.empty();
+            }
         }
-      }
-    } catch (InterruptedException _) {
-      Thread.currentThread().interrupt();
-    }
-  }
 
-  private boolean isOwn(Marker found) {
-    return Text.read(found.text()).filter(read -> read.run.equals(text.run)).isPresent();
-  }
+        private String write() {
+            return JsonText.write(this);
+        }
 
-  /// Removes it, unless another process has it now.
-  @Override
-  public void close() throws InterruptedException {
-    heart.interrupt();
-    heart.join();
-    try {
-      if (storage.marker(location).filter(this::isOwn).isPresent()) {
-        storage.delete(location);
-      }
-    } catch (StorageException e) {
-      log.warn("the lock stays until it no longer counts: {}", e.getMessage());
+        private Text renewed() {
+            return new Text(owner, run, renewals + 1);
+        }
     }
-  }
+
+    private static final Logger log = LoggerFactory.getLogger(JobLock.class);
+    private static final Duration LOOK = Duration.ofSeconds(1);
+
+    /// How often the lock may have gone, or another process may have taken it over, between two
+    /// steps.
+    private static final int MOST_MISSED = 5;
+
+    private final Storage storage;
+    private final Location location;
+    private final Timing timing;
+    private final Consumer<String> lost;
+    private final Thread heart = Thread.ofVirtual().name("transform-lock").unstarted(this::renew);
+    private volatile Text text;
+
+    private JobLock(Storage storage, Location location, Timing timing, Text text, Consumer<String> lost) {
+        this.storage = storage;
+        this.location = location;
+        this.timing = timing;
+        this.text = text;
+        this.lost = lost;
+    }
+
+    /// Takes the lock of a job's instance. The output must be there.
+    ///
+    /// @param isOver whether it is not to be waited for any longer
+    /// @param lost is told when another process has taken it meanwhile
+    /// @throws TransformException where another process has it
+    static JobLock take(TransformJob job, Storage storage, BooleanSupplier isOver, Consumer<String> lost)
+            throws InterruptedException {
+        var location = job.output()
+                .resolve(".berth-lock-%d-of-%d"
+                        .formatted(job.part().index(), job.part().count()));
+        return take(storage, location, ProcessName.own(), Timing.DEFAULT, isOver, lost);
+    }
+
+    static JobLock take(
+            Storage storage,
+            Location location,
+            ProcessName own,
+            Timing timing,
+            BooleanSupplier isOver,
+            Consumer<String> lost)
+            throws InterruptedException {
+        var text = new Text(own, UUID.randomUUID().toString(), 0);
+        var lock = new JobLock(storage, location, timing, text, lost);
+        Optional<Marker> seen = Optional.empty();
+        int missed = 0;
+        while (!storage.mark(location, text.write())) {
+            var found = storage.marker(location);
+            if (found.isPresent() && !lock.countsNoMore(found.get())) {
+                lock.requireIdle(found.get(), seen, isOver);
+                seen = found;
+            } else if (found.isPresent() && lock.replaces(found.get())) {
+                break;
+            } else if (++missed == MOST_MISSED || isOver.getAsBoolean()) {
+                throw new TransformException(
+                        "%s: found a lock that can neither be read nor be taken over. Remove what is there, and do the job again"
+                                .formatted(location));
+            }
+            Thread.sleep(LOOK);
+        }
+        lock.heart.start();
+        return lock;
+    }
+
+    /// Refuses where a lock's owner lives, or the wait for its end is over.
+    private void requireIdle(Marker found, Optional<Marker> seen, BooleanSupplier isOver) {
+        boolean isRenewed =
+                seen.filter(first -> !first.version().equals(found.version())).isPresent();
+        if (isRenewed || owner(found).filter(text.owner::isBeside).isPresent() || isOver.getAsBoolean()) {
+            throw new TransformException(refusal(found));
+        }
+        if (seen.isEmpty()) {
+            log.warn(
+                    "{}: found the lock of {}, renewed {} s ago; it no longer counts in {} s, if it is not"
+                            + " renewed",
+                    location,
+                    named(found),
+                    found.age().toSeconds(),
+                    timing.stale.minus(found.age()).toSeconds());
+        }
+    }
+
+    private static Optional<ProcessName> owner(Marker marker) {
+        return Text.read(marker.text()).map(Text::owner);
+    }
+
+    private static String named(Marker marker) {
+        return owner(marker).map(ProcessName::toString).orElse("an unknown process");
+    }
+
+    private boolean countsNoMore(Marker found) {
+        return isOfTheDead(found) || found.age().compareTo(timing.stale) >= 0;
+    }
+
+    private boolean isOfTheDead(Marker found) {
+        return owner(found).filter(text.owner::isDead).isPresent();
+    }
+
+    private boolean replaces(Marker found) {
+        if (!storage.replace(location, text.write(), found)) {
+            return false;
+        }
+        log.warn(
+                "{}: the lock of {}, renewed {} s ago, no longer counts: {}",
+                location,
+                named(found),
+                found.age().toSeconds(),
+                isOfTheDead(found)
+                        ? "the process has ended"
+                        : "it was not renewed for %d s".formatted(timing.stale.toSeconds()));
+        return true;
+    }
+
+    private String refusal(Marker found) {
+        return ("%s: found the lock of %s, renewed %d s ago, which does this job. Wait for its end or"
+                        + " stop it; after %d s without renewal the lock no longer counts")
+                .formatted(location, named(found), found.age().toSeconds(), timing.stale.toSeconds());
+    }
+
+    private void renew() {
+        try {
+            while (true) {
+                Thread.sleep(timing.renewal);
+                var next = text.renewed();
+                try {
+                    var found = storage.marker(location);
+                    if (found.filter(this::isOwn).isEmpty() || !storage.renew(location, next.write(), found.get())) {
+                        lost.accept("%s: found the lock of %s, expected this job's: it was taken over"
+                                .formatted(
+                                        location,
+                                        storage.marker(location)
+                                                .map(JobLock::named)
+                                                .orElse("nobody")));
+                        return;
+                    }
+                    text = next;
+                } catch (StorageException e) {
+                    log.warn("the lock is not renewed: {}", e.getMessage());
+                }
+            }
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private boolean isOwn(Marker found) {
+        return Text.read(found.text()).filter(read -> read.run.equals(text.run)).isPresent();
+    }
+
+    /// Removes it, unless another process has it now.
+    @Override
+    public void close() throws InterruptedException {
+        heart.interrupt();
+        heart.join();
+        try {
+            if (storage.marker(location).filter(this::isOwn).isPresent()) {
+                storage.delete(location);
+            }
+        } catch (StorageException e) {
+            log.warn("the lock stays until it no longer counts: {}", e.getMessage());
+        }
+    }
 }

@@ -15,64 +15,61 @@ import java.util.stream.Stream;
 /// The objects of a job: those below its prefix, or those that its manifest names.
 final class JobObjects {
 
-  /// What jobs keep beside their outputs. A directory's hidden files are in no listing, those of S3
-  /// are.
-  private static final Pattern OWN = Pattern.compile("(^|/)\\.berth-");
+    /// What jobs keep beside their outputs. A directory's hidden files are in no listing, those of S3
+    /// are.
+    private static final Pattern OWN = Pattern.compile("(^|/)\\.berth-");
 
-  private JobObjects() {}
+    private JobObjects() {}
 
-  static Stream<StoredObject> of(TransformJob job, Storage storage) {
-    return job.manifest()
-        ? named(job, storage)
-        : storage.list(job.input()).filter(object -> !OWN.matcher(object.key()).find());
-  }
-
-  static TransformException none(TransformJob job) {
-    return new TransformException(
-        "%s: found no object, expected one at least".formatted(job.input()));
-  }
-
-  /// Whether several objects may have one key: where names stand in a manifest, or a prefix ends
-  /// within one.
-  static boolean mayShareKeys(TransformJob job) {
-    return job.manifest() || job.input().mayRepeatKeys();
-  }
-
-  /// The lists of a manifest one behind the other, be they one list or several, or have a line for
-  /// each of their elements.
-  private static Stream<StoredObject> named(TransformJob job, Storage storage) {
-    var elements =
-        values(job.input(), storage).stream()
-            .flatMap(value -> value.isArray() ? value.valueStream() : Stream.of(value))
-            .toList();
-    if (elements.isEmpty() || !elements.getFirst().path("prefix").isTextual()) {
-      throw new TransformException(
-          "%s: found no manifest, expected [{\"prefix\": \"s3://…\"}, \"name\", …]"
-              .formatted(job.input()));
+    static Stream<StoredObject> of(TransformJob job, Storage storage) {
+        return job.manifest()
+                ? named(job, storage)
+                : storage.list(job.input())
+                        .filter(object -> !OWN.matcher(object.key()).find());
     }
-    var prefix = "";
-    var objects = new ArrayList<StoredObject>();
-    for (int i = 0; i < elements.size(); i++) {
-      var element = elements.get(i);
-      if (element.path("prefix").isTextual()) {
-        prefix = element.path("prefix").textValue();
-      } else if (element.isTextual() && !element.textValue().isEmpty()) {
-        var name = element.textValue();
-        objects.add(new StoredObject(Location.of(prefix + name), name, 0));
-      } else {
-        throw new TransformException(
-            "%s: [%d]: found %s, expected a name".formatted(job.input(), i, Excerpt.of(element)));
-      }
-    }
-    return objects.stream();
-  }
 
-  private static List<JsonNode> values(Location location, Storage storage) {
-    try (var in = storage.open(location)) {
-      return JsonText.readAll(in.readAllBytes());
-    } catch (IOException e) {
-      throw new TransformException(
-          "%s: found no manifest: %s".formatted(location, e.getMessage()), e);
+    static TransformException none(TransformJob job) {
+        return new TransformException("%s: found no object, expected one at least".formatted(job.input()));
     }
-  }
+
+    /// Whether several objects may have one key: where names stand in a manifest, or a prefix ends
+    /// within one.
+    static boolean mayShareKeys(TransformJob job) {
+        return job.manifest() || job.input().mayRepeatKeys();
+    }
+
+    /// The lists of a manifest one behind the other, be they one list or several, or have a line for
+    /// each of their elements.
+    private static Stream<StoredObject> named(TransformJob job, Storage storage) {
+        var elements = values(job.input(), storage).stream()
+                .flatMap(value -> value.isArray() ? value.valueStream() : Stream.of(value))
+                .toList();
+        if (elements.isEmpty() || !elements.getFirst().path("prefix").isTextual()) {
+            throw new TransformException(
+                    "%s: found no manifest, expected [{\"prefix\": \"s3://…\"}, \"name\", …]".formatted(job.input()));
+        }
+        var prefix = "";
+        var objects = new ArrayList<StoredObject>();
+        for (int i = 0; i < elements.size(); i++) {
+            var element = elements.get(i);
+            if (element.path("prefix").isTextual()) {
+                prefix = element.path("prefix").textValue();
+            } else if (element.isTextual() && !element.textValue().isEmpty()) {
+                var name = element.textValue();
+                objects.add(new StoredObject(Location.of(prefix + name), name, 0));
+            } else {
+                throw new TransformException(
+                        "%s: [%d]: found %s, expected a name".formatted(job.input(), i, Excerpt.of(element)));
+            }
+        }
+        return objects.stream();
+    }
+
+    private static List<JsonNode> values(Location location, Storage storage) {
+        try (var in = storage.open(location)) {
+            return JsonText.readAll(in.readAllBytes());
+        } catch (IOException e) {
+            throw new TransformException("%s: found no manifest: %s".formatted(location, e.getMessage()), e);
+        }
+    }
 }

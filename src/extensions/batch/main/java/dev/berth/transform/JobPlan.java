@@ -11,35 +11,37 @@ import java.util.List;
 /// @param split the objects that several instances share
 public record JobPlan(List<Shares.Share> shares, long done, List<Split> split) {
 
-  /// An object that several instances share.
-  ///
-  /// @param ranges how many
-  public record Split(String key, long bytes, int ranges) {}
+    /// An object that several instances share.
+    ///
+    /// @param ranges how many
+    public record Split(String key, long bytes, int ranges) {}
 
-  /// Lists the objects, and looks for the outputs of this instance's.
-  ///
-  /// @throws TransformException where there is no object
-  public static JobPlan of(TransformJob job, Storage storage) {
-    var shares = Shares.of(job, storage, () -> true);
-    if (shares.all().stream().allMatch(share -> share.objects() == 0)) {
-      throw JobObjects.none(job);
-    }
-    var outputs = new SplitOutputs(job, storage);
-    var split = new ArrayList<Split>();
-    long done = 0;
-    try (var objects = JobObjects.of(job, storage)) {
-      for (var each = objects.iterator(); each.hasNext(); ) {
-        var ranges = job.ranges(each.next());
-        if (ranges.size() > 1) {
-          var object = ranges.getFirst().object();
-          split.add(new Split(object.key(), object.size(), ranges.size()));
+    /// Lists the objects, and looks for the outputs of this instance's.
+    ///
+    /// @throws TransformException where there is no object
+    public static JobPlan of(TransformJob job, Storage storage) {
+        var shares = Shares.of(job, storage, () -> true);
+        if (shares.all().stream().allMatch(share -> share.objects() == 0)) {
+            throw JobObjects.none(job);
         }
-        done +=
-            job.has(JobSwitch.OVERWRITE)
-                ? 0
-                : ranges.stream().filter(shares::isMine).filter(outputs::isDone).count();
-      }
+        var outputs = new SplitOutputs(job, storage);
+        var split = new ArrayList<Split>();
+        long done = 0;
+        try (var objects = JobObjects.of(job, storage)) {
+            for (var each = objects.iterator(); each.hasNext(); ) {
+                var ranges = job.ranges(each.next());
+                if (ranges.size() > 1) {
+                    var object = ranges.getFirst().object();
+                    split.add(new Split(object.key(), object.size(), ranges.size()));
+                }
+                done += job.has(JobSwitch.OVERWRITE)
+                        ? 0
+                        : ranges.stream()
+                                .filter(shares::isMine)
+                                .filter(outputs::isDone)
+                                .count();
+            }
+        }
+        return new JobPlan(shares.all(), done, split);
     }
-    return new JobPlan(shares.all(), done, split);
-  }
 }

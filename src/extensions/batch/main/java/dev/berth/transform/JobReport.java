@@ -11,29 +11,28 @@ import java.util.List;
 /// @param failures all of them
 /// @param problem what ended the job before all objects were done; empty: nothing
 public record JobReport(
-    JobStatus status,
-    int instance,
-    int instances,
-    long objects,
-    long succeeded,
-    long skipped,
-    long failed,
-    long records,
-    long errors,
-    double seconds,
-    List<ObjectOutcome> failures,
-    String problem) {
+        JobStatus status,
+        int instance,
+        int instances,
+        long objects,
+        long succeeded,
+        long skipped,
+        long failed,
+        long records,
+        long errors,
+        double seconds,
+        List<ObjectOutcome> failures,
+        String problem) {
 
-  /// What there is to say of a job that has not ended.
-  ///
-  /// @param problem why it has not
-  public static JobReport unfinished(TransformJob job, JobStatus status, String problem) {
-    return new JobReport(
-        status, job.part().index(), job.part().count(), 0, 0, 0, 0, 0, 0, 0, List.of(), problem);
-  }
+    /// What there is to say of a job that has not ended.
+    ///
+    /// @param problem why it has not
+    public static JobReport unfinished(TransformJob job, JobStatus status, String problem) {
+        return new JobReport(status, job.part().index(), job.part().count(), 0, 0, 0, 0, 0, 0, 0, List.of(), problem);
+    }
 
-  /// Whether every object has its output.
-  public boolean isComplete() {
-    return status == JobStatus.COMPLETED;
-  }
+    /// Whether every object has its output.
+    public boolean isComplete() {
+        return status == JobStatus.COMPLETED;
+    }
 }

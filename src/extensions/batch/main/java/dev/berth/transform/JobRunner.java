@@ -24,352 +24,333 @@ import org.slf4j.LoggerFactory;
 /// concerns the whole job, such as a listing that fails, ends it.
 public final class JobRunner {
 
-  private static final Logger log = LoggerFactory.getLogger(JobRunner.class);
+    private static final Logger log = LoggerFactory.getLogger(JobRunner.class);
 
-  /// Of an answer: its text, its tree, and the line that is made of it, with what these take while
-  /// they grow.
-  private static final int COPIES_OF_PARSED = 6;
+    /// Of an answer: its text, its tree, and the line that is made of it, with what these take while
+    /// they grow.
+    private static final int COPIES_OF_PARSED = 6;
 
-  private static final int COPIES_OF_BYTES = 2;
+    private static final int COPIES_OF_BYTES = 2;
 
-  private final TransformJob job;
-  private final Storage storage;
-  private final ObjectSource source;
-  private final Progress progress;
-  private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
-  private final List<ObjectOutcome> failures = new ArrayList<>();
-  private long found;
-  private long succeeded;
-  private long skipped;
-  private long failed;
-  private long records;
-  private long errors;
-  private final JobEnd end;
-  private volatile Optional<Shares> shares = Optional.empty();
-  private volatile boolean ended;
+    private final TransformJob job;
+    private final Storage storage;
+    private final ObjectSource source;
+    private final Progress progress;
+    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+    private final List<ObjectOutcome> failures = new ArrayList<>();
+    private long found;
+    private long succeeded;
+    private long skipped;
+    private long failed;
+    private long records;
+    private long errors;
+    private final JobEnd end;
+    private volatile Optional<Shares> shares = Optional.empty();
+    private volatile boolean ended;
 
-  public JobRunner(TransformJob job, Storage storage, Progress progress) {
-    this.job = job;
-    this.storage = storage;
-    this.source = new ObjectSource(storage, job.gzip());
-    this.progress = progress;
-    this.end = new JobEnd(job.maxFailures(), threads);
-  }
-
-  /// Has the job end soon: no further object is begun, and one that is under way has ten seconds.
-  /// Returns at once. The report says that the job was stopped.
-  public void stop() {
-    end.stop();
-  }
-
-  /// @param endpoint where the container listens
-  public JobReport run(URI endpoint) throws InterruptedException {
-    long start = System.nanoTime();
-    try {
-      runObjects(endpoint);
-    } catch (StorageException | TransformException e) {
-      end.because(e.getMessage());
-    } catch (OutOfMemoryError e) {
-      end.because(TransformException.heapIsFull());
+    public JobRunner(TransformJob job, Storage storage, Progress progress) {
+        this.job = job;
+        this.storage = storage;
+        this.source = new ObjectSource(storage, job.gzip());
+        this.progress = progress;
+        this.end = new JobEnd(job.maxFailures(), threads);
     }
-    var problem = end.reason().orElse("");
-    var report =
-        new JobReport(
-            status(),
-            job.part().index(),
-            job.part().count(),
-            found,
-            succeeded,
-            skipped,
-            failed,
-            records,
-            errors,
-            seconds(start),
-            List.copyOf(failures),
-            problem);
-    progress.status(report.status());
-    return report;
-  }
 
-  private void runObjects(URI endpoint) throws InterruptedException {
-    var plan = plan(endpoint);
-    storage.requireWritable(job.output().resolve(".berth-probe-%d".formatted(job.part().index())));
-    if (job.kind() instanceof Envelopes lines) {
-      lines.preview().ifPresent(storage::requireWritable);
+    /// Has the job end soon: no further object is begun, and one that is under way has ten seconds.
+    /// Returns at once. The report says that the job was stopped.
+    public void stop() {
+        end.stop();
     }
-    try (var _ = JobLock.take(job, storage, end::isOver, end::atOnceBecause)) {
-      runObjects(endpoint, plan);
-    }
-  }
 
-  private void runObjects(URI endpoint, InvocationPlan plan) throws InterruptedException {
-    if (job.kind() instanceof Envelopes lines && job.isBedrock()) {
-      progress.status(JobStatus.SUBMITTED);
-      progress.status(JobStatus.VALIDATING);
-      try (var objects = JobObjects.of(job, storage)) {
-        lines.quotas().check(objects, source, plan.splitting());
-      }
-      progress.status(JobStatus.SCHEDULED);
-    }
-    progress.status(JobStatus.IN_PROGRESS);
-    try (threads;
-        var invoker = new Invoker(endpoint, job, job.invocations().retries(), end)) {
-      if (Shares.needNoList(job)) {
-        threads.execute(this::countBeside);
-      } else {
-        count();
-      }
-      var transform = transform(plan, invoker);
-      transformAll(transform);
-      errors = transform.exchange().errors();
-      if (end.isOver() && !end.isStopped()) {
-        return;
-      }
-      transform.exchange().finish();
-      if (failed == 0 && !end.isOver()) {
-        shares.ifPresent(known -> known.agree(storage));
-      }
-      if (transform.exchange().hasOnlyErrors()) {
-        throw new TransformException("each record has an error; --overwrite does them again");
-      }
-    }
-  }
-
-  private ObjectTransform transform(InvocationPlan plan, Invoker invoker) {
-    var records = job.kind().records();
-    var processing = records.processing().processing(records.formats(), records.keepsBadRecords());
-    var exchange =
-        job.kind() instanceof Envelopes lines
-            ? new EnvelopeExchange(job, lines, invoker, storage, end, threads)
-            : new TransformExchange(job, processing, invoker, source, end);
-    var memory =
-        JobMemory.ofHeap(
-            plan.concurrent(),
-            job.kind() instanceof Envelopes || processing.isPresent()
-                ? COPIES_OF_PARSED
-                : COPIES_OF_BYTES);
-    warnOfLittleHeap(plan, memory);
-    return new ObjectTransform(
-        job,
-        source,
-        plan.splitting(),
-        processing,
-        exchange,
-        new ObjectTransform.Shared(
-            threads, new ObjectTurns(plan.concurrent(), end::isOver), memory),
-        new Checkpoints(storage, job.output(), job.madeBy() + plan.splitting()),
-        progress);
-  }
-
-  /// Not of payloads whose length is not known before: most are short.
-  private static void warnOfLittleHeap(InvocationPlan plan, JobMemory memory) {
-    long payload = (long) JobMemory.COPIES * plan.splitting().maxRecord();
-    long needed = plan.concurrent() * payload;
-    if (plan.splitting().isMultiRecord()
-        && !plan.splitting().isUnlimited()
-        && needed > memory.bytes()) {
-      log.warn(
-          "the heap has room for {} of {} requests at the same time, if all are as large as they"
-              + " may be; JAVA_OPTS=-Xmx{}m has room for all",
-          Math.max(1, memory.bytes() / payload),
-          plan.concurrent(),
-          ((JobMemory.SHARE_OF_HEAP * needed) >> 20) + 1);
-    }
-  }
-
-  private InvocationPlan plan(URI endpoint) throws InterruptedException {
-    try (var container = new Invoker(endpoint, job, 0, end)) {
-      container.awaitReady();
-      return InvocationPlan.of(job, container.executionParameters());
-    }
-  }
-
-  /// Finds out what there is to do, and tells how much it is.
-  private void count() {
-    var found = Shares.of(job, storage, () -> !ended && !end.isOver());
-    if (!ended) {
-      shares = Optional.of(found);
-      progress.total(
-          found.all().get(job.part().index()).objects(),
-          found.all().get(job.part().index()).bytes());
-    }
-  }
-
-  /// What goes wrong here goes wrong for the job too, which says so.
-  private void countBeside() {
-    try {
-      count();
-    } catch (StorageException | TransformException e) {
-      log.debug("the objects can't be counted", e);
-    }
-  }
-
-  private boolean isMine(ObjectRange range) {
-    return shares.map(known -> known.isMine(range)).orElseGet(() -> Shares.isMineByKey(range, job));
-  }
-
-  private JobStatus status() {
-    if (end.isStopped()) {
-      return JobStatus.STOPPED;
-    }
-    if (failed == 0 && !end.isOver()) {
-      return JobStatus.COMPLETED;
-    }
-    return job.isBedrock() && !end.isOver() && succeeded + skipped > 0
-        ? JobStatus.PARTIALLY_COMPLETED
-        : JobStatus.FAILED;
-  }
-
-  private void transformAll(ObjectTransform transform) throws InterruptedException {
-    var turns = transform.shared().turns();
-    var keys = new HashMap<String, Location>();
-    boolean isEmpty = true;
-    try (var ranges = JobObjects.of(job, storage).flatMap(object -> job.ranges(object).stream())) {
-      for (var each = ranges.iterator(); each.hasNext(); ) {
-        var range = each.next();
-        isEmpty = false;
-        boolean isManifest = isManifest(range.object());
-        boolean isTwice = isManifest || (JobObjects.mayShareKeys(job) && isTwice(range, keys));
-        if (!isMine(range)) {
-          continue;
+    /// @param endpoint where the container listens
+    public JobReport run(URI endpoint) throws InterruptedException {
+        long start = System.nanoTime();
+        try {
+            runObjects(endpoint);
+        } catch (StorageException | TransformException e) {
+            end.because(e.getMessage());
+        } catch (OutOfMemoryError e) {
+            end.because(TransformException.heapIsFull());
         }
-        turns.begin();
-        if (turns.isOver()) {
-          turns.end();
-          break;
+        var problem = end.reason().orElse("");
+        var report = new JobReport(
+                status(),
+                job.part().index(),
+                job.part().count(),
+                found,
+                succeeded,
+                skipped,
+                failed,
+                records,
+                errors,
+                seconds(start),
+                List.copyOf(failures),
+                problem);
+        progress.status(report.status());
+        return report;
+    }
+
+    private void runObjects(URI endpoint) throws InterruptedException {
+        var plan = plan(endpoint);
+        storage.requireWritable(
+                job.output().resolve(".berth-probe-%d".formatted(job.part().index())));
+        if (job.kind() instanceof Envelopes lines) {
+            lines.preview().ifPresent(storage::requireWritable);
         }
-        if (isTwice) {
-          turns.end();
-          end(
-              failure(
-                  range,
-                  System.nanoTime(),
-                  "%s would be written twice%s"
-                      .formatted(
-                          job.output(range.object()),
-                          isManifest
-                              ? ": the job counts its records there. Rename the object"
-                              : "")),
-              range.bytes());
-          continue;
+        try (var _ = JobLock.take(job, storage, end::isOver, end::atOnceBecause)) {
+            runObjects(endpoint, plan);
         }
-        threads.execute(
-            () -> {
-              var answered = new LongAdder();
-              try {
-                outcome(transform, range, answered)
-                    .ifPresent(
-                        outcome -> end(outcome, Math.max(0, range.bytes() - answered.sum())));
-              } finally {
-                turns.end();
-              }
-            });
-      }
-    } finally {
-      turns.awaitEnds();
-      ended = true;
-      transform.checkpoints().end();
     }
-    if (isEmpty) {
-      throw JobObjects.none(job);
-    }
-  }
 
-  /// Whether an object's output would be that in which an instance counts its records.
-  private boolean isManifest(StoredObject object) {
-    return job.isBedrock() && object.key().matches(job.countsName("\\d+"));
-  }
-
-  /// Whether an object has the key of one before it. The ranges of one object have one key too.
-  private static boolean isTwice(ObjectRange range, Map<String, Location> keys) {
-    var first = keys.putIfAbsent(range.object().key(), range.object().location());
-    return first != null && (range.isWhole() || !first.equals(range.object().location()));
-  }
-
-  /// Nothing for a range that has not been begun, or that ends with the job.
-  private Optional<ObjectOutcome> outcome(
-      ObjectTransform transform, ObjectRange range, LongAdder answered) {
-    long start = System.nanoTime();
-    try {
-      return outcome(transform, range, answered, start);
-    } catch (InterruptedException | RuntimeException | Error e) {
-      boolean isSaid = e instanceof TransformException || e instanceof StorageException;
-      return end.isOverWith(e)
-          ? Optional.empty()
-          : Optional.of(failure(range, start, isSaid ? e.getMessage() : e.toString()));
-    }
-  }
-
-  private Optional<ObjectOutcome> outcome(
-      ObjectTransform transform, ObjectRange range, LongAdder answered, long start)
-      throws InterruptedException {
-    var outputs = new SplitOutputs(job, storage);
-    var asked = range;
-    Optional<Location> previous = Optional.empty();
-    if (!job.has(JobSwitch.OVERWRITE) && outputs.isDone(range)) {
-      previous = outputs.answers(range);
-      if (previous.isEmpty() || counts(previous.get(), transform)) {
-        transform.checkpoints().forget(range.checkpointed());
-        outputs.join(range);
-        placed(range, true, transform);
-        return Optional.of(
-            new ObjectOutcome(range.toString(), ObjectOutcome.Status.SKIPPED, 0, 0, ""));
-      }
-      asked = outputs.asked(range, previous.get());
-    }
-    var count = transform.transform(asked, outputs.part(asked), previous, answered);
-    if (count.isEmpty()) {
-      return Optional.empty();
-    }
-    outputs.join(asked);
-    placed(range, false, transform);
-    end.succeeded();
-    return Optional.of(
-        new ObjectOutcome(
-            range.toString(),
-            ObjectOutcome.Status.SUCCEEDED,
-            count.getAsLong(),
-            seconds(start),
-            ""));
-  }
-
-  private static boolean counts(Location there, ObjectTransform transform)
-      throws InterruptedException {
-    try (var _ = transform.shared().memory().takeForLines()) {
-      return transform.exchange().counts(there);
-    }
-  }
-
-  private static void placed(ObjectRange range, boolean wasThere, ObjectTransform transform)
-      throws InterruptedException {
-    try (var _ = transform.shared().memory().takeForLines()) {
-      transform.exchange().placed(range.object(), wasThere);
-    }
-  }
-
-  private static ObjectOutcome failure(ObjectRange range, long start, String reason) {
-    return new ObjectOutcome(
-        range.toString(), ObjectOutcome.Status.FAILED, 0, seconds(start), reason);
-  }
-
-  private void end(ObjectOutcome outcome, long bytes) {
-    synchronized (this) {
-      found++;
-      switch (outcome.status()) {
-        case SUCCEEDED -> succeeded++;
-        case SKIPPED -> skipped++;
-        case FAILED -> {
-          failed++;
-          failures.add(outcome);
-          end.failed(outcome.key(), outcome.failure());
+    private void runObjects(URI endpoint, InvocationPlan plan) throws InterruptedException {
+        if (job.kind() instanceof Envelopes lines && job.isBedrock()) {
+            progress.status(JobStatus.SUBMITTED);
+            progress.status(JobStatus.VALIDATING);
+            try (var objects = JobObjects.of(job, storage)) {
+                lines.quotas().check(objects, source, plan.splitting());
+            }
+            progress.status(JobStatus.SCHEDULED);
         }
-      }
-      records += outcome.records();
+        progress.status(JobStatus.IN_PROGRESS);
+        try (threads;
+                var invoker = new Invoker(endpoint, job, job.invocations().retries(), end)) {
+            if (Shares.needNoList(job)) {
+                threads.execute(this::countBeside);
+            } else {
+                count();
+            }
+            var transform = transform(plan, invoker);
+            transformAll(transform);
+            errors = transform.exchange().errors();
+            if (end.isOver() && !end.isStopped()) {
+                return;
+            }
+            transform.exchange().finish();
+            if (failed == 0 && !end.isOver()) {
+                shares.ifPresent(known -> known.agree(storage));
+            }
+            if (transform.exchange().hasOnlyErrors()) {
+                throw new TransformException("each record has an error; --overwrite does them again");
+            }
+        }
     }
-    progress.ended(outcome, bytes);
-  }
 
-  private static double seconds(long start) {
-    return (System.nanoTime() - start) / 1e9;
-  }
+    private ObjectTransform transform(InvocationPlan plan, Invoker invoker) {
+        var records = job.kind().records();
+        var processing = records.processing().processing(records.formats(), records.keepsBadRecords());
+        var exchange = job.kind() instanceof Envelopes lines
+                ? new EnvelopeExchange(job, lines, invoker, storage, end, threads)
+                : new TransformExchange(job, processing, invoker, source, end);
+        var memory = JobMemory.ofHeap(
+                plan.concurrent(),
+                job.kind() instanceof Envelopes || processing.isPresent() ? COPIES_OF_PARSED : COPIES_OF_BYTES);
+        warnOfLittleHeap(plan, memory);
+        return new ObjectTransform(
+                job,
+                source,
+                plan.splitting(),
+                processing,
+                exchange,
+                new ObjectTransform.Shared(threads, new ObjectTurns(plan.concurrent(), end::isOver), memory),
+                new Checkpoints(storage, job.output(), job.madeBy() + plan.splitting()),
+                progress);
+    }
+
+    /// Not of payloads whose length is not known before: most are short.
+    private static void warnOfLittleHeap(InvocationPlan plan, JobMemory memory) {
+        long payload = (long) JobMemory.COPIES * plan.splitting().maxRecord();
+        long needed = plan.concurrent() * payload;
+        if (plan.splitting().isMultiRecord() && !plan.splitting().isUnlimited() && needed > memory.bytes()) {
+            log.warn(
+                    "the heap has room for {} of {} requests at the same time, if all are as large as they"
+                            + " may be; JAVA_OPTS=-Xmx{}m has room for all",
+                    Math.max(1, memory.bytes() / payload),
+                    plan.concurrent(),
+                    ((JobMemory.SHARE_OF_HEAP * needed) >> 20) + 1);
+        }
+    }
+
+    private InvocationPlan plan(URI endpoint) throws InterruptedException {
+        try (var container = new Invoker(endpoint, job, 0, end)) {
+            container.awaitReady();
+            return InvocationPlan.of(job, container.executionParameters());
+        }
+    }
+
+    /// Finds out what there is to do, and tells how much it is.
+    private void count() {
+        var found = Shares.of(job, storage, () -> !ended && !end.isOver());
+        if (!ended) {
+            shares = Optional.of(found);
+            progress.total(
+                    found.all().get(job.part().index()).objects(),
+                    found.all().get(job.part().index()).bytes());
+        }
+    }
+
+    /// What goes wrong here goes wrong for the job too, which says so.
+    private void countBeside() {
+        try {
+            count();
+        } catch (StorageException | TransformException e) {
+            log.debug("the objects can't be counted", e);
+        }
+    }
+
+    private boolean isMine(ObjectRange range) {
+        return shares.map(known -> known.isMine(range)).orElseGet(() -> Shares.isMineByKey(range, job));
+    }
+
+    private JobStatus status() {
+        if (end.isStopped()) {
+            return JobStatus.STOPPED;
+        }
+        if (failed == 0 && !end.isOver()) {
+            return JobStatus.COMPLETED;
+        }
+        return job.isBedrock() && !end.isOver() && succeeded + skipped > 0
+                ? JobStatus.PARTIALLY_COMPLETED
+                : JobStatus.FAILED;
+    }
+
+    private void transformAll(ObjectTransform transform) throws InterruptedException {
+        var turns = transform.shared().turns();
+        var keys = new HashMap<String, Location>();
+        boolean isEmpty = true;
+        try (var ranges = JobObjects.of(job, storage).flatMap(object -> job.ranges(object).stream())) {
+            for (var each = ranges.iterator(); each.hasNext(); ) {
+                var range = each.next();
+                isEmpty = false;
+                boolean isManifest = isManifest(range.object());
+                boolean isTwice = isManifest || (JobObjects.mayShareKeys(job) && isTwice(range, keys));
+                if (!isMine(range)) {
+                    continue;
+                }
+                turns.begin();
+                if (turns.isOver()) {
+                    turns.end();
+                    break;
+                }
+                if (isTwice) {
+                    turns.end();
+                    end(
+                            failure(
+                                    range,
+                                    System.nanoTime(),
+                                    "%s would be written twice%s"
+                                            .formatted(
+                                                    job.output(range.object()),
+                                                    isManifest
+                                                            ? ": the job counts its records there. Rename the object"
+                                                            : "")),
+                            range.bytes());
+                    continue;
+                }
+                threads.execute(() -> {
+                    var answered = new LongAdder();
+                    try {
+                        outcome(transform, range, answered)
+                                .ifPresent(outcome -> end(outcome, Math.max(0, range.bytes() - answered.sum())));
+                    } finally {
+                        turns.end();
+                    }
+                });
+            }
+        } finally {
+            turns.awaitEnds();
+            ended = true;
+            transform.checkpoints().end();
+        }
+        if (isEmpty) {
+            throw JobObjects.none(job);
+        }
+    }
+
+    /// Whether an object's output would be that in which an instance counts its records.
+    private boolean isManifest(StoredObject object) {
+        return job.isBedrock() && object.key().matches(job.countsName("\\d+"));
+    }
+
+    /// Whether an object has the key of one before it. The ranges of one object have one key too.
+    private static boolean isTwice(ObjectRange range, Map<String, Location> keys) {
+        var first = keys.putIfAbsent(range.object().key(), range.object().location());
+        return first != null && (range.isWhole() || !first.equals(range.object().location()));
+    }
+
+    /// Nothing for a range that has not been begun, or that ends with the job.
+    private Optional<ObjectOutcome> outcome(ObjectTransform transform, ObjectRange range, LongAdder answered) {
+        long start = System.nanoTime();
+        try {
+            return outcome(transform, range, answered, start);
+        } catch (InterruptedException | RuntimeException | Error e) {
+            boolean isSaid = e instanceof TransformException || e instanceof StorageException;
+            return end.isOverWith(e)
+                    ? Optional.empty()
+                    : Optional.of(failure(range, start, isSaid ? e.getMessage() : e.toString()));
+        }
+    }
+
+    private Optional<ObjectOutcome> outcome(
+            ObjectTransform transform, ObjectRange range, LongAdder answered, long start) throws InterruptedException {
+        var outputs = new SplitOutputs(job, storage);
+        var asked = range;
+        Optional<Location> previous = Optional.empty();
+        if (!job.has(JobSwitch.OVERWRITE) && outputs.isDone(range)) {
+            previous = outputs.answers(range);
+            if (previous.isEmpty() || counts(previous.get(), transform)) {
+                transform.checkpoints().forget(range.checkpointed());
+                outputs.join(range);
+                placed(range, true, transform);
+                return Optional.of(new ObjectOutcome(range.toString(), ObjectOutcome.Status.SKIPPED, 0, 0, ""));
+            }
+            asked = outputs.asked(range, previous.get());
+        }
+        var count = transform.transform(asked, outputs.part(asked), previous, answered);
+        if (count.isEmpty()) {
+            return Optional.empty();
+        }
+        outputs.join(asked);
+        placed(range, false, transform);
+        end.succeeded();
+        return Optional.of(new ObjectOutcome(
+                range.toString(), ObjectOutcome.Status.SUCCEEDED, count.getAsLong(), seconds(start), ""));
+    }
+
+    private static boolean counts(Location there, ObjectTransform transform) throws InterruptedException {
+        try (var _ = transform.shared().memory().takeForLines()) {
+            return transform.exchange().counts(there);
+        }
+    }
+
+    private static void placed(ObjectRange range, boolean wasThere, ObjectTransform transform)
+            throws InterruptedException {
+        try (var _ = transform.shared().memory().takeForLines()) {
+            transform.exchange().placed(range.object(), wasThere);
+        }
+    }
+
+    private static ObjectOutcome failure(ObjectRange range, long start, String reason) {
+        return new ObjectOutcome(range.toString(), ObjectOutcome.Status.FAILED, 0, seconds(start), reason);
+    }
+
+    private void end(ObjectOutcome outcome, long bytes) {
+        synchronized (this) {
+            found++;
+            switch (outcome.status()) {
+                case SUCCEEDED -> succeeded++;
+                case SKIPPED -> skipped++;
+                case FAILED -> {
+                    failed++;
+                    failures.add(outcome);
+                    end.failed(outcome.key(), outcome.failure());
+                }
+            }
+            records += outcome.records();
+        }
+        progress.ended(outcome, bytes);
+    }
+
+    private static double seconds(long start) {
+        return (System.nanoTime() - start) / 1e9;
+    }
 }

@@ -11,40 +11,41 @@ import dev.berth.json.NotJsonException;
 /// they went in. Names keep their order; texts are written without escapes where JSON needs none.
 final class JsonFormat implements RecordFormat {
 
-  private static final String INPUT = "SageMakerInput";
-  private static final String OUTPUT = "SageMakerOutput";
+    private static final String INPUT = "SageMakerInput";
+    private static final String OUTPUT = "SageMakerOutput";
 
-  private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
+    private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
 
-  @Override
-  public JsonNode read(String text) {
-    try {
-      return JsonText.exact(text);
-    } catch (NotJsonException e) {
-      throw new BadInputException(e.getMessage(), e);
+    @Override
+    public JsonNode read(String text) {
+        try {
+            return JsonText.exact(text);
+        } catch (NotJsonException e) {
+            throw new BadInputException(e.getMessage(), e);
+        }
     }
-  }
 
-  /// An object gets the answer as one more member, in the place of one that has its name already;
-  /// any other value becomes a member beside it.
-  @Override
-  public JsonNode join(JsonNode input, JsonNode answer) {
-    var joined = input instanceof ObjectNode object ? object : NODES.objectNode().set(INPUT, input);
-    return ((ObjectNode) joined).set(OUTPUT, answer);
-  }
+    /// An object gets the answer as one more member, in the place of one that has its name already;
+    /// any other value becomes a member beside it.
+    @Override
+    public JsonNode join(JsonNode input, JsonNode answer) {
+        var joined =
+                input instanceof ObjectNode object ? object : NODES.objectNode().set(INPUT, input);
+        return ((ObjectNode) joined).set(OUTPUT, answer);
+    }
 
-  @Override
-  public JsonNode error(String message) {
-    return NODES.objectNode().put("error", message);
-  }
+    @Override
+    public JsonNode error(String message) {
+        return NODES.objectNode().put("error", message);
+    }
 
-  @Override
-  public boolean isError(JsonNode answer) {
-    return answer.size() == 1 && answer.path("error").isTextual();
-  }
+    @Override
+    public boolean isError(JsonNode answer) {
+        return answer.size() == 1 && answer.path("error").isTextual();
+    }
 
-  @Override
-  public String write(JsonNode record) {
-    return JsonText.write(record);
-  }
+    @Override
+    public String write(JsonNode record) {
+        return JsonText.write(record);
+    }
 }

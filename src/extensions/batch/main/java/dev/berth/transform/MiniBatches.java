@@ -22,168 +22,162 @@ import java.util.Optional;
 /// (Local mode sends an empty request for it under `Line` and `MultiRecord` too.)
 final class MiniBatches {
 
-  private final InputStream object;
-  private final Splitting splitting;
-  private final Optional<RecordProcessing> processing;
-  private final RecordReader reader;
-  private final boolean isStreamed;
-  private boolean isStarted;
-  private long records;
+    private final InputStream object;
+    private final Splitting splitting;
+    private final Optional<RecordProcessing> processing;
+    private final RecordReader reader;
+    private final boolean isStreamed;
+    private boolean isStarted;
+    private long records;
 
-  /// What was read and did not fit.
-  private final ArrayDeque<Sent> waiting = new ArrayDeque<>();
+    /// What was read and did not fit.
+    private final ArrayDeque<Sent> waiting = new ArrayDeque<>();
 
-  /// A record as it was and as it is sent.
-  ///
-  /// @param endsBatch see [RecordReader#endsBatch]
-  /// @param rejection why it is not sent
-  private record Sent(byte[] input, byte[] body, boolean endsBatch, Optional<String> rejection) {
-    boolean isBlank() {
-      return rejection.isEmpty() && RecordReader.isBlank(body);
+    /// A record as it was and as it is sent.
+    ///
+    /// @param endsBatch see [RecordReader#endsBatch]
+    /// @param rejection why it is not sent
+    private record Sent(byte[] input, byte[] body, boolean endsBatch, Optional<String> rejection) {
+        boolean isBlank() {
+            return rejection.isEmpty() && RecordReader.isBlank(body);
+        }
     }
-  }
 
-  /// @param processing nothing where records and answers are left as they are
-  MiniBatches(InputStream object, Splitting splitting, Optional<RecordProcessing> processing) {
-    // The reader takes its bytes from the same buffer.
-    this.object = new BufferedInputStream(object);
-    this.reader = splitting.open(this.object);
-    this.splitting = splitting;
-    this.processing = processing;
-    this.isStreamed =
-        splitting.isUnlimited()
-            && processing.isEmpty()
-            && (!splitting.splitType().isSplit() || splitting.isMultiRecord());
-  }
-
-  /// Of records that are not to be split: the rows of a table, or the lines of a range of an
-  /// object, in which nothing is unlimited.
-  ///
-  /// @param recordsBefore how many the object has before these
-  MiniBatches(
-      RecordReader reader,
-      long recordsBefore,
-      Splitting splitting,
-      Optional<RecordProcessing> processing) {
-    this.object = InputStream.nullInputStream();
-    this.reader = reader;
-    this.records = recordsBefore;
-    this.splitting = splitting;
-    this.processing = processing;
-    this.isStreamed = false;
-  }
-
-  /// The bytes that the next payload may have at most in memory: its body, or what that is made of.
-  ///
-  /// @param left what the object has at most
-  long mostBytes(long left) {
-    return isStreamed ? 0 : Math.min(left, splitting.maxRecord());
-  }
-
-  /// The next payload; nothing at the end of the object.
-  ///
-  /// @throws BadInputException naming the record that can't be sent
-  /// @throws IOException when the object can't be read
-  Optional<Payload> next() throws IOException {
-    return isStreamed ? wholeObject() : miniBatch();
-  }
-
-  private Optional<Payload> wholeObject() throws IOException {
-    if (isStarted || (splitting.splitType().isSplit() && isEmpty())) {
-      return Optional.empty();
+    /// @param processing nothing where records and answers are left as they are
+    MiniBatches(InputStream object, Splitting splitting, Optional<RecordProcessing> processing) {
+        // The reader takes its bytes from the same buffer.
+        this.object = new BufferedInputStream(object);
+        this.reader = splitting.open(this.object);
+        this.splitting = splitting;
+        this.processing = processing;
+        this.isStreamed = splitting.isUnlimited()
+                && processing.isEmpty()
+                && (!splitting.splitType().isSplit() || splitting.isMultiRecord());
     }
-    isStarted = true;
-    return Optional.of(new Payload.WholeObject(object));
-  }
 
-  private boolean isEmpty() throws IOException {
-    object.mark(1);
-    int first = object.read();
-    object.reset();
-    return first < 0;
-  }
+    /// Of records that are not to be split: the rows of a table, or the lines of a range of an
+    /// object, in which nothing is unlimited.
+    ///
+    /// @param recordsBefore how many the object has before these
+    MiniBatches(RecordReader reader, long recordsBefore, Splitting splitting, Optional<RecordProcessing> processing) {
+        this.object = InputStream.nullInputStream();
+        this.reader = reader;
+        this.records = recordsBefore;
+        this.splitting = splitting;
+        this.processing = processing;
+        this.isStreamed = false;
+    }
 
-  private Optional<Payload> miniBatch() throws IOException {
-    var next = take();
-    if (next.isEmpty()) {
-      return Optional.empty();
+    /// The bytes that the next payload may have at most in memory: its body, or what that is made of.
+    ///
+    /// @param left what the object has at most
+    long mostBytes(long left) {
+        return isStreamed ? 0 : Math.min(left, splitting.maxRecord());
     }
-    if (next.get().rejection.isPresent()) {
-      return Optional.of(new Payload.Rejected(next.get().input, next.get().rejection.get()));
-    }
-    int maxPayload = splitting.maxRecord();
-    var batch = new ArrayList<Sent>();
-    long inputBytes = 0;
-    long bodyBytes = 0;
-    do {
-      batch.add(next.get());
-      inputBytes += next.get().input.length;
-      bodyBytes += next.get().body.length;
-      next = splitting.isMultiRecord() && !next.get().endsBatch ? take() : Optional.empty();
-    } while (next.isPresent()
-        && next.get().rejection.isEmpty()
-        && inputBytes + next.get().input.length <= maxPayload
-        && bodyBytes + next.get().body.length <= maxPayload);
-    next.ifPresent(waiting::addFirst);
-    if (splitting.splitType().areLines()) {
-      // At the end of a body a blank line would not count. At the end of a range it does.
-      while (batch.size() > 1 && batch.getLast().isBlank()) {
-        waiting.addFirst(batch.removeLast());
-      }
-    }
-    long first = number(batch.size());
-    var body = concatenated(batch.stream().map(Sent::body).toList());
-    var input = keepsInput() ? concatenated(batch.stream().map(Sent::input).toList()) : body;
-    return Optional.of(new Payload.MiniBatch(first, batch.size(), body, input));
-  }
 
-  /// The number of the first of so many records that were taken last.
-  private long number(int taken) {
-    return records - waiting.size() - taken + 1;
-  }
-
-  private Optional<Sent> take() throws IOException {
-    return waiting.isEmpty() ? read() : Optional.of(waiting.poll());
-  }
-
-  private Optional<Sent> read() throws IOException {
-    var record = reader.next();
-    if (record.isEmpty()) {
-      return Optional.empty();
+    /// The next payload; nothing at the end of the object.
+    ///
+    /// @throws BadInputException naming the record that can't be sent
+    /// @throws IOException when the object can't be read
+    Optional<Payload> next() throws IOException {
+        return isStreamed ? wholeObject() : miniBatch();
     }
-    records++;
-    var input = record.get();
-    byte[] body;
-    try {
-      body = processing.isPresent() ? processing.get().filterInput(input, records) : input;
-    } catch (BadInputException e) {
-      if (!processing.get().keepsBadRecords()) {
-        throw e;
-      }
-      return Optional.of(
-          new Sent(input, new byte[0], reader.endsBatch(), Optional.of(e.getMessage())));
-    }
-    if (body.length > splitting.maxRecord()) {
-      throw new BadInputException(
-          "record %d: found %d bytes after InputFilter, expected at most %d in one record"
-              .formatted(records, body.length, splitting.maxRecord()));
-    }
-    return Optional.of(
-        new Sent(keepsInput() ? input : body, body, reader.endsBatch(), Optional.empty()));
-  }
 
-  /// Whether what was filtered out is needed once more.
-  private boolean keepsInput() {
-    return processing.map(RecordProcessing::joinsUnfilteredInput).orElse(false);
-  }
-
-  /// Not copied where it is one.
-  static byte[] concatenated(List<byte[]> parts) {
-    if (parts.size() == 1) {
-      return parts.getFirst();
+    private Optional<Payload> wholeObject() throws IOException {
+        if (isStarted || (splitting.splitType().isSplit() && isEmpty())) {
+            return Optional.empty();
+        }
+        isStarted = true;
+        return Optional.of(new Payload.WholeObject(object));
     }
-    var bytes = ByteBuffer.allocate(parts.stream().mapToInt(part -> part.length).sum());
-    parts.forEach(bytes::put);
-    return bytes.array();
-  }
+
+    private boolean isEmpty() throws IOException {
+        object.mark(1);
+        int first = object.read();
+        object.reset();
+        return first < 0;
+    }
+
+    private Optional<Payload> miniBatch() throws IOException {
+        var next = take();
+        if (next.isEmpty()) {
+            return Optional.empty();
+        }
+        if (next.get().rejection.isPresent()) {
+            return Optional.of(
+                    new Payload.Rejected(next.get().input, next.get().rejection.get()));
+        }
+        int maxPayload = splitting.maxRecord();
+        var batch = new ArrayList<Sent>();
+        long inputBytes = 0;
+        long bodyBytes = 0;
+        do {
+            batch.add(next.get());
+            inputBytes += next.get().input.length;
+            bodyBytes += next.get().body.length;
+            next = splitting.isMultiRecord() && !next.get().endsBatch ? take() : Optional.empty();
+        } while (next.isPresent()
+                && next.get().rejection.isEmpty()
+                && inputBytes + next.get().input.length <= maxPayload
+                && bodyBytes + next.get().body.length <= maxPayload);
+        next.ifPresent(waiting::addFirst);
+        if (splitting.splitType().areLines()) {
+            // At the end of a body a blank line would not count. At the end of a range it does.
+            while (batch.size() > 1 && batch.getLast().isBlank()) {
+                waiting.addFirst(batch.removeLast());
+            }
+        }
+        long first = number(batch.size());
+        var body = concatenated(batch.stream().map(Sent::body).toList());
+        var input = keepsInput() ? concatenated(batch.stream().map(Sent::input).toList()) : body;
+        return Optional.of(new Payload.MiniBatch(first, batch.size(), body, input));
+    }
+
+    /// The number of the first of so many records that were taken last.
+    private long number(int taken) {
+        return records - waiting.size() - taken + 1;
+    }
+
+    private Optional<Sent> take() throws IOException {
+        return waiting.isEmpty() ? read() : Optional.of(waiting.poll());
+    }
+
+    private Optional<Sent> read() throws IOException {
+        var record = reader.next();
+        if (record.isEmpty()) {
+            return Optional.empty();
+        }
+        records++;
+        var input = record.get();
+        byte[] body;
+        try {
+            body = processing.isPresent() ? processing.get().filterInput(input, records) : input;
+        } catch (BadInputException e) {
+            if (!processing.get().keepsBadRecords()) {
+                throw e;
+            }
+            return Optional.of(new Sent(input, new byte[0], reader.endsBatch(), Optional.of(e.getMessage())));
+        }
+        if (body.length > splitting.maxRecord()) {
+            throw new BadInputException("record %d: found %d bytes after InputFilter, expected at most %d in one record"
+                    .formatted(records, body.length, splitting.maxRecord()));
+        }
+        return Optional.of(new Sent(keepsInput() ? input : body, body, reader.endsBatch(), Optional.empty()));
+    }
+
+    /// Whether what was filtered out is needed once more.
+    private boolean keepsInput() {
+        return processing.map(RecordProcessing::joinsUnfilteredInput).orElse(false);
+    }
+
+    /// Not copied where it is one.
+    static byte[] concatenated(List<byte[]> parts) {
+        if (parts.size() == 1) {
+            return parts.getFirst();
+        }
+        var bytes =
+                ByteBuffer.allocate(parts.stream().mapToInt(part -> part.length).sum());
+        parts.forEach(bytes::put);
+        return bytes.array();
+    }
 }

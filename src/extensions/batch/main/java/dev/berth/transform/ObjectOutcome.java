@@ -7,14 +7,13 @@ package dev.berth.transform;
 /// @param records how many it has; 0 where it was not done
 /// @param seconds how long it took
 /// @param failure the record and the reason; empty where there is none
-public record ObjectOutcome(
-    String key, Status status, long records, double seconds, String failure) {
+public record ObjectOutcome(String key, Status status, long records, double seconds, String failure) {
 
-  /// What was done with an object.
-  public enum Status {
-    SUCCEEDED,
-    /// Its output was there already.
-    SKIPPED,
-    FAILED
-  }
+    /// What was done with an object.
+    public enum Status {
+        SUCCEEDED,
+        /// Its output was there already.
+        SKIPPED,
+        FAILED
+    }
 }

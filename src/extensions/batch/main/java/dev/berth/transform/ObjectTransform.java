@@ -34,268 +34,246 @@ import java.util.zip.ZipException;
 ///
 /// @param processing nothing where records and answers are left as they are
 record ObjectTransform(
-    TransformJob job,
-    ObjectSource source,
-    Splitting splitting,
-    Optional<RecordProcessing> processing,
-    Exchange exchange,
-    Shared shared,
-    Checkpoints checkpoints,
-    Progress progress) {
+        TransformJob job,
+        ObjectSource source,
+        Splitting splitting,
+        Optional<RecordProcessing> processing,
+        Exchange exchange,
+        Shared shared,
+        Checkpoints checkpoints,
+        Progress progress) {
 
-  /// What all objects of a job share.
-  ///
-  /// @param threads of payloads
-  /// @param memory between reading and writing
-  record Shared(ExecutorService threads, ObjectTurns turns, JobMemory memory) {}
+    /// What all objects of a job share.
+    ///
+    /// @param threads of payloads
+    /// @param memory between reading and writing
+    record Shared(ExecutorService threads, ObjectTurns turns, JobMemory memory) {}
 
-  /// A payload whose output is on its way.
-  ///
-  /// @param isKept whether an earlier run has made its output
-  /// @param bytes of the object that were read for it
-  private record Sent(
-      int records, boolean isKept, long bytes, JobMemory.Share share, Future<byte[]> output) {}
+    /// A payload whose output is on its way.
+    ///
+    /// @param isKept whether an earlier run has made its output
+    /// @param bytes of the object that were read for it
+    private record Sent(int records, boolean isKept, long bytes, JobMemory.Share share, Future<byte[]> output) {}
 
-  /// @param previous the output that is there, where only some of its records are asked again
-  /// @param answered counts the bytes of the object whose answers are written
-  /// @return how many records it has; nothing where it has not been begun, as the job ends
-  /// @throws TransformException when a record or its answer fails; there is no output then
-  /// @throws StorageException when the storage does
-  OptionalLong transform(
-      ObjectRange range, Location output, Optional<Location> previous, LongAdder answered)
-      throws InterruptedException {
-    var read = new LongAdder();
-    try (var lines = new PreviousOutput(previous, source.storage())) {
-      if (job.kind() instanceof Tables tables) {
-        try (var table =
-            new TableObject(
-                tables, source.storage(), range.object(), splitting.maxRecord(), read)) {
-          var payloads = new MiniBatches(table, 0, splitting, processing);
-          return new Run(range, payloads, Optional.of(table), lines, read, answered).inTurn(output);
+    /// @param previous the output that is there, where only some of its records are asked again
+    /// @param answered counts the bytes of the object whose answers are written
+    /// @return how many records it has; nothing where it has not been begun, as the job ends
+    /// @throws TransformException when a record or its answer fails; there is no output then
+    /// @throws StorageException when the storage does
+    OptionalLong transform(ObjectRange range, Location output, Optional<Location> previous, LongAdder answered)
+            throws InterruptedException {
+        var read = new LongAdder();
+        try (var lines = new PreviousOutput(previous, source.storage())) {
+            if (job.kind() instanceof Tables tables) {
+                try (var table =
+                        new TableObject(tables, source.storage(), range.object(), splitting.maxRecord(), read)) {
+                    var payloads = new MiniBatches(table, 0, splitting, processing);
+                    return new Run(range, payloads, Optional.of(table), lines, read, answered).inTurn(output);
+                }
+            }
+            // Before what the source opens of the range.
+            long newlines = range.start() == 0 ? 0 : source.newlines(range.object(), range.start() - 1);
+            try (var in = source.open(range, read)) {
+                var payloads =
+                        range.isWhole() ? new MiniBatches(in, splitting, processing) : ofRange(range, in, newlines);
+                return new Run(range, payloads, Optional.empty(), lines, read, answered).inTurn(output);
+            }
+        } catch (BadInputException e) {
+            throw new TransformException(e.getMessage(), e);
+        } catch (ZipException e) {
+            throw new TransformException("it is not whole gzip, as CompressionType says: " + e.getMessage(), e);
+        } catch (IOException e) {
+            throw new TransformException("it can't be read: " + e.getMessage(), e);
         }
-      }
-      // Before what the source opens of the range.
-      long newlines = range.start() == 0 ? 0 : source.newlines(range.object(), range.start() - 1);
-      try (var in = source.open(range, read)) {
-        var payloads =
-            range.isWhole()
-                ? new MiniBatches(in, splitting, processing)
-                : ofRange(range, in, newlines);
-        return new Run(range, payloads, Optional.empty(), lines, read, answered).inTurn(output);
-      }
-    } catch (BadInputException e) {
-      throw new TransformException(e.getMessage(), e);
-    } catch (ZipException e) {
-      throw new TransformException(
-          "it is not whole gzip, as CompressionType says: " + e.getMessage(), e);
-    } catch (IOException e) {
-      throw new TransformException("it can't be read: " + e.getMessage(), e);
-    }
-  }
-
-  private MiniBatches ofRange(ObjectRange range, InputStream in, long newlinesBefore)
-      throws IOException {
-    var lines =
-        new LineRange(
-            new BufferedInputStream(in),
-            range.start(),
-            range.end(),
-            newlinesBefore,
-            splitting.maxRecord());
-    return new MiniBatches(lines, lines.linesBefore(), splitting, processing);
-  }
-
-  /// Whether the answers to an object's payloads are worth to be kept while it is not whole.
-  private boolean areSafeInParts() {
-    return splitting.splitType().isSplit();
-  }
-
-  /// An object that is open. For one thread.
-  private final class Run {
-    private final ObjectRange range;
-    private final MiniBatches payloads;
-    private final Optional<TableObject> table;
-    private final PreviousOutput previous;
-    private final LongAdder read;
-    private final LongAdder answered;
-    private final ArrayDeque<Sent> sent = new ArrayDeque<>();
-    private Checkpoint checkpoint;
-    private OutputStream out;
-    private long recordsSent;
-    private long recordsWritten;
-    private long bytesWritten;
-
-    /// @param read counts the bytes that were read and are not sent
-    private Run(
-        ObjectRange range,
-        MiniBatches payloads,
-        Optional<TableObject> table,
-        PreviousOutput previous,
-        LongAdder read,
-        LongAdder answered) {
-      this.range = range;
-      this.payloads = payloads;
-      this.table = table;
-      this.previous = previous;
-      this.read = read;
-      this.answered = answered;
     }
 
-    private OptionalLong inTurn(Location output) throws IOException, InterruptedException {
-      var next = shared.turns.take();
-      if (next.isEmpty()) {
-        return OptionalLong.empty();
-      }
-      try (var turn = next.get()) {
-        checkpoint = checkpoints.open(range.checkpointed(), !job.has(JobSwitch.OVERWRITE));
-        return OptionalLong.of(transform(output, turn));
-      }
+    private MiniBatches ofRange(ObjectRange range, InputStream in, long newlinesBefore) throws IOException {
+        var lines = new LineRange(
+                new BufferedInputStream(in), range.start(), range.end(), newlinesBefore, splitting.maxRecord());
+        return new MiniBatches(lines, lines.linesBefore(), splitting, processing);
     }
 
-    private long transform(Location output, ObjectTurns.Turn turn)
-        throws IOException, InterruptedException {
-      boolean isDone = false;
-      try (var writer = source.storage().create(output, job.kind().outputType())) {
-        out = table.map(rows -> rows.answers(writer)).orElse(writer);
-        sendAll();
-        previous.requireEnd();
-        if (table.isPresent()) {
-          table.get().write(writer);
-        }
-        turn.pass(bytesWritten);
-        writer.commit();
-        checkpoint.end();
-        isDone = true;
-        return recordsWritten;
-      } finally {
-        for (var left : sent) {
-          left.output.cancel(true);
-          left.share.close();
-        }
-        if (!isDone) {
-          checkpoint.keep();
-        }
-      }
+    /// Whether the answers to an object's payloads are worth to be kept while it is not whole.
+    private boolean areSafeInParts() {
+        return splitting.splitType().isSplit();
     }
 
-    private void sendAll() throws IOException, InterruptedException {
-      var memory = shared.memory;
-      // Of a table that is packed.
-      long most =
-          memory.ofPayload(
-              payloads.mostBytes(
-                  table.isPresent() ? Long.MAX_VALUE : source.mostBytes(range.object())));
-      // A record may be as long as all memory, and hardly any is. One that is gets its share when
-      // it is there.
-      long expected = most <= memory.bytes() / 2 ? most : memory.ofPayload(0);
-      while (true) {
-        var free = memory.tryTake(expected);
-        while (free.isEmpty() && !sent.isEmpty()) {
-          // The oldest output is on its way, whatever the other objects do.
-          write();
-          free = memory.tryTake(expected);
-        }
-        var share = free.isPresent() ? free.get() : memory.take(expected);
-        var next = next(share);
-        if (next.isEmpty()) {
-          break;
-        }
-        long needed = memory.ofPayload(next.get().bytes());
-        if (needed > expected) {
-          share.close();
-          writeAll();
-          share = memory.take(needed);
-        }
-        try {
-          send(next.get(), share);
-        } catch (IOException | RuntimeException e) {
-          share.close();
-          throw e;
-        }
-        while (!sent.isEmpty() && sent.peek().output.isDone()) {
-          write();
-        }
-      }
-      writeAll();
-    }
+    /// An object that is open. For one thread.
+    private final class Run {
+        private final ObjectRange range;
+        private final MiniBatches payloads;
+        private final Optional<TableObject> table;
+        private final PreviousOutput previous;
+        private final LongAdder read;
+        private final LongAdder answered;
+        private final ArrayDeque<Sent> sent = new ArrayDeque<>();
+        private Checkpoint checkpoint;
+        private OutputStream out;
+        private long recordsSent;
+        private long recordsWritten;
+        private long bytesWritten;
 
-    /// Reads the next payload, and gives the share back where there is none, or more of it than
-    /// that needs.
-    private Optional<Payload> next(JobMemory.Share share) throws IOException {
-      boolean isThere = false;
-      try {
-        var next = payloads.next();
-        isThere = next.isPresent();
-        next.ifPresent(payload -> share.shrinkToPayload(payload.bytes()));
-        return next;
-      } finally {
-        if (!isThere) {
-          share.close();
+        /// @param read counts the bytes that were read and are not sent
+        private Run(
+                ObjectRange range,
+                MiniBatches payloads,
+                Optional<TableObject> table,
+                PreviousOutput previous,
+                LongAdder read,
+                LongAdder answered) {
+            this.range = range;
+            this.payloads = payloads;
+            this.table = table;
+            this.previous = previous;
+            this.read = read;
+            this.answered = answered;
         }
-      }
-    }
 
-    /// Has a payload sent, unless an earlier run has its output.
-    private void send(Payload payload, JobMemory.Share share)
-        throws IOException, InterruptedException {
-      long first = recordsSent + 1;
-      recordsSent += payload.records();
-      // Read in any case, to come to what belongs to the next payload.
-      var before = previous.next(payload.records());
-      var kept =
-          (areSafeInParts()
-                  ? checkpoint.answer(first, payload.records())
-                  : Optional.<byte[]>empty())
-              .or(() -> before)
-              .filter(output -> exchange.counts(payload, output));
-      if (kept.isPresent() && !share.tryHold(kept.get().length)) {
-        writeAll();
-      }
-      var output =
-          kept.<Future<byte[]>>map(CompletableFuture::completedFuture)
-              .orElseGet(
-                  () -> shared.threads.submit(() -> share.ask(() -> ask(payload, share, first))));
-      sent.add(new Sent(payload.records(), kept.isPresent(), read.sumThenReset(), share, output));
-    }
-
-    private byte[] ask(Payload payload, JobMemory.Share share, long first)
-        throws InterruptedException {
-      var made = exchange.output(payload, range.object(), share);
-      if (areSafeInParts()) {
-        checkpoint.arrived(first, payload.records(), made);
-      }
-      share.shrinkTo(made.length);
-      return made;
-    }
-
-    private void writeAll() throws IOException, InterruptedException {
-      while (!sent.isEmpty()) {
-        write();
-      }
-    }
-
-    /// Writes the oldest output, waiting for it where it is not there.
-    private void write() throws IOException, InterruptedException {
-      var oldest = sent.peek();
-      try {
-        var output = oldest.output.get();
-        out.write(output);
-        bytesWritten += output.length;
-        if (areSafeInParts() && !oldest.isKept) {
-          checkpoint.written(recordsWritten + 1, oldest.records, output);
+        private OptionalLong inTurn(Location output) throws IOException, InterruptedException {
+            var next = shared.turns.take();
+            if (next.isEmpty()) {
+                return OptionalLong.empty();
+            }
+            try (var turn = next.get()) {
+                checkpoint = checkpoints.open(range.checkpointed(), !job.has(JobSwitch.OVERWRITE));
+                return OptionalLong.of(transform(output, turn));
+            }
         }
-      } catch (ExecutionException e) {
-        throw TransformException.thrown(e.getCause());
-      }
-      sent.remove();
-      oldest.share.close();
-      recordsWritten += oldest.records;
-      answered.add(oldest.bytes);
-      if (oldest.isKept) {
-        progress.passed(oldest.bytes);
-      } else {
-        progress.answered(oldest.records, oldest.bytes);
-      }
+
+        private long transform(Location output, ObjectTurns.Turn turn) throws IOException, InterruptedException {
+            boolean isDone = false;
+            try (var writer = source.storage().create(output, job.kind().outputType())) {
+                out = table.map(rows -> rows.answers(writer)).orElse(writer);
+                sendAll();
+                previous.requireEnd();
+                if (table.isPresent()) {
+                    table.get().write(writer);
+                }
+                turn.pass(bytesWritten);
+                writer.commit();
+                checkpoint.end();
+                isDone = true;
+                return recordsWritten;
+            } finally {
+                for (var left : sent) {
+                    left.output.cancel(true);
+                    left.share.close();
+                }
+                if (!isDone) {
+                    checkpoint.keep();
+                }
+            }
+        }
+
+        private void sendAll() throws IOException, InterruptedException {
+            var memory = shared.memory;
+            // Of a table that is packed.
+            long most = memory.ofPayload(
+                    payloads.mostBytes(table.isPresent() ? Long.MAX_VALUE : source.mostBytes(range.object())));
+            // A record may be as long as all memory, and hardly any is. One that is gets its share when
+            // it is there.
+            long expected = most <= memory.bytes() / 2 ? most : memory.ofPayload(0);
+            while (true) {
+                var free = memory.tryTake(expected);
+                while (free.isEmpty() && !sent.isEmpty()) {
+                    // The oldest output is on its way, whatever the other objects do.
+                    write();
+                    free = memory.tryTake(expected);
+                }
+                var share = free.isPresent() ? free.get() : memory.take(expected);
+                var next = next(share);
+                if (next.isEmpty()) {
+                    break;
+                }
+                long needed = memory.ofPayload(next.get().bytes());
+                if (needed > expected) {
+                    share.close();
+                    writeAll();
+                    share = memory.take(needed);
+                }
+                try {
+                    send(next.get(), share);
+                } catch (IOException | RuntimeException e) {
+                    share.close();
+                    throw e;
+                }
+                while (!sent.isEmpty() && sent.peek().output.isDone()) {
+                    write();
+                }
+            }
+            writeAll();
+        }
+
+        /// Reads the next payload, and gives the share back where there is none, or more of it than
+        /// that needs.
+        private Optional<Payload> next(JobMemory.Share share) throws IOException {
+            boolean isThere = false;
+            try {
+                var next = payloads.next();
+                isThere = next.isPresent();
+                next.ifPresent(payload -> share.shrinkToPayload(payload.bytes()));
+                return next;
+            } finally {
+                if (!isThere) {
+                    share.close();
+                }
+            }
+        }
+
+        /// Has a payload sent, unless an earlier run has its output.
+        private void send(Payload payload, JobMemory.Share share) throws IOException, InterruptedException {
+            long first = recordsSent + 1;
+            recordsSent += payload.records();
+            // Read in any case, to come to what belongs to the next payload.
+            var before = previous.next(payload.records());
+            var kept = (areSafeInParts() ? checkpoint.answer(first, payload.records()) : Optional.<byte[]>empty())
+                    .or(() -> before)
+                    .filter(output -> exchange.counts(payload, output));
+            if (kept.isPresent() && !share.tryHold(kept.get().length)) {
+                writeAll();
+            }
+            var output = kept.<Future<byte[]>>map(CompletableFuture::completedFuture)
+                    .orElseGet(() -> shared.threads.submit(() -> share.ask(() -> ask(payload, share, first))));
+            sent.add(new Sent(payload.records(), kept.isPresent(), read.sumThenReset(), share, output));
+        }
+
+        private byte[] ask(Payload payload, JobMemory.Share share, long first) throws InterruptedException {
+            var made = exchange.output(payload, range.object(), share);
+            if (areSafeInParts()) {
+                checkpoint.arrived(first, payload.records(), made);
+            }
+            share.shrinkTo(made.length);
+            return made;
+        }
+
+        private void writeAll() throws IOException, InterruptedException {
+            while (!sent.isEmpty()) {
+                write();
+            }
+        }
+
+        /// Writes the oldest output, waiting for it where it is not there.
+        private void write() throws IOException, InterruptedException {
+            var oldest = sent.peek();
+            try {
+                var output = oldest.output.get();
+                out.write(output);
+                bytesWritten += output.length;
+                if (areSafeInParts() && !oldest.isKept) {
+                    checkpoint.written(recordsWritten + 1, oldest.records, output);
+                }
+            } catch (ExecutionException e) {
+                throw TransformException.thrown(e.getCause());
+            }
+            sent.remove();
+            oldest.share.close();
+            recordsWritten += oldest.records;
+            answered.add(oldest.bytes);
+            if (oldest.isKept) {
+                progress.passed(oldest.bytes);
+            } else {
+                progress.answered(oldest.records, oldest.bytes);
+            }
+        }
     }
-  }
 }

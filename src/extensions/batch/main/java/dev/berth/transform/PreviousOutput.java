@@ -16,46 +16,45 @@ import java.util.Optional;
 /// again of it is the records that have an error. For one thread.
 final class PreviousOutput implements Closeable {
 
-  private final Optional<Location> location;
-  private final InputStream in;
-  private final RecordReader lines;
+    private final Optional<Location> location;
+    private final InputStream in;
+    private final RecordReader lines;
 
-  /// @param location nothing where all records are asked
-  PreviousOutput(Optional<Location> location, Storage storage) {
-    this.location = location;
-    this.in = location.map(storage::open).orElseGet(InputStream::nullInputStream);
-    this.lines = Framing.LINES.open(new BufferedInputStream(in), Frames.KEPT, Integer.MAX_VALUE);
-  }
-
-  /// What it has for the next records; nothing where it has nothing for any.
-  ///
-  /// @throws TransformException where it has too few lines
-  Optional<byte[]> next(int records) throws IOException {
-    if (location.isEmpty()) {
-      return Optional.empty();
+    /// @param location nothing where all records are asked
+    PreviousOutput(Optional<Location> location, Storage storage) {
+        this.location = location;
+        this.in = location.map(storage::open).orElseGet(InputStream::nullInputStream);
+        this.lines = Framing.LINES.open(new BufferedInputStream(in), Frames.KEPT, Integer.MAX_VALUE);
     }
-    var output = new ByteArrayOutputStream();
-    for (int i = 0; i < records; i++) {
-      output.writeBytes(lines.next().orElseThrow(this::differs));
+
+    /// What it has for the next records; nothing where it has nothing for any.
+    ///
+    /// @throws TransformException where it has too few lines
+    Optional<byte[]> next(int records) throws IOException {
+        if (location.isEmpty()) {
+            return Optional.empty();
+        }
+        var output = new ByteArrayOutputStream();
+        for (int i = 0; i < records; i++) {
+            output.writeBytes(lines.next().orElseThrow(this::differs));
+        }
+        return Optional.of(output.toByteArray());
     }
-    return Optional.of(output.toByteArray());
-  }
 
-  /// @throws TransformException where it has more lines than there were records
-  void requireEnd() throws IOException {
-    if (lines.next().isPresent()) {
-      throw differs();
+    /// @throws TransformException where it has more lines than there were records
+    void requireEnd() throws IOException {
+        if (lines.next().isPresent()) {
+            throw differs();
+        }
     }
-  }
 
-  private TransformException differs() {
-    return new TransformException(
-        "%s: found other records than the object has now; --overwrite makes it anew"
-            .formatted(location.orElseThrow()));
-  }
+    private TransformException differs() {
+        return new TransformException("%s: found other records than the object has now; --overwrite makes it anew"
+                .formatted(location.orElseThrow()));
+    }
 
-  @Override
-  public void close() throws IOException {
-    in.close();
-  }
+    @Override
+    public void close() throws IOException {
+        in.close();
+    }
 }

@@ -16,58 +16,57 @@ import java.time.Instant;
 /// @param started when it began, in milliseconds, as ids are given again; 0 where that is not known
 record ProcessName(String host, String system, long process, long started) {
 
-  static ProcessName own() {
-    return new ProcessName(
-        ownHost(), ownSystem(), ProcessHandle.current().pid(), started(ProcessHandle.current()));
-  }
-
-  /// Whether the other process is of this machine.
-  private boolean canSee(ProcessName other) {
-    return host.equals(other.host) && system.equals(other.system);
-  }
-
-  /// Whether the other process is known to run.
-  boolean isBeside(ProcessName other) {
-    return canSee(other) && runs(other);
-  }
-
-  /// Whether the other process is known to have ended.
-  boolean isDead(ProcessName other) {
-    return canSee(other) && !runs(other);
-  }
-
-  private static boolean runs(ProcessName name) {
-    return ProcessHandle.of(name.process)
-        .filter(ProcessHandle::isAlive)
-        .filter(found -> started(found) == name.started)
-        .isPresent();
-  }
-
-  private static long started(ProcessHandle process) {
-    return process.info().startInstant().map(Instant::toEpochMilli).orElse(0L);
-  }
-
-  private static String ownHost() {
-    try {
-      return InetAddress.getLocalHost().getHostName();
-    } catch (UnknownHostException e) {
-      // Its message begins with the name, for which there is no address.
-      return e.getMessage().replaceFirst(":.*", "");
+    static ProcessName own() {
+        return new ProcessName(ownHost(), ownSystem(), ProcessHandle.current().pid(), started(ProcessHandle.current()));
     }
-  }
 
-  private static String ownSystem() {
-    try {
-      return Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip()
-          + " "
-          + Files.readSymbolicLink(Path.of("/proc/self/ns/pid"));
-    } catch (IOException e) {
-      return "";
+    /// Whether the other process is of this machine.
+    private boolean canSee(ProcessName other) {
+        return host.equals(other.host) && system.equals(other.system);
     }
-  }
 
-  @Override
-  public String toString() {
-    return "process %d on %s".formatted(process, host);
-  }
+    /// Whether the other process is known to run.
+    boolean isBeside(ProcessName other) {
+        return canSee(other) && runs(other);
+    }
+
+    /// Whether the other process is known to have ended.
+    boolean isDead(ProcessName other) {
+        return canSee(other) && !runs(other);
+    }
+
+    private static boolean runs(ProcessName name) {
+        return ProcessHandle.of(name.process)
+                .filter(ProcessHandle::isAlive)
+                .filter(found -> started(found) == name.started)
+                .isPresent();
+    }
+
+    private static long started(ProcessHandle process) {
+        return process.info().startInstant().map(Instant::toEpochMilli).orElse(0L);
+    }
+
+    private static String ownHost() {
+        try {
+            return InetAddress.getLocalHost().getHostName();
+        } catch (UnknownHostException e) {
+            // Its message begins with the name, for which there is no address.
+            return e.getMessage().replaceFirst(":.*", "");
+        }
+    }
+
+    private static String ownSystem() {
+        try {
+            return Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip()
+                    + " "
+                    + Files.readSymbolicLink(Path.of("/proc/self/ns/pid"));
+        } catch (IOException e) {
+            return "";
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "process %d on %s".formatted(process, host);
+    }
 }

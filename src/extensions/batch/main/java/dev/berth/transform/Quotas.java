@@ -15,74 +15,67 @@ import java.util.stream.Stream;
 /// @param maxJobBytes of all objects together
 record Quotas(long minRecords, long maxRecords, long maxObjectBytes, long maxJobBytes) {
 
-  static final Quotas NONE = new Quotas(0, Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE);
+    static final Quotas NONE = new Quotas(0, Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE);
 
-  private static final long MEBIBYTE = 1 << 20;
+    private static final long MEBIBYTE = 1 << 20;
 
-  /// @param isBedrock whether the job may have some
-  static Quotas read(boolean isBedrock, JobReader options) {
-    var quotas =
-        new Quotas(
-            options.quota(JobOption.MIN_RECORDS, 1, 1).orElse(0),
-            most(JobOption.MAX_RECORDS, 1, options),
-            most(JobOption.MAX_OBJECT_SIZE_IN_MB, MEBIBYTE, options),
-            most(JobOption.MAX_JOB_SIZE_IN_MB, MEBIBYTE, options));
-    if (!isBedrock && !quotas.equals(NONE)) {
-      options.wrong(JobOption.FORMAT, "nothing", "bedrock with a quota");
-    }
-    return quotas;
-  }
-
-  private static long most(JobOption option, long unit, JobReader options) {
-    return options.quota(option, 1, unit).orElse(Long.MAX_VALUE);
-  }
-
-  /// Reads all objects, up to the first that is too much.
-  ///
-  /// @throws TransformException naming the quota that they do not keep
-  void check(Stream<StoredObject> objects, ObjectSource source, Splitting splitting) {
-    if (equals(NONE)) {
-      return;
-    }
-    long records = 0;
-    long bytes = 0;
-    for (var object : (Iterable<StoredObject>) objects::iterator) {
-      long objectBytes = 0;
-      try (var in = new BufferedInputStream(source.open(object))) {
-        var lines = splitting.open(in);
-        for (var line = lines.next(); line.isPresent(); line = lines.next()) {
-          objectBytes += line.get().length;
-          records++;
-          atMost(maxRecords, records, JobOption.MAX_RECORDS, "records in the job", 1);
-          atMost(
-              maxObjectBytes,
-              objectBytes,
-              JobOption.MAX_OBJECT_SIZE_IN_MB,
-              "MiB in " + object.key(),
-              MEBIBYTE);
-          atMost(
-              maxJobBytes,
-              bytes + objectBytes,
-              JobOption.MAX_JOB_SIZE_IN_MB,
-              "MiB in the job",
-              MEBIBYTE);
+    /// @param isBedrock whether the job may have some
+    static Quotas read(boolean isBedrock, JobReader options) {
+        var quotas = new Quotas(
+                options.quota(JobOption.MIN_RECORDS, 1, 1).orElse(0),
+                most(JobOption.MAX_RECORDS, 1, options),
+                most(JobOption.MAX_OBJECT_SIZE_IN_MB, MEBIBYTE, options),
+                most(JobOption.MAX_JOB_SIZE_IN_MB, MEBIBYTE, options));
+        if (!isBedrock && !quotas.equals(NONE)) {
+            options.wrong(JobOption.FORMAT, "nothing", "bedrock with a quota");
         }
-      } catch (BadInputException | IOException e) {
-        throw new TransformException("%s: %s".formatted(object.key(), e.getMessage()), e);
-      }
-      bytes += objectBytes;
+        return quotas;
     }
-    if (records < minRecords) {
-      throw new TransformException(
-          "%s: found %d records in the job, expected at least %d"
-              .formatted(JobOption.MIN_RECORDS, records, minRecords));
-    }
-  }
 
-  private static void atMost(long quota, long found, JobOption option, String what, long unit) {
-    if (found > quota) {
-      throw new TransformException(
-          "%s: found more than %d %s, expected no more".formatted(option, quota / unit, what));
+    private static long most(JobOption option, long unit, JobReader options) {
+        return options.quota(option, 1, unit).orElse(Long.MAX_VALUE);
     }
-  }
+
+    /// Reads all objects, up to the first that is too much.
+    ///
+    /// @throws TransformException naming the quota that they do not keep
+    void check(Stream<StoredObject> objects, ObjectSource source, Splitting splitting) {
+        if (equals(NONE)) {
+            return;
+        }
+        long records = 0;
+        long bytes = 0;
+        for (var object : (Iterable<StoredObject>) objects::iterator) {
+            long objectBytes = 0;
+            try (var in = new BufferedInputStream(source.open(object))) {
+                var lines = splitting.open(in);
+                for (var line = lines.next(); line.isPresent(); line = lines.next()) {
+                    objectBytes += line.get().length;
+                    records++;
+                    atMost(maxRecords, records, JobOption.MAX_RECORDS, "records in the job", 1);
+                    atMost(
+                            maxObjectBytes,
+                            objectBytes,
+                            JobOption.MAX_OBJECT_SIZE_IN_MB,
+                            "MiB in " + object.key(),
+                            MEBIBYTE);
+                    atMost(maxJobBytes, bytes + objectBytes, JobOption.MAX_JOB_SIZE_IN_MB, "MiB in the job", MEBIBYTE);
+                }
+            } catch (BadInputException | IOException e) {
+                throw new TransformException("%s: %s".formatted(object.key(), e.getMessage()), e);
+            }
+            bytes += objectBytes;
+        }
+        if (records < minRecords) {
+            throw new TransformException("%s: found %d records in the job, expected at least %d"
+                    .formatted(JobOption.MIN_RECORDS, records, minRecords));
+        }
+    }
+
+    private static void atMost(long quota, long found, JobOption option, String what, long unit) {
+        if (found > quota) {
+            throw new TransformException(
+                    "%s: found more than %d %s, expected no more".formatted(option, quota / unit, what));
+        }
+    }
 }

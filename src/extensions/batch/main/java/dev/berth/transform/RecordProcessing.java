@@ -18,179 +18,166 @@ import java.util.function.Supplier;
 /// @param keepsBadRecords whether an error may stand in the place of a record's answer. It is
 ///   joined, and not filtered
 record RecordProcessing(
-    RecordFormat format,
-    Unit unit,
-    JsonPathFilter inputFilter,
-    boolean joinsInput,
-    JsonPathFilter outputFilter,
-    boolean keepsBadRecords) {
+        RecordFormat format,
+        Unit unit,
+        JsonPathFilter inputFilter,
+        boolean joinsInput,
+        JsonPathFilter outputFilter,
+        boolean keepsBadRecords) {
 
-  /// What of an object or an answer is one record.
-  enum Unit {
-    /// All of it.
-    WHOLE,
-    /// A line. The answer to one record alone is one value, on as many lines as it likes.
-    LINE_OR_SINGLE_ANSWER,
-    /// A line.
-    LINE
-  }
-
-  private static final String BYTE_ORDER_MARK = "\uFEFF";
-
-  /// Whether the answers are joined with something else than what was sent.
-  boolean joinsUnfilteredInput() {
-    return joinsInput && !inputFilter.selectsAll();
-  }
-
-  /// What `InputFilter` leaves of a record. The newline at its end stays as it was.
-  ///
-  /// @param number the record's place in its object, counted from 1
-  /// @throws BadInputException naming the record
-  byte[] filterInput(byte[] record, long number) {
-    if (inputFilter.selectsAll()) {
-      return record;
+    /// What of an object or an answer is one record.
+    enum Unit {
+        /// All of it.
+        WHOLE,
+        /// A line. The answer to one record alone is one value, on as many lines as it likes.
+        LINE_OR_SINGLE_ANSWER,
+        /// A line.
+        LINE
     }
-    var filtered = new StringBuilder();
-    long line = number;
-    for (var text : records(text(record, "record " + number))) {
-      var name = "record " + line++;
-      var value = read(text, name);
-      var selected = at(name + ", InputFilter " + inputFilter, () -> inputFilter.apply(value));
-      filtered.append(format.write(selected)).append(text.substring(withoutNewline(text).length()));
+
+    private static final String BYTE_ORDER_MARK = "\uFEFF";
+
+    /// Whether the answers are joined with something else than what was sent.
+    boolean joinsUnfilteredInput() {
+        return joinsInput && !inputFilter.selectsAll();
     }
-    return filtered.toString().getBytes(StandardCharsets.UTF_8);
-  }
 
-  /// What the container's answer becomes in the output, after `JoinSource` and `OutputFilter`: a
-  /// line for each record of the payload. The last one has no newline.
-  ///
-  /// @throws BadInputException naming the record, or saying that there are more or fewer answers
-  ///   than records
-  byte[] output(Payload.MiniBatch batch, byte[] answer) {
-    if (!joinsInput && outputFilter.selectsAll()) {
-      return answer;
+    /// What `InputFilter` leaves of a record. The newline at its end stays as it was.
+    ///
+    /// @param number the record's place in its object, counted from 1
+    /// @throws BadInputException naming the record
+    byte[] filterInput(byte[] record, long number) {
+        if (inputFilter.selectsAll()) {
+            return record;
+        }
+        var filtered = new StringBuilder();
+        long line = number;
+        for (var text : records(text(record, "record " + number))) {
+            var name = "record " + line++;
+            var value = read(text, name);
+            var selected = at(name + ", InputFilter " + inputFilter, () -> inputFilter.apply(value));
+            filtered.append(format.write(selected))
+                    .append(text.substring(withoutNewline(text).length()));
+        }
+        return filtered.toString().getBytes(StandardCharsets.UTF_8);
     }
-    long first = batch.firstRecord();
-    var inputs = records(text(batch.input(), "records from %d on".formatted(first)));
-    var answers =
-        answers(text(answer, "answer to the records from %d on".formatted(first)), inputs.size());
-    if (answers.size() != inputs.size()) {
-      throw new BadInputException(
-          miscounted(first, inputs.size(), answers.size(), format instanceof CsvFormat));
+
+    /// What the container's answer becomes in the output, after `JoinSource` and `OutputFilter`: a
+    /// line for each record of the payload. The last one has no newline.
+    ///
+    /// @throws BadInputException naming the record, or saying that there are more or fewer answers
+    ///   than records
+    byte[] output(Payload.MiniBatch batch, byte[] answer) {
+        if (!joinsInput && outputFilter.selectsAll()) {
+            return answer;
+        }
+        long first = batch.firstRecord();
+        var inputs = records(text(batch.input(), "records from %d on".formatted(first)));
+        var answers = answers(text(answer, "answer to the records from %d on".formatted(first)), inputs.size());
+        if (answers.size() != inputs.size()) {
+            throw new BadInputException(miscounted(first, inputs.size(), answers.size(), format instanceof CsvFormat));
+        }
+        var output = new StringJoiner("\n");
+        for (int i = 0; i < answers.size(); i++) {
+            output.add(output(inputs.get(i), answers.get(i), first + i));
+        }
+        return output.toString().getBytes(StandardCharsets.UTF_8);
     }
-    var output = new StringJoiner("\n");
-    for (int i = 0; i < answers.size(); i++) {
-      output.add(output(inputs.get(i), answers.get(i), first + i));
+
+    /// Says that a payload has too many answers, or too few.
+    ///
+    /// @param areRows whether the records are CSV, whose first row may be a header
+    static String miscounted(long first, int records, int answers, boolean areRows) {
+        return "answer to %s: found %d line%s, expected %d, one for each record%s"
+                .formatted(
+                        records == 1 ? "record " + first : "the records %d to %d".formatted(first, first + records - 1),
+                        answers,
+                        answers == 1 ? "" : "s",
+                        records,
+                        areRows && first == 1 && answers == records - 1
+                                ? ". Remove the first line if it is a header: a container skips it, and it has no answer"
+                                : "");
     }
-    return output.toString().getBytes(StandardCharsets.UTF_8);
-  }
 
-  /// Says that a payload has too many answers, or too few.
-  ///
-  /// @param areRows whether the records are CSV, whose first row may be a header
-  static String miscounted(long first, int records, int answers, boolean areRows) {
-    return "answer to %s: found %d line%s, expected %d, one for each record%s"
-        .formatted(
-            records == 1
-                ? "record " + first
-                : "the records %d to %d".formatted(first, first + records - 1),
-            answers,
-            answers == 1 ? "" : "s",
-            records,
-            areRows && first == 1 && answers == records - 1
-                ? ". Remove the first line if it is a header: a container skips it, and it has no answer"
-                : "");
-  }
-
-  private String output(String input, String answer, long number) {
-    var name = "record " + number;
-    var answered = read(answer, "answer to " + name);
-    boolean isError = keepsBadRecords && format.isError(answered);
-    var joined =
-        !joinsInput
-            ? answered
-            : isError ? joinedError(input, answered) : format.join(read(input, name), answered);
-    return format.write(
-        isError
-            ? joined
-            : at(name + ", OutputFilter " + outputFilter, () -> outputFilter.apply(joined)));
-  }
-
-  /// The line for a record that was not sent.
-  byte[] error(Payload.Rejected record) {
-    var error = format.error(record.reason());
-    return format
-        .write(
-            joinsInput
-                ? joinedError(new String(record.input(), StandardCharsets.UTF_8), error)
-                : error)
-        .getBytes(StandardCharsets.UTF_8);
-  }
-
-  /// What can't be read has no place beside its error.
-  private JsonNode joinedError(String input, JsonNode error) {
-    try {
-      return format.join(format.read(withoutNewline(input)), error);
-    } catch (BadInputException _) {
-      return error;
+    private String output(String input, String answer, long number) {
+        var name = "record " + number;
+        var answered = read(answer, "answer to " + name);
+        boolean isError = keepsBadRecords && format.isError(answered);
+        var joined = !joinsInput
+                ? answered
+                : isError ? joinedError(input, answered) : format.join(read(input, name), answered);
+        return format.write(
+                isError ? joined : at(name + ", OutputFilter " + outputFilter, () -> outputFilter.apply(joined)));
     }
-  }
 
-  private JsonNode read(String record, String name) {
-    return at(name, () -> format.read(withoutNewline(record)));
-  }
-
-  /// A record of an object is a line, also where a row of CSV would go on behind it.
-  private List<String> records(String text) {
-    return unit == Unit.WHOLE ? List.of(text) : lines(text);
-  }
-
-  private List<String> answers(String text, int records) {
-    return unit == Unit.WHOLE || (unit == Unit.LINE_OR_SINGLE_ANSWER && records == 1)
-        ? List.of(text)
-        : format.records(text);
-  }
-
-  /// Lines with their newlines. There is none behind the last newline.
-  static List<String> lines(String text) {
-    var lines = new ArrayList<String>();
-    int start = 0;
-    while (start < text.length()) {
-      int newline = text.indexOf('\n', start);
-      int end = newline < 0 ? text.length() : newline + 1;
-      lines.add(text.substring(start, end));
-      start = end;
+    /// The line for a record that was not sent.
+    byte[] error(Payload.Rejected record) {
+        var error = format.error(record.reason());
+        return format.write(joinsInput ? joinedError(new String(record.input(), StandardCharsets.UTF_8), error) : error)
+                .getBytes(StandardCharsets.UTF_8);
     }
-    return lines;
-  }
 
-  private static String withoutNewline(String line) {
-    int end =
-        line.endsWith("\r\n")
-            ? line.length() - 2
-            : line.endsWith("\n") ? line.length() - 1 : line.length();
-    return line.substring(0, end);
-  }
-
-  /// UTF-8 without a byte order mark. Malformed bytes are never replaced.
-  static String text(byte[] bytes, String name) {
-    var buffer = ByteBuffer.wrap(bytes);
-    try {
-      var text = StandardCharsets.UTF_8.newDecoder().decode(buffer).toString();
-      return text.startsWith(BYTE_ORDER_MARK) ? text.substring(1) : text;
-    } catch (CharacterCodingException e) {
-      throw new BadInputException(
-          "%s: found the byte 0x%02x at offset %d, expected UTF-8 text"
-              .formatted(name, bytes[buffer.position()], buffer.position()),
-          e);
+    /// What can't be read has no place beside its error.
+    private JsonNode joinedError(String input, JsonNode error) {
+        try {
+            return format.join(format.read(withoutNewline(input)), error);
+        } catch (BadInputException _) {
+            return error;
+        }
     }
-  }
 
-  private static JsonNode at(String place, Supplier<JsonNode> step) {
-    try {
-      return step.get();
-    } catch (BadInputException e) {
-      throw new BadInputException("%s: %s".formatted(place, e.getMessage()), e);
+    private JsonNode read(String record, String name) {
+        return at(name, () -> format.read(withoutNewline(record)));
     }
-  }
+
+    /// A record of an object is a line, also where a row of CSV would go on behind it.
+    private List<String> records(String text) {
+        return unit == Unit.WHOLE ? List.of(text) : lines(text);
+    }
+
+    private List<String> answers(String text, int records) {
+        return unit == Unit.WHOLE || (unit == Unit.LINE_OR_SINGLE_ANSWER && records == 1)
+                ? List.of(text)
+                : format.records(text);
+    }
+
+    /// Lines with their newlines. There is none behind the last newline.
+    static List<String> lines(String text) {
+        var lines = new ArrayList<String>();
+        int start = 0;
+        while (start < text.length()) {
+            int newline = text.indexOf('\n', start);
+            int end = newline < 0 ? text.length() : newline + 1;
+            lines.add(text.substring(start, end));
+            start = end;
+        }
+        return lines;
+    }
+
+    private static String withoutNewline(String line) {
+        int end = line.endsWith("\r\n") ? line.length() - 2 : line.endsWith("\n") ? line.length() - 1 : line.length();
+        return line.substring(0, end);
+    }
+
+    /// UTF-8 without a byte order mark. Malformed bytes are never replaced.
+    static String text(byte[] bytes, String name) {
+        var buffer = ByteBuffer.wrap(bytes);
+        try {
+            var text = StandardCharsets.UTF_8.newDecoder().decode(buffer).toString();
+            return text.startsWith(BYTE_ORDER_MARK) ? text.substring(1) : text;
+        } catch (CharacterCodingException e) {
+            throw new BadInputException(
+                    "%s: found the byte 0x%02x at offset %d, expected UTF-8 text"
+                            .formatted(name, bytes[buffer.position()], buffer.position()),
+                    e);
+        }
+    }
+
+    private static JsonNode at(String place, Supplier<JsonNode> step) {
+        try {
+            return step.get();
+        } catch (BadInputException e) {
+            throw new BadInputException("%s: %s".formatted(place, e.getMessage()), e);
+        }
+    }
 }

@@ -13,82 +13,80 @@ import java.util.OptionalInt;
 /// @param keepsBadRecords whether a bad record becomes an error in its own place. Records are lines
 ///   then, of JSON or CSV
 record Records(
-    TransformFormats formats,
-    DataProcessing processing,
-    Optional<BatchStrategy> strategy,
-    OptionalInt maxPayloadInMb,
-    boolean keepsBadRecords)
-    implements JobKind {
+        TransformFormats formats,
+        DataProcessing processing,
+        Optional<BatchStrategy> strategy,
+        OptionalInt maxPayloadInMb,
+        boolean keepsBadRecords)
+        implements JobKind {
 
-  private static final int MOST_PAYLOAD = 100;
+    private static final int MOST_PAYLOAD = 100;
 
-  static Records read(JobReader options) {
-    return read(
-        new TransformFormats(
-            options.text(JobOption.CONTENT_TYPE),
-            options.text(JobOption.ACCEPT),
-            options.splitType(SplitType.all()),
-            options.word(JobOption.ASSEMBLE_WITH, AssembleWith.class).orElse(AssembleWith.NONE)),
-        options.text(JobOption.JOIN_SOURCE).orElse("None"),
-        options);
-  }
-
-  static Records read(TransformFormats formats, String joinSource, JobReader options) {
-    var processing =
-        new DataProcessing(
-            filter(JobOption.INPUT_FILTER, options),
-            joinSource,
-            filter(JobOption.OUTPUT_FILTER, options),
-            options.has(JobSwitch.INCLUSIVE_SLICES) ? SliceEnd.INCLUSIVE : SliceEnd.EXCLUSIVE);
-    processing.problems(formats).forEach(options::problem);
-    boolean keeps = options.isSecond(JobOption.BAD_RECORDS, "reject", "keep");
-    if (keeps && (formats.lines().isEmpty() || formats.answeredLines().isEmpty())) {
-      options.problem(
-          ("%s: found keep, expected it with %s Line and lines of JSON or CSV as the %s and the %s:"
-                  + " an error has its own line")
-              .formatted(
-                  JobOption.BAD_RECORDS,
-                  JobOption.SPLIT_TYPE.flag(),
-                  JobOption.CONTENT_TYPE.flag(),
-                  JobOption.ACCEPT.flag()));
+    static Records read(JobReader options) {
+        return read(
+                new TransformFormats(
+                        options.text(JobOption.CONTENT_TYPE),
+                        options.text(JobOption.ACCEPT),
+                        options.splitType(SplitType.all()),
+                        options.word(JobOption.ASSEMBLE_WITH, AssembleWith.class)
+                                .orElse(AssembleWith.NONE)),
+                options.text(JobOption.JOIN_SOURCE).orElse("None"),
+                options);
     }
-    return new Records(
-        formats,
-        processing,
-        options.word(JobOption.BATCH_STRATEGY, BatchStrategy.class),
-        options.number(JobOption.MAX_PAYLOAD_IN_MB, 0, MOST_PAYLOAD),
-        keeps);
-  }
 
-  /// The API allows an empty one, which filters nothing.
-  private static String filter(JobOption option, JobReader options) {
-    return options.text(option).filter(filter -> !filter.isEmpty()).orElse("$");
-  }
+    static Records read(TransformFormats formats, String joinSource, JobReader options) {
+        var processing = new DataProcessing(
+                filter(JobOption.INPUT_FILTER, options),
+                joinSource,
+                filter(JobOption.OUTPUT_FILTER, options),
+                options.has(JobSwitch.INCLUSIVE_SLICES) ? SliceEnd.INCLUSIVE : SliceEnd.EXCLUSIVE);
+        processing.problems(formats).forEach(options::problem);
+        boolean keeps = options.isSecond(JobOption.BAD_RECORDS, "reject", "keep");
+        if (keeps && (formats.lines().isEmpty() || formats.answeredLines().isEmpty())) {
+            options.problem(("%s: found keep, expected it with %s Line and lines of JSON or CSV as the %s and the %s:"
+                            + " an error has its own line")
+                    .formatted(
+                            JobOption.BAD_RECORDS,
+                            JobOption.SPLIT_TYPE.flag(),
+                            JobOption.CONTENT_TYPE.flag(),
+                            JobOption.ACCEPT.flag()));
+        }
+        return new Records(
+                formats,
+                processing,
+                options.word(JobOption.BATCH_STRATEGY, BatchStrategy.class),
+                options.number(JobOption.MAX_PAYLOAD_IN_MB, 0, MOST_PAYLOAD),
+                keeps);
+    }
 
-  @Override
-  public Records records() {
-    return this;
-  }
+    /// The API allows an empty one, which filters nothing.
+    private static String filter(JobOption option, JobReader options) {
+        return options.text(option).filter(filter -> !filter.isEmpty()).orElse("$");
+    }
 
-  @Override
-  public void requireSplittable(JobReader options) {
-    if (!formats.splitType().areLines()) {
-      options.cannotSplit(
-          JobOption.SPLIT_TYPE,
-          formats.splitType().toString(),
-          "Line: only lines have ends that can be found");
+    @Override
+    public Records records() {
+        return this;
     }
-    if (maxPayloadInMb.equals(OptionalInt.of(0))) {
-      options.cannotSplit(
-          JobOption.MAX_PAYLOAD_IN_MB, "0", "1 to 100: an object in one request is not split");
+
+    @Override
+    public void requireSplittable(JobReader options) {
+        if (!formats.splitType().areLines()) {
+            options.cannotSplit(
+                    JobOption.SPLIT_TYPE,
+                    formats.splitType().toString(),
+                    "Line: only lines have ends that can be found");
+        }
+        if (maxPayloadInMb.equals(OptionalInt.of(0))) {
+            options.cannotSplit(JobOption.MAX_PAYLOAD_IN_MB, "0", "1 to 100: an object in one request is not split");
+        }
+        if (!strategy.equals(Optional.of(BatchStrategy.SINGLE_RECORD))
+                && (formats.accept().isEmpty() || formats.answeredLines().isEmpty())) {
+            options.cannotSplit(
+                    JobOption.ACCEPT,
+                    formats.accept().orElse("nothing"),
+                    "application/jsonlines or text/csv, or %s SingleRecord: the answer to several records must be a line for each"
+                            .formatted(JobOption.BATCH_STRATEGY.flag()));
+        }
     }
-    if (!strategy.equals(Optional.of(BatchStrategy.SINGLE_RECORD))
-        && (formats.accept().isEmpty() || formats.answeredLines().isEmpty())) {
-      options.cannotSplit(
-          JobOption.ACCEPT,
-          formats.accept().orElse("nothing"),
-          "application/jsonlines or text/csv, or %s SingleRecord: the answer to several records must be a line for each"
-              .formatted(JobOption.BATCH_STRATEGY.flag()));
-    }
-  }
 }

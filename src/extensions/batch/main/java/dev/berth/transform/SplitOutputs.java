@@ -23,95 +23,85 @@ import org.slf4j.LoggerFactory;
 /// output, or is not the last.
 record SplitOutputs(TransformJob job, Storage storage) {
 
-  private static final Logger log = LoggerFactory.getLogger(SplitOutputs.class);
-  private static final int MOST_TRIES = 3;
+    private static final Logger log = LoggerFactory.getLogger(SplitOutputs.class);
+    private static final int MOST_TRIES = 3;
 
-  /// Where the answers to a range's records go.
-  Location part(ObjectRange range) {
-    return range.isWhole()
-        ? job.output(range.object())
-        : directory(range).resolve(name(range, range.number()));
-  }
-
-  /// Whether a range need not be done: its part is there, or its object's output.
-  boolean isDone(ObjectRange range) {
-    // In this order. The part is removed after the output has appeared, by whoever joins.
-    return storage.exists(part(range))
-        || (!range.isWhole() && storage.exists(job.output(range.object())));
-  }
-
-  /// Where the answers to a range that is done are. Where its part has been joined already, they
-  /// are with those of the other ranges, and count for the first one.
-  Optional<Location> answers(ObjectRange range) {
-    if (storage.exists(part(range))) {
-      return Optional.of(part(range));
+    /// Where the answers to a range's records go.
+    Location part(ObjectRange range) {
+        return range.isWhole() ? job.output(range.object()) : directory(range).resolve(name(range, range.number()));
     }
-    return Optional.of(job.output(range.object())).filter(_ -> range.number() == 0);
-  }
 
-  /// What is asked where some of the answers to a range do not count: all of its object where they
-  /// are joined.
-  ObjectRange asked(ObjectRange range, Location answers) {
-    return answers.equals(part(range)) ? range : new ObjectRange(range.object(), 0, 1);
-  }
-
-  /// Makes the output of a range's object, if all its parts are there and the output is not.
-  void join(ObjectRange range) {
-    if (range.isWhole()) {
-      return;
+    /// Whether a range need not be done: its part is there, or its object's output.
+    boolean isDone(ObjectRange range) {
+        // In this order. The part is removed after the output has appeared, by whoever joins.
+        return storage.exists(part(range)) || (!range.isWhole() && storage.exists(job.output(range.object())));
     }
-    var output = job.output(range.object());
-    for (int tries = 1; ; tries++) {
-      try {
-        var parts = parts(range);
-        if (storage.exists(output)) {
-          storage.deleteAll(directory(range));
-          return;
+
+    /// Where the answers to a range that is done are. Where its part has been joined already, they
+    /// are with those of the other ranges, and count for the first one.
+    Optional<Location> answers(ObjectRange range) {
+        if (storage.exists(part(range))) {
+            return Optional.of(part(range));
         }
-        if (parts.size() < range.count()) {
-          return;
-        }
-        storage.join(parts, output, job.kind().outputType());
-        storage.deleteAll(directory(range));
-        return;
-      } catch (StorageException e) {
-        // Another instance joins too, and was faster or has begun after this one.
-        if (tries == MOST_TRIES && !storage.exists(output)) {
-          throw e;
-        }
-        log.debug("{}: joining did not succeed, try {}", output, tries, e);
-      }
+        return Optional.of(job.output(range.object())).filter(_ -> range.number() == 0);
     }
-  }
 
-  /// Those that are there, in their order.
-  private List<StoredObject> parts(ObjectRange range) {
-    var numbers = new HashMap<String, Integer>();
-    IntStream.range(0, range.count()).forEach(number -> numbers.put(name(range, number), number));
-    try (var found = storage.listIfThere(directory(range))) {
-      return found
-          .filter(part -> numbers.containsKey(part.key()))
-          .sorted(Comparator.comparing(part -> numbers.get(part.key())))
-          .toList();
+    /// What is asked where some of the answers to a range do not count: all of its object where they
+    /// are joined.
+    ObjectRange asked(ObjectRange range, Location answers) {
+        return answers.equals(part(range)) ? range : new ObjectRange(range.object(), 0, 1);
     }
-  }
 
-  private Location directory(ObjectRange range) {
-    return job.output()
-        .resolve(Checkpoints.DIRECTORY)
-        .resolve(Sha256.hex(range.object().key()) + ".split");
-  }
+    /// Makes the output of a range's object, if all its parts are there and the output is not.
+    void join(ObjectRange range) {
+        if (range.isWhole()) {
+            return;
+        }
+        var output = job.output(range.object());
+        for (int tries = 1; ; tries++) {
+            try {
+                var parts = parts(range);
+                if (storage.exists(output)) {
+                    storage.deleteAll(directory(range));
+                    return;
+                }
+                if (parts.size() < range.count()) {
+                    return;
+                }
+                storage.join(parts, output, job.kind().outputType());
+                storage.deleteAll(directory(range));
+                return;
+            } catch (StorageException e) {
+                // Another instance joins too, and was faster or has begun after this one.
+                if (tries == MOST_TRIES && !storage.exists(output)) {
+                    throw e;
+                }
+                log.debug("{}: joining did not succeed, try {}", output, tries, e);
+            }
+        }
+    }
 
-  private String name(ObjectRange range, int number) {
-    var object = range.object();
-    var hash =
-        Sha256.hex(
-            "%s %s %s %d"
-                .formatted(
-                    job.madeBy(),
-                    job.kind().records().strategy(),
-                    object.location(),
-                    object.size()));
-    return "%05d-of-%05d.%s".formatted(number, range.count(), hash);
-  }
+    /// Those that are there, in their order.
+    private List<StoredObject> parts(ObjectRange range) {
+        var numbers = new HashMap<String, Integer>();
+        IntStream.range(0, range.count()).forEach(number -> numbers.put(name(range, number), number));
+        try (var found = storage.listIfThere(directory(range))) {
+            return found.filter(part -> numbers.containsKey(part.key()))
+                    .sorted(Comparator.comparing(part -> numbers.get(part.key())))
+                    .toList();
+        }
+    }
+
+    private Location directory(ObjectRange range) {
+        return job.output()
+                .resolve(Checkpoints.DIRECTORY)
+                .resolve(Sha256.hex(range.object().key()) + ".split");
+    }
+
+    private String name(ObjectRange range, int number) {
+        var object = range.object();
+        var hash = Sha256.hex("%s %s %s %d"
+                .formatted(job.madeBy(), job.kind().records().strategy(), object.location(), object.size()));
+        return "%05d-of-%05d.%s".formatted(number, range.count(), hash);
+    }
 }

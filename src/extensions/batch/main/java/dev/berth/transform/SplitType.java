@@ -15,51 +15,51 @@ import java.util.stream.Stream;
 /// its own.
 public interface SplitType {
 
-  /// All that there are.
-  static List<SplitType> all() {
-    return Stream.concat(
-            Stream.<SplitType>of(FramedSplit.values()),
-            ServiceLoader.load(SplitType.class, SplitType.class.getClassLoader()).stream()
-                .map(ServiceLoader.Provider::get))
-        .toList();
-  }
+    /// All that there are.
+    static List<SplitType> all() {
+        return Stream.concat(
+                        Stream.<SplitType>of(FramedSplit.values()),
+                        ServiceLoader.load(SplitType.class, SplitType.class.getClassLoader()).stream()
+                                .map(ServiceLoader.Provider::get))
+                .toList();
+    }
 
-  /// The word that a job chooses it by, as the API spells it. With a value of its option it says
-  /// that too: the outputs of an earlier run only count where this is the same.
-  @Override
-  String toString();
+    /// The word that a job chooses it by, as the API spells it. With a value of its option it says
+    /// that too: the outputs of an earlier run only count where this is the same.
+    @Override
+    String toString();
 
-  /// Whether an object may have several records.
-  default boolean isSplit() {
-    return true;
-  }
+    /// Whether an object may have several records.
+    default boolean isSplit() {
+        return true;
+    }
 
-  /// Whether each record is a line of text, with its newline.
-  default boolean areLines() {
-    return false;
-  }
+    /// Whether each record is a line of text, with its newline.
+    default boolean areLines() {
+        return false;
+    }
 
-  /// A flag of the command, for this type alone.
-  default Optional<Option> option() {
-    return Optional.empty();
-  }
+    /// A flag of the command, for this type alone.
+    default Optional<Option> option() {
+        return Optional.empty();
+    }
 
-  /// The same with a value of that option.
-  ///
-  /// @throws IllegalArgumentException saying what was found and expected
-  default SplitType with(String value) {
-    throw new IllegalArgumentException("found %s, expected none".formatted(value));
-  }
+    /// The same with a value of that option.
+    ///
+    /// @throws IllegalArgumentException saying what was found and expected
+    default SplitType with(String value) {
+        throw new IllegalArgumentException("found %s, expected none".formatted(value));
+    }
 
-  /// Opens a reader of an object's records. The stream is the caller's to close.
-  ///
-  /// @param frames whether the records keep what is around them
-  /// @param maxBytes the bytes that a record can have as it is given; a longer one is bad input
-  RecordReader open(InputStream object, Frames frames, int maxBytes);
+    /// Opens a reader of an object's records. The stream is the caller's to close.
+    ///
+    /// @param frames whether the records keep what is around them
+    /// @param maxBytes the bytes that a record can have as it is given; a longer one is bad input
+    RecordReader open(InputStream object, Frames frames, int maxBytes);
 
-  /// A flag.
-  ///
-  /// @param name with its dashes
-  /// @param label what stands for the value
-  record Option(String name, String label, String meaning) {}
+    /// A flag.
+    ///
+    /// @param name with its dashes
+    /// @param label what stands for the value
+    record Option(String name, String label, String meaning) {}
 }

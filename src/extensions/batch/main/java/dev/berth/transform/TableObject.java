@@ -21,110 +21,107 @@ import java.util.concurrent.atomic.LongAdder;
 /// temporary directory until it is closed. For one thread.
 final class TableObject implements RecordReader, Closeable {
 
-  private final Tables job;
-  private final int maxRecord;
-  private final LongAdder read;
-  private final Path directory;
-  private final Path lines;
-  private final ObjectWriter answers;
-  private final Table table;
-  private long counted;
-  private long records;
+    private final Tables job;
+    private final int maxRecord;
+    private final LongAdder read;
+    private final Path directory;
+    private final Path lines;
+    private final ObjectWriter answers;
+    private final Table table;
+    private long counted;
+    private long records;
 
-  /// @param maxRecord the bytes that a row can have as JSON
-  /// @param read counts the bytes that are read of the object
-  TableObject(Tables job, Storage storage, StoredObject object, int maxRecord, LongAdder read)
-      throws IOException {
-    this.job = job;
-    this.maxRecord = maxRecord;
-    this.read = read;
-    this.directory = Files.createTempDirectory("berth-table-");
-    this.lines = directory.resolve("answers.jsonl");
-    try {
-      this.table = job.format().open(file(storage, object));
-    } catch (IOException | RuntimeException | Error e) {
-      deleteFiles();
-      throw e;
+    /// @param maxRecord the bytes that a row can have as JSON
+    /// @param read counts the bytes that are read of the object
+    TableObject(Tables job, Storage storage, StoredObject object, int maxRecord, LongAdder read) throws IOException {
+        this.job = job;
+        this.maxRecord = maxRecord;
+        this.read = read;
+        this.directory = Files.createTempDirectory("berth-table-");
+        this.lines = directory.resolve("answers.jsonl");
+        try {
+            this.table = job.format().open(file(storage, object));
+        } catch (IOException | RuntimeException | Error e) {
+            deleteFiles();
+            throw e;
+        }
+        try {
+            this.answers = storage.create(Location.of(lines));
+        } catch (RuntimeException | Error e) {
+            try (table) {
+                deleteFiles();
+            }
+            throw e;
+        }
     }
-    try {
-      this.answers = storage.create(Location.of(lines));
-    } catch (RuntimeException | Error e) {
-      try (table) {
-        deleteFiles();
-      }
-      throw e;
+
+    /// The formats read at many places of a file.
+    private Path file(Storage storage, StoredObject object) throws IOException {
+        try (var in = storage.open(object, 0)) {
+            if (object.location().file().isPresent()) {
+                return object.location().file().get();
+            }
+            var copy = directory.resolve("object");
+            try (var out = storage.create(Location.of(copy))) {
+                in.transferTo(out);
+                out.commit();
+            }
+            return copy;
+        }
     }
-  }
 
-  /// The formats read at many places of a file.
-  private Path file(Storage storage, StoredObject object) throws IOException {
-    try (var in = storage.open(object, 0)) {
-      if (object.location().file().isPresent()) {
-        return object.location().file().get();
-      }
-      var copy = directory.resolve("object");
-      try (var out = storage.create(Location.of(copy))) {
-        in.transferTo(out);
-        out.commit();
-      }
-      return copy;
+    @Override
+    public Optional<byte[]> next() throws IOException {
+        var row = table.next();
+        records++;
+        if (row.isPresent() && row.get().length > maxRecord) {
+            throw new BadInputException("row %d: found %d bytes as JSON, expected at most %d in one record"
+                    .formatted(records, row.get().length, maxRecord));
+        }
+        long position = table.position();
+        read.add(position - counted);
+        counted = position;
+        return row;
     }
-  }
 
-  @Override
-  public Optional<byte[]> next() throws IOException {
-    var row = table.next();
-    records++;
-    if (row.isPresent() && row.get().length > maxRecord) {
-      throw new BadInputException(
-          "row %d: found %d bytes as JSON, expected at most %d in one record"
-              .formatted(records, row.get().length, maxRecord));
+    @Override
+    public boolean endsBatch() {
+        return table.endsGroup();
     }
-    long position = table.position();
-    read.add(position - counted);
-    counted = position;
-    return row;
-  }
 
-  @Override
-  public boolean endsBatch() {
-    return table.endsGroup();
-  }
-
-  /// Where the answers are written, a line of JSON for each row.
-  ///
-  /// @param output where they go in the end
-  OutputStream answers(OutputStream output) {
-    return job.answersAreTable() ? answers : output;
-  }
-
-  /// Makes the output when all answers are there.
-  ///
-  /// @throws TransformException when no table can be made of them
-  void write(OutputStream output) {
-    if (!job.answersAreTable()) {
-      return;
+    /// Where the answers are written, a line of JSON for each row.
+    ///
+    /// @param output where they go in the end
+    OutputStream answers(OutputStream output) {
+        return job.answersAreTable() ? answers : output;
     }
-    try {
-      answers.commit();
-      table.write(
-          new TableAnswers(lines, job.areJoined(), job.records().keepsBadRecords()), output);
-    } catch (IOException e) {
-      throw new TransformException("no table can be made of the answers: " + e.getMessage(), e);
-    }
-  }
 
-  @Override
-  public void close() throws IOException {
-    try (table) {
-      answers.close();
-      deleteFiles();
+    /// Makes the output when all answers are there.
+    ///
+    /// @throws TransformException when no table can be made of them
+    void write(OutputStream output) {
+        if (!job.answersAreTable()) {
+            return;
+        }
+        try {
+            answers.commit();
+            table.write(new TableAnswers(lines, job.areJoined(), job.records().keepsBadRecords()), output);
+        } catch (IOException e) {
+            throw new TransformException("no table can be made of the answers: " + e.getMessage(), e);
+        }
     }
-  }
 
-  private void deleteFiles() throws IOException {
-    Files.deleteIfExists(lines);
-    Files.deleteIfExists(directory.resolve("object"));
-    Files.delete(directory);
-  }
+    @Override
+    public void close() throws IOException {
+        try (table) {
+            answers.close();
+            deleteFiles();
+        }
+    }
+
+    private void deleteFiles() throws IOException {
+        Files.deleteIfExists(lines);
+        Files.deleteIfExists(directory.resolve("object"));
+        Files.delete(directory);
+    }
 }

@@ -21,253 +21,236 @@ import java.util.regex.Pattern;
 /// SageMaker's way: the container gets the payload, and its answer is joined, filtered and written.
 final class TransformExchange implements Exchange {
 
-  /// An error that stands in the place of an answer names the line within its request.
-  private static final Pattern PLACE_OF_ERROR =
-      Pattern.compile("(?m)^(\\{\"error\":\"|\"?ERROR: )(line|row) (\\d{1,9}): (?=(.*))");
+    /// An error that stands in the place of an answer names the line within its request.
+    private static final Pattern PLACE_OF_ERROR =
+            Pattern.compile("(?m)^(\\{\"error\":\"|\"?ERROR: )(line|row) (\\d{1,9}): (?=(.*))");
 
-  /// The same in an output, where it may be joined with its record.
-  private static final Pattern KEPT_ERROR =
-      Pattern.compile(
-          "(?m)(?:^|[:,])(?:\\{\"error\":\"|\"?ERROR: )(?:line|row|record) \\d{1,19}[:,] ");
+    /// The same in an output, where it may be joined with its record.
+    private static final Pattern KEPT_ERROR =
+            Pattern.compile("(?m)(?:^|[:,])(?:\\{\"error\":\"|\"?ERROR: )(?:line|row|record) \\d{1,19}[:,] ");
 
-  private final Records records;
-  private final boolean retriesErrors;
-  private final boolean areTables;
-  private final Optional<RecordProcessing> processing;
-  private final Invoker invoker;
-  private final ObjectSource source;
-  private final JobEnd end;
-  private final LongAdder errors = new LongAdder();
+    private final Records records;
+    private final boolean retriesErrors;
+    private final boolean areTables;
+    private final Optional<RecordProcessing> processing;
+    private final Invoker invoker;
+    private final ObjectSource source;
+    private final JobEnd end;
+    private final LongAdder errors = new LongAdder();
 
-  /// Records that have been answered, with an error or without one.
-  private final LongAdder answered = new LongAdder();
+    /// Records that have been answered, with an error or without one.
+    private final LongAdder answered = new LongAdder();
 
-  /// In outputs that were there already.
-  private volatile boolean isErrorThere;
+    /// In outputs that were there already.
+    private volatile boolean isErrorThere;
 
-  private volatile boolean isAnyThere;
+    private volatile boolean isAnyThere;
 
-  /// @param end is told each error
-  TransformExchange(
-      TransformJob job,
-      Optional<RecordProcessing> processing,
-      Invoker invoker,
-      ObjectSource source,
-      JobEnd end) {
-    this.records = job.kind().records();
-    this.retriesErrors = job.has(JobSwitch.RETRY_ERRORS);
-    this.areTables = job.kind() instanceof Tables;
-    this.processing = processing;
-    this.invoker = invoker;
-    this.source = source;
-    this.end = end;
-  }
+    /// @param end is told each error
+    TransformExchange(
+            TransformJob job, Optional<RecordProcessing> processing, Invoker invoker, ObjectSource source, JobEnd end) {
+        this.records = job.kind().records();
+        this.retriesErrors = job.has(JobSwitch.RETRY_ERRORS);
+        this.areTables = job.kind() instanceof Tables;
+        this.processing = processing;
+        this.invoker = invoker;
+        this.source = source;
+        this.end = end;
+    }
 
-  @Override
-  public byte[] output(Payload payload, StoredObject object, Invoker.Room room)
-      throws InterruptedException {
-    try {
-      answered.add(payload.records());
-      return switch (payload) {
-        case Payload.MiniBatch batch -> output(batch, object.key(), room);
-        case Payload.Rejected record ->
-            assembled(error(record, object.key()), Optional.of(MediaType.JSON_LINES));
-        // Opened anew for each attempt, and closed by the client.
-        case Payload.WholeObject _ -> {
-          var answer =
-              invoker.invokeStream(
-                  () -> {
-                    try {
-                      return source.open(object);
-                    } catch (IOException e) {
-                      throw new UncheckedIOException(e);
-                    }
-                  },
-                  room);
-          yield assembled(answer.body(), answer.type());
+    @Override
+    public byte[] output(Payload payload, StoredObject object, Invoker.Room room) throws InterruptedException {
+        try {
+            answered.add(payload.records());
+            return switch (payload) {
+                case Payload.MiniBatch batch -> output(batch, object.key(), room);
+                case Payload.Rejected record ->
+                    assembled(error(record, object.key()), Optional.of(MediaType.JSON_LINES));
+                // Opened anew for each attempt, and closed by the client.
+                case Payload.WholeObject _ -> {
+                    var answer = invoker.invokeStream(
+                            () -> {
+                                try {
+                                    return source.open(object);
+                                } catch (IOException e) {
+                                    throw new UncheckedIOException(e);
+                                }
+                            },
+                            room);
+                    yield assembled(answer.body(), answer.type());
+                }
+            };
+        } catch (InvocationException e) {
+            throw new TransformException("the object: " + e.getMessage(), e);
+        } catch (BadInputException e) {
+            throw new TransformException(e.getMessage(), e);
         }
-      };
-    } catch (InvocationException e) {
-      throw new TransformException("the object: " + e.getMessage(), e);
-    } catch (BadInputException e) {
-      throw new TransformException(e.getMessage(), e);
     }
-  }
 
-  private byte[] output(Payload.MiniBatch batch, String key, Invoker.Room room)
-      throws InterruptedException {
-    if (records.keepsBadRecords() && batch.isBlank()) {
-      return batch.records() > 1
-          ? inHalves(batch, key, room)
-          : kept(
-              batch,
-              key,
-              "line %d: found a blank line, expected a record".formatted(batch.firstRecord()));
-    }
-    try {
-      var answer = invoker.invoke(batch.body(), room);
-      var body =
-          records.keepsBadRecords()
-              ? numbered(answer.body(), key, batch.firstRecord())
-              : answer.body();
-      if (processing.isPresent()) {
-        return assembled(processing.get().output(batch, body), answer.type());
-      }
-      requireOneForEach(batch, answer);
-      return assembled(body, answer.type());
-    } catch (InvocationException e) {
-      if (!records.keepsBadRecords() || !e.isOfThePayload()) {
-        throw new TransformException(
-            "%s: %s".formatted(place(batch), e.inObject(batch.firstRecord()).getMessage()), e);
-      }
-      return batch.records() == 1
-          ? kept(batch, key, e.inObject(batch.firstRecord()).reasonFor(batch.firstRecord()))
-          : inHalves(batch, key, room);
-    }
-  }
-
-  /// Asks for the records of a rejected payload in two payloads, so that those that are not bad are
-  /// answered.
-  private byte[] inHalves(Payload.MiniBatch batch, String key, Invoker.Room room)
-      throws InterruptedException {
-    var output = new ByteArrayOutputStream();
-    for (var half : batch.halves()) {
-      output.writeBytes(output(half, key, room));
-    }
-    return output.toByteArray();
-  }
-
-  private byte[] kept(Payload.MiniBatch record, String key, String reason) {
-    var rejected = new Payload.Rejected(record.input(), reason);
-    return assembled(error(rejected, key), Optional.of(MediaType.JSON_LINES));
-  }
-
-  private byte[] error(Payload.Rejected record, String key) {
-    failed(key, record.reason());
-    var format =
-        records.formats().answeredLines().filter(MediaType.CSV::equals).isPresent()
-            ? new CsvFormat()
-            : new JsonFormat();
-    return processing
-        .map(filters -> filters.error(record))
-        .orElseGet(
-            () -> format.write(format.error(record.reason())).getBytes(StandardCharsets.UTF_8));
-  }
-
-  private void failed(String key, String reason) {
-    errors.increment();
-    end.failed(key, reason);
-  }
-
-  /// The errors among answers, with the lines as their object counts them.
-  private byte[] numbered(byte[] answer, String key, long first) {
-    // Byte for byte, whatever the encoding is.
-    var text = new String(answer, StandardCharsets.ISO_8859_1);
-    return PLACE_OF_ERROR
-        .matcher(text)
-        .replaceAll(
-            error -> {
-              var place =
-                  "%s %d".formatted(error.group(2), first - 1 + Integer.parseInt(error.group(3)));
-              var reason =
-                  error.group(4).replaceFirst("\"}?$", "").getBytes(StandardCharsets.ISO_8859_1);
-              failed(key, place + ": " + new String(reason, StandardCharsets.UTF_8));
-              return Matcher.quoteReplacement("%s%s: ".formatted(error.group(1), place));
-            })
-        .getBytes(StandardCharsets.ISO_8859_1);
-  }
-
-  /// No answer may be taken for that of another record.
-  private void requireOneForEach(Payload.MiniBatch batch, Invoker.Answer answer) {
-    if (!records.formats().splitType().areLines()) {
-      return;
-    }
-    var count = AnswerCount.of(answer.body(), answer.type());
-    // A list may be the answer to one record.
-    boolean mayBeOne = batch.records() == 1 && answer.type().equals(Optional.of(MediaType.JSON));
-    if (count.isPresent() && count.getAsInt() != batch.records() && !mayBeOne) {
-      throw new TransformException(
-          RecordProcessing.miscounted(
-              batch.firstRecord(),
-              batch.records(),
-              count.getAsInt(),
-              records.formats().lines().equals(Optional.of(MediaType.CSV))));
-    }
-  }
-
-  /// A newline after each answer, unless it ends in one: no line of the output is blank that the
-  /// container did not want. Where records are lines, the texts of two answers never share one.
-  private byte[] assembled(byte[] answer, Optional<MediaType> type) {
-    boolean isLine =
-        records.formats().assembleWith() == AssembleWith.LINE
-            || (records.formats().splitType().areLines()
-                && answer.length > 0
-                && type.filter(TransformExchange::isText).isPresent());
-    if (!isLine || (answer.length > 0 && answer[answer.length - 1] == '\n')) {
-      return answer;
-    }
-    var line = Arrays.copyOf(answer, answer.length + 1);
-    line[answer.length] = '\n';
-    return line;
-  }
-
-  @Override
-  public boolean counts(Payload payload, byte[] output) {
-    long kept =
-        records.keepsBadRecords()
-            ? KEPT_ERROR.matcher(new String(output, StandardCharsets.ISO_8859_1)).results().count()
-            : 0;
-    if (kept > 0 && retriesErrors) {
-      return false;
-    }
-    answered.add(payload.records());
-    errors.add(kept);
-    return true;
-  }
-
-  /// Reads as far as it has to: whether any record has an answer, or an error.
-  @Override
-  public boolean counts(Location output) {
-    if (!records.keepsBadRecords() || areTables || (isAnyThere && !retriesErrors)) {
-      return true;
-    }
-    try (var in = source.storage().open(output)) {
-      var lines = Framing.LINES.open(new BufferedInputStream(in), Frames.KEPT, Integer.MAX_VALUE);
-      for (var line = lines.next(); line.isPresent(); line = lines.next()) {
-        boolean isError =
-            KEPT_ERROR.matcher(new String(line.get(), StandardCharsets.ISO_8859_1)).find();
-        isErrorThere |= isError;
-        isAnyThere |= !isError;
-        if (isError == retriesErrors) {
-          return !isError;
+    private byte[] output(Payload.MiniBatch batch, String key, Invoker.Room room) throws InterruptedException {
+        if (records.keepsBadRecords() && batch.isBlank()) {
+            return batch.records() > 1
+                    ? inHalves(batch, key, room)
+                    : kept(batch, key, "line %d: found a blank line, expected a record".formatted(batch.firstRecord()));
         }
-      }
-      return true;
-    } catch (IOException e) {
-      throw new TransformException("%s: %s".formatted(output, e.getMessage()), e);
+        try {
+            var answer = invoker.invoke(batch.body(), room);
+            var body = records.keepsBadRecords() ? numbered(answer.body(), key, batch.firstRecord()) : answer.body();
+            if (processing.isPresent()) {
+                return assembled(processing.get().output(batch, body), answer.type());
+            }
+            requireOneForEach(batch, answer);
+            return assembled(body, answer.type());
+        } catch (InvocationException e) {
+            if (!records.keepsBadRecords() || !e.isOfThePayload()) {
+                throw new TransformException(
+                        "%s: %s"
+                                .formatted(
+                                        place(batch),
+                                        e.inObject(batch.firstRecord()).getMessage()),
+                        e);
+            }
+            return batch.records() == 1
+                    ? kept(batch, key, e.inObject(batch.firstRecord()).reasonFor(batch.firstRecord()))
+                    : inHalves(batch, key, room);
+        }
     }
-  }
 
-  @Override
-  public long errors() {
-    return errors.sum();
-  }
+    /// Asks for the records of a rejected payload in two payloads, so that those that are not bad are
+    /// answered.
+    private byte[] inHalves(Payload.MiniBatch batch, String key, Invoker.Room room) throws InterruptedException {
+        var output = new ByteArrayOutputStream();
+        for (var half : batch.halves()) {
+            output.writeBytes(output(half, key, room));
+        }
+        return output.toByteArray();
+    }
 
-  @Override
-  public boolean hasOnlyErrors() {
-    return (isErrorThere || errors.sum() > 0) && !isAnyThere && errors.sum() == answered.sum();
-  }
+    private byte[] kept(Payload.MiniBatch record, String key, String reason) {
+        var rejected = new Payload.Rejected(record.input(), reason);
+        return assembled(error(rejected, key), Optional.of(MediaType.JSON_LINES));
+    }
 
-  private static boolean isText(MediaType type) {
-    return type.type().equals("text")
-        || type.equals(MediaType.JSON)
-        || JsonLines.TYPES.contains(type);
-  }
+    private byte[] error(Payload.Rejected record, String key) {
+        failed(key, record.reason());
+        var format =
+                records.formats().answeredLines().filter(MediaType.CSV::equals).isPresent()
+                        ? new CsvFormat()
+                        : new JsonFormat();
+        return processing
+                .map(filters -> filters.error(record))
+                .orElseGet(() -> format.write(format.error(record.reason())).getBytes(StandardCharsets.UTF_8));
+    }
 
-  private static String place(Payload.MiniBatch batch) {
-    return batch.records() == 1
-        ? "record " + batch.firstRecord()
-        : "records %d to %d"
-            .formatted(batch.firstRecord(), batch.firstRecord() + batch.records() - 1);
-  }
+    private void failed(String key, String reason) {
+        errors.increment();
+        end.failed(key, reason);
+    }
+
+    /// The errors among answers, with the lines as their object counts them.
+    private byte[] numbered(byte[] answer, String key, long first) {
+        // Byte for byte, whatever the encoding is.
+        var text = new String(answer, StandardCharsets.ISO_8859_1);
+        return PLACE_OF_ERROR
+                .matcher(text)
+                .replaceAll(error -> {
+                    var place = "%s %d".formatted(error.group(2), first - 1 + Integer.parseInt(error.group(3)));
+                    var reason = error.group(4).replaceFirst("\"}?$", "").getBytes(StandardCharsets.ISO_8859_1);
+                    failed(key, place + ": " + new String(reason, StandardCharsets.UTF_8));
+                    return Matcher.quoteReplacement("%s%s: ".formatted(error.group(1), place));
+                })
+                .getBytes(StandardCharsets.ISO_8859_1);
+    }
+
+    /// No answer may be taken for that of another record.
+    private void requireOneForEach(Payload.MiniBatch batch, Invoker.Answer answer) {
+        if (!records.formats().splitType().areLines()) {
+            return;
+        }
+        var count = AnswerCount.of(answer.body(), answer.type());
+        // A list may be the answer to one record.
+        boolean mayBeOne = batch.records() == 1 && answer.type().equals(Optional.of(MediaType.JSON));
+        if (count.isPresent() && count.getAsInt() != batch.records() && !mayBeOne) {
+            throw new TransformException(RecordProcessing.miscounted(
+                    batch.firstRecord(),
+                    batch.records(),
+                    count.getAsInt(),
+                    records.formats().lines().equals(Optional.of(MediaType.CSV))));
+        }
+    }
+
+    /// A newline after each answer, unless it ends in one: no line of the output is blank that the
+    /// container did not want. Where records are lines, the texts of two answers never share one.
+    private byte[] assembled(byte[] answer, Optional<MediaType> type) {
+        boolean isLine = records.formats().assembleWith() == AssembleWith.LINE
+                || (records.formats().splitType().areLines()
+                        && answer.length > 0
+                        && type.filter(TransformExchange::isText).isPresent());
+        if (!isLine || (answer.length > 0 && answer[answer.length - 1] == '\n')) {
+            return answer;
+        }
+        var line = Arrays.copyOf(answer, answer.length + 1);
+        line[answer.length] = '\n';
+        return line;
+    }
+
+    @Override
+    public boolean counts(Payload payload, byte[] output) {
+        long kept = records.keepsBadRecords()
+                ? KEPT_ERROR
+                        .matcher(new String(output, StandardCharsets.ISO_8859_1))
+                        .results()
+                        .count()
+                : 0;
+        if (kept > 0 && retriesErrors) {
+            return false;
+        }
+        answered.add(payload.records());
+        errors.add(kept);
+        return true;
+    }
+
+    /// Reads as far as it has to: whether any record has an answer, or an error.
+    @Override
+    public boolean counts(Location output) {
+        if (!records.keepsBadRecords() || areTables || (isAnyThere && !retriesErrors)) {
+            return true;
+        }
+        try (var in = source.storage().open(output)) {
+            var lines = Framing.LINES.open(new BufferedInputStream(in), Frames.KEPT, Integer.MAX_VALUE);
+            for (var line = lines.next(); line.isPresent(); line = lines.next()) {
+                boolean isError = KEPT_ERROR
+                        .matcher(new String(line.get(), StandardCharsets.ISO_8859_1))
+                        .find();
+                isErrorThere |= isError;
+                isAnyThere |= !isError;
+                if (isError == retriesErrors) {
+                    return !isError;
+                }
+            }
+            return true;
+        } catch (IOException e) {
+            throw new TransformException("%s: %s".formatted(output, e.getMessage()), e);
+        }
+    }
+
+    @Override
+    public long errors() {
+        return errors.sum();
+    }
+
+    @Override
+    public boolean hasOnlyErrors() {
+        return (isErrorThere || errors.sum() > 0) && !isAnyThere && errors.sum() == answered.sum();
+    }
+
+    private static boolean isText(MediaType type) {
+        return type.type().equals("text") || type.equals(MediaType.JSON) || JsonLines.TYPES.contains(type);
+    }
+
+    private static String place(Payload.MiniBatch batch) {
+        return batch.records() == 1
+                ? "record " + batch.firstRecord()
+                : "records %d to %d".formatted(batch.firstRecord(), batch.firstRecord() + batch.records() - 1);
+    }
 }

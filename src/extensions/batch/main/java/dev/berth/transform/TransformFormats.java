@@ -11,28 +11,23 @@ import java.util.Optional;
 /// @param splitType `TransformInput.SplitType`
 /// @param assembleWith `TransformOutput.AssembleWith`
 record TransformFormats(
-    Optional<String> contentType,
-    Optional<String> accept,
-    SplitType splitType,
-    AssembleWith assembleWith) {
+        Optional<String> contentType, Optional<String> accept, SplitType splitType, AssembleWith assembleWith) {
 
-  /// The type of the lines that the records are, without parameters; nothing where they are none of
-  /// JSON or CSV.
-  Optional<MediaType> lines() {
-    return splitType.areLines() ? contentType.flatMap(TransformFormats::lines) : Optional.empty();
-  }
+    /// The type of the lines that the records are, without parameters; nothing where they are none of
+    /// JSON or CSV.
+    Optional<MediaType> lines() {
+        return splitType.areLines() ? contentType.flatMap(TransformFormats::lines) : Optional.empty();
+    }
 
-  /// The type of the lines that answers are asked for in, without parameters. Who names none means
-  /// the records' own.
-  Optional<MediaType> answeredLines() {
-    return splitType.areLines()
-        ? accept.or(() -> contentType).flatMap(TransformFormats::lines)
-        : Optional.empty();
-  }
+    /// The type of the lines that answers are asked for in, without parameters. Who names none means
+    /// the records' own.
+    Optional<MediaType> answeredLines() {
+        return splitType.areLines() ? accept.or(() -> contentType).flatMap(TransformFormats::lines) : Optional.empty();
+    }
 
-  private static Optional<MediaType> lines(String type) {
-    return MediaType.parse(type)
-        .map(MediaType::withoutParameters)
-        .filter(given -> given.equals(MediaType.CSV) || JsonLines.TYPES.contains(given));
-  }
+    private static Optional<MediaType> lines(String type) {
+        return MediaType.parse(type)
+                .map(MediaType::withoutParameters)
+                .filter(given -> given.equals(MediaType.CSV) || JsonLines.TYPES.contains(given));
+    }
 }

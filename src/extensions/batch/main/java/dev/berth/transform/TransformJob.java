@@ -19,172 +19,160 @@ import java.util.TreeMap;
 /// @param maxFailures how many objects and records may fail before the job ends
 /// @param environment for a server of the runner's own
 public record TransformJob(
-    Location input,
-    boolean manifest,
-    boolean gzip,
-    Location output,
-    JobKind kind,
-    Invocations invocations,
-    JobReader.Part part,
-    Set<JobSwitch> switches,
-    long maxFailures,
-    Map<String, String> environment) {
+        Location input,
+        boolean manifest,
+        boolean gzip,
+        Location output,
+        JobKind kind,
+        Invocations invocations,
+        JobReader.Part part,
+        Set<JobSwitch> switches,
+        long maxFailures,
+        Map<String, String> environment) {
 
-  /// How the container is asked.
-  ///
-  /// @param maxConcurrent requests at the same time; empty or 0: as the container says, else 1
-  /// @param timeout of one request
-  /// @param retries how often a request is sent again
-  /// @param patience how long the container may be away
-  record Invocations(OptionalInt maxConcurrent, Duration timeout, int retries, Duration patience) {}
+    /// How the container is asked.
+    ///
+    /// @param maxConcurrent requests at the same time; empty or 0: as the container says, else 1
+    /// @param timeout of one request
+    /// @param retries how often a request is sent again
+    /// @param patience how long the container may be away
+    record Invocations(OptionalInt maxConcurrent, Duration timeout, int retries, Duration patience) {}
 
-  public TransformJob {
-    switches = Set.copyOf(switches);
-    environment = Map.copyOf(environment);
-  }
-
-  /// Makes a job of what was said of it.
-  ///
-  /// @param ofSplitTypes the options that types of splitting bring, by their flags
-  /// @param environment for a server of the runner's own
-  /// @param switches those that were given
-  /// @throws JobException with everything that is wrong
-  public static TransformJob read(
-      Map<JobOption, String> options,
-      Map<String, String> ofSplitTypes,
-      Map<String, String> environment,
-      Set<JobSwitch> switches)
-      throws JobException {
-    var reader = new JobReader(options, ofSplitTypes, switches);
-    var kind = JobKind.read(reader);
-    var output = reader.location(JobOption.OUTPUT);
-    if (output.filter(place -> reader.isInput(place.resolve(".out"))).isPresent()) {
-      reader.wrong(
-          JobOption.OUTPUT,
-          "%s within the input %s".formatted(output.get(), reader.input().orElseThrow()),
-          "another place: outputs would be the next run's inputs");
+    public TransformJob {
+        switches = Set.copyOf(switches);
+        environment = Map.copyOf(environment);
     }
-    var job =
-        new TransformJob(
-            reader.input().orElse(null),
-            reader.isSecond(JobOption.DATA_TYPE, "S3Prefix", "ManifestFile"),
-            reader.isSecond(JobOption.COMPRESSION_TYPE, "None", "Gzip"),
-            output.orElse(null),
-            kind,
-            new Invocations(
-                reader.number(JobOption.MAX_CONCURRENT_TRANSFORMS, 0, Integer.MAX_VALUE),
-                Duration.ofSeconds(
-                    reader.number(JobOption.INVOCATIONS_TIMEOUT, 1, 3600).orElse(600)),
-                reader.number(JobOption.INVOCATIONS_MAX_RETRIES, 0, 3).orElse(3),
-                Duration.ofSeconds(reader.number(JobOption.PATIENCE, 0, 86_400).orElse(60))),
-            reader.part(),
-            switches,
-            reader.quota(JobOption.MAX_FAILURES, 0, 1).orElse(Long.MAX_VALUE),
-            environment);
-    if (job.has(JobSwitch.SPLIT_OBJECTS)) {
-      job.requireSplittable(reader);
+
+    /// Makes a job of what was said of it.
+    ///
+    /// @param ofSplitTypes the options that types of splitting bring, by their flags
+    /// @param environment for a server of the runner's own
+    /// @param switches those that were given
+    /// @throws JobException with everything that is wrong
+    public static TransformJob read(
+            Map<JobOption, String> options,
+            Map<String, String> ofSplitTypes,
+            Map<String, String> environment,
+            Set<JobSwitch> switches)
+            throws JobException {
+        var reader = new JobReader(options, ofSplitTypes, switches);
+        var kind = JobKind.read(reader);
+        var output = reader.location(JobOption.OUTPUT);
+        if (output.filter(place -> reader.isInput(place.resolve(".out"))).isPresent()) {
+            reader.wrong(
+                    JobOption.OUTPUT,
+                    "%s within the input %s"
+                            .formatted(output.get(), reader.input().orElseThrow()),
+                    "another place: outputs would be the next run's inputs");
+        }
+        var job = new TransformJob(
+                reader.input().orElse(null),
+                reader.isSecond(JobOption.DATA_TYPE, "S3Prefix", "ManifestFile"),
+                reader.isSecond(JobOption.COMPRESSION_TYPE, "None", "Gzip"),
+                output.orElse(null),
+                kind,
+                new Invocations(
+                        reader.number(JobOption.MAX_CONCURRENT_TRANSFORMS, 0, Integer.MAX_VALUE),
+                        Duration.ofSeconds(reader.number(JobOption.INVOCATIONS_TIMEOUT, 1, 3600)
+                                .orElse(600)),
+                        reader.number(JobOption.INVOCATIONS_MAX_RETRIES, 0, 3).orElse(3),
+                        Duration.ofSeconds(
+                                reader.number(JobOption.PATIENCE, 0, 86_400).orElse(60))),
+                reader.part(),
+                switches,
+                reader.quota(JobOption.MAX_FAILURES, 0, 1).orElse(Long.MAX_VALUE),
+                environment);
+        if (job.has(JobSwitch.SPLIT_OBJECTS)) {
+            job.requireSplittable(reader);
+        }
+        if (job.has(JobSwitch.RETRY_ERRORS) && !kind.findsErrors()) {
+            reader.problem(("%s: found nothing, expected bedrock or openai with %s, or %s keep with the %s"
+                            + " application/jsonlines")
+                    .formatted(
+                            JobOption.FORMAT,
+                            JobSwitch.RETRY_ERRORS.flag(),
+                            JobOption.BAD_RECORDS.flag(),
+                            JobOption.ACCEPT.flag()));
+        }
+        reader.requireNoProblem();
+        return job;
     }
-    if (job.has(JobSwitch.RETRY_ERRORS) && !kind.findsErrors()) {
-      reader.problem(
-          ("%s: found nothing, expected bedrock or openai with %s, or %s keep with the %s"
-                  + " application/jsonlines")
-              .formatted(
-                  JobOption.FORMAT,
-                  JobSwitch.RETRY_ERRORS.flag(),
-                  JobOption.BAD_RECORDS.flag(),
-                  JobOption.ACCEPT.flag()));
+
+    /// The same without options of types of splitting.
+    public static TransformJob read(
+            Map<JobOption, String> options, Map<String, String> environment, Set<JobSwitch> switches)
+            throws JobException {
+        return read(options, Map.of(), environment, switches);
     }
-    reader.requireNoProblem();
-    return job;
-  }
 
-  /// The same without options of types of splitting.
-  public static TransformJob read(
-      Map<JobOption, String> options, Map<String, String> environment, Set<JobSwitch> switches)
-      throws JobException {
-    return read(options, Map.of(), environment, switches);
-  }
-
-  private void requireSplittable(JobReader reader) {
-    kind.requireSplittable(reader);
-    if (gzip) {
-      reader.cannotSplit(
-          JobOption.COMPRESSION_TYPE,
-          "Gzip",
-          "None: a packed object can only be read from its beginning");
+    private void requireSplittable(JobReader reader) {
+        kind.requireSplittable(reader);
+        if (gzip) {
+            reader.cannotSplit(
+                    JobOption.COMPRESSION_TYPE, "Gzip", "None: a packed object can only be read from its beginning");
+        }
+        if (manifest) {
+            reader.cannotSplit(
+                    JobOption.DATA_TYPE, "ManifestFile", "S3Prefix: a manifest does not say how long its objects are");
+        }
+        if (has(JobSwitch.OVERWRITE) && part.count() > 1) {
+            reader.problem(("%s: found it with %s, expected none: an instance can't tell the others' new parts from"
+                            + " old ones. Remove the outputs")
+                    .formatted(JobSwitch.OVERWRITE.flag(), JobSwitch.SPLIT_OBJECTS.flag()));
+        }
     }
-    if (manifest) {
-      reader.cannotSplit(
-          JobOption.DATA_TYPE,
-          "ManifestFile",
-          "S3Prefix: a manifest does not say how long its objects are");
+
+    /// What an object is shared out in.
+    List<ObjectRange> ranges(StoredObject object) {
+        return ObjectRange.of(object, has(JobSwitch.SPLIT_OBJECTS) ? part.count() : 1);
     }
-    if (has(JobSwitch.OVERWRITE) && part.count() > 1) {
-      reader.problem(
-          ("%s: found it with %s, expected none: an instance can't tell the others' new parts from"
-                  + " old ones. Remove the outputs")
-              .formatted(JobSwitch.OVERWRITE.flag(), JobSwitch.SPLIT_OBJECTS.flag()));
+
+    boolean has(JobSwitch jobSwitch) {
+        return switches.contains(jobSwitch);
     }
-  }
 
-  /// What an object is shared out in.
-  List<ObjectRange> ranges(StoredObject object) {
-    return ObjectRange.of(object, has(JobSwitch.SPLIT_OBJECTS) ? part.count() : 1);
-  }
+    boolean isBedrock() {
+        return kind instanceof Envelopes lines && lines.envelope() == Envelope.BEDROCK;
+    }
 
-  boolean has(JobSwitch jobSwitch) {
-    return switches.contains(jobSwitch);
-  }
+    /// What the bytes of an output depend on, as far as the job says it.
+    String madeBy() {
+        return "%s %s %s".formatted(kind.madeBy(), gzip, new TreeMap<>(environment));
+    }
 
-  boolean isBedrock() {
-    return kind instanceof Envelopes lines && lines.envelope() == Envelope.BEDROCK;
-  }
+    /// Where an object's answers go.
+    Location output(StoredObject object) {
+        return output.resolve(object.key() + ".out");
+    }
 
-  /// What the bytes of an output depend on, as far as the job says it.
-  String madeBy() {
-    return "%s %s %s".formatted(kind.madeBy(), gzip, new TreeMap<>(environment));
-  }
+    /// The object whose output would be that in which an instance of a job in Bedrock's format counts
+    /// its records.
+    ///
+    /// @param instance its number, or a pattern of that
+    String countsName(String instance) {
+        return part.count() == 1 ? "manifest.json" : "manifest-%s-of-%d.json".formatted(instance, part.count());
+    }
 
-  /// Where an object's answers go.
-  Location output(StoredObject object) {
-    return output.resolve(object.key() + ".out");
-  }
-
-  /// The object whose output would be that in which an instance of a job in Bedrock's format counts
-  /// its records.
-  ///
-  /// @param instance its number, or a pattern of that
-  String countsName(String instance) {
-    return part.count() == 1
-        ? "manifest.json"
-        : "manifest-%s-of-%d.json".formatted(instance, part.count());
-  }
-
-  /// The variables of a server of the runner's own: as the platform would start it for this job.
-  ///
-  /// @param environment wins over what such a server does by default: answers of lines that nothing
-  ///   is written between end in a newline, and records that are lines are answered by lines
-  public Map<String, String> serverVariables(Map<String, String> environment) {
-    var records = kind.records();
-    var formats = records.formats();
-    var variables = new HashMap<String, String>();
-    variables.put(
-        "BERTH_TRAILING_NEWLINE", String.valueOf(formats.assembleWith() == AssembleWith.NONE));
-    formats
-        .lines()
-        .ifPresent(type -> variables.put("SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT", type.toString()));
-    variables.putAll(environment);
-    variables.put("BERTH_BAD_RECORDS", records.keepsBadRecords() ? "keep" : "reject");
-    variables.put("SAGEMAKER_BATCH", "true");
-    records.strategy().ifPresent(value -> variables.put("SAGEMAKER_BATCH_STRATEGY", value.name()));
-    records
-        .maxPayloadInMb()
-        .ifPresent(value -> variables.put("SAGEMAKER_MAX_PAYLOAD_IN_MB", String.valueOf(value)));
-    invocations.maxConcurrent.stream()
-        .filter(value -> value > 0)
-        .forEach(
-            value -> variables.put("SAGEMAKER_MAX_CONCURRENT_TRANSFORMS", String.valueOf(value)));
-    variables.putAll(this.environment);
-    return variables;
-  }
+    /// The variables of a server of the runner's own: as the platform would start it for this job.
+    ///
+    /// @param environment wins over what such a server does by default: answers of lines that nothing
+    ///   is written between end in a newline, and records that are lines are answered by lines
+    public Map<String, String> serverVariables(Map<String, String> environment) {
+        var records = kind.records();
+        var formats = records.formats();
+        var variables = new HashMap<String, String>();
+        variables.put("BERTH_TRAILING_NEWLINE", String.valueOf(formats.assembleWith() == AssembleWith.NONE));
+        formats.lines().ifPresent(type -> variables.put("SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT", type.toString()));
+        variables.putAll(environment);
+        variables.put("BERTH_BAD_RECORDS", records.keepsBadRecords() ? "keep" : "reject");
+        variables.put("SAGEMAKER_BATCH", "true");
+        records.strategy().ifPresent(value -> variables.put("SAGEMAKER_BATCH_STRATEGY", value.name()));
+        records.maxPayloadInMb()
+                .ifPresent(value -> variables.put("SAGEMAKER_MAX_PAYLOAD_IN_MB", String.valueOf(value)));
+        invocations.maxConcurrent.stream()
+                .filter(value -> value > 0)
+                .forEach(value -> variables.put("SAGEMAKER_MAX_CONCURRENT_TRANSFORMS", String.valueOf(value)));
+        variables.putAll(this.environment);
+        return variables;
+    }
 }

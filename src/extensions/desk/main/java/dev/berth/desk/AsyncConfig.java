@@ -18,71 +18,66 @@ import java.util.Optional;
 /// @param queue how many wait besides
 /// @param s3 empty: AWS itself
 public record AsyncConfig(
-    Optional<String> output,
-    Optional<String> failures,
-    Optional<Path> input,
-    int concurrency,
-    int queue,
-    Optional<URI> s3) {
+        Optional<String> output,
+        Optional<String> failures,
+        Optional<Path> input,
+        int concurrency,
+        int queue,
+        Optional<URI> s3) {
 
-  /// Reads them.
-  public static final class Settings implements ExtensionSettings {
-    @Override
-    public Record read(Reading reading) {
-      var output =
-          reading.optional(
-              "--async-output",
-              place(),
-              "not set: there are none",
-              "Where the answers of asynchronous invocations (/endpoints/NAME/async-invocations) go");
-      if (output.isPresent() && reading.isSet("tls-certificate")) {
-        reading.problem(
-            "async-output: found it beside tls-certificate, expected one of them; the server asks"
-                + " itself without TLS");
-      }
-      return new AsyncConfig(
-          output,
-          reading.optional(
-              "--async-failures",
-              place(),
-              "failures/ below async-output",
-              "Where the errors of asynchronous invocations go"),
-          reading.optional(
-              "--async-input",
-              Syntax.directory(),
-              "not set: inputs are in S3 or in the request",
-              "Directory of the files that asynchronous invocations may name as their input"),
-          reading.fixed(
-              "--async-concurrency",
-              Syntax.wholeNumber(1, 1000),
-              4,
-              "Asynchronous invocations that are answered at the same time"),
-          reading.fixed(
-              "--async-queue",
-              Syntax.wholeNumber(1, 1000),
-              100,
-              "Asynchronous invocations that may wait before callers are throttled"),
-          reading.optional(
-              "s3-endpoint",
-              Syntax.httpAddress("http://localhost:9000"),
-              "AWS itself",
-              "Server of the objects of asynchronous invocations, where it is not AWS",
-              "AWS_ENDPOINT_URL_S3",
-              "AWS_ENDPOINT_URL"));
+    /// Reads them.
+    public static final class Settings implements ExtensionSettings {
+        @Override
+        public Record read(Reading reading) {
+            var output = reading.optional(
+                    "--async-output",
+                    place(),
+                    "not set: there are none",
+                    "Where the answers of asynchronous invocations (/endpoints/NAME/async-invocations) go");
+            if (output.isPresent() && reading.isSet("tls-certificate")) {
+                reading.problem("async-output: found it beside tls-certificate, expected one of them; the server asks"
+                        + " itself without TLS");
+            }
+            return new AsyncConfig(
+                    output,
+                    reading.optional(
+                            "--async-failures",
+                            place(),
+                            "failures/ below async-output",
+                            "Where the errors of asynchronous invocations go"),
+                    reading.optional(
+                            "--async-input",
+                            Syntax.directory(),
+                            "not set: inputs are in S3 or in the request",
+                            "Directory of the files that asynchronous invocations may name as their input"),
+                    reading.fixed(
+                            "--async-concurrency",
+                            Syntax.wholeNumber(1, 1000),
+                            4,
+                            "Asynchronous invocations that are answered at the same time"),
+                    reading.fixed(
+                            "--async-queue",
+                            Syntax.wholeNumber(1, 1000),
+                            100,
+                            "Asynchronous invocations that may wait before callers are throttled"),
+                    reading.optional(
+                            "s3-endpoint",
+                            Syntax.httpAddress("http://localhost:9000"),
+                            "AWS itself",
+                            "Server of the objects of asynchronous invocations, where it is not AWS",
+                            "AWS_ENDPOINT_URL_S3",
+                            "AWS_ENDPOINT_URL"));
+        }
     }
-  }
 
-  private static Syntax<String> place() {
-    return new Syntax<>(
-        "<place>",
-        "a directory or s3://bucket/prefix",
-        text -> {
-          try {
-            Location.of(text);
-            return Optional.of(text);
-          } catch (StorageException _) {
-            return Optional.empty();
-          }
+    private static Syntax<String> place() {
+        return new Syntax<>("<place>", "a directory or s3://bucket/prefix", text -> {
+            try {
+                Location.of(text);
+                return Optional.of(text);
+            } catch (StorageException _) {
+                return Optional.empty();
+            }
         });
-  }
+    }
 }

@@ -40,285 +40,264 @@ import org.slf4j.LoggerFactory;
 /// An invocation is sent to the container once. Used by any threads.
 public final class AsyncInvocations implements AutoCloseable {
 
-  private static final Logger log = LoggerFactory.getLogger(AsyncInvocations.class);
+    private static final Logger log = LoggerFactory.getLogger(AsyncInvocations.class);
 
-  /// For what the container has answered to be written when the server stops.
-  public static final Duration LAST_OBJECTS = Duration.ofSeconds(5);
+    /// For what the container has answered to be written when the server stops.
+    public static final Duration LAST_OBJECTS = Duration.ofSeconds(5);
 
-  private static final Duration IDLE = Duration.ofSeconds(10);
+    private static final Duration IDLE = Duration.ofSeconds(10);
 
-  private final Location answers;
-  private final Location failures;
-  private final Optional<Path> inputs;
-  private final Storage storage;
-  private final ThreadPoolExecutor queue;
-  private final ExecutorService calls = Executors.newVirtualThreadPerTaskExecutor();
-  private final HttpClient client =
-      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    private final Location answers;
+    private final Location failures;
+    private final Optional<Path> inputs;
+    private final Storage storage;
+    private final ThreadPoolExecutor queue;
+    private final ExecutorService calls = Executors.newVirtualThreadPerTaskExecutor();
+    private final HttpClient client =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
-  /// What a client is told.
-  public record Accepted(String inferenceId, String output, String failure) {}
+    /// What a client is told.
+    public record Accepted(String inferenceId, String output, String failure) {}
 
-  /// @param answers a directory or `s3://bucket/prefix`
-  private AsyncInvocations(AsyncConfig config, String answers) {
-    this.answers = Location.of(answers);
-    // Without the slash it would be a beginning of other names in S3.
-    this.failures =
-        Location.of(
-            config
-                .failures()
+    /// @param answers a directory or `s3://bucket/prefix`
+    private AsyncInvocations(AsyncConfig config, String answers) {
+        this.answers = Location.of(answers);
+        // Without the slash it would be a beginning of other names in S3.
+        this.failures = Location.of(config.failures()
                 .orElseGet(() -> this.answers.resolve("failures").toString())
                 .replaceFirst("/*$", "/"));
-    this.inputs = config.input();
-    this.storage =
-        new Storage(
-            Storage.options(
-                flag ->
-                    flag.equals("--endpoint-url")
-                        ? config.s3().map(URI::toString)
-                        : Optional.empty()));
-    this.queue =
-        new ThreadPoolExecutor(
-            config.concurrency(),
-            config.concurrency(),
-            IDLE.toSeconds(),
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(config.queue()),
-            Thread.ofVirtual().name("berth-async-", 0).factory());
-    queue.allowCoreThreadTimeOut(true);
-  }
-
-  /// Empty where no place for answers is set.
-  public static Optional<AsyncInvocations> of(ServerConfig server) {
-    var config = server.of(AsyncConfig.class);
-    return config.output().map(answers -> new AsyncInvocations(config, answers));
-  }
-
-  /// Takes an invocation, which waits for its turn then.
-  ///
-  /// @param container where the container answers, such as `http://127.0.0.1:8080/invocations`
-  /// @param header the value of a request's header; null where it has none
-  /// @param body empty: the payload is in an object
-  /// @throws dev.berth.error.ServingException where something asked is wrong, or there is no room
-  public Accepted accept(URI container, UnaryOperator<String> header, byte[] body) {
-    var asked = AsyncRequest.of(container, header, body);
-    var input = asked.input().map(text -> location("InputLocation", () -> input(text)));
-    var failure = own(failures.resolve(asked.unique() + "-error.out"));
-    var answer =
-        asked
-            .name()
-            .map(name -> location("S3OutputPathExtension and Filename", () -> answer(name)))
-            .orElseGet(() -> own(answers.resolve(asked.unique() + ".out")));
-    var invocation = new Invocation(this, asked, input, answer, failure, System.nanoTime());
-    try {
-      queue.execute(invocation);
-    } catch (RejectedExecutionException e) {
-      throw queue.isShutdown()
-          ? ErrorType.NOT_READY.because("the server is stopping", e)
-          : ErrorType.OVERLOADED.because(
-              "Rate exceeded: %d asynchronous invocations wait already (--async-queue)"
-                  .formatted(queue.getQueue().size()),
-              e);
-    }
-    return new Accepted(asked.id(), invocation.answer.toString(), invocation.failure.toString());
-  }
-
-  /// Callers name the files, so all but one directory is closed to them.
-  private Location input(String text) {
-    var location = Location.of(text);
-    if (location
-        .file()
-        .filter(file -> inputs.filter(below -> isIn(file, below)).isEmpty())
-        .isPresent()) {
-      throw StorageException.permanent(
-          location,
-          inputs
-              .map(
-                  "found a file elsewhere, expected s3://bucket/key or a file below %s (--async-input)"
-                      ::formatted)
-              .orElse(
-                  "found a file, expected s3://bucket/key; --async-input names a directory of files"),
-          null);
-    }
-    return location;
-  }
-
-  /// Whatever links lead there. A file that is not there is missed when its turn comes.
-  private static boolean isIn(Path file, Path directory) {
-    try {
-      return Files.exists(file)
-          ? file.toRealPath().startsWith(directory.toRealPath())
-          : file.toAbsolutePath().normalize().startsWith(directory.toAbsolutePath().normalize());
-    } catch (IOException e) {
-      return false;
-    }
-  }
-
-  /// Callers name answers, so the place for failures is closed to them.
-  private Location answer(String name) {
-    var answer = answers.resolve(name);
-    if (isOfFailures(answer) && !isOfFailures(answers)) {
-      throw StorageException.permanent(
-          answer, "found the place for failures, expected another name", null);
-    }
-    requireWritable(answer);
-    return answer;
-  }
-
-  /// Whether it is that place, or an object there.
-  private boolean isOfFailures(Location object) {
-    return object.resolve("-").isListedIn(failures);
-  }
-
-  /// An object that the server names: where it can't be written, no caller is to blame.
-  private Location own(Location object) {
-    try {
-      requireWritable(object);
-      return object;
-    } catch (StorageException e) {
-      throw ErrorType.NOT_READY.because("nothing can be accepted now: " + e.getMessage(), e);
-    }
-  }
-
-  /// In S3 nothing can be in the way of a name, and asking would cost requests.
-  private void requireWritable(Location object) {
-    if (object.file().isPresent()) {
-      storage.requireWritable(object);
-    }
-  }
-
-  private static Location location(String field, Supplier<Location> location) {
-    try {
-      return location.get();
-    } catch (StorageException e) {
-      throw ErrorType.BAD_INPUT.because("%s: %s".formatted(field, e.getMessage()), e);
-    }
-  }
-
-  /// Takes no more, and says of what waits that it has failed. What the container is asked goes on.
-  public void stop() {
-    queue.shutdown();
-    var waiting = new ArrayList<Runnable>();
-    queue.getQueue().drainTo(waiting);
-    waiting.forEach(
-        invocation ->
-            calls.execute(
-                () ->
-                    ((Invocation) invocation)
-                        .fail("the server stopped before its turn; send it again")));
-  }
-
-  /// Waits for the objects of what was answered or has failed. The container must have answered
-  /// all, or never will.
-  @Override
-  public void close() throws InterruptedException {
-    stop();
-    if (!queue.awaitTermination(LAST_OBJECTS.toMillis(), TimeUnit.MILLISECONDS)) {
-      // What is interrupted says that it has failed.
-      calls.shutdownNow();
-      queue.awaitTermination(1, TimeUnit.SECONDS);
-    }
-    calls.shutdown();
-    calls.awaitTermination(LAST_OBJECTS.toMillis(), TimeUnit.MILLISECONDS);
-    client.shutdownNow();
-    storage.close();
-  }
-
-  /// One that was accepted.
-  ///
-  /// @param accepted when, by the monotonic clock
-  private record Invocation(
-      AsyncInvocations all,
-      AsyncRequest asked,
-      Optional<Location> input,
-      Location answer,
-      Location failure,
-      long accepted)
-      implements Runnable {
-
-    @Override
-    public void run() {
-      if (System.nanoTime() - accepted > asked.mayWait().toNanos()) {
-        fail("it expired: RequestTTLSeconds were over before its turn");
-        return;
-      }
-      var call = new FutureTask<Void>(this::ask);
-      try {
-        all.calls.execute(call);
-        call.get(asked.timeout().toMillis(), TimeUnit.MILLISECONDS);
-      } catch (TimeoutException e) {
-        call.cancel(true);
-        fail(
-            "it expired: InvocationTimeoutSeconds, %d s, were over before it was answered"
-                .formatted(asked.timeout().toSeconds()));
-      } catch (ExecutionException e) {
-        fail(reason(e.getCause()));
-      } catch (InterruptedException | RejectedExecutionException e) {
-        fail(reason(e));
-      }
+        this.inputs = config.input();
+        this.storage = new Storage(Storage.options(
+                flag -> flag.equals("--endpoint-url") ? config.s3().map(URI::toString) : Optional.empty()));
+        this.queue = new ThreadPoolExecutor(
+                config.concurrency(),
+                config.concurrency(),
+                IDLE.toSeconds(),
+                TimeUnit.SECONDS,
+                new LinkedBlockingQueue<>(config.queue()),
+                Thread.ofVirtual().name("berth-async-", 0).factory());
+        queue.allowCoreThreadTimeOut(true);
     }
 
-    private Void ask() throws IOException, InterruptedException {
-      long length = input.isPresent() ? length(input.get()) : asked.body().length;
-      try (var payload =
-          input.isPresent()
-              ? all.storage.open(input.get())
-              : new ByteArrayInputStream(asked.body())) {
-        var request =
-            HttpRequest.newBuilder(asked.container())
-                .POST(
-                    length == 0
-                        ? BodyPublishers.noBody()
-                        : BodyPublishers.fromPublisher(
-                            BodyPublishers.ofInputStream(() -> payload), length));
-        asked.headers().forEach(request::header);
-        var response = all.client.send(request.build(), BodyHandlers.ofInputStream());
-        try (var body = response.body()) {
-          all.write(
-              response.statusCode() == 200 ? answer : failure,
-              response.headers().firstValue("Content-Type"),
-              body);
+    /// Empty where no place for answers is set.
+    public static Optional<AsyncInvocations> of(ServerConfig server) {
+        var config = server.of(AsyncConfig.class);
+        return config.output().map(answers -> new AsyncInvocations(config, answers));
+    }
+
+    /// Takes an invocation, which waits for its turn then.
+    ///
+    /// @param container where the container answers, such as `http://127.0.0.1:8080/invocations`
+    /// @param header the value of a request's header; null where it has none
+    /// @param body empty: the payload is in an object
+    /// @throws dev.berth.error.ServingException where something asked is wrong, or there is no room
+    public Accepted accept(URI container, UnaryOperator<String> header, byte[] body) {
+        var asked = AsyncRequest.of(container, header, body);
+        var input = asked.input().map(text -> location("InputLocation", () -> input(text)));
+        var failure = own(failures.resolve(asked.unique() + "-error.out"));
+        var answer = asked.name()
+                .map(name -> location("S3OutputPathExtension and Filename", () -> answer(name)))
+                .orElseGet(() -> own(answers.resolve(asked.unique() + ".out")));
+        var invocation = new Invocation(this, asked, input, answer, failure, System.nanoTime());
+        try {
+            queue.execute(invocation);
+        } catch (RejectedExecutionException e) {
+            throw queue.isShutdown()
+                    ? ErrorType.NOT_READY.because("the server is stopping", e)
+                    : ErrorType.OVERLOADED.because(
+                            "Rate exceeded: %d asynchronous invocations wait already (--async-queue)"
+                                    .formatted(queue.getQueue().size()),
+                            e);
         }
-      }
-      return null;
+        return new Accepted(asked.id(), invocation.answer.toString(), invocation.failure.toString());
     }
 
-    private long length(Location object) {
-      return all.storage
-          .size(object)
-          .orElseThrow(() -> StorageException.permanent(object, "found no such object", null));
+    /// Callers name the files, so all but one directory is closed to them.
+    private Location input(String text) {
+        var location = Location.of(text);
+        if (location.file()
+                .filter(file -> inputs.filter(below -> isIn(file, below)).isEmpty())
+                .isPresent()) {
+            throw StorageException.permanent(
+                    location,
+                    inputs.map(
+                                    "found a file elsewhere, expected s3://bucket/key or a file below %s (--async-input)"
+                                            ::formatted)
+                            .orElse("found a file, expected s3://bucket/key; --async-input names a directory of files"),
+                    null);
+        }
+        return location;
     }
 
-    /// In the words of the platform where no container has answered.
-    private void fail(String reason) {
-      var text = "Received server error (0) from primary with message \"%s\"".formatted(reason);
-      log.warn("an asynchronous invocation failed, see {}", failure);
-      try {
-        all.write(
-            failure,
-            Optional.of("text/plain"),
-            new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8)));
-      } catch (IOException | RuntimeException e) {
-        log.error("what became of an asynchronous invocation can't be written", e);
-      }
+    /// Whatever links lead there. A file that is not there is missed when its turn comes.
+    private static boolean isIn(Path file, Path directory) {
+        try {
+            return Files.exists(file)
+                    ? file.toRealPath().startsWith(directory.toRealPath())
+                    : file.toAbsolutePath()
+                            .normalize()
+                            .startsWith(directory.toAbsolutePath().normalize());
+        } catch (IOException e) {
+            return false;
+        }
     }
-  }
 
-  private void write(Location object, Optional<String> type, InputStream body) throws IOException {
-    try (var out = storage.create(object, type)) {
-      body.transferTo(out);
-      out.commit();
+    /// Callers name answers, so the place for failures is closed to them.
+    private Location answer(String name) {
+        var answer = answers.resolve(name);
+        if (isOfFailures(answer) && !isOfFailures(answers)) {
+            throw StorageException.permanent(answer, "found the place for failures, expected another name", null);
+        }
+        requireWritable(answer);
+        return answer;
     }
-  }
 
-  private static String reason(Throwable failure) {
-    return switch (failure) {
-      case InterruptedException _, RejectedExecutionException _ ->
-          "the server stopped before it was answered; send it again";
-      // Of what is read and written. The client of HTTP has it as a cause.
-      case StorageException e -> e.getMessage();
-      case IOException e when e.getCause() instanceof StorageException cause -> cause.getMessage();
-      default -> failure.toString();
-    };
-  }
+    /// Whether it is that place, or an object there.
+    private boolean isOfFailures(Location object) {
+        return object.resolve("-").isListedIn(failures);
+    }
+
+    /// An object that the server names: where it can't be written, no caller is to blame.
+    private Location own(Location object) {
+        try {
+            requireWritable(object);
+            return object;
+        } catch (StorageException e) {
+            throw ErrorType.NOT_READY.because("nothing can be accepted now: " + e.getMessage(), e);
+        }
+    }
+
+    /// In S3 nothing can be in the way of a name, and asking would cost requests.
+    private void requireWritable(Location object) {
+        if (object.file().isPresent()) {
+            storage.requireWritable(object);
+        }
+    }
+
+    private static Location location(String field, Supplier<Location> location) {
+        try {
+            return location.get();
+        } catch (StorageException e) {
+            throw ErrorType.BAD_INPUT.because("%s: %s".formatted(field, e.getMessage()), e);
+        }
+    }
+
+    /// Takes no more, and says of what waits that it has failed. What the container is asked goes on.
+    public void stop() {
+        queue.shutdown();
+        var waiting = new ArrayList<Runnable>();
+        queue.getQueue().drainTo(waiting);
+        waiting.forEach(invocation -> calls.execute(
+                () -> ((Invocation) invocation).fail("the server stopped before its turn; send it again")));
+    }
+
+    /// Waits for the objects of what was answered or has failed. The container must have answered
+    /// all, or never will.
+    @Override
+    public void close() throws InterruptedException {
+        stop();
+        if (!queue.awaitTermination(LAST_OBJECTS.toMillis(), TimeUnit.MILLISECONDS)) {
+            // What is interrupted says that it has failed.
+            calls.shutdownNow();
+            queue.awaitTermination(1, TimeUnit.SECONDS);
+        }
+        calls.shutdown();
+        calls.awaitTermination(LAST_OBJECTS.toMillis(), TimeUnit.MILLISECONDS);
+        client.shutdownNow();
+        storage.close();
+    }
+
+    /// One that was accepted.
+    ///
+    /// @param accepted when, by the monotonic clock
+    private record Invocation(
+            AsyncInvocations all,
+            AsyncRequest asked,
+            Optional<Location> input,
+            Location answer,
+            Location failure,
+            long accepted)
+            implements Runnable {
+
+        @Override
+        public void run() {
+            if (System.nanoTime() - accepted > asked.mayWait().toNanos()) {
+                fail("it expired: RequestTTLSeconds were over before its turn");
+                return;
+            }
+            var call = new FutureTask<Void>(this::ask);
+            try {
+                all.calls.execute(call);
+                call.get(asked.timeout().toMillis(), TimeUnit.MILLISECONDS);
+            } catch (TimeoutException e) {
+                call.cancel(true);
+                fail("it expired: InvocationTimeoutSeconds, %d s, were over before it was answered"
+                        .formatted(asked.timeout().toSeconds()));
+            } catch (ExecutionException e) {
+                fail(reason(e.getCause()));
+            } catch (InterruptedException | RejectedExecutionException e) {
+                fail(reason(e));
+            }
+        }
+
+        private Void ask() throws IOException, InterruptedException {
+            long length = input.isPresent() ? length(input.get()) : asked.body().length;
+            try (var payload =
+                    input.isPresent() ? all.storage.open(input.get()) : new ByteArrayInputStream(asked.body())) {
+                var request = HttpRequest.newBuilder(asked.container())
+                        .POST(
+                                length == 0
+                                        ? BodyPublishers.noBody()
+                                        : BodyPublishers.fromPublisher(
+                                                BodyPublishers.ofInputStream(() -> payload), length));
+                asked.headers().forEach(request::header);
+                var response = all.client.send(request.build(), BodyHandlers.ofInputStream());
+                try (var body = response.body()) {
+                    all.write(
+                            response.statusCode() == 200 ? answer : failure,
+                            response.headers().firstValue("Content-Type"),
+                            body);
+                }
+            }
+            return null;
+        }
+
+        private long length(Location object) {
+            return all.storage
+                    .size(object)
+                    .orElseThrow(() -> StorageException.permanent(object, "found no such object", null));
+        }
+
+        /// In the words of the platform where no container has answered.
+        private void fail(String reason) {
+            var text = "Received server error (0) from primary with message \"%s\"".formatted(reason);
+            log.warn("an asynchronous invocation failed, see {}", failure);
+            try {
+                all.write(
+                        failure,
+                        Optional.of("text/plain"),
+                        new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8)));
+            } catch (IOException | RuntimeException e) {
+                log.error("what became of an asynchronous invocation can't be written", e);
+            }
+        }
+    }
+
+    private void write(Location object, Optional<String> type, InputStream body) throws IOException {
+        try (var out = storage.create(object, type)) {
+            body.transferTo(out);
+            out.commit();
+        }
+    }
+
+    private static String reason(Throwable failure) {
+        return switch (failure) {
+            case InterruptedException _, RejectedExecutionException _ ->
+                "the server stopped before it was answered; send it again";
+            // Of what is read and written. The client of HTTP has it as a cause.
+            case StorageException e -> e.getMessage();
+            case IOException e when e.getCause() instanceof StorageException cause -> cause.getMessage();
+            default -> failure.toString();
+        };
+    }
 }

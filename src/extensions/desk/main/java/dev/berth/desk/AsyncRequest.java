@@ -23,105 +23,85 @@ import java.util.regex.Pattern;
 /// @param mayWait how long for its turn
 /// @param timeout how long its answer may take
 record AsyncRequest(
-    URI container,
-    Map<String, String> headers,
-    Optional<String> input,
-    byte[] body,
-    String id,
-    String unique,
-    Optional<String> name,
-    Duration mayWait,
-    Duration timeout) {
+        URI container,
+        Map<String, String> headers,
+        Optional<String> input,
+        byte[] body,
+        String id,
+        String unique,
+        Optional<String> name,
+        Duration mayWait,
+        Duration timeout) {
 
-  private static final String PREFIX = "X-Amzn-SageMaker-";
-  private static final String INFERENCE_ID = PREFIX + "Inference-Id";
+    private static final String PREFIX = "X-Amzn-SageMaker-";
+    private static final String INFERENCE_ID = PREFIX + "Inference-Id";
 
-  /// The names of the container's headers by those of the API, without what it puts in front.
-  private static final Map<String, String> PASSED_ON =
-      Map.of(
-          "Content-Type",
-          "Content-Type",
-          "Accept",
-          "Accept",
-          "Custom-Attributes",
-          PREFIX + "Custom-Attributes");
+    /// The names of the container's headers by those of the API, without what it puts in front.
+    private static final Map<String, String> PASSED_ON = Map.of(
+            "Content-Type", "Content-Type", "Accept", "Accept", "Custom-Attributes", PREFIX + "Custom-Attributes");
 
-  /// @param header the value of a request's header; null where it has none
-  /// @param body empty: the payload is in an object
-  /// @throws ServingException where a header has a value that the API does not take
-  static AsyncRequest of(URI container, UnaryOperator<String> header, byte[] body) {
-    var input = Optional.ofNullable(header.apply(PREFIX + "InputLocation"));
-    if (input.isPresent() == body.length > 0) {
-      throw ErrorType.BAD_INPUT.because(
-          "InputLocation: found %s, expected one of them"
-              .formatted(input.isPresent() ? "a body too" : "neither it nor a body"));
-    }
-    // Ids may repeat and have any character, so they name no objects.
-    var unique = UUID.randomUUID().toString();
-    var id =
-        text(header, "Inference-Id", "1 to 64 printable characters", "\\S\\p{Print}{0,63}")
-            .orElse(unique);
-    var headers = new LinkedHashMap<String, String>();
-    headers.put(INFERENCE_ID, id);
-    PASSED_ON.forEach(
-        (api, name) ->
-            text(header, api, "printable characters of ASCII", "[\\t\\p{Print}]*")
+    /// @param header the value of a request's header; null where it has none
+    /// @param body empty: the payload is in an object
+    /// @throws ServingException where a header has a value that the API does not take
+    static AsyncRequest of(URI container, UnaryOperator<String> header, byte[] body) {
+        var input = Optional.ofNullable(header.apply(PREFIX + "InputLocation"));
+        if (input.isPresent() == body.length > 0) {
+            throw ErrorType.BAD_INPUT.because("InputLocation: found %s, expected one of them"
+                    .formatted(input.isPresent() ? "a body too" : "neither it nor a body"));
+        }
+        // Ids may repeat and have any character, so they name no objects.
+        var unique = UUID.randomUUID().toString();
+        var id = text(header, "Inference-Id", "1 to 64 printable characters", "\\S\\p{Print}{0,63}")
+                .orElse(unique);
+        var headers = new LinkedHashMap<String, String>();
+        headers.put(INFERENCE_ID, id);
+        PASSED_ON.forEach((api, name) -> text(header, api, "printable characters of ASCII", "[\\t\\p{Print}]*")
                 .ifPresent(value -> headers.put(name, value)));
-    var file =
-        text(
-            header,
-            "Filename",
-            "1 to 32 letters, digits and - _ with one dot at most",
-            "(?!.*\\..*\\.)[a-zA-Z0-9][a-zA-Z0-9_.-]{0,31}");
-    var directory =
-        text(
-            header,
-            "S3OutputPathExtension",
-            "a path of 1 to 512 letters, digits and ! _ . * ' ( ) / -",
-            "(?!s3:|https:)[a-zA-Z0-9!_.*'()/-]{1,512}");
-    return new AsyncRequest(
-        container,
-        headers,
-        input,
-        body,
-        id,
-        unique,
-        directory
-            .map(path -> path.replaceFirst("/*$", "/") + file.orElse(unique + ".out"))
-            .or(() -> file),
-        seconds(header, "RequestTTLSeconds", 60, 21_600, 21_600),
-        seconds(header, "InvocationTimeoutSeconds", 1, 3600, 900));
-  }
+        var file = text(
+                header,
+                "Filename",
+                "1 to 32 letters, digits and - _ with one dot at most",
+                "(?!.*\\..*\\.)[a-zA-Z0-9][a-zA-Z0-9_.-]{0,31}");
+        var directory = text(
+                header,
+                "S3OutputPathExtension",
+                "a path of 1 to 512 letters, digits and ! _ . * ' ( ) / -",
+                "(?!s3:|https:)[a-zA-Z0-9!_.*'()/-]{1,512}");
+        return new AsyncRequest(
+                container,
+                headers,
+                input,
+                body,
+                id,
+                unique,
+                directory
+                        .map(path -> path.replaceFirst("/*$", "/") + file.orElse(unique + ".out"))
+                        .or(() -> file),
+                seconds(header, "RequestTTLSeconds", 60, 21_600, 21_600),
+                seconds(header, "InvocationTimeoutSeconds", 1, 3600, 900));
+    }
 
-  private static Duration seconds(
-      UnaryOperator<String> header, String name, int least, int most, int unset) {
-    return text(header, name, "a whole number from %d to %d".formatted(least, most), "\\d{1,5}")
-        .map(Integer::valueOf)
-        .map(
-            value -> {
-              if (value < least || value > most) {
-                throw wrong(
-                    name, value.toString(), "a whole number from %d to %d".formatted(least, most));
-              }
-              return Duration.ofSeconds(value);
-            })
-        .orElse(Duration.ofSeconds(unset));
-  }
+    private static Duration seconds(UnaryOperator<String> header, String name, int least, int most, int unset) {
+        return text(header, name, "a whole number from %d to %d".formatted(least, most), "\\d{1,5}")
+                .map(Integer::valueOf)
+                .map(value -> {
+                    if (value < least || value > most) {
+                        throw wrong(name, value.toString(), "a whole number from %d to %d".formatted(least, most));
+                    }
+                    return Duration.ofSeconds(value);
+                })
+                .orElse(Duration.ofSeconds(unset));
+    }
 
-  private static Optional<String> text(
-      UnaryOperator<String> header, String name, String expected, String pattern) {
-    var value = Optional.ofNullable(header.apply(PREFIX + name));
-    value
-        .filter(text -> !Pattern.matches(pattern, text))
-        .ifPresent(
-            text -> {
-              throw wrong(name, text, expected);
-            });
-    return value;
-  }
+    private static Optional<String> text(UnaryOperator<String> header, String name, String expected, String pattern) {
+        var value = Optional.ofNullable(header.apply(PREFIX + name));
+        value.filter(text -> !Pattern.matches(pattern, text)).ifPresent(text -> {
+            throw wrong(name, text, expected);
+        });
+        return value;
+    }
 
-  private static ServingException wrong(String name, String found, String expected) {
-    return ErrorType.BAD_INPUT.because(
-        "%s: found \"%.100s\", expected %s".formatted(name, found, expected));
-  }
+    private static ServingException wrong(String name, String found, String expected) {
+        return ErrorType.BAD_INPUT.because("%s: found \"%.100s\", expected %s".formatted(name, found, expected));
+    }
 }

@@ -13,44 +13,43 @@ import org.eclipse.jetty.server.Handler;
 /// What a platform has in front of a container, for a server at a desk.
 public final class Desk implements Protocol {
 
-  @Override
-  public List<Route> routes() {
-    return List.of();
-  }
+    @Override
+    public List<Route> routes() {
+        return List.of();
+    }
 
-  @Override
-  public boolean isOn(ServerConfig config) {
-    return config.http().runtimeApi();
-  }
+    @Override
+    public boolean isOn(ServerConfig config) {
+        return config.http().runtimeApi();
+    }
 
-  @Override
-  public Optional<Front> front(ServerParts parts) {
-    var config = parts.config();
-    var async = AsyncInvocations.of(config);
-    var api = new RuntimeApi(parts.serving().hasMany(), config.batching().timeout(), async);
-    return Optional.of(
-        new Front() {
-          @Override
-          public Handler.Wrapper handler() {
-            return api;
-          }
-
-          @Override
-          public void refuse() {
-            async.ifPresent(AsyncInvocations::stop);
-          }
-
-          @Override
-          public Duration mostToClose() {
-            return async.isPresent() ? AsyncInvocations.LAST_OBJECTS : Duration.ZERO;
-          }
-
-          @Override
-          public void close() throws InterruptedException {
-            if (async.isPresent()) {
-              async.get().close();
+    @Override
+    public Optional<Front> front(ServerParts parts) {
+        var config = parts.config();
+        var async = AsyncInvocations.of(config);
+        var api = new RuntimeApi(parts.serving().hasMany(), config.batching().timeout(), async);
+        return Optional.of(new Front() {
+            @Override
+            public Handler.Wrapper handler() {
+                return api;
             }
-          }
+
+            @Override
+            public void refuse() {
+                async.ifPresent(AsyncInvocations::stop);
+            }
+
+            @Override
+            public Duration mostToClose() {
+                return async.isPresent() ? AsyncInvocations.LAST_OBJECTS : Duration.ZERO;
+            }
+
+            @Override
+            public void close() throws InterruptedException {
+                if (async.isPresent()) {
+                    async.get().close();
+                }
+            }
         });
-  }
+    }
 }

@@ -11,35 +11,34 @@ import java.util.function.Supplier;
 /// @param example what a body has at least, as JSON with less typing; empty: there is none
 /// @param inputs what the body calls the inputs of the task
 /// @param dialects makes the dialect of a request, by the tasks that answer it
-record ClientPath(
-    String path,
-    String says,
-    String example,
-    String inputs,
-    Map<String, Supplier<Dialect>> dialects) {
+record ClientPath(String path, String says, String example, String inputs, Map<String, Supplier<Dialect>> dialects) {
 
-  static final String EMBEDDINGS = "sentence-embeddings";
-  static final String CLASSIFICATION = "text-classification";
+    static final String EMBEDDINGS = "sentence-embeddings";
+    static final String CLASSIFICATION = "text-classification";
 
-  /// The dialect of one request; nothing where a model of this task can't answer it.
-  Optional<Dialect> dialect(Optional<String> task) {
-    return task.map(dialects::get).map(Supplier::get);
-  }
+    /// The dialect of one request; nothing where a model of this task can't answer it.
+    Optional<Dialect> dialect(Optional<String> task) {
+        return task.map(dialects::get).map(Supplier::get);
+    }
 
-  /// Why a model has no answer here.
-  String refusal(Optional<String> task) {
-    return "%s: found %s, expected %s"
-        .formatted(
-            path,
-            task.map("a model whose task is "::concat)
-                .orElse("a model of hooks that name no task()"),
-            dialects.isEmpty()
-                ? "another server, as no task of this one answers it"
-                : "the task " + String.join(" or ", dialects.keySet().stream().sorted().toList()));
-  }
+    /// Why a model has no answer here.
+    String refusal(Optional<String> task) {
+        return "%s: found %s, expected %s"
+                .formatted(
+                        path,
+                        task.map("a model whose task is "::concat).orElse("a model of hooks that name no task()"),
+                        dialects.isEmpty()
+                                ? "another server, as no task of this one answers it"
+                                : "the task "
+                                        + String.join(
+                                                " or ",
+                                                dialects.keySet().stream()
+                                                        .sorted()
+                                                        .toList()));
+    }
 
-  /// A message about an input of the task, for those who call it something else.
-  String named(String message) {
-    return message.startsWith("inputs[") ? inputs + message.substring("inputs".length()) : message;
-  }
+    /// A message about an input of the task, for those who call it something else.
+    String named(String message) {
+        return message.startsWith("inputs[") ? inputs + message.substring("inputs".length()) : message;
+    }
 }

@@ -27,46 +27,35 @@ import java.util.function.Supplier;
 /// Source: `packages/tasks` of huggingface.js, and the client itself.
 final class HuggingFace {
 
-  static final ClientPath ROOT =
-      new ClientPath(
-          "/",
-          "Hugging Face's InferenceClient: ask the model",
-          "{inputs: null}",
-          "inputs",
-          dialects());
+    static final ClientPath ROOT = new ClientPath(
+            "/", "Hugging Face's InferenceClient: ask the model", "{inputs: null}", "inputs", dialects());
 
-  private HuggingFace() {}
+    private HuggingFace() {}
 
-  private static Map<String, Supplier<Dialect>> dialects() {
-    var dialects = new HashMap<String, Supplier<Dialect>>();
-    Task.ALL.forEach(task -> dialects.put(task.name(), () -> Dialect.NONE));
-    dialects.put(CLASSIFICATION, () -> new JsonDialect(HuggingFace::classify));
-    dialects.put(EMBEDDINGS, () -> new JsonDialect(HuggingFace::embed));
-    return Map.copyOf(dialects);
-  }
-
-  private static Asked embed(JsonNode body) {
-    return body.path("inputs").isObject()
-        ? TextEmbeddings.similarity(body)
-        : TextEmbeddings.embed(body);
-  }
-
-  /// All labels, unless `top_k` says how many.
-  private static Asked classify(JsonNode body) {
-    var fields = Fields.of(body, "body", List.of("inputs", "parameters", "options"));
-    var inputs = fields.json("inputs");
-    var sent = fields.json("parameters");
-    if (!sent.isObject() && !sent.isNull() && !sent.isMissingNode()) {
-      throw Excerpt.bad("parameters", sent, "an object");
+    private static Map<String, Supplier<Dialect>> dialects() {
+        var dialects = new HashMap<String, Supplier<Dialect>>();
+        Task.ALL.forEach(task -> dialects.put(task.name(), () -> Dialect.NONE));
+        dialects.put(CLASSIFICATION, () -> new JsonDialect(HuggingFace::classify));
+        dialects.put(EMBEDDINGS, () -> new JsonDialect(HuggingFace::embed));
+        return Map.copyOf(dialects);
     }
-    ObjectNode parameters =
-        sent.isObject() ? sent.deepCopy() : JsonNodeFactory.instance.objectNode();
-    if (!parameters.has("top_k")) {
-      parameters.putNull("top_k");
+
+    private static Asked embed(JsonNode body) {
+        return body.path("inputs").isObject() ? TextEmbeddings.similarity(body) : TextEmbeddings.embed(body);
     }
-    return Asked.of(
-        inputs.isArray() ? inputs.valueStream().toList() : List.of(inputs),
-        parameters,
-        Answer::raw);
-  }
+
+    /// All labels, unless `top_k` says how many.
+    private static Asked classify(JsonNode body) {
+        var fields = Fields.of(body, "body", List.of("inputs", "parameters", "options"));
+        var inputs = fields.json("inputs");
+        var sent = fields.json("parameters");
+        if (!sent.isObject() && !sent.isNull() && !sent.isMissingNode()) {
+            throw Excerpt.bad("parameters", sent, "an object");
+        }
+        ObjectNode parameters = sent.isObject() ? sent.deepCopy() : JsonNodeFactory.instance.objectNode();
+        if (!parameters.has("top_k")) {
+            parameters.putNull("top_k");
+        }
+        return Asked.of(inputs.isArray() ? inputs.valueStream().toList() : List.of(inputs), parameters, Answer::raw);
+    }
 }

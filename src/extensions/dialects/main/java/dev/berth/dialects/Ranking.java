@@ -18,38 +18,36 @@ import java.util.stream.IntStream;
 /// @param truncation whether pairs that are too long are cut
 record Ranking(String query, List<String> texts, long most, String function, boolean truncation) {
 
-  /// One of the texts.
-  ///
-  /// @param index of the text in the request
-  record Rank(int index, double score) {}
+    /// One of the texts.
+    ///
+    /// @param index of the text in the request
+    record Rank(int index, double score) {}
 
-  /// @param answer makes the client's answer of the ranks, the best first
-  Asked asked(BiFunction<Answer, List<Rank>, Object> answer) {
-    var nodes = JsonNodeFactory.instance;
-    ObjectNode parameters = nodes.objectNode();
-    // All labels, so that a model with several is seen.
-    parameters.putNull("top_k").put("function_to_apply", function).put("truncation", truncation);
-    var pairs =
-        texts.stream()
-            .map(text -> nodes.objectNode().put("text", query).put("text_pair", text))
-            .toList();
-    return Asked.of(pairs, parameters, answered -> answer.apply(answered, ranks(answered.json())));
-  }
-
-  private List<Rank> ranks(JsonNode answers) {
-    return IntStream.range(0, texts.size())
-        .mapToObj(i -> new Rank(i, score(answers.path(i))))
-        .sorted(Comparator.comparingDouble((Rank rank) -> -rank.score))
-        .limit(most)
-        .toList();
-  }
-
-  private static double score(JsonNode labels) {
-    if (labels.size() != 1) {
-      throw new BadInputException(
-          "model: found %d labels for a text, expected a reranker, whose model has one"
-              .formatted(labels.size()));
+    /// @param answer makes the client's answer of the ranks, the best first
+    Asked asked(BiFunction<Answer, List<Rank>, Object> answer) {
+        var nodes = JsonNodeFactory.instance;
+        ObjectNode parameters = nodes.objectNode();
+        // All labels, so that a model with several is seen.
+        parameters.putNull("top_k").put("function_to_apply", function).put("truncation", truncation);
+        var pairs = texts.stream()
+                .map(text -> nodes.objectNode().put("text", query).put("text_pair", text))
+                .toList();
+        return Asked.of(pairs, parameters, answered -> answer.apply(answered, ranks(answered.json())));
     }
-    return labels.path(0).path("score").doubleValue();
-  }
+
+    private List<Rank> ranks(JsonNode answers) {
+        return IntStream.range(0, texts.size())
+                .mapToObj(i -> new Rank(i, score(answers.path(i))))
+                .sorted(Comparator.comparingDouble((Rank rank) -> -rank.score))
+                .limit(most)
+                .toList();
+    }
+
+    private static double score(JsonNode labels) {
+        if (labels.size() != 1) {
+            throw new BadInputException("model: found %d labels for a text, expected a reranker, whose model has one"
+                    .formatted(labels.size()));
+        }
+        return labels.path(0).path("score").doubleValue();
+    }
 }

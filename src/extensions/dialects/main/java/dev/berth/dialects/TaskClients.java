@@ -24,68 +24,68 @@ import java.util.stream.Stream;
 /// Clients of other servers for ready tasks, at the paths that they have there.
 public final class TaskClients implements Protocol {
 
-  @Override
-  public List<Route> routes() {
-    return Stream.of(
-            // MLflow's, and those of Text Embeddings Inference.
-            Stream.of(
-                Route.get("/health", ContainerContract::aPing, ContainerContract::ping).ofOne(),
-                Route.get(
-                        "/version",
-                        o -> o.server("The version of the server").answersIn("text/plain"),
-                        _ -> ctx -> ctx.result(ServingMetrics.version()))
-                    .ofOne()),
-            TextEmbeddings.PATHS.stream().map(path -> at(path, TextEmbeddings.ERRORS)),
-            Stream.of(at(HuggingFace.ROOT, JsonErrorForm.TEXT)),
-            Cohere.PATHS.stream().map(path -> at(path, ErrorForm.PLAIN)))
-        .flatMap(routes -> routes)
-        .toList();
-  }
-
-  @Override
-  public boolean isOn(ServerConfig config) {
-    return config.http().clientPaths();
-  }
-
-  @Override
-  public Claim claim() {
-    return Claim.NONE;
-  }
-
-  /// What has no body is asked by GET.
-  private static Route at(ClientPath path, ErrorForm errors) {
-    var method = path.example().isEmpty() ? HandlerType.GET : HandlerType.POST;
-    return Route.at(method, path.path(), o -> said(path, o), parts -> handler(path, parts))
-        .ofOne()
-        .failing(errors);
-  }
-
-  private static Operation said(ClientPath path, Operations operations) {
-    if (!operations.any(facts -> facts.task().filter(path.dialects()::containsKey).isPresent())) {
-      return null;
+    @Override
+    public List<Route> routes() {
+        return Stream.of(
+                        // MLflow's, and those of Text Embeddings Inference.
+                        Stream.of(
+                                Route.get("/health", ContainerContract::aPing, ContainerContract::ping)
+                                        .ofOne(),
+                                Route.get(
+                                                "/version",
+                                                o -> o.server("The version of the server")
+                                                        .answersIn("text/plain"),
+                                                _ -> ctx -> ctx.result(ServingMetrics.version()))
+                                        .ofOne()),
+                        TextEmbeddings.PATHS.stream().map(path -> at(path, TextEmbeddings.ERRORS)),
+                        Stream.of(at(HuggingFace.ROOT, JsonErrorForm.TEXT)),
+                        Cohere.PATHS.stream().map(path -> at(path, ErrorForm.PLAIN)))
+                .flatMap(routes -> routes)
+                .toList();
     }
-    var operation =
-        operations
-            .model(path.says(), ErrorForm.PLAIN)
-            .says("Errors have the form and the status of that protocol.")
-            .answersIn(MediaType.JSON.toString());
-    return path.example().isEmpty() ? operation : operation.takes(path.example());
-  }
 
-  private static Handler handler(ClientPath path, ServerParts parts) {
-    var invocations = parts.invocations();
-    return ctx -> invocations.ask(ctx, asked -> answer(path, invocations, asked));
-  }
-
-  private static void answer(ClientPath path, Invocations invocations, ModelRequest asked)
-      throws IOException {
-    var task = asked.visit().facts().task();
-    var dialect =
-        path.dialect(task).orElseThrow(() -> ErrorType.NOT_FOUND.because(path.refusal(task)));
-    if (dialect.equals(Dialect.NONE)) {
-      invocations.answer(asked);
-    } else {
-      invocations.answer(asked, dialect, path::named);
+    @Override
+    public boolean isOn(ServerConfig config) {
+        return config.http().clientPaths();
     }
-  }
+
+    @Override
+    public Claim claim() {
+        return Claim.NONE;
+    }
+
+    /// What has no body is asked by GET.
+    private static Route at(ClientPath path, ErrorForm errors) {
+        var method = path.example().isEmpty() ? HandlerType.GET : HandlerType.POST;
+        return Route.at(method, path.path(), o -> said(path, o), parts -> handler(path, parts))
+                .ofOne()
+                .failing(errors);
+    }
+
+    private static Operation said(ClientPath path, Operations operations) {
+        if (!operations.any(
+                facts -> facts.task().filter(path.dialects()::containsKey).isPresent())) {
+            return null;
+        }
+        var operation = operations
+                .model(path.says(), ErrorForm.PLAIN)
+                .says("Errors have the form and the status of that protocol.")
+                .answersIn(MediaType.JSON.toString());
+        return path.example().isEmpty() ? operation : operation.takes(path.example());
+    }
+
+    private static Handler handler(ClientPath path, ServerParts parts) {
+        var invocations = parts.invocations();
+        return ctx -> invocations.ask(ctx, asked -> answer(path, invocations, asked));
+    }
+
+    private static void answer(ClientPath path, Invocations invocations, ModelRequest asked) throws IOException {
+        var task = asked.visit().facts().task();
+        var dialect = path.dialect(task).orElseThrow(() -> ErrorType.NOT_FOUND.because(path.refusal(task)));
+        if (dialect.equals(Dialect.NONE)) {
+            invocations.answer(asked);
+        } else {
+            invocations.answer(asked, dialect, path::named);
+        }
+    }
 }

@@ -39,244 +39,191 @@ import java.util.stream.IntStream;
 /// Source: `router/src/http` of its repository.
 final class TextEmbeddings {
 
-  private static final String SERVER = "Text Embeddings Inference: ";
+    private static final String SERVER = "Text Embeddings Inference: ";
 
-  private static final JsonNode IDLE =
-      Json.parse(
-          """
+    private static final JsonNode IDLE = Json.parse("""
           {"truncation_direction": ["Right", "right"], "prompt_name": [null], "encoding_format": ["float"],
            "options": [], "model": [], "user": []}
-          """,
-          "fields");
+          """, "fields");
 
-  static final List<ClientPath> PATHS =
-      List.of(
-          path(
-              "/embed",
-              "embed texts",
-              "{inputs: null}",
-              "inputs",
-              EMBEDDINGS,
-              TextEmbeddings::embed),
-          path(
-              "/similarity",
-              "compare a sentence with others",
-              "{inputs: {source_sentence: '', sentences: ['']}}",
-              "inputs.sentences",
-              EMBEDDINGS,
-              TextEmbeddings::similarity),
-          path(
-              "/rerank",
-              "rank texts for a query",
-              "{query: '', texts: ['']}",
-              "texts",
-              CLASSIFICATION,
-              TextEmbeddings::rerank),
-          path(
-              "/predict",
-              "classify texts",
-              "{inputs: null}",
-              "inputs",
-              CLASSIFICATION,
-              TextEmbeddings::predict),
-          // What no model here answers: vectors of tokens, and sparse ones.
-          none("/embed_all"),
-          none("/embed_sparse"),
-          // What the handlers of texts answer themselves.
-          asItIs("/info", "describe the model", ""),
-          asItIs("/tokenize", "make tokens of texts", "{inputs: null}"),
-          asItIs("/decode", "make texts of tokens", "{ids: []}"));
+    static final List<ClientPath> PATHS = List.of(
+            path("/embed", "embed texts", "{inputs: null}", "inputs", EMBEDDINGS, TextEmbeddings::embed),
+            path(
+                    "/similarity",
+                    "compare a sentence with others",
+                    "{inputs: {source_sentence: '', sentences: ['']}}",
+                    "inputs.sentences",
+                    EMBEDDINGS,
+                    TextEmbeddings::similarity),
+            path(
+                    "/rerank",
+                    "rank texts for a query",
+                    "{query: '', texts: ['']}",
+                    "texts",
+                    CLASSIFICATION,
+                    TextEmbeddings::rerank),
+            path("/predict", "classify texts", "{inputs: null}", "inputs", CLASSIFICATION, TextEmbeddings::predict),
+            // What no model here answers: vectors of tokens, and sparse ones.
+            none("/embed_all"),
+            none("/embed_sparse"),
+            // What the handlers of texts answer themselves.
+            asItIs("/info", "describe the model", ""),
+            asItIs("/tokenize", "make tokens of texts", "{inputs: null}"),
+            asItIs("/decode", "make texts of tokens", "{ids: []}"));
 
-  /// `{"error": …, "error_type": …}`, with its statuses.
-  static final ErrorForm ERRORS =
-      new JsonErrorForm(
-          (type, message, _) ->
-              Errors.shortened(
-                  message,
-                  text -> {
-                    var fields = new LinkedHashMap<String, Object>();
-                    fields.put("error", text);
-                    fields.put("error_type", word(type));
-                    return fields;
-                  })) {
-        @Override
-        public int status(ErrorType type) {
-          return switch (type) {
-            case BAD_INPUT -> 422;
-            case NOT_FOUND, INTERNAL -> 424;
-            default -> isOverload(type) ? 429 : type.status();
-          };
-        }
-      };
+    /// `{"error": …, "error_type": …}`, with its statuses.
+    static final ErrorForm ERRORS =
+            new JsonErrorForm((type, message, _) -> Errors.shortened(message, text -> {
+                var fields = new LinkedHashMap<String, Object>();
+                fields.put("error", text);
+                fields.put("error_type", word(type));
+                return fields;
+            })) {
+                @Override
+                public int status(ErrorType type) {
+                    return switch (type) {
+                        case BAD_INPUT -> 422;
+                        case NOT_FOUND, INTERNAL -> 424;
+                        default -> isOverload(type) ? 429 : type.status();
+                    };
+                }
+            };
 
-  private TextEmbeddings() {}
+    private TextEmbeddings() {}
 
-  private static boolean isOverload(ErrorType type) {
-    return type.isRefusal() && type != ErrorType.NOT_READY;
-  }
+    private static boolean isOverload(ErrorType type) {
+        return type.isRefusal() && type != ErrorType.NOT_READY;
+    }
 
-  private static String word(ErrorType type) {
-    return switch (type) {
-      case NOT_READY -> "Unhealthy";
-      case NOT_FOUND, INTERNAL, DEADLINE_EXCEEDED, INSUFFICIENT_MEMORY, CALLER_GONE -> "Backend";
-      default -> isOverload(type) ? "Overloaded" : "Validation";
-    };
-  }
+    private static String word(ErrorType type) {
+        return switch (type) {
+            case NOT_READY -> "Unhealthy";
+            case NOT_FOUND, INTERNAL, DEADLINE_EXCEEDED, INSUFFICIENT_MEMORY, CALLER_GONE -> "Backend";
+            default -> isOverload(type) ? "Overloaded" : "Validation";
+        };
+    }
 
-  private static ClientPath path(
-      String path,
-      String does,
-      String example,
-      String inputs,
-      String task,
-      Function<JsonNode, Asked> protocol) {
-    return new ClientPath(
-        path, SERVER + does, example, inputs, Map.of(task, () -> new JsonDialect(protocol)));
-  }
+    private static ClientPath path(
+            String path, String does, String example, String inputs, String task, Function<JsonNode, Asked> protocol) {
+        return new ClientPath(path, SERVER + does, example, inputs, Map.of(task, () -> new JsonDialect(protocol)));
+    }
 
-  private static ClientPath asItIs(String path, String does, String example) {
-    return new ClientPath(
-        path,
-        SERVER + does,
-        example,
-        "inputs",
-        Map.of(EMBEDDINGS, () -> Dialect.NONE, CLASSIFICATION, () -> Dialect.NONE));
-  }
+    private static ClientPath asItIs(String path, String does, String example) {
+        return new ClientPath(
+                path,
+                SERVER + does,
+                example,
+                "inputs",
+                Map.of(EMBEDDINGS, () -> Dialect.NONE, CLASSIFICATION, () -> Dialect.NONE));
+    }
 
-  private static ClientPath none(String path) {
-    return new ClientPath(path, "", "{}", "inputs", Map.of());
-  }
+    private static ClientPath none(String path) {
+        return new ClientPath(path, "", "{}", "inputs", Map.of());
+    }
 
-  /// Also what Hugging Face's clients send.
-  static Asked embed(JsonNode body) {
-    var fields = fields(body, "inputs", "normalize", "dimensions", "truncate");
-    ObjectNode parameters =
-        truncated(fields).put("normalize_embeddings", fields.bool("normalize", true));
-    fields
-        .integer("dimensions", 1, Integer.MAX_VALUE)
-        .ifPresent(count -> parameters.put("truncate_dim", count));
-    return Asked.of(nodes(texts(fields, "inputs")), parameters, Answer::raw);
-  }
+    /// Also what Hugging Face's clients send.
+    static Asked embed(JsonNode body) {
+        var fields = fields(body, "inputs", "normalize", "dimensions", "truncate");
+        ObjectNode parameters = truncated(fields).put("normalize_embeddings", fields.bool("normalize", true));
+        fields.integer("dimensions", 1, Integer.MAX_VALUE).ifPresent(count -> parameters.put("truncate_dim", count));
+        return Asked.of(nodes(texts(fields, "inputs")), parameters, Answer::raw);
+    }
 
-  static Asked similarity(JsonNode body) {
-    var fields = fields(body, "inputs", "parameters");
-    var inputs =
-        Fields.of(fields.json("inputs"), "inputs", List.of("source_sentence", "sentences"));
-    var options = Fields.of(fields.json("parameters"), "parameters", List.of("truncate"), IDLE);
-    var all = new ArrayList<>(List.of(text(inputs, "source_sentence")));
-    all.addAll(texts(inputs, "sentences"));
-    // Of vectors of length 1 the cosine is the product.
-    return Asked.of(
-        nodes(all),
-        truncated(options).put("normalize_embeddings", true),
-        answer -> products(answer.json()));
-  }
+    static Asked similarity(JsonNode body) {
+        var fields = fields(body, "inputs", "parameters");
+        var inputs = Fields.of(fields.json("inputs"), "inputs", List.of("source_sentence", "sentences"));
+        var options = Fields.of(fields.json("parameters"), "parameters", List.of("truncate"), IDLE);
+        var all = new ArrayList<>(List.of(text(inputs, "source_sentence")));
+        all.addAll(texts(inputs, "sentences"));
+        // Of vectors of length 1 the cosine is the product.
+        return Asked.of(
+                nodes(all), truncated(options).put("normalize_embeddings", true), answer -> products(answer.json()));
+    }
 
-  private static List<Float> products(JsonNode vectors) {
-    var source = vectors.path(0);
-    return IntStream.range(1, vectors.size())
-        .mapToObj(
-            i ->
-                (float)
-                    IntStream.range(0, source.size())
-                        .mapToDouble(
-                            j ->
-                                source.path(j).doubleValue()
-                                    * vectors.path(i).path(j).doubleValue())
+    private static List<Float> products(JsonNode vectors) {
+        var source = vectors.path(0);
+        return IntStream.range(1, vectors.size())
+                .mapToObj(i -> (float) IntStream.range(0, source.size())
+                        .mapToDouble(j -> source.path(j).doubleValue()
+                                * vectors.path(i).path(j).doubleValue())
                         .sum())
-        .toList();
-  }
+                .toList();
+    }
 
-  private static Asked rerank(JsonNode body) {
-    // Two fields are of LiteLLM, which has them from Cohere.
-    var fields =
-        fields(
-            body,
-            "query",
-            "texts",
-            "raw_scores",
-            "truncate",
-            "return_text",
-            "return_documents",
-            "top_n");
-    var texts = texts(fields, "texts");
-    boolean withText = fields.bool("return_text", false) || fields.bool("return_documents", false);
-    var ranking =
-        new Ranking(
-            text(fields, "query"),
-            texts,
-            fields.integer("top_n", 1, Integer.MAX_VALUE).orElse((long) texts.size()),
-            fields.bool("raw_scores", false) ? "none" : "sigmoid",
-            fields.bool("truncate", true));
-    return ranking.asked(
-        (_, ranks) ->
-            ranks.stream()
-                .map(
-                    rank -> {
-                      var node =
-                          JsonNodeFactory.instance
-                              .objectNode()
-                              .put("index", rank.index())
-                              .put("score", rank.score());
-                      return withText ? node.put("text", texts.get(rank.index())) : node;
-                    })
+    private static Asked rerank(JsonNode body) {
+        // Two fields are of LiteLLM, which has them from Cohere.
+        var fields =
+                fields(body, "query", "texts", "raw_scores", "truncate", "return_text", "return_documents", "top_n");
+        var texts = texts(fields, "texts");
+        boolean withText = fields.bool("return_text", false) || fields.bool("return_documents", false);
+        var ranking = new Ranking(
+                text(fields, "query"),
+                texts,
+                fields.integer("top_n", 1, Integer.MAX_VALUE).orElse((long) texts.size()),
+                fields.bool("raw_scores", false) ? "none" : "sigmoid",
+                fields.bool("truncate", true));
+        return ranking.asked((_, ranks) -> ranks.stream()
+                .map(rank -> {
+                    var node = JsonNodeFactory.instance
+                            .objectNode()
+                            .put("index", rank.index())
+                            .put("score", rank.score());
+                    return withText ? node.put("text", texts.get(rank.index())) : node;
+                })
                 .toList());
-  }
-
-  /// A text, a pair of texts, or a list of lists of one or two texts.
-  private static Asked predict(JsonNode body) {
-    var fields = fields(body, "inputs", "raw_scores", "truncate");
-    var inputs = fields.json("inputs");
-    boolean isBatch = inputs.path(0).isArray();
-    var all = isBatch ? inputs.valueStream().toList() : List.of(inputs);
-    ObjectNode parameters = truncated(fields).putNull("top_k");
-    if (fields.bool("raw_scores", false)) {
-      parameters.put("function_to_apply", "none");
     }
-    return Asked.of(
-        IntStream.range(0, all.size())
-            .mapToObj(i -> sequence(all.get(i), isBatch ? "inputs[%d]".formatted(i) : "inputs"))
-            .toList(),
-        parameters,
-        answer -> isBatch ? answer.raw() : answer.json().path(0));
-  }
 
-  private static ObjectNode sequence(JsonNode json, String name) {
-    var texts = json.isArray() ? json.valueStream().toList() : List.of(json);
-    if (texts.isEmpty() || texts.size() > 2 || !texts.stream().allMatch(JsonNode::isTextual)) {
-      throw Excerpt.bad(name, json, "a text, or a list of one or two texts");
+    /// A text, a pair of texts, or a list of lists of one or two texts.
+    private static Asked predict(JsonNode body) {
+        var fields = fields(body, "inputs", "raw_scores", "truncate");
+        var inputs = fields.json("inputs");
+        boolean isBatch = inputs.path(0).isArray();
+        var all = isBatch ? inputs.valueStream().toList() : List.of(inputs);
+        ObjectNode parameters = truncated(fields).putNull("top_k");
+        if (fields.bool("raw_scores", false)) {
+            parameters.put("function_to_apply", "none");
+        }
+        return Asked.of(
+                IntStream.range(0, all.size())
+                        .mapToObj(i -> sequence(all.get(i), isBatch ? "inputs[%d]".formatted(i) : "inputs"))
+                        .toList(),
+                parameters,
+                answer -> isBatch ? answer.raw() : answer.json().path(0));
     }
-    ObjectNode sequence = JsonNodeFactory.instance.objectNode().set("text", texts.getFirst());
-    return texts.size() == 1 ? sequence : sequence.set("text_pair", texts.getLast());
-  }
 
-  private static Fields fields(JsonNode body, String... known) {
-    return Fields.of(body, "body", List.of(known), IDLE);
-  }
+    private static ObjectNode sequence(JsonNode json, String name) {
+        var texts = json.isArray() ? json.valueStream().toList() : List.of(json);
+        if (texts.isEmpty() || texts.size() > 2 || !texts.stream().allMatch(JsonNode::isTextual)) {
+            throw Excerpt.bad(name, json, "a text, or a list of one or two texts");
+        }
+        ObjectNode sequence = JsonNodeFactory.instance.objectNode().set("text", texts.getFirst());
+        return texts.size() == 1 ? sequence : sequence.set("text_pair", texts.getLast());
+    }
 
-  private static ObjectNode truncated(Fields fields) {
-    return JsonNodeFactory.instance.objectNode().put("truncation", fields.bool("truncate", true));
-  }
+    private static Fields fields(JsonNode body, String... known) {
+        return Fields.of(body, "body", List.of(known), IDLE);
+    }
 
-  /// @throws BadInputException when there is none
-  static String text(Fields fields, String name) {
-    return fields.text(name).orElseThrow(() -> fields.bad(name, "a text"));
-  }
+    private static ObjectNode truncated(Fields fields) {
+        return JsonNodeFactory.instance.objectNode().put("truncation", fields.bool("truncate", true));
+    }
 
-  /// A text or a list of them, at least one.
-  static List<String> texts(Fields fields, String name) {
-    return fields
-        .texts(name)
-        .filter(texts -> !texts.isEmpty())
-        .orElseThrow(
-            () ->
-                fields.json(name).isEmpty() && fields.json(name).isArray()
-                    ? new BadInputException(
-                        fields.name(name) + ": found an empty list, expected at least one text")
-                    : fields.bad(name, "a text or a list of texts"));
-  }
+    /// @throws BadInputException when there is none
+    static String text(Fields fields, String name) {
+        return fields.text(name).orElseThrow(() -> fields.bad(name, "a text"));
+    }
 
-  static List<TextNode> nodes(List<String> texts) {
-    return texts.stream().map(TextNode::valueOf).toList();
-  }
+    /// A text or a list of them, at least one.
+    static List<String> texts(Fields fields, String name) {
+        return fields.texts(name)
+                .filter(texts -> !texts.isEmpty())
+                .orElseThrow(() -> fields.json(name).isEmpty()
+                                && fields.json(name).isArray()
+                        ? new BadInputException(fields.name(name) + ": found an empty list, expected at least one text")
+                        : fields.bad(name, "a text or a list of texts"));
+    }
+
+    static List<TextNode> nodes(List<String> texts) {
+        return texts.stream().map(TextNode::valueOf).toList();
+    }
 }

@@ -21,96 +21,69 @@ import java.util.stream.Stream;
 /// Source: TorchServe 0.12, `docs/inference_api.md` and the classes of `org.pytorch.serve.http`.
 public final class TorchServe implements Protocol {
 
-  private static final String PREDICTIONS = "/predictions/";
-  private static final String EXPLANATIONS = "/explanations/";
-  private static final String NAME = "{name}";
-  private static final String VERSION = "/{version}";
+    private static final String PREDICTIONS = "/predictions/";
+    private static final String EXPLANATIONS = "/explanations/";
+    private static final String NAME = "{name}";
+    private static final String VERSION = "/{version}";
 
-  private static final String NO_EXPLANATIONS =
-      "models explain nothing here; POST /predictions/{name} asks one";
+    private static final String NO_EXPLANATIONS = "models explain nothing here; POST /predictions/{name} asks one";
 
-  /// That of a model that nobody gave another.
-  private static final String FIRST_VERSION = "1.0";
+    /// That of a model that nobody gave another.
+    private static final String FIRST_VERSION = "1.0";
 
-  private static final ErrorForm ERRORS =
-      (type, message, path) -> Errors.named(name(type, path), type, message);
+    private static final ErrorForm ERRORS = (type, message, path) -> Errors.named(name(type, path), type, message);
 
-  /// `curl -T` sends a PUT.
-  @Override
-  public List<Route> routes() {
-    return Stream.of(PREDICTIONS + NAME, PREDICTIONS + NAME + VERSION)
-        .flatMap(
-            path ->
-                Stream.of(HandlerType.POST, HandlerType.PUT)
-                    .map(
-                        method ->
-                            Route.at(
-                                method,
-                                path,
-                                o -> o.ask("Ask a model as clients of TorchServe do"),
-                                TorchServe::ask)))
-        .toList();
-  }
+    /// `curl -T` sends a PUT.
+    @Override
+    public List<Route> routes() {
+        return Stream.of(PREDICTIONS + NAME, PREDICTIONS + NAME + VERSION)
+                .flatMap(path -> Stream.of(HandlerType.POST, HandlerType.PUT)
+                        .map(method -> Route.at(
+                                method, path, o -> o.ask("Ask a model as clients of TorchServe do"), TorchServe::ask)))
+                .toList();
+    }
 
-  @Override
-  public boolean isOn(ServerConfig config) {
-    return config.http().runtimeApi();
-  }
+    @Override
+    public boolean isOn(ServerConfig config) {
+        return config.http().runtimeApi();
+    }
 
-  @Override
-  public Map<String, String> elsewhere(boolean hasMany) {
-    return Map.of(
-        EXPLANATIONS + NAME, NO_EXPLANATIONS, EXPLANATIONS + NAME + VERSION, NO_EXPLANATIONS);
-  }
+    @Override
+    public Map<String, String> elsewhere(boolean hasMany) {
+        return Map.of(EXPLANATIONS + NAME, NO_EXPLANATIONS, EXPLANATIONS + NAME + VERSION, NO_EXPLANATIONS);
+    }
 
-  @Override
-  public Optional<ErrorForm> errors(String path, ServerConfig config) {
-    return path.startsWith(PREDICTIONS) || path.startsWith(EXPLANATIONS)
-        ? Optional.of(ERRORS)
-        : Optional.empty();
-  }
+    @Override
+    public Optional<ErrorForm> errors(String path, ServerConfig config) {
+        return path.startsWith(PREDICTIONS) || path.startsWith(EXPLANATIONS) ? Optional.of(ERRORS) : Optional.empty();
+    }
 
-  private static Handler ask(ServerParts parts) {
-    var invocations = parts.invocations();
-    return ctx -> {
-      var path = ctx.pathParamMap();
-      var version = path.getOrDefault("version", "");
-      invocations.ask(
-          ctx,
-          () ->
-              parts
-                  .models()
-                  .target(
-                      path.get("name"),
-                      version.equals(FIRST_VERSION) ? ModelTarget.VERSION : version),
-          invocations::answer);
-    };
-  }
+    private static Handler ask(ServerParts parts) {
+        var invocations = parts.invocations();
+        return ctx -> {
+            var path = ctx.pathParamMap();
+            var version = path.getOrDefault("version", "");
+            invocations.ask(
+                    ctx,
+                    () -> parts.models()
+                            .target(path.get("name"), version.equals(FIRST_VERSION) ? ModelTarget.VERSION : version),
+                    invocations::answer);
+        };
+    }
 
-  /// The exception that TorchServe would name.
-  static String name(ErrorType type, String path) {
-    return switch (type) {
-      case BAD_INPUT,
-          FORBIDDEN,
-          NOT_ACCEPTABLE,
-          UNSUPPORTED_MEDIA_TYPE,
-          UPGRADE_REQUIRED,
-          CALLER_GONE ->
-          "BadRequestException";
-      case NOT_FOUND ->
-          path.startsWith(PREDICTIONS) ? "ModelNotFoundException" : "ResourceNotFoundException";
-      case METHOD_NOT_ALLOWED -> "MethodNotAllowedException";
-      case PAYLOAD_TOO_LARGE -> "RequestEntityTooLargeException";
-      case CONFLICT -> "ConflictStatusException";
-      case NOT_READY,
-          OVERLOADED,
-          TOO_MANY_CONNECTIONS,
-          TOO_MANY_SESSIONS,
-          TOO_MANY_LOADS,
-          MEMORY_TAKEN ->
-          "ServiceUnavailableException";
-      case DEADLINE_EXCEEDED -> "RequestTimeoutException";
-      case INTERNAL, INSUFFICIENT_MEMORY -> "InternalServerException";
-    };
-  }
+    /// The exception that TorchServe would name.
+    static String name(ErrorType type, String path) {
+        return switch (type) {
+            case BAD_INPUT, FORBIDDEN, NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE, UPGRADE_REQUIRED, CALLER_GONE ->
+                "BadRequestException";
+            case NOT_FOUND -> path.startsWith(PREDICTIONS) ? "ModelNotFoundException" : "ResourceNotFoundException";
+            case METHOD_NOT_ALLOWED -> "MethodNotAllowedException";
+            case PAYLOAD_TOO_LARGE -> "RequestEntityTooLargeException";
+            case CONFLICT -> "ConflictStatusException";
+            case NOT_READY, OVERLOADED, TOO_MANY_CONNECTIONS, TOO_MANY_SESSIONS, TOO_MANY_LOADS, MEMORY_TAKEN ->
+                "ServiceUnavailableException";
+            case DEADLINE_EXCEEDED -> "RequestTimeoutException";
+            case INTERNAL, INSUFFICIENT_MEMORY -> "InternalServerException";
+        };
+    }
 }

@@ -16,48 +16,42 @@ import java.util.Optional;
 /// inside an `error` too.
 public final class VertexAndKserve implements Protocol {
 
-  private static final String MODELS = "/v1/models";
+    private static final String MODELS = "/v1/models";
 
-  @Override
-  public List<Route> routes() {
-    return List.of(
-        Route.post(MODELS + "/{name}:predict", VertexAndKserve::said, VertexAndKserve::predict));
-  }
+    @Override
+    public List<Route> routes() {
+        return List.of(Route.post(MODELS + "/{name}:predict", VertexAndKserve::said, VertexAndKserve::predict));
+    }
 
-  @Override
-  public List<Route> named(ServerConfig config) {
-    return config.platform().predictRoute().stream()
-        .map(path -> Route.post(path, VertexAndKserve::said, VertexAndKserve::predict).ofOne())
-        .toList();
-  }
+    @Override
+    public List<Route> named(ServerConfig config) {
+        return config.platform().predictRoute().stream()
+                .map(path -> Route.post(path, VertexAndKserve::said, VertexAndKserve::predict)
+                        .ofOne())
+                .toList();
+    }
 
-  @Override
-  public Optional<ErrorForm> errors(String path, ServerConfig config) {
-    return path.startsWith(MODELS + "/")
-            || config.platform().predictRoute().equals(Optional.of(path))
-        ? Optional.of(JsonErrorForm.NESTED)
-        : Optional.empty();
-  }
+    @Override
+    public Optional<ErrorForm> errors(String path, ServerConfig config) {
+        return path.startsWith(MODELS + "/") || config.platform().predictRoute().equals(Optional.of(path))
+                ? Optional.of(JsonErrorForm.NESTED)
+                : Optional.empty();
+    }
 
-  private static Operation said(Operations operations) {
-    return operations
-        .model("Ask the model as Vertex AI and KServe's version 1 do", JsonErrorForm.NESTED)
-        .takes("{instances: []}")
-        .answers("{predictions: []}")
-        .failsAsking();
-  }
+    private static Operation said(Operations operations) {
+        return operations
+                .model("Ask the model as Vertex AI and KServe's version 1 do", JsonErrorForm.NESTED)
+                .takes("{instances: []}")
+                .answers("{predictions: []}")
+                .failsAsking();
+    }
 
-  private static Handler predict(ServerParts parts) {
-    var invocations = parts.invocations();
-    return ctx ->
-        invocations.ask(
-            ctx,
-            asked -> {
-              var facts = asked.visit().facts();
-              invocations.answer(
-                  asked,
-                  VertexDialect.of(facts.requestTypes(), facts.responseTypes()),
-                  VertexDialect::named);
-            });
-  }
+    private static Handler predict(ServerParts parts) {
+        var invocations = parts.invocations();
+        return ctx -> invocations.ask(ctx, asked -> {
+            var facts = asked.visit().facts();
+            invocations.answer(
+                    asked, VertexDialect.of(facts.requestTypes(), facts.responseTypes()), VertexDialect::named);
+        });
+    }
 }

@@ -33,101 +33,94 @@ import java.util.stream.Collectors;
 /// themselves.
 final class VertexDialect implements Dialect {
 
-  private static final byte[] BEFORE = "{\"predictions\":[".getBytes(StandardCharsets.UTF_8);
-  private static final byte[] AFTER = "]}".getBytes(StandardCharsets.UTF_8);
+    private static final byte[] BEFORE = "{\"predictions\":[".getBytes(StandardCharsets.UTF_8);
+    private static final byte[] AFTER = "]}".getBytes(StandardCharsets.UTF_8);
 
-  /// What the lines cost in memory for each of their characters: a text and its bytes.
-  private static final long CHARACTER = 3;
+    /// What the lines cost in memory for each of their characters: a text and its bytes.
+    private static final long CHARACTER = 3;
 
-  private static final Pattern LINE = Pattern.compile("^line (\\d{1,9})\\b");
+    private static final Pattern LINE = Pattern.compile("^line (\\d{1,9})\\b");
 
-  private VertexDialect() {}
+    private VertexDialect() {}
 
-  /// The one of hooks that read and write these types; none: any.
-  static Dialect of(List<MediaType> readable, List<MediaType> writable) {
-    boolean inLines =
-        readable.contains(MediaType.JSON_LINES) && writable.contains(MediaType.JSON_LINES);
-    return inLines ? new VertexDialect() : Dialect.NONE;
-  }
-
-  /// A message about a line, for those who have sent instances.
-  static String named(String message) {
-    var line = LINE.matcher(message);
-    return line.find()
-        ? line.replaceFirst(
-            Matcher.quoteReplacement(
-                "instances[%d]".formatted(Integer.parseInt(line.group(1)) - 1)))
-        : message;
-  }
-
-  @Override
-  public InvocationRequest request(InvocationRequest asked) throws IOException {
-    var lines = written(Json.read(asked)).getBytes(StandardCharsets.UTF_8);
-    return asked
-        .withBody(new ByteArrayInputStream(lines))
-        .withTypes(MediaType.JSON_LINES, MediaType.JSON_LINES);
-  }
-
-  @Override
-  public InvocationResponse response(InvocationResponse answer) {
-    var lines = answer.body();
-    int length = lines.length;
-    while (length > 0 && (lines[length - 1] == '\n' || lines[length - 1] == '\r')) {
-      length--;
+    /// The one of hooks that read and write these types; none: any.
+    static Dialect of(List<MediaType> readable, List<MediaType> writable) {
+        boolean inLines = readable.contains(MediaType.JSON_LINES) && writable.contains(MediaType.JSON_LINES);
+        return inLines ? new VertexDialect() : Dialect.NONE;
     }
-    var list =
-        ByteBuffer.allocate(BEFORE.length + length + AFTER.length)
-            .put(BEFORE)
-            .put(lines, 0, length)
-            .put(AFTER)
-            .array();
-    for (int i = BEFORE.length; i < BEFORE.length + length; i++) {
-      // In a text of JSON a line break is an escape.
-      if (list[i] == '\n') {
-        list[i] = ',';
-      }
-    }
-    return new InvocationResponse(list, MediaType.JSON, answer.customAttributes());
-  }
 
-  private static String written(JsonNode body) {
-    var instances = body.path("instances");
-    if (!instances.isArray() || instances.isEmpty()) {
-      throw new BadInputException(
-          "instances: found %s, expected a list of at least one"
-              .formatted(instances.isArray() ? "an empty list" : Excerpt.of(instances)));
+    /// A message about a line, for those who have sent instances.
+    static String named(String message) {
+        var line = LINE.matcher(message);
+        return line.find()
+                ? line.replaceFirst(
+                        Matcher.quoteReplacement("instances[%d]".formatted(Integer.parseInt(line.group(1)) - 1)))
+                : message;
     }
-    var parameters = body.path("parameters");
-    if (!parameters.isObject() && !parameters.isNull() && !parameters.isMissingNode()) {
-      throw Excerpt.bad("parameters", parameters, "an object");
-    }
-    var text =
-        instances
-            .valueStream()
-            .map(instance -> Json.write(with(parameters, instance)))
-            .collect(Collectors.joining("\n"));
-    RequestMemory.charge(CHARACTER * text.length());
-    return text;
-  }
 
-  /// An instance with the parameters of all. Those of its own win.
-  private static JsonNode with(JsonNode parameters, JsonNode instance) {
-    var own = instance.path("parameters");
-    // Those that are no object are the handler's to refuse.
-    if (parameters.isEmpty() || (!own.isObject() && !own.isNull() && !own.isMissingNode())) {
-      return instance;
+    @Override
+    public InvocationRequest request(InvocationRequest asked) throws IOException {
+        var lines = written(Json.read(asked)).getBytes(StandardCharsets.UTF_8);
+        return asked.withBody(new ByteArrayInputStream(lines)).withTypes(MediaType.JSON_LINES, MediaType.JSON_LINES);
     }
-    if (instance instanceof ObjectNode object && (object.has("inputs") || own.isObject())) {
-      ObjectNode both = parameters.deepCopy();
-      if (own instanceof ObjectNode its) {
-        both.setAll(its);
-      }
-      // Not in place: messages may still show the instance.
-      return object.deepCopy().set("parameters", both);
+
+    @Override
+    public InvocationResponse response(InvocationResponse answer) {
+        var lines = answer.body();
+        int length = lines.length;
+        while (length > 0 && (lines[length - 1] == '\n' || lines[length - 1] == '\r')) {
+            length--;
+        }
+        var list = ByteBuffer.allocate(BEFORE.length + length + AFTER.length)
+                .put(BEFORE)
+                .put(lines, 0, length)
+                .put(AFTER)
+                .array();
+        for (int i = BEFORE.length; i < BEFORE.length + length; i++) {
+            // In a text of JSON a line break is an escape.
+            if (list[i] == '\n') {
+                list[i] = ',';
+            }
+        }
+        return new InvocationResponse(list, MediaType.JSON, answer.customAttributes());
     }
-    return JsonNodeFactory.instance
-        .objectNode()
-        .<ObjectNode>set("inputs", instance)
-        .set("parameters", parameters);
-  }
+
+    private static String written(JsonNode body) {
+        var instances = body.path("instances");
+        if (!instances.isArray() || instances.isEmpty()) {
+            throw new BadInputException("instances: found %s, expected a list of at least one"
+                    .formatted(instances.isArray() ? "an empty list" : Excerpt.of(instances)));
+        }
+        var parameters = body.path("parameters");
+        if (!parameters.isObject() && !parameters.isNull() && !parameters.isMissingNode()) {
+            throw Excerpt.bad("parameters", parameters, "an object");
+        }
+        var text = instances
+                .valueStream()
+                .map(instance -> Json.write(with(parameters, instance)))
+                .collect(Collectors.joining("\n"));
+        RequestMemory.charge(CHARACTER * text.length());
+        return text;
+    }
+
+    /// An instance with the parameters of all. Those of its own win.
+    private static JsonNode with(JsonNode parameters, JsonNode instance) {
+        var own = instance.path("parameters");
+        // Those that are no object are the handler's to refuse.
+        if (parameters.isEmpty() || (!own.isObject() && !own.isNull() && !own.isMissingNode())) {
+            return instance;
+        }
+        if (instance instanceof ObjectNode object && (object.has("inputs") || own.isObject())) {
+            ObjectNode both = parameters.deepCopy();
+            if (own instanceof ObjectNode its) {
+                both.setAll(its);
+            }
+            // Not in place: messages may still show the instance.
+            return object.deepCopy().set("parameters", both);
+        }
+        return JsonNodeFactory.instance
+                .objectNode()
+                .<ObjectNode>set("inputs", instance)
+                .set("parameters", parameters);
+    }
 }

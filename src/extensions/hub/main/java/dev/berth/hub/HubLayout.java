@@ -11,30 +11,30 @@ import java.util.Optional;
 /// Has `--model-dir` take a directory of Hugging Face that holds an ONNX file.
 public final class HubLayout implements ModelLayout {
 
-  /// What has no tokenizer and no task that is known here is the tensor handler's.
-  @Override
-  public Optional<JsonNode> describe(Path directory) {
-    boolean isOne =
-        Files.isRegularFile(directory.resolve("config.json"))
-            && !Files.exists(directory.resolve("code"))
-            && !ModelFiles.in(directory).isEmpty()
-            && (Files.exists(directory.resolve("tokenizer.json"))
-                || Files.exists(directory.resolve("tokenizer_config.json"))
-                || needsNoTokenizer(directory));
-    if (!isOne) {
-      return Optional.empty();
+    /// What has no tokenizer and no task that is known here is the tensor handler's.
+    @Override
+    public Optional<JsonNode> describe(Path directory) {
+        boolean isOne = Files.isRegularFile(directory.resolve("config.json"))
+                && !Files.exists(directory.resolve("code"))
+                && !ModelFiles.in(directory).isEmpty()
+                && (Files.exists(directory.resolve("tokenizer.json"))
+                        || Files.exists(directory.resolve("tokenizer_config.json"))
+                        || needsNoTokenizer(directory));
+        if (!isOne) {
+            return Optional.empty();
+        }
+        var model = HubModel.open(directory, Optional.empty());
+        return Optional.of(model.description.set(WARNINGS, JsonText.tree(model.warnings)));
     }
-    var model = HubModel.open(directory, Optional.empty());
-    return Optional.of(model.description.set(WARNINGS, JsonText.tree(model.warnings)));
-  }
 
-  private static boolean needsNoTokenizer(Path directory) {
-    try {
-      var names = JsonText.read(directory.resolve("config.json")).path("architectures").toString();
-      return HubModel.tasks()
-          .anyMatch(task -> !task.readsTokens() && names.contains(task.architecture()));
-    } catch (IOException _) {
-      return false;
+    private static boolean needsNoTokenizer(Path directory) {
+        try {
+            var names = JsonText.read(directory.resolve("config.json"))
+                    .path("architectures")
+                    .toString();
+            return HubModel.tasks().anyMatch(task -> !task.readsTokens() && names.contains(task.architecture()));
+        } catch (IOException _) {
+            return false;
+        }
     }
-  }
 }

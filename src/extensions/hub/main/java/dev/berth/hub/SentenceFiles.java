@@ -16,253 +16,238 @@ import java.util.stream.Stream;
 /// keys is applied, refused where a vector would be another one without it, or named in a warning.
 final class SentenceFiles {
 
-  private static final String MODULES = "modules.json";
-  private static final String SETTINGS = "config_sentence_transformers.json";
+    private static final String MODULES = "modules.json";
+    private static final String SETTINGS = "config_sentence_transformers.json";
 
-  /// The settings of a Transformer, the first that is there.
-  private static final List<String> TRANSFORMERS =
-      Stream.of("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
-          .map("sentence_%s_config.json"::formatted)
-          .toList();
+    /// The settings of a Transformer, the first that is there.
+    private static final List<String> TRANSFORMERS = Stream.of(
+                    "bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
+            .map("sentence_%s_config.json"::formatted)
+            .toList();
 
-  /// The keys of a file.
-  ///
-  /// @param known applied, or without a meaning for `encode`
-  /// @param plain those with one value that needs nothing; another one is refused
-  private record Keys(Set<String> known, Map<String, Object> plain) {}
+    /// The keys of a file.
+    ///
+    /// @param known applied, or without a meaning for `encode`
+    /// @param plain those with one value that needs nothing; another one is refused
+    private record Keys(Set<String> known, Map<String, Object> plain) {}
 
-  private static final Keys MODULE = new Keys(Set.of("idx", "name", "path", "type"), Map.of());
+    private static final Keys MODULE = new Keys(Set.of("idx", "name", "path", "type"), Map.of());
 
-  private static final Keys OF_SETTINGS =
-      new Keys(
-          Set.of(
-              "__version__",
-              "default_prompt_name",
-              "prompts",
-              "similarity_fn_name",
-              "truncate_dim"),
-          Map.of("model_type", "SentenceTransformer"));
+    private static final Keys OF_SETTINGS = new Keys(
+            Set.of("__version__", "default_prompt_name", "prompts", "similarity_fn_name", "truncate_dim"),
+            Map.of("model_type", "SentenceTransformer"));
 
-  private static final Keys TRANSFORMER =
-      new Keys(
-          Set.of(
-              "do_lower_case",
-              "document_length",
-              "max_seq_length",
-              "query_expansion",
-              "query_length",
-              "unpad_inputs"),
-          Map.of(
-              "modality_config",
-              Map.of(
-                  "text", Map.of("method", "forward", "method_output_name", "last_hidden_state")),
-              "module_output_name",
-              "token_embeddings",
-              "transformer_task",
-              "feature-extraction",
-              "processing_kwargs",
-              Map.of()));
+    private static final Keys TRANSFORMER = new Keys(
+            Set.of(
+                    "do_lower_case",
+                    "document_length",
+                    "max_seq_length",
+                    "query_expansion",
+                    "query_length",
+                    "unpad_inputs"),
+            Map.of(
+                    "modality_config",
+                    Map.of("text", Map.of("method", "forward", "method_output_name", "last_hidden_state")),
+                    "module_output_name",
+                    "token_embeddings",
+                    "transformer_task",
+                    "feature-extraction",
+                    "processing_kwargs",
+                    Map.of()));
 
-  private static final Keys NORMALIZE =
-      new Keys(
-          Set.of(),
-          Map.of(
-              "module_input_name", "sentence_embedding",
-              "module_output_name", "sentence_embedding"));
+    private static final Keys NORMALIZE = new Keys(
+            Set.of(),
+            Map.of(
+                    "module_input_name", "sentence_embedding",
+                    "module_output_name", "sentence_embedding"));
 
-  private static final String OLD_MODE = "pooling_mode_";
+    private static final String OLD_MODE = "pooling_mode_";
 
-  /// In the order in which vectors stand side by side where the old form has several.
-  private static final List<String> MODES =
-      List.of("cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken");
+    /// In the order in which vectors stand side by side where the old form has several.
+    private static final List<String> MODES =
+            List.of("cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken");
 
-  private static final Keys POOLING =
-      new Keys(
-          Stream.concat(
-                  MODES.stream().map(SentenceFiles::oldName),
-                  Stream.of(
-                      "embedding_dimension",
-                      "include_prompt",
-                      "pooling_mode",
-                      "word_embedding_dimension"))
-              .collect(Collectors.toUnmodifiableSet()),
-          Map.of());
+    private static final Keys POOLING = new Keys(
+            Stream.concat(
+                            MODES.stream().map(SentenceFiles::oldName),
+                            Stream.of(
+                                    "embedding_dimension",
+                                    "include_prompt",
+                                    "pooling_mode",
+                                    "word_embedding_dimension"))
+                    .collect(Collectors.toUnmodifiableSet()),
+            Map.of());
 
-  private final HubFiles model;
-  private final List<String> warnings;
+    private final HubFiles model;
+    private final List<String> warnings;
 
-  /// @param warnings gets what is passed over
-  SentenceFiles(HubFiles model, List<String> warnings) {
-    this.model = model;
-    this.warnings = warnings;
-  }
-
-  /// The settings of the Transformer.
-  static JsonNode transformer(HubFiles model) {
-    return model.json(transformerName(model));
-  }
-
-  private static String transformerName(HubFiles model) {
-    return TRANSFORMERS.stream().filter(model::has).findFirst().orElse(TRANSFORMERS.getFirst());
-  }
-
-  /// Writes what `model.json` says of them.
-  ///
-  /// @param isPooled whether the file of the model makes the vectors of texts
-  /// @return the steps from the vectors of tokens to that of their text
-  /// @throws ModelArtifactException when that can't be served
-  List<String> describe(ObjectNode json, boolean isPooled) {
-    var transformer = transformer(model);
-    check(transformerName(model), transformer, TRANSFORMER);
-    if (transformer.path("do_lower_case").asBoolean()) {
-      json.put("lowerCase", true);
+    /// @param warnings gets what is passed over
+    SentenceFiles(HubFiles model, List<String> warnings) {
+        this.model = model;
+        this.warnings = warnings;
     }
-    var settings = model.json(SETTINGS);
-    check(SETTINGS, settings, OF_SETTINGS);
-    var prompt = prompt(settings);
-    var steps = steps(isPooled, !prompt.isEmpty());
-    if (!isPooled) {
-      json.set("pooling", JsonText.tree(steps));
-    }
-    if (!prompt.isEmpty()) {
-      json.withObject("parameters").put("prompt", prompt);
-    }
-    if (settings.hasNonNull("truncate_dim")) {
-      if (settings.path("truncate_dim").asInt() < 1) {
-        throw refused(SETTINGS, settings, "truncate_dim", "a whole number of at least 1");
-      }
-      json.withObject("parameters").put("truncate_dim", settings.path("truncate_dim").asInt());
-    }
-    return steps;
-  }
 
-  private String prompt(JsonNode settings) {
-    var name = settings.path("default_prompt_name").asText("");
-    var prompts = settings.path("prompts");
-    if (!name.isEmpty() && !prompts.path(name).isTextual()) {
-      throw refused(
-          SETTINGS, settings, "default_prompt_name", "one of " + JsonText.write(names(prompts)));
+    /// The settings of the Transformer.
+    static JsonNode transformer(HubFiles model) {
+        return model.json(transformerName(model));
     }
-    return name.isEmpty() ? "" : prompts.path(name).textValue();
-  }
 
-  private List<String> steps(boolean isPooled, boolean hasPrompt) {
-    var steps = new ArrayList<String>();
-    if (!model.has(MODULES)) {
-      if (!isPooled) {
-        warnings.add(
-            "modules.json: not found, so the mean of the tokens is taken; copy it from the model that the ONNX file was made of, with the directories that it names");
-      }
-      return List.of("mean");
+    private static String transformerName(HubFiles model) {
+        return TRANSFORMERS.stream().filter(model::has).findFirst().orElse(TRANSFORMERS.getFirst());
     }
-    boolean normalises = false;
-    for (var module : model.json(MODULES)) {
-      check(MODULES, module, MODULE);
-      var type = module.path("type").asText().replaceFirst(".*\\.", "");
-      var path = module.path("path").asText();
-      var file = path.isEmpty() ? "config.json" : path + "/config.json";
-      switch (type) {
-        case "Transformer" -> {
-          if (!path.isEmpty()) {
-            throw refused(MODULES, module, "path", "a Transformer in the directory itself");
-          }
+
+    /// Writes what `model.json` says of them.
+    ///
+    /// @param isPooled whether the file of the model makes the vectors of texts
+    /// @return the steps from the vectors of tokens to that of their text
+    /// @throws ModelArtifactException when that can't be served
+    List<String> describe(ObjectNode json, boolean isPooled) {
+        var transformer = transformer(model);
+        check(transformerName(model), transformer, TRANSFORMER);
+        if (transformer.path("do_lower_case").asBoolean()) {
+            json.put("lowerCase", true);
         }
-        case "Pooling" -> {
-          var config = model.json(file);
-          if (config.isMissingNode() && !isPooled) {
-            throw model.refused(
-                "%s: not found, and modules.json names it; copy it from the model that the ONNX file was made of"
-                    .formatted(file));
-          }
-          check(file, config, POOLING);
-          checkPrompt(file, config, hasPrompt);
-          if (!isPooled) {
-            steps.addAll(modes(file, config));
-          }
+        var settings = model.json(SETTINGS);
+        check(SETTINGS, settings, OF_SETTINGS);
+        var prompt = prompt(settings);
+        var steps = steps(isPooled, !prompt.isEmpty());
+        if (!isPooled) {
+            json.set("pooling", JsonText.tree(steps));
         }
-        case "Normalize" -> {
-          check(file, model.json(file), NORMALIZE);
-          normalises = true;
+        if (!prompt.isEmpty()) {
+            json.withObject("parameters").put("prompt", prompt);
         }
-        default -> {
-          if (!isPooled) {
-            throw model.refused(
-                "modules.json: found %s, expected Transformer, Pooling or Normalize; export the model with its output sentence_embedding, or use trace.py"
-                    .formatted(type));
-          }
+        if (settings.hasNonNull("truncate_dim")) {
+            if (settings.path("truncate_dim").asInt() < 1) {
+                throw refused(SETTINGS, settings, "truncate_dim", "a whole number of at least 1");
+            }
+            json.withObject("parameters")
+                    .put("truncate_dim", settings.path("truncate_dim").asInt());
         }
-      }
+        return steps;
     }
-    if (steps.isEmpty() && !isPooled) {
-      throw model.refused("modules.json: found no Pooling, expected one");
-    }
-    if (normalises) {
-      steps.add("normalize");
-    }
-    return List.copyOf(steps);
-  }
 
-  /// A prompt's tokens are pooled as all others.
-  private void checkPrompt(String file, JsonNode config, boolean hasPrompt) {
-    if (!config.path("include_prompt").asBoolean(true)) {
-      if (hasPrompt) {
-        throw refused(file, config, "include_prompt", "true, or no default_prompt_name");
-      }
-      warnings.add(
-          file + ": include_prompt: found false, but the tokens of a request's prompt are pooled");
+    private String prompt(JsonNode settings) {
+        var name = settings.path("default_prompt_name").asText("");
+        var prompts = settings.path("prompts");
+        if (!name.isEmpty() && !prompts.path(name).isTextual()) {
+            throw refused(SETTINGS, settings, "default_prompt_name", "one of " + JsonText.write(names(prompts)));
+        }
+        return name.isEmpty() ? "" : prompts.path(name).textValue();
     }
-  }
 
-  private List<String> modes(String file, JsonNode config) {
-    var named = config.path("pooling_mode");
-    var modes =
-        named.isMissingNode()
-            ? MODES.stream().filter(mode -> config.path(oldName(mode)).asBoolean()).toList()
-            : (named.isArray() ? named.valueStream() : Stream.of(named))
-                .map(JsonNode::asText)
-                .toList();
-    if (!MODES.containsAll(modes)) {
-      throw refused(file, config, "pooling_mode", "some of " + String.join(", ", MODES));
-    }
-    return modes.isEmpty() ? List.of("mean") : modes;
-  }
-
-  private static String oldName(String mode) {
-    return OLD_MODE
-        + switch (mode) {
-          case "cls" -> "cls_token";
-          case "max", "mean", "weightedmean" -> mode + "_tokens";
-          default -> mode;
-        };
-  }
-
-  private void check(String file, JsonNode json, Keys keys) {
-    json.properties()
-        .forEach(
-            field -> {
-              var value = field.getValue();
-              var name = field.getKey();
-              boolean saysNothing = value.isNull() || (value.isContainerNode() && value.isEmpty());
-              if (saysNothing || keys.known.contains(name)) {
-                return;
-              }
-              var plain = keys.plain.get(name);
-              if (plain == null) {
+    private List<String> steps(boolean isPooled, boolean hasPrompt) {
+        var steps = new ArrayList<String>();
+        if (!model.has(MODULES)) {
+            if (!isPooled) {
                 warnings.add(
-                    "%s: %s: found %s, which is passed over"
-                        .formatted(file, name, JsonText.write(value)));
-              } else if (!JsonText.tree(plain).equals(value)) {
+                        "modules.json: not found, so the mean of the tokens is taken; copy it from the model that the ONNX file was made of, with the directories that it names");
+            }
+            return List.of("mean");
+        }
+        boolean normalises = false;
+        for (var module : model.json(MODULES)) {
+            check(MODULES, module, MODULE);
+            var type = module.path("type").asText().replaceFirst(".*\\.", "");
+            var path = module.path("path").asText();
+            var file = path.isEmpty() ? "config.json" : path + "/config.json";
+            switch (type) {
+                case "Transformer" -> {
+                    if (!path.isEmpty()) {
+                        throw refused(MODULES, module, "path", "a Transformer in the directory itself");
+                    }
+                }
+                case "Pooling" -> {
+                    var config = model.json(file);
+                    if (config.isMissingNode() && !isPooled) {
+                        throw model.refused(
+                                "%s: not found, and modules.json names it; copy it from the model that the ONNX file was made of"
+                                        .formatted(file));
+                    }
+                    check(file, config, POOLING);
+                    checkPrompt(file, config, hasPrompt);
+                    if (!isPooled) {
+                        steps.addAll(modes(file, config));
+                    }
+                }
+                case "Normalize" -> {
+                    check(file, model.json(file), NORMALIZE);
+                    normalises = true;
+                }
+                default -> {
+                    if (!isPooled) {
+                        throw model.refused(
+                                "modules.json: found %s, expected Transformer, Pooling or Normalize; export the model with its output sentence_embedding, or use trace.py"
+                                        .formatted(type));
+                    }
+                }
+            }
+        }
+        if (steps.isEmpty() && !isPooled) {
+            throw model.refused("modules.json: found no Pooling, expected one");
+        }
+        if (normalises) {
+            steps.add("normalize");
+        }
+        return List.copyOf(steps);
+    }
+
+    /// A prompt's tokens are pooled as all others.
+    private void checkPrompt(String file, JsonNode config, boolean hasPrompt) {
+        if (!config.path("include_prompt").asBoolean(true)) {
+            if (hasPrompt) {
+                throw refused(file, config, "include_prompt", "true, or no default_prompt_name");
+            }
+            warnings.add(file + ": include_prompt: found false, but the tokens of a request's prompt are pooled");
+        }
+    }
+
+    private List<String> modes(String file, JsonNode config) {
+        var named = config.path("pooling_mode");
+        var modes = named.isMissingNode()
+                ? MODES.stream()
+                        .filter(mode -> config.path(oldName(mode)).asBoolean())
+                        .toList()
+                : (named.isArray() ? named.valueStream() : Stream.of(named))
+                        .map(JsonNode::asText)
+                        .toList();
+        if (!MODES.containsAll(modes)) {
+            throw refused(file, config, "pooling_mode", "some of " + String.join(", ", MODES));
+        }
+        return modes.isEmpty() ? List.of("mean") : modes;
+    }
+
+    private static String oldName(String mode) {
+        return OLD_MODE
+                + switch (mode) {
+                    case "cls" -> "cls_token";
+                    case "max", "mean", "weightedmean" -> mode + "_tokens";
+                    default -> mode;
+                };
+    }
+
+    private void check(String file, JsonNode json, Keys keys) {
+        json.properties().forEach(field -> {
+            var value = field.getValue();
+            var name = field.getKey();
+            boolean saysNothing = value.isNull() || (value.isContainerNode() && value.isEmpty());
+            if (saysNothing || keys.known.contains(name)) {
+                return;
+            }
+            var plain = keys.plain.get(name);
+            if (plain == null) {
+                warnings.add("%s: %s: found %s, which is passed over".formatted(file, name, JsonText.write(value)));
+            } else if (!JsonText.tree(plain).equals(value)) {
                 throw refused(file, json, name, JsonText.write(plain));
-              }
-            });
-  }
+            }
+        });
+    }
 
-  private ModelArtifactException refused(String file, JsonNode json, String key, String expected) {
-    return model.refused(
-        "%s: %s: found %s, expected %s".formatted(file, key, json.path(key), expected));
-  }
+    private ModelArtifactException refused(String file, JsonNode json, String key, String expected) {
+        return model.refused("%s: %s: found %s, expected %s".formatted(file, key, json.path(key), expected));
+    }
 
-  private static List<String> names(JsonNode json) {
-    return json.properties().stream().map(Map.Entry::getKey).toList();
-  }
+    private static List<String> names(JsonNode json) {
+        return json.properties().stream().map(Map.Entry::getKey).toList();
+    }
 }

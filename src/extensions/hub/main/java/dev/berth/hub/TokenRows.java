@@ -21,163 +21,151 @@ import java.util.stream.IntStream;
 /// How texts become rows of tokens for a model of the hub, as its tokenizer and `config.json` say.
 final class TokenRows {
 
-  static final String TOKENIZER = "tokenizer.json";
+    static final String TOKENIZER = "tokenizer.json";
 
-  /// Types of models whose first positions, up to the padding id, belong to the padding.
-  private static final Set<String> POSITIONS_BEHIND_PADDING =
-      Set.of(
-          "roberta",
-          "xlm-roberta",
-          "xlm-roberta-xl",
-          "roberta-prelayernorm",
-          "camembert",
-          "mpnet",
-          "longformer",
-          "data2vec-text",
-          "xmod",
-          "luke",
-          "esm",
-          "ibert");
+    /// Types of models whose first positions, up to the padding id, belong to the padding.
+    private static final Set<String> POSITIONS_BEHIND_PADDING = Set.of(
+            "roberta",
+            "xlm-roberta",
+            "xlm-roberta-xl",
+            "roberta-prelayernorm",
+            "camembert",
+            "mpnet",
+            "longformer",
+            "data2vec-text",
+            "xmod",
+            "luke",
+            "esm",
+            "ibert");
 
-  private static final String POSITIONS = "max_position_embeddings";
+    private static final String POSITIONS = "max_position_embeddings";
 
-  /// What families call the most tokens of a row.
-  private static final List<String> LIMITS =
-      List.of(
-          POSITIONS,
-          "n_positions",
-          "n_ctx",
-          "max_sequence_length",
-          "max_seq_length",
-          "max_seq_len",
-          "seq_length");
+    /// What families call the most tokens of a row.
+    private static final List<String> LIMITS = List.of(
+            POSITIONS, "n_positions", "n_ctx", "max_sequence_length", "max_seq_length", "max_seq_len", "seq_length");
 
-  /// Of a model that says nothing of it.
-  private static final int USUAL_LONGEST = 512;
+    /// Of a model that says nothing of it.
+    private static final int USUAL_LONGEST = 512;
 
-  /// No spaces and no punctuation: Japanese, Chinese.
-  private static final List<String> UNSPACED_SENTENCES = List.of("東京は日本の首都です", "北京是中国的首都");
+    /// No spaces and no punctuation: Japanese, Chinese.
+    private static final List<String> UNSPACED_SENTENCES = List.of("東京は日本の首都です", "北京是中国的首都");
 
-  private static final Set<Character.UnicodeScript> WRITTEN_WITHOUT_SPACES =
-      Set.of(
-          Character.UnicodeScript.HAN,
-          Character.UnicodeScript.HIRAGANA,
-          Character.UnicodeScript.KATAKANA,
-          Character.UnicodeScript.THAI,
-          Character.UnicodeScript.LAO,
-          Character.UnicodeScript.KHMER,
-          Character.UnicodeScript.MYANMAR,
-          Character.UnicodeScript.TIBETAN);
+    private static final Set<Character.UnicodeScript> WRITTEN_WITHOUT_SPACES = Set.of(
+            Character.UnicodeScript.HAN,
+            Character.UnicodeScript.HIRAGANA,
+            Character.UnicodeScript.KATAKANA,
+            Character.UnicodeScript.THAI,
+            Character.UnicodeScript.LAO,
+            Character.UnicodeScript.KHMER,
+            Character.UnicodeScript.MYANMAR,
+            Character.UnicodeScript.TIBETAN);
 
-  private final HubFiles model;
-  private final JsonNode config;
+    private final HubFiles model;
+    private final JsonNode config;
 
-  TokenRows(HubFiles model, JsonNode config) {
-    this.model = model;
-    this.config = config;
-    if (!model.has(TOKENIZER)) {
-      throw model.refused(
-          "tokenizer.json: not found; save it beside the model with AutoTokenizer.from_pretrained(…).save_pretrained(…), or use trace.py, which makes one");
+    TokenRows(HubFiles model, JsonNode config) {
+        this.model = model;
+        this.config = config;
+        if (!model.has(TOKENIZER)) {
+            throw model.refused(
+                    "tokenizer.json: not found; save it beside the model with AutoTokenizer.from_pretrained(…).save_pretrained(…), or use trace.py, which makes one");
+        }
     }
-  }
 
-  /// How a pair of texts is laid out.
-  JsonNode pair() {
-    try (var tokenizer = Tokenizer.load(model.directory())) {
-      return pair(tokenizer.encode("question", "context", Truncation.NONE));
-    } catch (IOException e) {
-      throw model.refused(e.getMessage());
+    /// How a pair of texts is laid out.
+    JsonNode pair() {
+        try (var tokenizer = Tokenizer.load(model.directory())) {
+            return pair(tokenizer.encode("question", "context", Truncation.NONE));
+        } catch (IOException e) {
+            throw model.refused(e.getMessage());
+        }
     }
-  }
 
-  /// Whether most letters of the vocabulary are of scripts without spaces, and a sentence of them
-  /// is one word. Answers are widened to whole words.
-  boolean isUnspaced() {
-    try {
-      if (!isOfUnspacedScripts(Vocabulary.read(model.directory().resolve(TOKENIZER)))) {
-        return false;
-      }
-      try (var tokenizer = Tokenizer.load(model.directory())) {
-        return UNSPACED_SENTENCES.stream()
-            .anyMatch(
-                text -> Arrays.stream(tokenizer.tokens(text).words()).distinct().count() == 1);
-      }
-    } catch (IOException e) {
-      throw model.refused(e.getMessage());
+    /// Whether most letters of the vocabulary are of scripts without spaces, and a sentence of them
+    /// is one word. Answers are widened to whole words.
+    boolean isUnspaced() {
+        try {
+            if (!isOfUnspacedScripts(Vocabulary.read(model.directory().resolve(TOKENIZER)))) {
+                return false;
+            }
+            try (var tokenizer = Tokenizer.load(model.directory())) {
+                return UNSPACED_SENTENCES.stream()
+                        .anyMatch(text -> Arrays.stream(tokenizer.tokens(text).words())
+                                        .distinct()
+                                        .count()
+                                == 1);
+            }
+        } catch (IOException e) {
+            throw model.refused(e.getMessage());
+        }
     }
-  }
 
-  /// The most tokens of a row: the least that a file says. Python passes over the truncation in
-  /// `tokenizer.json`, so that counts where no other file says anything.
-  ///
-  /// @param warnings gets a line where none does
-  int longest(boolean isOfSentences, List<String> warnings) {
-    var limits = new ArrayList<Integer>();
-    for (var name : LIMITS) {
-      limit(config, name)
-          .map(limit -> name.equals(POSITIONS) ? limit - ofPadding() : limit)
-          .ifPresent(limits::add);
+    /// The most tokens of a row: the least that a file says. Python passes over the truncation in
+    /// `tokenizer.json`, so that counts where no other file says anything.
+    ///
+    /// @param warnings gets a line where none does
+    int longest(boolean isOfSentences, List<String> warnings) {
+        var limits = new ArrayList<Integer>();
+        for (var name : LIMITS) {
+            limit(config, name)
+                    .map(limit -> name.equals(POSITIONS) ? limit - ofPadding() : limit)
+                    .ifPresent(limits::add);
+        }
+        limit(model.json("tokenizer_config.json"), "model_max_length").ifPresent(limits::add);
+        if (isOfSentences) {
+            limit(SentenceFiles.transformer(model), "max_seq_length").ifPresent(limits::add);
+        }
+        return limits.stream()
+                .min(Comparator.naturalOrder())
+                .or(() -> limit(model.json(TOKENIZER).path("truncation"), "max_length"))
+                .orElseGet(() -> {
+                    warnings.add(
+                            "config.json: found no %s, nor a limit in the files of the tokenizer, so the longest row has %d tokens"
+                                    .formatted(POSITIONS, USUAL_LONGEST));
+                    return USUAL_LONGEST;
+                });
     }
-    limit(model.json("tokenizer_config.json"), "model_max_length").ifPresent(limits::add);
-    if (isOfSentences) {
-      limit(SentenceFiles.transformer(model), "max_seq_length").ifPresent(limits::add);
+
+    private int ofPadding() {
+        return POSITIONS_BEHIND_PADDING.contains(config.path("model_type").asText())
+                ? config.path("pad_token_id").asInt(1) + 1
+                : 0;
     }
-    return limits.stream()
-        .min(Comparator.naturalOrder())
-        .or(() -> limit(model.json(TOKENIZER).path("truncation"), "max_length"))
-        .orElseGet(
-            () -> {
-              warnings.add(
-                  "config.json: found no %s, nor a limit in the files of the tokenizer, so the longest row has %d tokens"
-                      .formatted(POSITIONS, USUAL_LONGEST));
-              return USUAL_LONGEST;
-            });
-  }
 
-  private int ofPadding() {
-    return POSITIONS_BEHIND_PADDING.contains(config.path("model_type").asText())
-        ? config.path("pad_token_id").asInt(1) + 1
-        : 0;
-  }
-
-  /// Nothing where it is none: a tokenizer without a limit has the length 1e30, and XLNet has -1.
-  private static Optional<Integer> limit(JsonNode json, String name) {
-    double limit = json.path(name).asDouble();
-    return limit >= 1 && limit <= Integer.MAX_VALUE ? Optional.of((int) limit) : Optional.empty();
-  }
-
-  /// The special tokens around a question and its context, read off a pair.
-  private ObjectNode pair(Encoding row) {
-    var sequences = Arrays.stream(row.sequences()).boxed().toList();
-    int question = sequences.indexOf(0);
-    int context = sequences.indexOf(1);
-    if (question < 0 || context < question) {
-      throw model.refused("tokenizer.json: a pair is not encoded as question, then context");
+    /// Nothing where it is none: a tokenizer without a limit has the length 1e30, and XLNet has -1.
+    private static Optional<Integer> limit(JsonNode json, String name) {
+        double limit = json.path(name).asDouble();
+        return limit >= 1 && limit <= Integer.MAX_VALUE ? Optional.of((int) limit) : Optional.empty();
     }
-    var ids = Arrays.stream(row.ids()).boxed().toList();
-    return JsonNodeFactory.instance
-        .objectNode()
-        .<ObjectNode>set("before", JsonText.tree(ids.subList(0, question)))
-        .<ObjectNode>set(
-            "between", JsonText.tree(ids.subList(sequences.lastIndexOf(0) + 1, context)))
-        .<ObjectNode>set(
-            "after", JsonText.tree(ids.subList(sequences.lastIndexOf(1) + 1, ids.size())))
-        .put("padding", Math.max(0, config.path("pad_token_id").asLong()))
-        .put("questionType", row.typeIds()[question])
-        .put("contextType", row.typeIds()[context]);
-  }
 
-  private static boolean isOfUnspacedScripts(Vocabulary vocabulary) {
-    var letters =
-        IntStream.range(0, vocabulary.size())
-            .mapToObj(vocabulary::token)
-            .flatMapToInt(String::codePoints)
-            .filter(Character::isLetter)
-            .toArray();
-    long unspaced =
-        Arrays.stream(letters)
-            .filter(letter -> WRITTEN_WITHOUT_SPACES.contains(Character.UnicodeScript.of(letter)))
-            .count();
-    return unspaced * 2 > letters.length;
-  }
+    /// The special tokens around a question and its context, read off a pair.
+    private ObjectNode pair(Encoding row) {
+        var sequences = Arrays.stream(row.sequences()).boxed().toList();
+        int question = sequences.indexOf(0);
+        int context = sequences.indexOf(1);
+        if (question < 0 || context < question) {
+            throw model.refused("tokenizer.json: a pair is not encoded as question, then context");
+        }
+        var ids = Arrays.stream(row.ids()).boxed().toList();
+        return JsonNodeFactory.instance
+                .objectNode()
+                .<ObjectNode>set("before", JsonText.tree(ids.subList(0, question)))
+                .<ObjectNode>set("between", JsonText.tree(ids.subList(sequences.lastIndexOf(0) + 1, context)))
+                .<ObjectNode>set("after", JsonText.tree(ids.subList(sequences.lastIndexOf(1) + 1, ids.size())))
+                .put("padding", Math.max(0, config.path("pad_token_id").asLong()))
+                .put("questionType", row.typeIds()[question])
+                .put("contextType", row.typeIds()[context]);
+    }
+
+    private static boolean isOfUnspacedScripts(Vocabulary vocabulary) {
+        var letters = IntStream.range(0, vocabulary.size())
+                .mapToObj(vocabulary::token)
+                .flatMapToInt(String::codePoints)
+                .filter(Character::isLetter)
+                .toArray();
+        long unspaced = Arrays.stream(letters)
+                .filter(letter -> WRITTEN_WITHOUT_SPACES.contains(Character.UnicodeScript.of(letter)))
+                .count();
+        return unspaced * 2 > letters.length;
+    }
 }

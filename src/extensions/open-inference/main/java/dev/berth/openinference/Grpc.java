@@ -25,185 +25,165 @@ import java.util.regex.Pattern;
 /// ended. As `PROTOCOL-HTTP2.md` of gRPC has it.
 final class Grpc {
 
-  /// The attribute of a call that has begun its answer: the trailers behind it.
-  private static final String TRAILERS = Grpc.class.getName();
+    /// The attribute of a call that has begun its answer: the trailers behind it.
+    private static final String TRAILERS = Grpc.class.getName();
 
-  private static final String IDENTITY = "identity";
-  private static final String TAKEN = IDENTITY + ", " + String.join(", ", Inflated.CODINGS);
+    private static final String IDENTITY = "identity";
+    private static final String TAKEN = IDENTITY + ", " + String.join(", ", Inflated.CODINGS);
 
-  /// In percent-encoding it must fit a header.
-  private static final int MOST_SAID = 800;
+    /// In percent-encoding it must fit a header.
+    private static final int MOST_SAID = 800;
 
-  private static final Pattern TIMEOUT = Pattern.compile("(\\d{1,8})([HMSmun])");
-  private static final String UNIT_LETTERS = "HMSmun";
-  private static final List<ChronoUnit> UNITS =
-      List.of(
-          ChronoUnit.HOURS,
-          ChronoUnit.MINUTES,
-          ChronoUnit.SECONDS,
-          ChronoUnit.MILLIS,
-          ChronoUnit.MICROS,
-          ChronoUnit.NANOS);
+    private static final Pattern TIMEOUT = Pattern.compile("(\\d{1,8})([HMSmun])");
+    private static final String UNIT_LETTERS = "HMSmun";
+    private static final List<ChronoUnit> UNITS = List.of(
+            ChronoUnit.HOURS,
+            ChronoUnit.MINUTES,
+            ChronoUnit.SECONDS,
+            ChronoUnit.MILLIS,
+            ChronoUnit.MICROS,
+            ChronoUnit.NANOS);
 
-  private Grpc() {}
+    private Grpc() {}
 
-  /// Whether whoever asks reads trailers.
-  static boolean isCall(Context ctx) {
-    // Not contentType(): Jetty refuses to say it where it has a charset that Java does not know.
-    var type = ctx.header("Content-Type");
-    return Peer.isHttp2(ctx) && type != null && type.startsWith(GrpcFrame.TYPE.toString());
-  }
-
-  /// @throws ServingException where this is no call, or its messages are compressed in another way
-  static void require(Context ctx) {
-    if (!isCall(ctx)) {
-      throw ErrorType.UNSUPPORTED_MEDIA_TYPE.because(
-          "Content-Type: found %s over %s, expected application/grpc over HTTP/2, at --grpc-port"
-              .formatted(
-                  CallerText.quoted(String.valueOf(ctx.header("Content-Type"))),
-                  ctx.req().getProtocol()));
+    /// Whether whoever asks reads trailers.
+    static boolean isCall(Context ctx) {
+        // Not contentType(): Jetty refuses to say it where it has a charset that Java does not know.
+        var type = ctx.header("Content-Type");
+        return Peer.isHttp2(ctx) && type != null && type.startsWith(GrpcFrame.TYPE.toString());
     }
-    ctx.header("grpc-accept-encoding", TAKEN.replace(" ", ""));
-    var coding = coding(ctx);
-    if (!coding.equals(IDENTITY) && !Inflated.CODINGS.contains(coding)) {
-      throw ErrorType.METHOD_NOT_ALLOWED.because(
-          "grpc-encoding: found %s, expected one of %s"
-              .formatted(CallerText.quoted(coding), TAKEN));
+
+    /// @throws ServingException where this is no call, or its messages are compressed in another way
+    static void require(Context ctx) {
+        if (!isCall(ctx)) {
+            throw ErrorType.UNSUPPORTED_MEDIA_TYPE.because(
+                    "Content-Type: found %s over %s, expected application/grpc over HTTP/2, at --grpc-port"
+                            .formatted(
+                                    CallerText.quoted(String.valueOf(ctx.header("Content-Type"))),
+                                    ctx.req().getProtocol()));
+        }
+        ctx.header("grpc-accept-encoding", TAKEN.replace(" ", ""));
+        var coding = coding(ctx);
+        if (!coding.equals(IDENTITY) && !Inflated.CODINGS.contains(coding)) {
+            throw ErrorType.METHOD_NOT_ALLOWED.because(
+                    "grpc-encoding: found %s, expected one of %s".formatted(CallerText.quoted(coding), TAKEN));
+        }
     }
-  }
 
-  /// How the messages of a call are compressed that say that they are.
-  static String coding(Context ctx) {
-    return Objects.requireNonNullElse(ctx.header("grpc-encoding"), IDENTITY);
-  }
-
-  /// How long the client waits.
-  static Duration timeout(Context ctx) {
-    var header = ctx.header("grpc-timeout");
-    if (header == null) {
-      return ChronoUnit.FOREVER.getDuration();
+    /// How the messages of a call are compressed that say that they are.
+    static String coding(Context ctx) {
+        return Objects.requireNonNullElse(ctx.header("grpc-encoding"), IDENTITY);
     }
-    var parts = TIMEOUT.matcher(header);
-    if (!parts.matches()) {
-      throw ErrorType.BAD_INPUT.because(
-          "grpc-timeout: found %s, expected up to 8 digits and one of H, M, S, m, u and n"
-              .formatted(CallerText.quoted(header)));
+
+    /// How long the client waits.
+    static Duration timeout(Context ctx) {
+        var header = ctx.header("grpc-timeout");
+        if (header == null) {
+            return ChronoUnit.FOREVER.getDuration();
+        }
+        var parts = TIMEOUT.matcher(header);
+        if (!parts.matches()) {
+            throw ErrorType.BAD_INPUT.because(
+                    "grpc-timeout: found %s, expected up to 8 digits and one of H, M, S, m, u and n"
+                            .formatted(CallerText.quoted(header)));
+        }
+        return Duration.of(Long.parseLong(parts.group(1)), UNITS.get(UNIT_LETTERS.indexOf(parts.group(2))));
     }
-    return Duration.of(
-        Long.parseLong(parts.group(1)), UNITS.get(UNIT_LETTERS.indexOf(parts.group(2))));
-  }
 
-  /// What a call fails with that has no method.
-  static ServingException noSuchMethod(Context ctx) {
-    // NOT_FOUND would be a model.
-    return ErrorType.METHOD_NOT_ALLOWED.because(
-        "%s: no such method".formatted(CallerText.quoted(ctx.path())));
-  }
+    /// What a call fails with that has no method.
+    static ServingException noSuchMethod(Context ctx) {
+        // NOT_FOUND would be a model.
+        return ErrorType.METHOD_NOT_ALLOWED.because("%s: no such method".formatted(CallerText.quoted(ctx.path())));
+    }
 
-  /// Reads the message of a call whose request is short.
-  static void read(Context ctx, Invocations invocations, Consumer<byte[]> reader) throws Exception {
-    require(ctx);
-    take(
-        ctx,
-        invocations,
-        (body, _) -> {
-          while (body.readFirst()) {
-            // Until the end.
-          }
-          reader.accept(body.first());
+    /// Reads the message of a call whose request is short.
+    static void read(Context ctx, Invocations invocations, Consumer<byte[]> reader) throws Exception {
+        require(ctx);
+        take(ctx, invocations, (body, _) -> {
+            while (body.readFirst()) {
+                // Until the end.
+            }
+            reader.accept(body.first());
         });
-  }
+    }
 
-  /// A call whose request is short.
-  static void call(Context ctx, Invocations invocations, Function<byte[], MessageLite> answer)
-      throws Exception {
-    read(ctx, invocations, message -> answer(ctx, GrpcFrame.of(answer.apply(message))));
-  }
+    /// A call whose request is short.
+    static void call(Context ctx, Invocations invocations, Function<byte[], MessageLite> answer) throws Exception {
+        read(ctx, invocations, message -> answer(ctx, GrpcFrame.of(answer.apply(message))));
+    }
 
-  /// Has a call with one request answered.
-  static void take(Context ctx, Invocations invocations, Invocations.Exchange exchange)
-      throws Exception {
-    invocations.takeAsItIs(
-        ctx,
-        invocations.most(),
-        timeout(ctx),
-        (body, deadline) -> {
-          var _ = body.decode(in -> new GrpcMessage(in, coding(ctx), true, body.memory()));
-          exchange.answer(body, deadline);
+    /// Has a call with one request answered.
+    static void take(Context ctx, Invocations invocations, Invocations.Exchange exchange) throws Exception {
+        invocations.takeAsItIs(ctx, invocations.most(), timeout(ctx), (body, deadline) -> {
+            var _ = body.decode(in -> new GrpcMessage(in, coding(ctx), true, body.memory()));
+            exchange.answer(body, deadline);
         });
-  }
-
-  /// Begins an answer of any number of messages, which succeeds unless [#fail] follows.
-  static void begin(Context ctx) {
-    var trailers = new ConcurrentHashMap<>(Map.of("grpc-status", "0"));
-    ctx.attribute(TRAILERS, trailers);
-    ctx.res().setTrailerFields(() -> trailers);
-    ctx.status(200).contentType(GrpcFrame.TYPE.toString());
-  }
-
-  /// @param message with its frame
-  static void answer(Context ctx, byte[] message) {
-    begin(ctx);
-    Sending.sendUnmeasured(ctx, message);
-  }
-
-  /// Sends one of several messages, at once.
-  ///
-  /// @param message with its frame
-  /// @throws ServingException `CALLER_GONE`
-  static void send(Context ctx, byte[] message) {
-    try {
-      var output = ctx.res().getOutputStream();
-      output.write(message);
-      output.flush();
-    } catch (IOException e) {
-      throw ErrorType.CALLER_GONE.because("the caller has gone before its answer was sent", e);
     }
-  }
 
-  /// What clients see as the call's status. The answer's own is always 200.
-  static void fail(Context ctx, ServingException e) {
-    if (ctx.attribute(TRAILERS) == null) {
-      begin(ctx);
+    /// Begins an answer of any number of messages, which succeeds unless [#fail] follows.
+    static void begin(Context ctx) {
+        var trailers = new ConcurrentHashMap<>(Map.of("grpc-status", "0"));
+        ctx.attribute(TRAILERS, trailers);
+        ctx.res().setTrailerFields(() -> trailers);
+        ctx.status(200).contentType(GrpcFrame.TYPE.toString());
     }
-    Map<String, String> trailers = Objects.requireNonNull(ctx.attribute(TRAILERS));
-    trailers.put("grpc-status", Integer.toString(status(e.type())));
-    trailers.put(
-        "grpc-message", encoded(CallerText.cut(String.valueOf(e.getMessage()), MOST_SAID)));
-    Sending.sendUnmeasured(ctx, new byte[0]);
-  }
 
-  /// UNAVAILABLE is what clients try again.
-  private static int status(ErrorType type) {
-    return switch (type) {
-      case CALLER_GONE -> 1;
-      case BAD_INPUT, NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE -> 3;
-      case DEADLINE_EXCEEDED -> 4;
-      case NOT_FOUND -> 5;
-      case FORBIDDEN -> 7;
-      case PAYLOAD_TOO_LARGE, INSUFFICIENT_MEMORY -> 8;
-      case CONFLICT -> 10;
-      case METHOD_NOT_ALLOWED, UPGRADE_REQUIRED -> 12;
-      case INTERNAL -> 13;
-      case NOT_READY,
-          OVERLOADED,
-          TOO_MANY_CONNECTIONS,
-          TOO_MANY_SESSIONS,
-          TOO_MANY_LOADS,
-          MEMORY_TAKEN ->
-          14;
-    };
-  }
-
-  private static String encoded(String message) {
-    var encoded = new StringBuilder();
-    for (byte each : message.getBytes(StandardCharsets.UTF_8)) {
-      if (each >= ' ' && each <= '~' && each != '%') {
-        encoded.append((char) each);
-      } else {
-        encoded.append("%%%02X".formatted(each & 0xff));
-      }
+    /// @param message with its frame
+    static void answer(Context ctx, byte[] message) {
+        begin(ctx);
+        Sending.sendUnmeasured(ctx, message);
     }
-    return encoded.toString();
-  }
+
+    /// Sends one of several messages, at once.
+    ///
+    /// @param message with its frame
+    /// @throws ServingException `CALLER_GONE`
+    static void send(Context ctx, byte[] message) {
+        try {
+            var output = ctx.res().getOutputStream();
+            output.write(message);
+            output.flush();
+        } catch (IOException e) {
+            throw ErrorType.CALLER_GONE.because("the caller has gone before its answer was sent", e);
+        }
+    }
+
+    /// What clients see as the call's status. The answer's own is always 200.
+    static void fail(Context ctx, ServingException e) {
+        if (ctx.attribute(TRAILERS) == null) {
+            begin(ctx);
+        }
+        Map<String, String> trailers = Objects.requireNonNull(ctx.attribute(TRAILERS));
+        trailers.put("grpc-status", Integer.toString(status(e.type())));
+        trailers.put("grpc-message", encoded(CallerText.cut(String.valueOf(e.getMessage()), MOST_SAID)));
+        Sending.sendUnmeasured(ctx, new byte[0]);
+    }
+
+    /// UNAVAILABLE is what clients try again.
+    private static int status(ErrorType type) {
+        return switch (type) {
+            case CALLER_GONE -> 1;
+            case BAD_INPUT, NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE -> 3;
+            case DEADLINE_EXCEEDED -> 4;
+            case NOT_FOUND -> 5;
+            case FORBIDDEN -> 7;
+            case PAYLOAD_TOO_LARGE, INSUFFICIENT_MEMORY -> 8;
+            case CONFLICT -> 10;
+            case METHOD_NOT_ALLOWED, UPGRADE_REQUIRED -> 12;
+            case INTERNAL -> 13;
+            case NOT_READY, OVERLOADED, TOO_MANY_CONNECTIONS, TOO_MANY_SESSIONS, TOO_MANY_LOADS, MEMORY_TAKEN -> 14;
+        };
+    }
+
+    private static String encoded(String message) {
+        var encoded = new StringBuilder();
+        for (byte each : message.getBytes(StandardCharsets.UTF_8)) {
+            if (each >= ' ' && each <= '~' && each != '%') {
+                encoded.append((char) each);
+            } else {
+                encoded.append("%%%02X".formatted(each & 0xff));
+            }
+        }
+        return encoded.toString();
+    }
 }

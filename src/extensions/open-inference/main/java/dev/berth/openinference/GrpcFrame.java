@@ -12,22 +12,22 @@ import java.nio.ByteBuffer;
 /// 4 bytes, big-endian, and the message.
 public final class GrpcFrame {
 
-  /// The type of requests and answers.
-  public static final MediaType TYPE = MediaType.parse("application/grpc").orElseThrow();
+    /// The type of requests and answers.
+    public static final MediaType TYPE = MediaType.parse("application/grpc").orElseThrow();
 
-  private static final int PREFIX = 1 + Integer.BYTES;
+    private static final int PREFIX = 1 + Integer.BYTES;
 
-  private GrpcFrame() {}
+    private GrpcFrame() {}
 
-  public static byte[] of(MessageLite message) {
-    int length = message.getSerializedSize();
-    RequestMemory.charge(PREFIX + length);
-    var body = ByteBuffer.allocate(PREFIX + length).put((byte) 0).putInt(length);
-    try {
-      message.writeTo(CodedOutputStream.newInstance(body.array(), PREFIX, length));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+    public static byte[] of(MessageLite message) {
+        int length = message.getSerializedSize();
+        RequestMemory.charge(PREFIX + length);
+        var body = ByteBuffer.allocate(PREFIX + length).put((byte) 0).putInt(length);
+        try {
+            message.writeTo(CodedOutputStream.newInstance(body.array(), PREFIX, length));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return body.array();
     }
-    return body.array();
-  }
 }

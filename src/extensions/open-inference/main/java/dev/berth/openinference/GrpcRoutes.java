@@ -24,67 +24,66 @@ import java.util.function.BiFunction;
 /// reflection.
 public final class GrpcRoutes implements Protocol {
 
-  private static final String SERVICE = "/inference.GRPCInferenceService/";
+    private static final String SERVICE = "/inference.GRPCInferenceService/";
 
-  /// A call's failure is in its trailers.
-  private static final ErrorForm TRAILERS =
-      new ErrorForm() {
+    /// A call's failure is in its trailers.
+    private static final ErrorForm TRAILERS = new ErrorForm() {
         @Override
         public byte[] body(ErrorType type, String message, String path) {
-          return new byte[0];
+            return new byte[0];
         }
 
         @Override
         public ServingException noSuchPath(Context ctx, ServingException notFound) {
-          return Grpc.noSuchMethod(ctx);
+            return Grpc.noSuchMethod(ctx);
         }
 
         @Override
         public void answer(Context ctx, ServingException e) {
-          Grpc.fail(ctx, e);
+            Grpc.fail(ctx, e);
         }
-      };
+    };
 
-  @Override
-  public List<Route> routes() {
-    return List.of(
-        Route.post(SERVICE + "ServerLive", parts -> new OpenInference(parts)::serverLive),
-        Route.post(SERVICE + "ServerReady", parts -> new OpenInference(parts)::serverReady),
-        Route.post(SERVICE + "ServerMetadata", parts -> new OpenInference(parts)::serverMetadata),
-        Route.post(SERVICE + "ModelReady", parts -> new OpenInference(parts)::isModelReady),
-        Route.post(SERVICE + "ModelMetadata", parts -> new OpenInference(parts)::describeByGrpc),
-        Route.post(SERVICE + "ModelInfer", parts -> new OpenInference(parts)::inferByGrpc),
-        Route.post(SERVICE + "ModelStreamInfer", parts -> new OpenInference(parts)::inferInStream),
-        Route.post(GrpcHealth.CHECK, parts -> new GrpcHealth(parts)::check).forHealth(),
-        Route.post(GrpcHealth.WATCH, parts -> new GrpcHealth(parts)::watch),
-        Route.post(GrpcReflection.PATH, parts -> new GrpcReflection(parts)::answerAll),
-        Route.post(GrpcReflection.PATH_BEFORE, parts -> new GrpcReflection(parts)::answerAll),
-        triton("ModelConfig", ModelConfigRequest.parser(), Triton::config),
-        triton("ModelStatistics", ModelStatisticsRequest.parser(), Triton::statistics),
-        triton("RepositoryIndex", RepositoryIndexRequest.parser(), Triton::index),
-        triton("RepositoryModelLoad", RepositoryModelLoadRequest.parser(), Triton::load)
-            .noPageOfOthers(),
-        triton("RepositoryModelUnload", RepositoryModelUnloadRequest.parser(), Triton::unload)
-            .noPageOfOthers());
-  }
+    @Override
+    public List<Route> routes() {
+        return List.of(
+                Route.post(SERVICE + "ServerLive", parts -> new OpenInference(parts)::serverLive),
+                Route.post(SERVICE + "ServerReady", parts -> new OpenInference(parts)::serverReady),
+                Route.post(SERVICE + "ServerMetadata", parts -> new OpenInference(parts)::serverMetadata),
+                Route.post(SERVICE + "ModelReady", parts -> new OpenInference(parts)::isModelReady),
+                Route.post(SERVICE + "ModelMetadata", parts -> new OpenInference(parts)::describeByGrpc),
+                Route.post(SERVICE + "ModelInfer", parts -> new OpenInference(parts)::inferByGrpc),
+                Route.post(SERVICE + "ModelStreamInfer", parts -> new OpenInference(parts)::inferInStream),
+                Route.post(GrpcHealth.CHECK, parts -> new GrpcHealth(parts)::check)
+                        .forHealth(),
+                Route.post(GrpcHealth.WATCH, parts -> new GrpcHealth(parts)::watch),
+                Route.post(GrpcReflection.PATH, parts -> new GrpcReflection(parts)::answerAll),
+                Route.post(GrpcReflection.PATH_BEFORE, parts -> new GrpcReflection(parts)::answerAll),
+                triton("ModelConfig", ModelConfigRequest.parser(), Triton::config),
+                triton("ModelStatistics", ModelStatisticsRequest.parser(), Triton::statistics),
+                triton("RepositoryIndex", RepositoryIndexRequest.parser(), Triton::index),
+                triton("RepositoryModelLoad", RepositoryModelLoadRequest.parser(), Triton::load)
+                        .noPageOfOthers(),
+                triton("RepositoryModelUnload", RepositoryModelUnloadRequest.parser(), Triton::unload)
+                        .noPageOfOthers());
+    }
 
-  private static Route triton(
-      String method, Parser<?> request, BiFunction<Triton, Asked, Message> answer) {
-    return Route.post(SERVICE + method, parts -> new Triton(parts).grpc(request, answer));
-  }
+    private static Route triton(String method, Parser<?> request, BiFunction<Triton, Asked, Message> answer) {
+        return Route.post(SERVICE + method, parts -> new Triton(parts).grpc(request, answer));
+    }
 
-  @Override
-  public boolean isOn(ServerConfig config) {
-    return http2Port(config).isPresent();
-  }
+    @Override
+    public boolean isOn(ServerConfig config) {
+        return http2Port(config).isPresent();
+    }
 
-  @Override
-  public OptionalInt http2Port(ServerConfig config) {
-    return config.protocol().grpcPort();
-  }
+    @Override
+    public OptionalInt http2Port(ServerConfig config) {
+        return config.protocol().grpcPort();
+    }
 
-  @Override
-  public Optional<ErrorForm> errors(Context request, ServerConfig config) {
-    return Grpc.isCall(request) ? Optional.of(TRAILERS) : Optional.empty();
-  }
+    @Override
+    public Optional<ErrorForm> errors(Context request, ServerConfig config) {
+        return Grpc.isCall(request) ? Optional.of(TRAILERS) : Optional.empty();
+    }
 }

@@ -36,213 +36,198 @@ import java.util.stream.Stream;
 /// called `content`.
 public final class InferDialect implements Dialect {
 
-  private static final String CONTENT = "content";
+    private static final String CONTENT = "content";
 
-  /// What hooks write, those types first that keep the types of numbers.
-  private static final List<MediaType> ANSWERS =
-      List.of(MediaType.NPZ, MediaType.NPY, MediaType.JSON);
+    /// What hooks write, those types first that keep the types of numbers.
+    private static final List<MediaType> ANSWERS = List.of(MediaType.NPZ, MediaType.NPY, MediaType.JSON);
 
-  private final Messages messages;
-  private final List<MediaType> requestTypes;
-  private final List<MediaType> responseTypes;
-  private final Supplier<Signature> signatures;
-  private volatile InferRequest request;
+    private final Messages messages;
+    private final List<MediaType> requestTypes;
+    private final List<MediaType> responseTypes;
+    private final Supplier<Signature> signatures;
+    private volatile InferRequest request;
 
-  /// How many records the request is; 0: its only element is a body.
-  private volatile int records;
+    /// How many records the request is; 0: its only element is a body.
+    private volatile int records;
 
-  /// @param messages of this request
-  /// @param requestTypes what the hooks read; empty: anything
-  /// @param responseTypes what the hooks write; empty: anything
-  public InferDialect(
-      Messages messages,
-      List<MediaType> requestTypes,
-      List<MediaType> responseTypes,
-      Supplier<Signature> signatures) {
-    this.messages = messages;
-    this.requestTypes = requestTypes;
-    this.responseTypes = responseTypes;
-    this.signatures = signatures;
-  }
-
-  @Override
-  public InvocationRequest request(InvocationRequest asked) throws IOException {
-    request = messages.read(asked);
-    return InferParameters.inTime(translated(asked), request.parameters());
-  }
-
-  private InvocationRequest translated(InvocationRequest asked) {
-    var inputs = request.inputs();
-    var parameters = InferParameters.ofTheModel(request.parameters());
-    if (inputs.isEmpty()) {
-      throw new BadInputException("inputs: found none, expected at least one");
+    /// @param messages of this request
+    /// @param requestTypes what the hooks read; empty: anything
+    /// @param responseTypes what the hooks write; empty: anything
+    public InferDialect(
+            Messages messages,
+            List<MediaType> requestTypes,
+            List<MediaType> responseTypes,
+            Supplier<Signature> signatures) {
+        this.messages = messages;
+        this.requestTypes = requestTypes;
+        this.responseTypes = responseTypes;
+        this.signatures = signatures;
     }
-    for (int i = 0; i < inputs.size(); i++) {
-      var name = inputs.get(i).name();
-      if (inputs.stream().limit(i).anyMatch(other -> other.name().equals(name))) {
-        throw new BadInputException(
-            "inputs[%d].name: found %s a second time, expected each once"
-                .formatted(i, Excerpt.quoted(name)));
-      }
-    }
-    var signature = signatures.get();
-    var whole = content(inputs, signature);
-    if (whole.isPresent()) {
-      requireReadable(whole.get());
-      InferParameters.known(parameters, List.of(), "parameters");
-      var bytes = ((InferTensor.Bytes) inputs.getFirst()).elements().getFirst();
-      return body(asked, whole.get(), whole.get().withoutParameters(), bytes);
-    }
-    records = InferRecords.rows(inputs.getFirst());
-    check(inputs, signature.inputs());
-    boolean areTensors = requestTypes.contains(MediaType.NPZ);
-    if (areTensors) {
-      InferParameters.known(parameters, List.of(), "parameters");
-      if (inputs.stream().allMatch(InferTensor.Numbers.class::isInstance)) {
-        return body(asked, MediaType.NPZ, MediaType.JSON, archive(inputs));
-      }
-    }
-    requireReadable(MediaType.JSON);
-    var rows = InferRecords.of(inputs, areTensors);
-    var json = new LinkedHashMap<String, Object>();
-    json.put(areTensors ? "instances" : "inputs", rows);
-    if (!parameters.isEmpty()) {
-      json.put("parameters", parameters);
-    }
-    var text = Json.write(areTensors || !parameters.isEmpty() ? json : rows);
-    return body(asked, MediaType.JSON, MediaType.JSON, text.getBytes(StandardCharsets.UTF_8));
-  }
 
-  /// @param any what the answer is to be where the hooks write anything
-  private InvocationRequest body(
-      InvocationRequest asked, MediaType contentType, MediaType any, byte[] bytes) {
-    var accept =
-        responseTypes.isEmpty()
-            ? any
-            : ANSWERS.stream()
-                .filter(responseTypes::contains)
+    @Override
+    public InvocationRequest request(InvocationRequest asked) throws IOException {
+        request = messages.read(asked);
+        return InferParameters.inTime(translated(asked), request.parameters());
+    }
+
+    private InvocationRequest translated(InvocationRequest asked) {
+        var inputs = request.inputs();
+        var parameters = InferParameters.ofTheModel(request.parameters());
+        if (inputs.isEmpty()) {
+            throw new BadInputException("inputs: found none, expected at least one");
+        }
+        for (int i = 0; i < inputs.size(); i++) {
+            var name = inputs.get(i).name();
+            if (inputs.stream().limit(i).anyMatch(other -> other.name().equals(name))) {
+                throw new BadInputException("inputs[%d].name: found %s a second time, expected each once"
+                        .formatted(i, Excerpt.quoted(name)));
+            }
+        }
+        var signature = signatures.get();
+        var whole = content(inputs, signature);
+        if (whole.isPresent()) {
+            requireReadable(whole.get());
+            InferParameters.known(parameters, List.of(), "parameters");
+            var bytes = ((InferTensor.Bytes) inputs.getFirst()).elements().getFirst();
+            return body(asked, whole.get(), whole.get().withoutParameters(), bytes);
+        }
+        records = InferRecords.rows(inputs.getFirst());
+        check(inputs, signature.inputs());
+        boolean areTensors = requestTypes.contains(MediaType.NPZ);
+        if (areTensors) {
+            InferParameters.known(parameters, List.of(), "parameters");
+            if (inputs.stream().allMatch(InferTensor.Numbers.class::isInstance)) {
+                return body(asked, MediaType.NPZ, MediaType.JSON, archive(inputs));
+            }
+        }
+        requireReadable(MediaType.JSON);
+        var rows = InferRecords.of(inputs, areTensors);
+        var json = new LinkedHashMap<String, Object>();
+        json.put(areTensors ? "instances" : "inputs", rows);
+        if (!parameters.isEmpty()) {
+            json.put("parameters", parameters);
+        }
+        var text = Json.write(areTensors || !parameters.isEmpty() ? json : rows);
+        return body(asked, MediaType.JSON, MediaType.JSON, text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /// @param any what the answer is to be where the hooks write anything
+    private InvocationRequest body(InvocationRequest asked, MediaType contentType, MediaType any, byte[] bytes) {
+        var accept = responseTypes.isEmpty()
+                ? any
+                : ANSWERS.stream().filter(responseTypes::contains).findFirst().orElseGet(responseTypes::getFirst);
+        return asked.withTypes(contentType, accept).withBody(new ByteArrayInputStream(bytes));
+    }
+
+    /// The type of a body that is the only element of the only input. One called `content` is JSON by
+    /// default.
+    private static Optional<MediaType> content(List<InferTensor> inputs, Signature signature) {
+        if (inputs.size() > 1 || !(inputs.getFirst() instanceof InferTensor.Bytes bytes)) {
+            return Optional.empty();
+        }
+        boolean isContent = bytes.name().equals(CONTENT) && signature.inputs().isEmpty();
+        var type = bytes.contentType()
+                .flatMap(MediaType::parse)
+                .or(() -> isContent ? Optional.of(MediaType.JSON) : Optional.empty());
+        if (type.isPresent() && bytes.elements().size() != 1) {
+            throw new BadInputException("inputs[0]: found %d elements of %s, expected one, which is the body"
+                    .formatted(bytes.elements().size(), type.get()));
+        }
+        return type;
+    }
+
+    private void requireReadable(MediaType type) {
+        if (!requestTypes.isEmpty() && !requestTypes.contains(type.withoutParameters())) {
+            throw new BadInputException(
+                    "inputs[0]: found what hooks get as %s, expected one element of BYTES with parameters.%s, one of %s"
+                            .formatted(type, InferParameters.CONTENT_TYPE, requestTypes));
+        }
+    }
+
+    private static void check(List<InferTensor> inputs, List<Signature.Column> columns) {
+        for (int i = 0; i < inputs.size() && !columns.isEmpty(); i++) {
+            var input = inputs.get(i);
+            var place = "inputs[%d]".formatted(i);
+            var column = columns.stream()
+                    .filter(known -> known.name().equals(input.name()))
+                    .findFirst()
+                    .orElseThrow(() -> new BadInputException("%s.name: found %s, expected one of %s"
+                            .formatted(
+                                    place,
+                                    Excerpt.quoted(input.name()),
+                                    columns.stream().map(Signature.Column::name).toList())));
+            if (column.type().isEmpty() != (input.datatype() == Datatype.BYTES)) {
+                throw new BadInputException("%s.datatype: found %s, expected %s"
+                        .formatted(place, input.datatype(), Datatype.of(column.type())));
+            }
+        }
+    }
+
+    private static byte[] archive(List<InferTensor> inputs) {
+        var arrays = new LinkedHashMap<String, Tensor>();
+        for (var input : inputs) {
+            var tensor = ((InferTensor.Numbers) input).tensor();
+            RequestMemory.charge(3L * tensor.data().remaining());
+            arrays.put(input.name(), tensor);
+        }
+        return Npz.write(arrays);
+    }
+
+    @Override
+    public InvocationResponse response(InvocationResponse answer) throws IOException {
+        var all = tensors(answer);
+        var asked = request.wanted().stream().map(InferRequest.Wanted::name).toList();
+        var names = all.stream().map(InferTensor::name).toList();
+        for (int i = 0; i < asked.size(); i++) {
+            if (!names.contains(asked.get(i))) {
+                throw new BadInputException("outputs[%d].name: found %s, expected one of %s"
+                        .formatted(i, Excerpt.quoted(asked.get(i)), names));
+            }
+        }
+        var wanted = asked.isEmpty()
+                ? all
+                : asked.stream().map(name -> all.get(names.indexOf(name))).toList();
+        var written = messages.write(request, wanted);
+        return new InvocationResponse(written.body(), written.contentType(), answer.customAttributes());
+    }
+
+    private List<InferTensor> tensors(InvocationResponse answer) {
+        var type = answer.contentType().withoutParameters();
+        if (type.equals(MediaType.NPZ)) {
+            return Npz.read(answer.body()).sequencedEntrySet().stream()
+                    .<InferTensor>map(array -> new InferTensor.Numbers(array.getKey(), array.getValue()))
+                    .toList();
+        }
+        if (type.equals(MediaType.NPY)) {
+            return List.of(new InferTensor.Numbers(onlyName(), Npy.read(answer.body())));
+        }
+        if (type.equals(MediaType.JSON)) {
+            return JsonColumns.of(
+                    json(answer.body()), onlyName(), signatures.get().outputs(), records);
+        }
+        return List.of(new InferTensor.Bytes(
+                CONTENT,
+                new int[] {1},
+                List.of(answer.body()),
+                Optional.of(answer.contentType().toString())));
+    }
+
+    private static JsonNode json(byte[] answer) {
+        RequestMemory.charge(2L * answer.length);
+        try {
+            return Json.parse(new String(answer, StandardCharsets.UTF_8), "outputFn's answer");
+        } catch (BadInputException e) {
+            // Not the client's fault.
+            throw new IllegalStateException(e.getMessage(), e);
+        }
+    }
+
+    private String onlyName() {
+        var outputs = signatures.get().outputs();
+        return Stream.of(outputs)
+                .filter(columns -> columns.size() == 1)
+                .map(columns -> columns.getFirst().name())
                 .findFirst()
-                .orElseGet(responseTypes::getFirst);
-    return asked.withTypes(contentType, accept).withBody(new ByteArrayInputStream(bytes));
-  }
-
-  /// The type of a body that is the only element of the only input. One called `content` is JSON by
-  /// default.
-  private static Optional<MediaType> content(List<InferTensor> inputs, Signature signature) {
-    if (inputs.size() > 1 || !(inputs.getFirst() instanceof InferTensor.Bytes bytes)) {
-      return Optional.empty();
+                .orElse("output_0");
     }
-    boolean isContent = bytes.name().equals(CONTENT) && signature.inputs().isEmpty();
-    var type =
-        bytes
-            .contentType()
-            .flatMap(MediaType::parse)
-            .or(() -> isContent ? Optional.of(MediaType.JSON) : Optional.empty());
-    if (type.isPresent() && bytes.elements().size() != 1) {
-      throw new BadInputException(
-          "inputs[0]: found %d elements of %s, expected one, which is the body"
-              .formatted(bytes.elements().size(), type.get()));
-    }
-    return type;
-  }
-
-  private void requireReadable(MediaType type) {
-    if (!requestTypes.isEmpty() && !requestTypes.contains(type.withoutParameters())) {
-      throw new BadInputException(
-          "inputs[0]: found what hooks get as %s, expected one element of BYTES with parameters.%s, one of %s"
-              .formatted(type, InferParameters.CONTENT_TYPE, requestTypes));
-    }
-  }
-
-  private static void check(List<InferTensor> inputs, List<Signature.Column> columns) {
-    for (int i = 0; i < inputs.size() && !columns.isEmpty(); i++) {
-      var input = inputs.get(i);
-      var place = "inputs[%d]".formatted(i);
-      var column =
-          columns.stream()
-              .filter(known -> known.name().equals(input.name()))
-              .findFirst()
-              .orElseThrow(
-                  () ->
-                      new BadInputException(
-                          "%s.name: found %s, expected one of %s"
-                              .formatted(
-                                  place,
-                                  Excerpt.quoted(input.name()),
-                                  columns.stream().map(Signature.Column::name).toList())));
-      if (column.type().isEmpty() != (input.datatype() == Datatype.BYTES)) {
-        throw new BadInputException(
-            "%s.datatype: found %s, expected %s"
-                .formatted(place, input.datatype(), Datatype.of(column.type())));
-      }
-    }
-  }
-
-  private static byte[] archive(List<InferTensor> inputs) {
-    var arrays = new LinkedHashMap<String, Tensor>();
-    for (var input : inputs) {
-      var tensor = ((InferTensor.Numbers) input).tensor();
-      RequestMemory.charge(3L * tensor.data().remaining());
-      arrays.put(input.name(), tensor);
-    }
-    return Npz.write(arrays);
-  }
-
-  @Override
-  public InvocationResponse response(InvocationResponse answer) throws IOException {
-    var all = tensors(answer);
-    var asked = request.wanted().stream().map(InferRequest.Wanted::name).toList();
-    var names = all.stream().map(InferTensor::name).toList();
-    for (int i = 0; i < asked.size(); i++) {
-      if (!names.contains(asked.get(i))) {
-        throw new BadInputException(
-            "outputs[%d].name: found %s, expected one of %s"
-                .formatted(i, Excerpt.quoted(asked.get(i)), names));
-      }
-    }
-    var wanted =
-        asked.isEmpty() ? all : asked.stream().map(name -> all.get(names.indexOf(name))).toList();
-    var written = messages.write(request, wanted);
-    return new InvocationResponse(written.body(), written.contentType(), answer.customAttributes());
-  }
-
-  private List<InferTensor> tensors(InvocationResponse answer) {
-    var type = answer.contentType().withoutParameters();
-    if (type.equals(MediaType.NPZ)) {
-      return Npz.read(answer.body()).sequencedEntrySet().stream()
-          .<InferTensor>map(array -> new InferTensor.Numbers(array.getKey(), array.getValue()))
-          .toList();
-    }
-    if (type.equals(MediaType.NPY)) {
-      return List.of(new InferTensor.Numbers(onlyName(), Npy.read(answer.body())));
-    }
-    if (type.equals(MediaType.JSON)) {
-      return JsonColumns.of(json(answer.body()), onlyName(), signatures.get().outputs(), records);
-    }
-    return List.of(
-        new InferTensor.Bytes(
-            CONTENT,
-            new int[] {1},
-            List.of(answer.body()),
-            Optional.of(answer.contentType().toString())));
-  }
-
-  private static JsonNode json(byte[] answer) {
-    RequestMemory.charge(2L * answer.length);
-    try {
-      return Json.parse(new String(answer, StandardCharsets.UTF_8), "outputFn's answer");
-    } catch (BadInputException e) {
-      // Not the client's fault.
-      throw new IllegalStateException(e.getMessage(), e);
-    }
-  }
-
-  private String onlyName() {
-    var outputs = signatures.get().outputs();
-    return Stream.of(outputs)
-        .filter(columns -> columns.size() == 1)
-        .map(columns -> columns.getFirst().name())
-        .findFirst()
-        .orElse("output_0");
-  }
 }

@@ -17,105 +17,88 @@ import java.util.Optional;
 /// @param place what messages call the tensor
 /// @param size how many elements the shape has
 /// @param contentType of elements that are bytes, such as `image/png`
-record InferHeader(
-    String place,
-    String name,
-    Datatype datatype,
-    int[] shape,
-    int size,
-    Optional<String> contentType) {
+record InferHeader(String place, String name, Datatype datatype, int[] shape, int size, Optional<String> contentType) {
 
-  static InferHeader of(
-      String place, String name, String datatype, long[] shape, Map<String, Object> parameters) {
-    var type = Datatype.named(datatype, place);
-    InferParameters.known(parameters, InferParameters.OF_INPUTS, place + ".parameters");
-    long size = 1;
-    for (long length : shape) {
-      // As long as no length is 0, each step only grows.
-      if (length < 0 || length > Integer.MAX_VALUE || (size *= length) > Integer.MAX_VALUE) {
-        throw new BadInputException(
-            "%s.shape: found %s, expected lengths of at least 0 and at most %d elements"
-                .formatted(place, Arrays.toString(shape), Integer.MAX_VALUE));
-      }
+    static InferHeader of(String place, String name, String datatype, long[] shape, Map<String, Object> parameters) {
+        var type = Datatype.named(datatype, place);
+        InferParameters.known(parameters, InferParameters.OF_INPUTS, place + ".parameters");
+        long size = 1;
+        for (long length : shape) {
+            // As long as no length is 0, each step only grows.
+            if (length < 0 || length > Integer.MAX_VALUE || (size *= length) > Integer.MAX_VALUE) {
+                throw new BadInputException("%s.shape: found %s, expected lengths of at least 0 and at most %d elements"
+                        .formatted(place, Arrays.toString(shape), Integer.MAX_VALUE));
+            }
+        }
+        return new InferHeader(
+                place,
+                name,
+                type,
+                Arrays.stream(shape).mapToInt(Math::toIntExact).toArray(),
+                (int) size,
+                Optional.ofNullable(parameters.get(InferParameters.CONTENT_TYPE))
+                        .map(Object::toString));
     }
-    return new InferHeader(
-        place,
-        name,
-        type,
-        Arrays.stream(shape).mapToInt(Math::toIntExact).toArray(),
-        (int) size,
-        Optional.ofNullable(parameters.get(InferParameters.CONTENT_TYPE)).map(Object::toString));
-  }
 
-  /// @param field that holds the elements
-  void requireSize(int found, String field) {
-    if (found != size) {
-      throw new BadInputException(
-          "%s.%s: found %d elements, expected %d for the shape %s"
-              .formatted(place, field, found, size, Arrays.toString(shape)));
+    /// @param field that holds the elements
+    void requireSize(int found, String field) {
+        if (found != size) {
+            throw new BadInputException("%s.%s: found %d elements, expected %d for the shape %s"
+                    .formatted(place, field, found, size, Arrays.toString(shape)));
+        }
     }
-  }
 
-  InferTensor of(Tensor numbers) {
-    return new InferTensor.Numbers(name, numbers.reshape(shape));
-  }
+    InferTensor of(Tensor numbers) {
+        return new InferTensor.Numbers(name, numbers.reshape(shape));
+    }
 
-  InferTensor of(List<byte[]> elements) {
-    return new InferTensor.Bytes(name, shape, elements, contentType);
-  }
+    InferTensor of(List<byte[]> elements) {
+        return new InferTensor.Bytes(name, shape, elements, contentType);
+    }
 
-  /// Reads elements as [InferTensor#raw] writes them.
-  InferTensor ofRaw(ByteBuffer raw) {
-    if (datatype.type().isEmpty()) {
-      return of(elements(raw.order(ByteOrder.LITTLE_ENDIAN)));
+    /// Reads elements as [InferTensor#raw] writes them.
+    InferTensor ofRaw(ByteBuffer raw) {
+        if (datatype.type().isEmpty()) {
+            return of(elements(raw.order(ByteOrder.LITTLE_ENDIAN)));
+        }
+        var type = datatype.type().get();
+        if (raw.remaining() != (long) size * type.bytes()) {
+            throw new BadInputException("%s: found %d bytes, expected %d for %s%s"
+                    .formatted(place, raw.remaining(), (long) size * type.bytes(), datatype, Arrays.toString(shape)));
+        }
+        if (type == ElementType.BOOL) {
+            requireBooleans(raw);
+        }
+        return new InferTensor.Numbers(name, Tensor.of(type, raw, shape));
     }
-    var type = datatype.type().get();
-    if (raw.remaining() != (long) size * type.bytes()) {
-      throw new BadInputException(
-          "%s: found %d bytes, expected %d for %s%s"
-              .formatted(
-                  place,
-                  raw.remaining(),
-                  (long) size * type.bytes(),
-                  datatype,
-                  Arrays.toString(shape)));
-    }
-    if (type == ElementType.BOOL) {
-      requireBooleans(raw);
-    }
-    return new InferTensor.Numbers(name, Tensor.of(type, raw, shape));
-  }
 
-  private void requireBooleans(ByteBuffer raw) {
-    for (int i = raw.position(); i < raw.limit(); i++) {
-      if ((raw.get(i) & 0xfe) != 0) {
-        throw new BadInputException(
-            "%s: found the byte %d as element %d, expected 0 or 1 for BOOL"
-                .formatted(place, raw.get(i) & 0xff, i - raw.position()));
-      }
+    private void requireBooleans(ByteBuffer raw) {
+        for (int i = raw.position(); i < raw.limit(); i++) {
+            if ((raw.get(i) & 0xfe) != 0) {
+                throw new BadInputException("%s: found the byte %d as element %d, expected 0 or 1 for BOOL"
+                        .formatted(place, raw.get(i) & 0xff, i - raw.position()));
+            }
+        }
     }
-  }
 
-  private List<byte[]> elements(ByteBuffer raw) {
-    var elements = new ArrayList<byte[]>();
-    while (raw.remaining() >= Integer.BYTES && elements.size() < size) {
-      int length = raw.getInt();
-      if (length < 0 || length > raw.remaining()) {
-        throw new BadInputException(
-            "%s: found %d as the length of element %d, expected at most the %d bytes that are left"
-                .formatted(
-                    place, Integer.toUnsignedLong(length), elements.size(), raw.remaining()));
-      }
-      RequestMemory.charge(InferTensor.ELEMENT + length);
-      var element = new byte[length];
-      raw.get(element);
-      elements.add(element);
+    private List<byte[]> elements(ByteBuffer raw) {
+        var elements = new ArrayList<byte[]>();
+        while (raw.remaining() >= Integer.BYTES && elements.size() < size) {
+            int length = raw.getInt();
+            if (length < 0 || length > raw.remaining()) {
+                throw new BadInputException(
+                        "%s: found %d as the length of element %d, expected at most the %d bytes that are left"
+                                .formatted(place, Integer.toUnsignedLong(length), elements.size(), raw.remaining()));
+            }
+            RequestMemory.charge(InferTensor.ELEMENT + length);
+            var element = new byte[length];
+            raw.get(element);
+            elements.add(element);
+        }
+        if (elements.size() != size || raw.hasRemaining()) {
+            throw new BadInputException("%s: found %d elements and %d bytes behind them, expected %d elements of BYTES"
+                    .formatted(place, elements.size(), raw.remaining(), size));
+        }
+        return elements;
     }
-    if (elements.size() != size || raw.hasRemaining()) {
-      throw new BadInputException(
-          "%s: found %d elements and %d bytes behind them, expected %d elements of BYTES"
-              .formatted(place, elements.size(), raw.remaining(), size));
-    }
-    return elements;
-  }
 }

@@ -14,85 +14,79 @@ import java.util.concurrent.TimeUnit;
 /// refused by its name: a client would take the answer for another one.
 final class InferParameters {
 
-  static final String BINARY_DATA = "binary_data";
-  static final String BINARY_DATA_OUTPUT = "binary_data_output";
-  static final String BINARY_DATA_SIZE = "binary_data_size";
-  static final String CONTENT_TYPE = "content_type";
+    static final String BINARY_DATA = "binary_data";
+    static final String BINARY_DATA_OUTPUT = "binary_data_output";
+    static final String BINARY_DATA_SIZE = "binary_data_size";
+    static final String CONTENT_TYPE = "content_type";
 
-  static final List<String> OF_INPUTS = List.of(BINARY_DATA_SIZE, CONTENT_TYPE);
-  static final List<String> OF_OUTPUTS = List.of(BINARY_DATA);
+    static final List<String> OF_INPUTS = List.of(BINARY_DATA_SIZE, CONTENT_TYPE);
+    static final List<String> OF_OUTPUTS = List.of(BINARY_DATA);
 
-  /// MLServer's names for what becomes of tensors anyhow.
-  private static final List<Object> AS_IT_IS = List.of("np", "pd", "str");
+    /// MLServer's names for what becomes of tensors anyhow.
+    private static final List<Object> AS_IT_IS = List.of("np", "pd", "str");
 
-  private static final String TIMEOUT = "timeout";
+    private static final String TIMEOUT = "timeout";
 
-  /// Triton's: an answer in a stream always says that it is the last one.
-  private static final String FINAL_WANTED = "triton_enable_empty_final_response";
+    /// Triton's: an answer in a stream always says that it is the last one.
+    private static final String FINAL_WANTED = "triton_enable_empty_final_response";
 
-  private static final List<String> NOT_DONE =
-      List.of("priority", "sequence_id", "sequence_start", "sequence_end");
+    private static final List<String> NOT_DONE = List.of("priority", "sequence_id", "sequence_start", "sequence_end");
 
-  /// What they are where nothing is asked for.
-  private static final Set<String> NOTHING = Set.of("0", "", "false");
+    /// What they are where nothing is asked for.
+    private static final Set<String> NOTHING = Set.of("0", "", "false");
 
-  private InferParameters() {}
+    private InferParameters() {}
 
-  /// @param place what messages call them
-  static Map<String, Object> known(Map<String, Object> found, List<String> known, String place) {
-    found.forEach(
-        (name, value) -> {
-          if (!known.contains(name)) {
-            throw new BadInputException(
-                "%s: found the unknown parameter %s, expected %s"
-                    .formatted(
-                        place,
-                        Excerpt.quoted(name),
-                        known.isEmpty() ? "none" : "one of " + String.join(", ", known)));
-          }
-          checkContentType(name, value, place);
+    /// @param place what messages call them
+    static Map<String, Object> known(Map<String, Object> found, List<String> known, String place) {
+        found.forEach((name, value) -> {
+            if (!known.contains(name)) {
+                throw new BadInputException("%s: found the unknown parameter %s, expected %s"
+                        .formatted(
+                                place,
+                                Excerpt.quoted(name),
+                                known.isEmpty() ? "none" : "one of " + String.join(", ", known)));
+            }
+            checkContentType(name, value, place);
         });
-    return found;
-  }
-
-  private static void checkContentType(String name, Object value, String place) {
-    if (name.equals(CONTENT_TYPE)
-        && !AS_IT_IS.contains(value)
-        && MediaType.parse(value.toString()).isEmpty()) {
-      throw new BadInputException(
-          "%s.%s: found %s, expected a media type such as image/png, or one of %s"
-              .formatted(place, name, Excerpt.quoted(value.toString()), AS_IT_IS));
+        return found;
     }
-  }
 
-  /// Those of a request that are the model's own.
-  static Map<String, Object> ofTheModel(Map<String, Object> all) {
-    all.forEach((name, value) -> checkContentType(name, value, "parameters"));
-    var own = new LinkedHashMap<>(all);
-    own.keySet().removeAll(List.of(BINARY_DATA_OUTPUT, CONTENT_TYPE, FINAL_WANTED, TIMEOUT));
-    NOT_DONE.forEach(
-        name -> {
-          var value = own.remove(name);
-          if (value != null && !NOTHING.contains(value.toString())) {
-            throw new BadInputException(
-                "parameters.%s: found %s, expected none: requests have no sequence and no priority here"
-                    .formatted(name, Excerpt.quoted(value.toString())));
-          }
+    private static void checkContentType(String name, Object value, String place) {
+        if (name.equals(CONTENT_TYPE)
+                && !AS_IT_IS.contains(value)
+                && MediaType.parse(value.toString()).isEmpty()) {
+            throw new BadInputException("%s.%s: found %s, expected a media type such as image/png, or one of %s"
+                    .formatted(place, name, Excerpt.quoted(value.toString()), AS_IT_IS));
+        }
+    }
+
+    /// Those of a request that are the model's own.
+    static Map<String, Object> ofTheModel(Map<String, Object> all) {
+        all.forEach((name, value) -> checkContentType(name, value, "parameters"));
+        var own = new LinkedHashMap<>(all);
+        own.keySet().removeAll(List.of(BINARY_DATA_OUTPUT, CONTENT_TYPE, FINAL_WANTED, TIMEOUT));
+        NOT_DONE.forEach(name -> {
+            var value = own.remove(name);
+            if (value != null && !NOTHING.contains(value.toString())) {
+                throw new BadInputException(
+                        "parameters.%s: found %s, expected none: requests have no sequence and no priority here"
+                                .formatted(name, Excerpt.quoted(value.toString())));
+            }
         });
-    return own;
-  }
-
-  /// The request with the time that its parameters leave it, from now on, in microseconds.
-  static InvocationRequest inTime(InvocationRequest asked, Map<String, Object> parameters) {
-    var timeout = parameters.getOrDefault(TIMEOUT, 0);
-    if (!(timeout instanceof Number microseconds) || microseconds.longValue() < 0) {
-      throw new BadInputException(
-          "parameters.%s: found %s, expected microseconds"
-              .formatted(TIMEOUT, Excerpt.quoted(timeout.toString())));
+        return own;
     }
-    long nanos = TimeUnit.MICROSECONDS.toNanos(microseconds.longValue());
-    return nanos == 0 || nanos >= asked.remaining().toNanos()
-        ? asked
-        : asked.withDeadline(System.nanoTime() + nanos);
-  }
+
+    /// The request with the time that its parameters leave it, from now on, in microseconds.
+    static InvocationRequest inTime(InvocationRequest asked, Map<String, Object> parameters) {
+        var timeout = parameters.getOrDefault(TIMEOUT, 0);
+        if (!(timeout instanceof Number microseconds) || microseconds.longValue() < 0) {
+            throw new BadInputException("parameters.%s: found %s, expected microseconds"
+                    .formatted(TIMEOUT, Excerpt.quoted(timeout.toString())));
+        }
+        long nanos = TimeUnit.MICROSECONDS.toNanos(microseconds.longValue());
+        return nanos == 0 || nanos >= asked.remaining().toNanos()
+                ? asked
+                : asked.withDeadline(System.nanoTime() + nanos);
+    }
 }

@@ -14,81 +14,79 @@ import java.util.stream.IntStream;
 /// with a field for each input.
 final class InferRecords {
 
-  /// What a number costs as a node and as text, in bytes.
-  private static final int NUMBER = 120;
+    /// What a number costs as a node and as text, in bytes.
+    private static final int NUMBER = 120;
 
-  private InferRecords() {}
+    private InferRecords() {}
 
-  /// @param areTensors whether each row has the shape that it has in its tensor; else a text alone
-  ///   stands for itself, be it in lists or not
-  /// @throws BadInputException when an input has more rows than another
-  static List<Object> of(List<InferTensor> inputs, boolean areTensors) {
-    int count = rows(inputs.getFirst());
-    var columns = new ArrayList<List<Object>>();
-    for (int i = 0; i < inputs.size(); i++) {
-      if (rows(inputs.get(i)) != count) {
-        throw new BadInputException(
-            "inputs[%d].shape: found %s, expected %d as the first length, as in inputs[0]"
-                .formatted(i, Arrays.toString(inputs.get(i).shape()), count));
-      }
-      columns.add(column(inputs.get(i), areTensors));
+    /// @param areTensors whether each row has the shape that it has in its tensor; else a text alone
+    ///   stands for itself, be it in lists or not
+    /// @throws BadInputException when an input has more rows than another
+    static List<Object> of(List<InferTensor> inputs, boolean areTensors) {
+        int count = rows(inputs.getFirst());
+        var columns = new ArrayList<List<Object>>();
+        for (int i = 0; i < inputs.size(); i++) {
+            if (rows(inputs.get(i)) != count) {
+                throw new BadInputException(
+                        "inputs[%d].shape: found %s, expected %d as the first length, as in inputs[0]"
+                                .formatted(i, Arrays.toString(inputs.get(i).shape()), count));
+            }
+            columns.add(column(inputs.get(i), areTensors));
+        }
+        if (inputs.size() == 1) {
+            return columns.getFirst();
+        }
+        return IntStream.range(0, count)
+                .<Object>mapToObj(row -> {
+                    var record = new LinkedHashMap<String, Object>();
+                    for (int i = 0; i < inputs.size(); i++) {
+                        record.put(inputs.get(i).name(), columns.get(i).get(row));
+                    }
+                    return record;
+                })
+                .toList();
     }
-    if (inputs.size() == 1) {
-      return columns.getFirst();
+
+    static int rows(InferTensor input) {
+        return input.shape().length == 0 ? 1 : input.shape()[0];
     }
-    return IntStream.range(0, count)
-        .<Object>mapToObj(
-            row -> {
-              var record = new LinkedHashMap<String, Object>();
-              for (int i = 0; i < inputs.size(); i++) {
-                record.put(inputs.get(i).name(), columns.get(i).get(row));
-              }
-              return record;
-            })
-        .toList();
-  }
 
-  static int rows(InferTensor input) {
-    return input.shape().length == 0 ? 1 : input.shape()[0];
-  }
-
-  private static List<Object> column(InferTensor input, boolean areTensors) {
-    return switch (input) {
-      case InferTensor.Numbers(_, var tensor) -> {
-        RequestMemory.charge((long) NUMBER * tensor.size());
-        var rows = tensor.rank() == 0 ? List.of(tensor) : tensor.unstack();
-        yield rows.stream()
-            .<Object>map(areTensors ? JsonTensors::writeToRead : JsonTensors::write)
-            .toList();
-      }
-      case InferTensor.Bytes bytes -> {
-        RequestMemory.charge(8L * bytes.length());
-        int rows = rows(bytes);
-        int each = rows == 0 ? 0 : bytes.elements().size() / rows;
-        yield IntStream.range(0, rows)
-            .mapToObj(row -> bytes.elements().subList(row * each, (row + 1) * each))
-            .map(row -> row(row, bytes.shape(), 1, areTensors))
-            .toList();
-      }
-    };
-  }
-
-  private static Object row(List<byte[]> elements, int[] shape, int dimension, boolean areTensors) {
-    if (areTensors ? dimension >= shape.length : elements.size() == 1) {
-      return text(elements.getFirst());
+    private static List<Object> column(InferTensor input, boolean areTensors) {
+        return switch (input) {
+            case InferTensor.Numbers(var _, var tensor) -> {
+                RequestMemory.charge((long) NUMBER * tensor.size());
+                var rows = tensor.rank() == 0 ? List.of(tensor) : tensor.unstack();
+                yield rows.stream()
+                        .<Object>map(areTensors ? JsonTensors::writeToRead : JsonTensors::write)
+                        .toList();
+            }
+            case InferTensor.Bytes bytes -> {
+                RequestMemory.charge(8L * bytes.length());
+                int rows = rows(bytes);
+                int each = rows == 0 ? 0 : bytes.elements().size() / rows;
+                yield IntStream.range(0, rows)
+                        .mapToObj(row -> bytes.elements().subList(row * each, (row + 1) * each))
+                        .map(row -> row(row, bytes.shape(), 1, areTensors))
+                        .toList();
+            }
+        };
     }
-    if (dimension == shape.length - 1) {
-      return elements.stream().map(InferRecords::text).toList();
-    }
-    int each = elements.size() / Math.max(1, shape[dimension]);
-    return IntStream.range(0, shape[dimension])
-        .mapToObj(
-            i -> row(elements.subList(i * each, (i + 1) * each), shape, dimension + 1, areTensors))
-        .toList();
-  }
 
-  /// Bytes that are no text go in base64, as hooks take pictures.
-  private static String text(byte[] element) {
-    return JsonMessages.text(element).orElseGet(() -> Base64.getEncoder().encodeToString(element));
-  }
+    private static Object row(List<byte[]> elements, int[] shape, int dimension, boolean areTensors) {
+        if (areTensors ? dimension >= shape.length : elements.size() == 1) {
+            return text(elements.getFirst());
+        }
+        if (dimension == shape.length - 1) {
+            return elements.stream().map(InferRecords::text).toList();
+        }
+        int each = elements.size() / Math.max(1, shape[dimension]);
+        return IntStream.range(0, shape[dimension])
+                .mapToObj(i -> row(elements.subList(i * each, (i + 1) * each), shape, dimension + 1, areTensors))
+                .toList();
+    }
+
+    /// Bytes that are no text go in base64, as hooks take pictures.
+    private static String text(byte[] element) {
+        return JsonMessages.text(element).orElseGet(() -> Base64.getEncoder().encodeToString(element));
+    }
 }

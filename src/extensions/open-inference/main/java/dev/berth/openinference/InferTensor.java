@@ -10,67 +10,66 @@ import java.util.Optional;
 /// A named tensor of a request or an answer.
 sealed interface InferTensor {
 
-  /// What an element of BYTES costs beside its bytes.
-  int ELEMENT = 40;
+    /// What an element of BYTES costs beside its bytes.
+    int ELEMENT = 40;
 
-  String name();
+    String name();
 
-  Datatype datatype();
+    Datatype datatype();
 
-  int[] shape();
+    int[] shape();
 
-  /// What the elements are, such as `image/png`: the parameter `content_type`.
-  Optional<String> contentType();
+    /// What the elements are, such as `image/png`: the parameter `content_type`.
+    Optional<String> contentType();
 
-  /// The elements as the protocol has them outside of JSON and of typed contents: little-endian,
-  /// and each of BYTES behind its length in 4 bytes.
-  ByteBuffer raw();
+    /// The elements as the protocol has them outside of JSON and of typed contents: little-endian,
+    /// and each of BYTES behind its length in 4 bytes.
+    ByteBuffer raw();
 
-  /// Numbers.
-  record Numbers(String name, Tensor tensor) implements InferTensor {
+    /// Numbers.
+    record Numbers(String name, Tensor tensor) implements InferTensor {
 
-    @Override
-    public Datatype datatype() {
-      return Datatype.of(Optional.of(tensor.type()));
+        @Override
+        public Datatype datatype() {
+            return Datatype.of(Optional.of(tensor.type()));
+        }
+
+        @Override
+        public int[] shape() {
+            return tensor.shape();
+        }
+
+        @Override
+        public Optional<String> contentType() {
+            return Optional.empty();
+        }
+
+        @Override
+        public ByteBuffer raw() {
+            return tensor.data();
+        }
     }
 
-    @Override
-    public int[] shape() {
-      return tensor.shape();
-    }
+    /// Texts or bytes.
+    record Bytes(String name, int[] shape, List<byte[]> elements, Optional<String> contentType) implements InferTensor {
 
-    @Override
-    public Optional<String> contentType() {
-      return Optional.empty();
-    }
+        @Override
+        public Datatype datatype() {
+            return Datatype.BYTES;
+        }
 
-    @Override
-    public ByteBuffer raw() {
-      return tensor.data();
-    }
-  }
+        /// All bytes of all elements.
+        long length() {
+            return elements.stream().mapToLong(element -> element.length).sum();
+        }
 
-  /// Texts or bytes.
-  record Bytes(String name, int[] shape, List<byte[]> elements, Optional<String> contentType)
-      implements InferTensor {
-
-    @Override
-    public Datatype datatype() {
-      return Datatype.BYTES;
+        @Override
+        public ByteBuffer raw() {
+            int length = Math.toIntExact(length() + (long) Integer.BYTES * elements.size());
+            RequestMemory.charge(length);
+            var raw = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+            elements.forEach(element -> raw.putInt(element.length).put(element));
+            return raw.flip();
+        }
     }
-
-    /// All bytes of all elements.
-    long length() {
-      return elements.stream().mapToLong(element -> element.length).sum();
-    }
-
-    @Override
-    public ByteBuffer raw() {
-      int length = Math.toIntExact(length() + (long) Integer.BYTES * elements.size());
-      RequestMemory.charge(length);
-      var raw = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
-      elements.forEach(element -> raw.putInt(element.length).put(element));
-      return raw.flip();
-    }
-  }
 }

@@ -21,137 +21,135 @@ import java.util.stream.IntStream;
 /// So does each record's answer where the hooks say that it is one text.
 final class JsonColumns {
 
-  private static final Optional<String> JSON = Optional.of("application/json");
+    private static final Optional<String> JSON = Optional.of("application/json");
 
-  /// What a value costs on its way to a tensor.
-  private static final int VALUE = 48;
+    /// What a value costs on its way to a tensor.
+    private static final int VALUE = 48;
 
-  private record Level(int[] shape, List<JsonNode> values) {}
+    private record Level(int[] shape, List<JsonNode> values) {}
 
-  private JsonColumns() {}
+    private JsonColumns() {}
 
-  /// @param name of the tensor where there is one alone
-  /// @param columns that the hooks have said; empty: any
-  /// @param records that were asked; 0: any number
-  static List<InferTensor> of(
-      JsonNode answer, String name, List<Signature.Column> columns, int records) {
-    var value = unwrapped(answer);
-    if (columns.size() == 1
-        && columns.getFirst().equals(Signature.Column.ofTexts(name))
-        && value.path(0).isContainerNode()
-        && !value.path(0).has(name)) {
-      return List.of(
-          texts(name, new Level(new int[] {value.size()}, value.valueStream().toList())));
-    }
-    // Where an answer is a list, one alone may be it, unless it stands in a list of them.
-    boolean areLists =
-        value.equals(answer) && !columns.isEmpty() && !columns.getFirst().shape().isEmpty();
-    boolean isAlone =
-        !value.isArray()
-            || (areLists
-                && !value.isEmpty()
-                && (!value.path(0).isArray() || (records == 1 && value.size() != 1)));
-    var rows = deepened(new Level(isAlone ? new int[] {1} : new int[0], List.of(value)));
-    var values = rows.values;
-    if (values.isEmpty()
-        || values.getFirst().isEmpty()
-        || !values.stream().allMatch(each -> isLike(each, values.getFirst()))) {
-      return List.of(column(name, rows));
-    }
-    var tensors = new ArrayList<InferTensor>();
-    values
-        .getFirst()
-        .fieldNames()
-        .forEachRemaining(
-            field ->
-                tensors.add(
-                    column(
+    /// @param name of the tensor where there is one alone
+    /// @param columns that the hooks have said; empty: any
+    /// @param records that were asked; 0: any number
+    static List<InferTensor> of(JsonNode answer, String name, List<Signature.Column> columns, int records) {
+        var value = unwrapped(answer);
+        if (columns.size() == 1
+                && columns.getFirst().equals(Signature.Column.ofTexts(name))
+                && value.path(0).isContainerNode()
+                && !value.path(0).has(name)) {
+            return List.of(texts(
+                    name,
+                    new Level(new int[] {value.size()}, value.valueStream().toList())));
+        }
+        // Where an answer is a list, one alone may be it, unless it stands in a list of them.
+        boolean areLists = value.equals(answer)
+                && !columns.isEmpty()
+                && !columns.getFirst().shape().isEmpty();
+        boolean isAlone = !value.isArray()
+                || (areLists && !value.isEmpty() && (!value.path(0).isArray() || (records == 1 && value.size() != 1)));
+        var rows = deepened(new Level(isAlone ? new int[] {1} : new int[0], List.of(value)));
+        var values = rows.values;
+        if (values.isEmpty()
+                || values.getFirst().isEmpty()
+                || !values.stream().allMatch(each -> isLike(each, values.getFirst()))) {
+            return List.of(column(name, rows));
+        }
+        var tensors = new ArrayList<InferTensor>();
+        values.getFirst()
+                .fieldNames()
+                .forEachRemaining(field -> tensors.add(column(
                         field,
                         new Level(
-                            rows.shape,
-                            values.stream().map(object -> object.path(field)).toList()))));
-    return tensors;
-  }
-
-  /// What TensorFlow Serving's forms have around the answer.
-  private static JsonNode unwrapped(JsonNode answer) {
-    return answer.size() == 1 && answer.has("predictions")
-        ? answer.path("predictions")
-        : answer.size() == 1 && answer.has("outputs") ? answer.path("outputs") : answer;
-  }
-
-  private static boolean isLike(JsonNode value, JsonNode first) {
-    return value.isObject()
-        && first.isObject()
-        && value.size() == first.size()
-        && first.propertyStream().allMatch(field -> value.has(field.getKey()));
-  }
-
-  /// Goes as deep as all lists have one length.
-  private static Level deepened(Level level) {
-    var shape = new ArrayList<Integer>();
-    var values = level.values;
-    while (!values.isEmpty() && areLikeLists(values)) {
-      shape.add(values.getFirst().size());
-      RequestMemory.charge(VALUE * (long) values.size() * values.getFirst().size());
-      values = values.stream().flatMap(JsonNode::valueStream).toList();
+                                rows.shape,
+                                values.stream()
+                                        .map(object -> object.path(field))
+                                        .toList()))));
+        return tensors;
     }
-    var all =
-        IntStream.concat(Arrays.stream(level.shape), shape.stream().mapToInt(Integer::intValue))
-            .toArray();
-    return new Level(all, values);
-  }
 
-  private static boolean areLikeLists(List<JsonNode> values) {
-    return values.stream()
-        .allMatch(value -> value.isArray() && value.size() == values.getFirst().size());
-  }
-
-  private static InferTensor column(String name, Level level) {
-    var deepest = deepened(level);
-    var values = deepest.values;
-    RequestMemory.charge(VALUE * (long) values.size());
-    if (all(values, JsonNode::isTextual)) {
-      var texts = values.stream().map(value -> bytes(value.textValue())).toList();
-      return new InferTensor.Bytes(name, deepest.shape, texts, Optional.empty());
+    /// What TensorFlow Serving's forms have around the answer.
+    private static JsonNode unwrapped(JsonNode answer) {
+        return answer.size() == 1 && answer.has("predictions")
+                ? answer.path("predictions")
+                : answer.size() == 1 && answer.has("outputs") ? answer.path("outputs") : answer;
     }
-    if (all(values, JsonNode::isBoolean)) {
-      var flags =
-          Tensor.of(
-              values.stream().mapToInt(value -> value.booleanValue() ? 1 : 0).toArray(),
-              deepest.shape);
-      return new InferTensor.Numbers(name, flags.as(ElementType.BOOL));
-    }
-    if (all(values, value -> value.isIntegralNumber() && value.canConvertToLong())) {
-      return new InferTensor.Numbers(
-          name, Tensor.of(values.stream().mapToLong(JsonNode::longValue).toArray(), deepest.shape));
-    }
-    // JSON has no NaN and no infinity; Berth writes null for them.
-    if (all(values, value -> value.isNumber() || value.isNull())
-        && values.stream().anyMatch(JsonNode::isNumber)) {
-      var numbers =
-          values.stream()
-              .mapToDouble(value -> value.isNull() ? Double.NaN : value.doubleValue())
-              .toArray();
-      return new InferTensor.Numbers(name, Tensor.of(numbers, deepest.shape));
-    }
-    return texts(name, level);
-  }
 
-  private static InferTensor texts(String name, Level level) {
-    return new InferTensor.Bytes(
-        name,
-        level.shape,
-        level.values.stream().map(value -> bytes(Json.write(value))).toList(),
-        JSON);
-  }
+    private static boolean isLike(JsonNode value, JsonNode first) {
+        return value.isObject()
+                && first.isObject()
+                && value.size() == first.size()
+                && first.propertyStream().allMatch(field -> value.has(field.getKey()));
+    }
 
-  private static boolean all(List<JsonNode> values, Predicate<JsonNode> condition) {
-    return values.stream().allMatch(condition);
-  }
+    /// Goes as deep as all lists have one length.
+    private static Level deepened(Level level) {
+        var shape = new ArrayList<Integer>();
+        var values = level.values;
+        while (!values.isEmpty() && areLikeLists(values)) {
+            shape.add(values.getFirst().size());
+            RequestMemory.charge(
+                    VALUE * (long) values.size() * values.getFirst().size());
+            values = values.stream().flatMap(JsonNode::valueStream).toList();
+        }
+        var all = IntStream.concat(Arrays.stream(level.shape), shape.stream().mapToInt(Integer::intValue))
+                .toArray();
+        return new Level(all, values);
+    }
 
-  private static byte[] bytes(String text) {
-    RequestMemory.charge(3L * text.length());
-    return text.getBytes(StandardCharsets.UTF_8);
-  }
+    private static boolean areLikeLists(List<JsonNode> values) {
+        return values.stream()
+                .allMatch(value ->
+                        value.isArray() && value.size() == values.getFirst().size());
+    }
+
+    private static InferTensor column(String name, Level level) {
+        var deepest = deepened(level);
+        var values = deepest.values;
+        RequestMemory.charge(VALUE * (long) values.size());
+        if (all(values, JsonNode::isTextual)) {
+            var texts = values.stream().map(value -> bytes(value.textValue())).toList();
+            return new InferTensor.Bytes(name, deepest.shape, texts, Optional.empty());
+        }
+        if (all(values, JsonNode::isBoolean)) {
+            var flags = Tensor.of(
+                    values.stream()
+                            .mapToInt(value -> value.booleanValue() ? 1 : 0)
+                            .toArray(),
+                    deepest.shape);
+            return new InferTensor.Numbers(name, flags.as(ElementType.BOOL));
+        }
+        if (all(values, value -> value.isIntegralNumber() && value.canConvertToLong())) {
+            return new InferTensor.Numbers(
+                    name,
+                    Tensor.of(values.stream().mapToLong(JsonNode::longValue).toArray(), deepest.shape));
+        }
+        // JSON has no NaN and no infinity; Berth writes null for them.
+        if (all(values, value -> value.isNumber() || value.isNull())
+                && values.stream().anyMatch(JsonNode::isNumber)) {
+            var numbers = values.stream()
+                    .mapToDouble(value -> value.isNull() ? Double.NaN : value.doubleValue())
+                    .toArray();
+            return new InferTensor.Numbers(name, Tensor.of(numbers, deepest.shape));
+        }
+        return texts(name, level);
+    }
+
+    private static InferTensor texts(String name, Level level) {
+        return new InferTensor.Bytes(
+                name,
+                level.shape,
+                level.values.stream().map(value -> bytes(Json.write(value))).toList(),
+                JSON);
+    }
+
+    private static boolean all(List<JsonNode> values, Predicate<JsonNode> condition) {
+        return values.stream().allMatch(condition);
+    }
+
+    private static byte[] bytes(String text) {
+        RequestMemory.charge(3L * text.length());
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
 }

@@ -8,8 +8,8 @@ import java.util.List;
 /// How a request and its answer are written: as JSON, or as protobuf. Made for one request.
 public interface Messages {
 
-  /// @throws dev.berth.hooks.BadInputException naming what is wrong
-  InferRequest read(InvocationRequest asked) throws IOException;
+    /// @throws dev.berth.hooks.BadInputException naming what is wrong
+    InferRequest read(InvocationRequest asked) throws IOException;
 
-  InvocationResponse write(InferRequest request, List<InferTensor> outputs);
+    InvocationResponse write(InferRequest request, List<InferTensor> outputs);
 }

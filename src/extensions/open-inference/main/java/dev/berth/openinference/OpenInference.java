@@ -28,248 +28,218 @@ import java.util.function.Function;
 /// Requests go the way of `POST /invocations`. Runs on the request's virtual thread.
 record OpenInference(ServerParts parts) {
 
-  /// The first one alone where there are none of Triton's. It has no routes of its own.
-  private static final List<String> EXTENSIONS =
-      List.of("binary_tensor_data", "model_configuration", "model_repository", "statistics");
+    /// The first one alone where there are none of Triton's. It has no routes of its own.
+    private static final List<String> EXTENSIONS =
+            List.of("binary_tensor_data", "model_configuration", "model_repository", "statistics");
 
-  private static final String HEADER_LENGTH = "Inference-Header-Content-Length";
-  private static final String NAME = "berth";
+    private static final String HEADER_LENGTH = "Inference-Header-Content-Length";
+    private static final String NAME = "berth";
 
-  private record Server(String name, String version, List<String> extensions) {}
+    private record Server(String name, String version, List<String> extensions) {}
 
-  private record Ready(String name, boolean ready) {}
+    private record Ready(String name, boolean ready) {}
 
-  private List<String> extensions() {
-    return parts.config().platform().isSageMaker() ? EXTENSIONS.subList(0, 1) : EXTENSIONS;
-  }
-
-  void server(Context ctx) {
-    json(ctx, new Server(NAME, ServingMetrics.version(), extensions()));
-  }
-
-  void live(Context ctx) {
-    json(ctx, Map.of("live", true));
-  }
-
-  void ready(Context ctx) {
-    parts
-        .health()
-        .problem()
-        .ifPresent(
-            problem -> {
-              throw ErrorType.NOT_READY.because(problem);
-            });
-    json(ctx, Map.of("ready", true));
-  }
-
-  void modelReady(Context ctx) {
-    var target = parts.models().target(ctx);
-    parts.models().requireReady(target);
-    json(ctx, new Ready(target.model(), true));
-  }
-
-  /// A model that is not there is not ready either.
-  private boolean isReady(byte[] message) {
-    try {
-      return parts.models().problem(target(message)).isEmpty();
-    } catch (ServingException e) {
-      if (e.type() == ErrorType.NOT_FOUND) {
-        return false;
-      }
-      throw e;
+    private List<String> extensions() {
+        return parts.config().platform().isSageMaker() ? EXTENSIONS.subList(0, 1) : EXTENSIONS;
     }
-  }
 
-  void describe(Context ctx) throws Exception {
-    parts.invocations().ask(ctx, asked -> json(ctx, metadata(asked)));
-  }
+    void server(Context ctx) {
+        json(ctx, new Server(NAME, ServingMetrics.version(), extensions()));
+    }
 
-  void infer(Context ctx) throws Exception {
-    var headerLength = headerLength(ctx);
-    var invocations = parts.invocations();
-    invocations.ask(
-        ctx,
-        asked -> {
-          var messages = new JsonMessages(asked.target(), headerLength);
-          var type = headerLength.isPresent() ? JsonMessages.BINARY : MediaType.JSON;
-          var response = infer(asked, type, messages);
-          messages
-              .answered()
-              .ifPresent(length -> ctx.header(HEADER_LENGTH, Integer.toString(length)));
-          invocations.write(ctx, response);
+    void live(Context ctx) {
+        json(ctx, Map.of("live", true));
+    }
+
+    void ready(Context ctx) {
+        parts.health().problem().ifPresent(problem -> {
+            throw ErrorType.NOT_READY.because(problem);
         });
-  }
+        json(ctx, Map.of("ready", true));
+    }
 
-  void describeByGrpc(Context ctx) throws Exception {
-    askByGrpc(
-        ctx,
-        body -> {
-          while (body.readFirst()) {
-            // Until the end.
-          }
-          return target(body.first());
-        },
-        asked -> GrpcFrame.of(GrpcMessages.model(metadata(asked))));
-  }
+    void modelReady(Context ctx) {
+        var target = parts.models().target(ctx);
+        parts.models().requireReady(target);
+        json(ctx, new Ready(target.model(), true));
+    }
 
-  void inferByGrpc(Context ctx) throws Exception {
-    askByGrpc(ctx, body -> target(asked(body)), asked -> inferByGrpc(asked, false));
-  }
+    /// A model that is not there is not ready either.
+    private boolean isReady(byte[] message) {
+        try {
+            return parts.models().problem(target(message)).isEmpty();
+        } catch (ServingException e) {
+            if (e.type() == ErrorType.NOT_FOUND) {
+                return false;
+            }
+            throw e;
+        }
+    }
 
-  /// Finds whom a call is for.
-  private interface Naming {
-    ModelTarget of(RequestBody body) throws IOException;
-  }
+    void describe(Context ctx) throws Exception {
+        parts.invocations().ask(ctx, asked -> json(ctx, metadata(asked)));
+    }
 
-  /// Answers a call by a message with its frame.
-  private interface ByGrpc {
-    byte[] answer(ModelRequest asked) throws IOException;
-  }
+    void infer(Context ctx) throws Exception {
+        var headerLength = headerLength(ctx);
+        var invocations = parts.invocations();
+        invocations.ask(ctx, asked -> {
+            var messages = new JsonMessages(asked.target(), headerLength);
+            var type = headerLength.isPresent() ? JsonMessages.BINARY : MediaType.JSON;
+            var response = infer(asked, type, messages);
+            messages.answered().ifPresent(length -> ctx.header(HEADER_LENGTH, Integer.toString(length)));
+            invocations.write(ctx, response);
+        });
+    }
 
-  private void askByGrpc(Context ctx, Naming naming, ByGrpc answering) throws Exception {
-    Grpc.require(ctx);
-    var invocations = parts.invocations();
-    Grpc.take(
-        ctx,
-        invocations,
-        (body, deadline) ->
-            invocations.ask(
+    void describeByGrpc(Context ctx) throws Exception {
+        askByGrpc(
                 ctx,
-                naming.of(body),
-                body,
-                deadline,
-                asked -> Grpc.answer(ctx, answering.answer(asked))));
-  }
+                body -> {
+                    while (body.readFirst()) {
+                        // Until the end.
+                    }
+                    return target(body.first());
+                },
+                asked -> GrpcFrame.of(GrpcMessages.model(metadata(asked))));
+    }
 
-  private byte[] inferByGrpc(ModelRequest asked, boolean inStream) throws IOException {
-    return infer(asked, GrpcFrame.TYPE, new ProtobufMessages(asked.target(), inStream)).body();
-  }
+    void inferByGrpc(Context ctx) throws Exception {
+        askByGrpc(ctx, body -> target(asked(body)), asked -> inferByGrpc(asked, false));
+    }
 
-  /// Answers the requests of a stream one after another. Each is a request of its own in metrics
-  /// and log; one that fails does not end the stream.
-  void inferInStream(Context ctx) throws Exception {
-    Grpc.require(ctx);
-    Grpc.begin(ctx);
-    var call = RequestLog.of(ctx);
-    var messages = new AtomicLong();
-    var log = parts.log();
-    parts
-        .invocations()
-        .takeEach(
-            ctx,
-            () -> Grpc.timeout(ctx),
-            parts.health()::isStopping,
-            (body, deadline) -> {
-              var id = "%s-%d".formatted(RequestLog.inferenceId(ctx), messages.incrementAndGet());
-              var entry = log.beginMessage(id, ctx.path(), TraceParents.of(ctx));
-              RequestLog.set(ctx, entry);
-              try {
+    /// Finds whom a call is for.
+    private interface Naming {
+        ModelTarget of(RequestBody body) throws IOException;
+    }
+
+    /// Answers a call by a message with its frame.
+    private interface ByGrpc {
+        byte[] answer(ModelRequest asked) throws IOException;
+    }
+
+    private void askByGrpc(Context ctx, Naming naming, ByGrpc answering) throws Exception {
+        Grpc.require(ctx);
+        var invocations = parts.invocations();
+        Grpc.take(
+                ctx,
+                invocations,
+                (body, deadline) -> invocations.ask(
+                        ctx, naming.of(body), body, deadline, asked -> Grpc.answer(ctx, answering.answer(asked))));
+    }
+
+    private byte[] inferByGrpc(ModelRequest asked, boolean inStream) throws IOException {
+        return infer(asked, GrpcFrame.TYPE, new ProtobufMessages(asked.target(), inStream))
+                .body();
+    }
+
+    /// Answers the requests of a stream one after another. Each is a request of its own in metrics
+    /// and log; one that fails does not end the stream.
+    void inferInStream(Context ctx) throws Exception {
+        Grpc.require(ctx);
+        Grpc.begin(ctx);
+        var call = RequestLog.of(ctx);
+        var messages = new AtomicLong();
+        var log = parts.log();
+        parts.invocations().takeEach(ctx, () -> Grpc.timeout(ctx), parts.health()::isStopping, (body, deadline) -> {
+            var id = "%s-%d".formatted(RequestLog.inferenceId(ctx), messages.incrementAndGet());
+            var entry = log.beginMessage(id, ctx.path(), TraceParents.of(ctx));
+            RequestLog.set(ctx, entry);
+            try {
                 answerInStream(ctx, body, deadline);
-              } finally {
+            } finally {
                 log.endMessage(entry, ctx.path());
                 RequestLog.set(ctx, call);
-              }
-            });
-  }
-
-  private void answerInStream(Context ctx, RequestBody body, Deadline deadline) throws IOException {
-    var message = body.decode(in -> new GrpcMessage(in, Grpc.coding(ctx), false, body.memory()));
-    try {
-      parts
-          .invocations()
-          .ask(
-              ctx,
-              target(asked(body)),
-              body,
-              deadline,
-              asked -> Grpc.send(ctx, inferByGrpc(asked, true)));
-    } catch (ServingException e) {
-      RequestLog.of(ctx).failed(e);
-      if (e.type() == ErrorType.CALLER_GONE || parts.health().isStopping()) {
-        throw e;
-      }
-      // Where the rest of the message does not come, the stream ends.
-      message.skip();
-      Grpc.send(ctx, GrpcFrame.of(GrpcMessages.failed(e.getMessage())));
+            }
+        });
     }
-  }
 
-  void serverLive(Context ctx) throws Exception {
-    call(ctx, _ -> GrpcMessages.yesOrNo(true));
-  }
-
-  void serverReady(Context ctx) throws Exception {
-    call(ctx, _ -> GrpcMessages.yesOrNo(parts.health().problem().isEmpty()));
-  }
-
-  void serverMetadata(Context ctx) throws Exception {
-    call(ctx, _ -> GrpcMessages.server(NAME, ServingMetrics.version(), extensions()));
-  }
-
-  void isModelReady(Context ctx) throws Exception {
-    call(ctx, asked -> GrpcMessages.yesOrNo(isReady(asked)));
-  }
-
-  private void call(Context ctx, Function<byte[], MessageLite> answer) throws Exception {
-    Grpc.call(ctx, parts.invocations(), answer);
-  }
-
-  private static ModelMetadata metadata(ModelRequest asked) {
-    return ModelMetadata.of(asked.target(), asked.visit().signature(asked.deadline()));
-  }
-
-  private InvocationResponse infer(ModelRequest asked, MediaType type, Messages messages)
-      throws IOException {
-    var visit = asked.visit();
-    var dialect =
-        new InferDialect(
-            messages,
-            visit.facts().requestTypes(),
-            visit.facts().responseTypes(),
-            visit::signature);
-    return parts.invocations().askWhole(asked, type, type, dialect);
-  }
-
-  private ModelTarget target(byte[] message) {
-    try {
-      return target(GrpcMessages.asked(message));
-    } catch (BadInputException e) {
-      throw ErrorType.BAD_INPUT.because(e.getMessage(), e);
+    private void answerInStream(Context ctx, RequestBody body, Deadline deadline) throws IOException {
+        var message = body.decode(in -> new GrpcMessage(in, Grpc.coding(ctx), false, body.memory()));
+        try {
+            parts.invocations()
+                    .ask(ctx, target(asked(body)), body, deadline, asked -> Grpc.send(ctx, inferByGrpc(asked, true)));
+        } catch (ServingException e) {
+            RequestLog.of(ctx).failed(e);
+            if (e.type() == ErrorType.CALLER_GONE || parts.health().isStopping()) {
+                throw e;
+            }
+            // Where the rest of the message does not come, the stream ends.
+            message.skip();
+            Grpc.send(ctx, GrpcFrame.of(GrpcMessages.failed(e.getMessage())));
+        }
     }
-  }
 
-  private ModelTarget target(GrpcMessages.Asked asked) {
-    return parts.models().target(asked.model(), asked.version());
-  }
-
-  /// Who is asked stands at the beginning of a message that may be long.
-  private static GrpcMessages.Asked asked(RequestBody body) throws IOException {
-    boolean hasMore = true;
-    while (hasMore) {
-      hasMore = body.readFirst();
-      var asked = GrpcMessages.askedFirst(body.first(), !hasMore && body.isWhole());
-      if (asked.isPresent()) {
-        return asked.get();
-      }
+    void serverLive(Context ctx) throws Exception {
+        call(ctx, _ -> GrpcMessages.yesOrNo(true));
     }
-    throw ErrorType.BAD_INPUT.because(
-        "message: found no model_name, expected a ModelInferRequest that begins with it");
-  }
 
-  private static OptionalInt headerLength(Context ctx) {
-    var header = ctx.header(HEADER_LENGTH);
-    if (header == null) {
-      return OptionalInt.empty();
+    void serverReady(Context ctx) throws Exception {
+        call(ctx, _ -> GrpcMessages.yesOrNo(parts.health().problem().isEmpty()));
     }
-    if (!header.matches("\\d{1,9}")) {
-      throw ErrorType.BAD_INPUT.because(
-          "%s: found %s, expected a number of bytes"
-              .formatted(HEADER_LENGTH, CallerText.quoted(header)));
-    }
-    return OptionalInt.of(Integer.parseInt(header));
-  }
 
-  static void json(Context ctx, Object answer) {
-    ctx.contentType(MediaType.JSON.toString()).result(JsonText.write(answer));
-  }
+    void serverMetadata(Context ctx) throws Exception {
+        call(ctx, _ -> GrpcMessages.server(NAME, ServingMetrics.version(), extensions()));
+    }
+
+    void isModelReady(Context ctx) throws Exception {
+        call(ctx, asked -> GrpcMessages.yesOrNo(isReady(asked)));
+    }
+
+    private void call(Context ctx, Function<byte[], MessageLite> answer) throws Exception {
+        Grpc.call(ctx, parts.invocations(), answer);
+    }
+
+    private static ModelMetadata metadata(ModelRequest asked) {
+        return ModelMetadata.of(asked.target(), asked.visit().signature(asked.deadline()));
+    }
+
+    private InvocationResponse infer(ModelRequest asked, MediaType type, Messages messages) throws IOException {
+        var visit = asked.visit();
+        var dialect = new InferDialect(
+                messages, visit.facts().requestTypes(), visit.facts().responseTypes(), visit::signature);
+        return parts.invocations().askWhole(asked, type, type, dialect);
+    }
+
+    private ModelTarget target(byte[] message) {
+        try {
+            return target(GrpcMessages.asked(message));
+        } catch (BadInputException e) {
+            throw ErrorType.BAD_INPUT.because(e.getMessage(), e);
+        }
+    }
+
+    private ModelTarget target(GrpcMessages.Asked asked) {
+        return parts.models().target(asked.model(), asked.version());
+    }
+
+    /// Who is asked stands at the beginning of a message that may be long.
+    private static GrpcMessages.Asked asked(RequestBody body) throws IOException {
+        boolean hasMore = true;
+        while (hasMore) {
+            hasMore = body.readFirst();
+            var asked = GrpcMessages.askedFirst(body.first(), !hasMore && body.isWhole());
+            if (asked.isPresent()) {
+                return asked.get();
+            }
+        }
+        throw ErrorType.BAD_INPUT.because(
+                "message: found no model_name, expected a ModelInferRequest that begins with it");
+    }
+
+    private static OptionalInt headerLength(Context ctx) {
+        var header = ctx.header(HEADER_LENGTH);
+        if (header == null) {
+            return OptionalInt.empty();
+        }
+        if (!header.matches("\\d{1,9}")) {
+            throw ErrorType.BAD_INPUT.because(
+                    "%s: found %s, expected a number of bytes".formatted(HEADER_LENGTH, CallerText.quoted(header)));
+        }
+        return OptionalInt.of(Integer.parseInt(header));
+    }
+
+    static void json(Context ctx, Object answer) {
+        ctx.contentType(MediaType.JSON.toString()).result(JsonText.write(answer));
+    }
 }

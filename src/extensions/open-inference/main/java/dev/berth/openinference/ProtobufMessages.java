@@ -23,126 +23,123 @@ import java.util.Optional;
 /// not copied.
 public final class ProtobufMessages implements Messages {
 
-  /// What Triton's streams say of the last answer to a request.
-  private static final String FINAL = "triton_final_response";
+    /// What Triton's streams say of the last answer to a request.
+    private static final String FINAL = "triton_final_response";
 
-  private final ModelTarget target;
-  private final boolean inStream;
-  private boolean raw;
+    private final ModelTarget target;
+    private final boolean inStream;
+    private boolean raw;
 
-  /// @param inStream whether the answer is a `ModelStreamInferResponse`
-  public ProtobufMessages(ModelTarget target, boolean inStream) {
-    this.target = target;
-    this.inStream = inStream;
-  }
-
-  @Override
-  public InferRequest read(InvocationRequest asked) throws IOException {
-    var body = UnsafeByteOperations.unsafeWrap(asked.bytes());
-    try {
-      MessageMemory.charge(body.newCodedInput(), ModelInferRequest.getDescriptor());
-      var in = body.newCodedInput();
-      in.enableAliasing(true);
-      return read(ModelInferRequest.parseFrom(in));
-    } catch (InvalidProtocolBufferException e) {
-      throw new BadInputException("message: not a ModelInferRequest: " + e.getMessage(), e);
+    /// @param inStream whether the answer is a `ModelStreamInferResponse`
+    public ProtobufMessages(ModelTarget target, boolean inStream) {
+        this.target = target;
+        this.inStream = inStream;
     }
-  }
 
-  private InferRequest read(ModelInferRequest message) {
-    var wanted = new ArrayList<InferRequest.Wanted>();
-    for (var output : message.getOutputsList()) {
-      InferParameters.known(
-          parameters(output.getParametersMap()),
-          InferParameters.OF_OUTPUTS,
-          "outputs[%d].parameters".formatted(wanted.size()));
-      wanted.add(new InferRequest.Wanted(output.getName(), Optional.empty()));
+    @Override
+    public InferRequest read(InvocationRequest asked) throws IOException {
+        var body = UnsafeByteOperations.unsafeWrap(asked.bytes());
+        try {
+            MessageMemory.charge(body.newCodedInput(), ModelInferRequest.getDescriptor());
+            var in = body.newCodedInput();
+            in.enableAliasing(true);
+            return read(ModelInferRequest.parseFrom(in));
+        } catch (InvalidProtocolBufferException e) {
+            throw new BadInputException("message: not a ModelInferRequest: " + e.getMessage(), e);
+        }
     }
-    return new InferRequest(
-        Optional.of(message.getId()).filter(id -> !id.isEmpty()),
-        inputs(message),
-        parameters(message.getParametersMap()),
-        wanted,
-        true);
-  }
 
-  private List<InferTensor> inputs(ModelInferRequest message) {
-    int raws = message.getRawInputContentsCount();
-    raw = raws > 0;
-    if (raw && raws != message.getInputsCount()) {
-      throw new BadInputException(
-          "raw_input_contents: found %d, expected %d, one for each input"
-              .formatted(raws, message.getInputsCount()));
+    private InferRequest read(ModelInferRequest message) {
+        var wanted = new ArrayList<InferRequest.Wanted>();
+        for (var output : message.getOutputsList()) {
+            InferParameters.known(
+                    parameters(output.getParametersMap()),
+                    InferParameters.OF_OUTPUTS,
+                    "outputs[%d].parameters".formatted(wanted.size()));
+            wanted.add(new InferRequest.Wanted(output.getName(), Optional.empty()));
+        }
+        return new InferRequest(
+                Optional.of(message.getId()).filter(id -> !id.isEmpty()),
+                inputs(message),
+                parameters(message.getParametersMap()),
+                wanted,
+                true);
     }
-    var tensors = new ArrayList<InferTensor>();
-    for (var input : message.getInputsList()) {
-      int i = tensors.size();
-      var place = "inputs[%d]".formatted(i);
-      if (raw && input.hasContents()) {
-        throw new BadInputException(
-            place + ".contents: found raw_input_contents too, expected one of them");
-      }
-      var header =
-          InferHeader.of(
-              place,
-              input.getName(),
-              input.getDatatype(),
-              input.getShapeList().stream().mapToLong(Long::longValue).toArray(),
-              parameters(input.getParametersMap()));
-      tensors.add(
-          raw
-              ? header.ofRaw(message.getRawInputContents(i).asReadOnlyByteBuffer())
-              : TypedContents.read(header, input.getContents()));
-    }
-    return tensors;
-  }
 
-  /// Each has one field, that of its type.
-  private static Map<String, Object> parameters(Map<String, InferParameter> found) {
-    var parameters = new LinkedHashMap<String, Object>();
-    found.forEach(
-        (name, parameter) ->
-            parameter.getAllFields().values().forEach(value -> parameters.put(name, value)));
-    return parameters;
-  }
-
-  /// Raw contents answer raw contents, and half floats, which have no typed ones.
-  @Override
-  public InvocationResponse write(InferRequest request, List<InferTensor> outputs) {
-    boolean asBytes =
-        raw || outputs.stream().anyMatch(output -> output.datatype() == Datatype.FP16);
-    var response =
-        ModelInferResponse.newBuilder()
-            .setModelName(target.model())
-            .setModelVersion(target.version())
-            .setId(request.id().orElse(""));
-    for (var output : outputs) {
-      var tensor =
-          response
-              .addOutputsBuilder()
-              .setName(output.name())
-              .setDatatype(output.datatype().name())
-              .addAllShape(Arrays.stream(output.shape()).asLongStream().boxed().toList());
-      output.contentType().ifPresent(type -> putContentType(tensor, type));
-      if (asBytes) {
-        response.addRawOutputContents(UnsafeByteOperations.unsafeWrap(output.raw()));
-      } else {
-        tensor.setContents(TypedContents.of(output));
-      }
+    private List<InferTensor> inputs(ModelInferRequest message) {
+        int raws = message.getRawInputContentsCount();
+        raw = raws > 0;
+        if (raw && raws != message.getInputsCount()) {
+            throw new BadInputException("raw_input_contents: found %d, expected %d, one for each input"
+                    .formatted(raws, message.getInputsCount()));
+        }
+        var tensors = new ArrayList<InferTensor>();
+        for (var input : message.getInputsList()) {
+            int i = tensors.size();
+            var place = "inputs[%d]".formatted(i);
+            if (raw && input.hasContents()) {
+                throw new BadInputException(place + ".contents: found raw_input_contents too, expected one of them");
+            }
+            var header = InferHeader.of(
+                    place,
+                    input.getName(),
+                    input.getDatatype(),
+                    input.getShapeList().stream().mapToLong(Long::longValue).toArray(),
+                    parameters(input.getParametersMap()));
+            tensors.add(
+                    raw
+                            ? header.ofRaw(message.getRawInputContents(i).asReadOnlyByteBuffer())
+                            : TypedContents.read(header, input.getContents()));
+        }
+        return tensors;
     }
-    if (inStream) {
-      response.putParameters(FINAL, InferParameter.newBuilder().setBoolParam(true).build());
-    }
-    return InvocationResponse.of(
-        GrpcFrame.of(
-            inStream
-                ? ModelStreamInferResponse.newBuilder().setInferResponse(response).build()
-                : response.build()),
-        GrpcFrame.TYPE);
-  }
 
-  private static void putContentType(InferOutputTensor.Builder tensor, String type) {
-    tensor.putParameters(
-        InferParameters.CONTENT_TYPE, InferParameter.newBuilder().setStringParam(type).build());
-  }
+    /// Each has one field, that of its type.
+    private static Map<String, Object> parameters(Map<String, InferParameter> found) {
+        var parameters = new LinkedHashMap<String, Object>();
+        found.forEach(
+                (name, parameter) -> parameter.getAllFields().values().forEach(value -> parameters.put(name, value)));
+        return parameters;
+    }
+
+    /// Raw contents answer raw contents, and half floats, which have no typed ones.
+    @Override
+    public InvocationResponse write(InferRequest request, List<InferTensor> outputs) {
+        boolean asBytes = raw || outputs.stream().anyMatch(output -> output.datatype() == Datatype.FP16);
+        var response = ModelInferResponse.newBuilder()
+                .setModelName(target.model())
+                .setModelVersion(target.version())
+                .setId(request.id().orElse(""));
+        for (var output : outputs) {
+            var tensor = response.addOutputsBuilder()
+                    .setName(output.name())
+                    .setDatatype(output.datatype().name())
+                    .addAllShape(
+                            Arrays.stream(output.shape()).asLongStream().boxed().toList());
+            output.contentType().ifPresent(type -> putContentType(tensor, type));
+            if (asBytes) {
+                response.addRawOutputContents(UnsafeByteOperations.unsafeWrap(output.raw()));
+            } else {
+                tensor.setContents(TypedContents.of(output));
+            }
+        }
+        if (inStream) {
+            response.putParameters(
+                    FINAL, InferParameter.newBuilder().setBoolParam(true).build());
+        }
+        return InvocationResponse.of(
+                GrpcFrame.of(
+                        inStream
+                                ? ModelStreamInferResponse.newBuilder()
+                                        .setInferResponse(response)
+                                        .build()
+                                : response.build()),
+                GrpcFrame.TYPE);
+    }
+
+    private static void putContentType(InferOutputTensor.Builder tensor, String type) {
+        tensor.putParameters(
+                InferParameters.CONTENT_TYPE,
+                InferParameter.newBuilder().setStringParam(type).build());
+    }
 }

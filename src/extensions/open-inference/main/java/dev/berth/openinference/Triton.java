@@ -44,243 +44,222 @@ import java.util.stream.Collectors;
 /// a message of gRPC, or JSON with its fields. Runs on the request's virtual thread.
 record Triton(ServerParts parts) {
 
-  private static final int MAX_BODY_BYTES = 64 << 10;
+    private static final int MAX_BODY_BYTES = 64 << 10;
 
-  /// A model of this name has the path of the statistics of all.
-  private static final String STATS = "stats";
+    /// A model of this name has the path of the statistics of all.
+    private static final String STATS = "stats";
 
-  /// A flag of clients for ensembles, which Berth does not have.
-  private static final String DEPENDENTS = "unload_dependents";
+    /// A flag of clients for ensembles, which Berth does not have.
+    private static final String DEPENDENTS = "unload_dependents";
 
-  /// What is asked.
-  ///
-  /// @param model empty: all, or the only one
-  /// @param version empty: any
-  /// @param parameters their names
-  record Asked(String model, String version, boolean readyOnly, Set<String> parameters) {
-    private Asked(String model, String version) {
-      this(model, version, false, Set.of());
+    /// What is asked.
+    ///
+    /// @param model empty: all, or the only one
+    /// @param version empty: any
+    /// @param parameters their names
+    record Asked(String model, String version, boolean readyOnly, Set<String> parameters) {
+        private Asked(String model, String version) {
+            this(model, version, false, Set.of());
+        }
+
+        private static Asked of(Object message) {
+            return switch (message) {
+                case ModelConfigRequest of -> new Asked(of.getName(), of.getVersion());
+                case ModelStatisticsRequest of -> new Asked(of.getName(), of.getVersion());
+                case RepositoryIndexRequest of -> new Asked("", "", of.getReady(), Set.of());
+                case RepositoryModelLoadRequest of ->
+                    new Asked(
+                            of.getModelName(), "", false, of.getParametersMap().keySet());
+                case RepositoryModelUnloadRequest of ->
+                    new Asked(
+                            of.getModelName(), "", false, of.getParametersMap().keySet());
+                default -> throw new IllegalArgumentException(message.getClass().getName());
+            };
+        }
+
+        private static Asked of(Map<String, String> path, JsonNode body) {
+            return new Asked(
+                    path.getOrDefault("name", ""),
+                    path.getOrDefault("version", ""),
+                    body.path("ready").asBoolean(),
+                    body.path("parameters")
+                            .propertyStream()
+                            .map(Map.Entry::getKey)
+                            .collect(Collectors.toUnmodifiableSet()));
+        }
     }
 
-    private static Asked of(Object message) {
-      return switch (message) {
-        case ModelConfigRequest of -> new Asked(of.getName(), of.getVersion());
-        case ModelStatisticsRequest of -> new Asked(of.getName(), of.getVersion());
-        case RepositoryIndexRequest of -> new Asked("", "", of.getReady(), Set.of());
-        case RepositoryModelLoadRequest of ->
-            new Asked(of.getModelName(), "", false, of.getParametersMap().keySet());
-        case RepositoryModelUnloadRequest of ->
-            new Asked(of.getModelName(), "", false, of.getParametersMap().keySet());
-        default -> throw new IllegalArgumentException(message.getClass().getName());
-      };
-    }
-
-    private static Asked of(Map<String, String> path, JsonNode body) {
-      return new Asked(
-          path.getOrDefault("name", ""),
-          path.getOrDefault("version", ""),
-          body.path("ready").asBoolean(),
-          body.path("parameters")
-              .propertyStream()
-              .map(Map.Entry::getKey)
-              .collect(Collectors.toUnmodifiableSet()));
-    }
-  }
-
-  Handler grpc(Parser<?> request, BiFunction<Triton, Asked, Message> answer) {
-    return ctx ->
-        Grpc.call(
-            ctx,
-            parts.invocations(),
-            message -> {
-              try {
+    Handler grpc(Parser<?> request, BiFunction<Triton, Asked, Message> answer) {
+        return ctx -> Grpc.call(ctx, parts.invocations(), message -> {
+            try {
                 return answer.apply(this, Asked.of(request.parseFrom(message)));
-              } catch (InvalidProtocolBufferException e) {
+            } catch (InvalidProtocolBufferException e) {
                 throw ErrorType.BAD_INPUT.because("message: not the one of this method", e);
-              }
-            });
-  }
+            }
+        });
+    }
 
-  Handler http(BiFunction<Triton, Asked, Message> answer) {
-    return ctx ->
-        parts
-            .invocations()
-            .take(
-                ctx,
-                MAX_BODY_BYTES,
-                Invocations.ANY_TIME,
-                (body, _) -> {
-                  body.checkDeclared();
-                  body.readAhead();
-                  var asked = Asked.of(ctx.pathParamMap(), fields(body.readAllBytes()));
-                  var message = answer.apply(this, asked);
-                  // What gRPC has a message around.
-                  OpenInference.json(
-                      ctx,
-                      switch (message) {
+    Handler http(BiFunction<Triton, Asked, Message> answer) {
+        return ctx -> parts.invocations().take(ctx, MAX_BODY_BYTES, Invocations.ANY_TIME, (body, _) -> {
+            body.checkDeclared();
+            body.readAhead();
+            var asked = Asked.of(ctx.pathParamMap(), fields(body.readAllBytes()));
+            var message = answer.apply(this, asked);
+            // What gRPC has a message around.
+            OpenInference.json(
+                    ctx,
+                    switch (message) {
                         case RepositoryIndexResponse index ->
                             index.getModelsList().stream().map(Triton::json).toList();
                         case ModelConfigResponse of -> json(of.getConfig());
                         default -> json(message);
-                      });
-                });
-  }
+                    });
+        });
+    }
 
-  private static JsonNode fields(byte[] body) {
-    try {
-      var fields = body.length == 0 ? JsonNodeFactory.instance.objectNode() : JsonText.read(body);
-      if (fields.isObject()) {
+    private static JsonNode fields(byte[] body) {
+        try {
+            var fields = body.length == 0 ? JsonNodeFactory.instance.objectNode() : JsonText.read(body);
+            if (fields.isObject()) {
+                return fields;
+            }
+        } catch (NotJsonException e) {
+            throw ErrorType.BAD_INPUT.because("body: " + e.getMessage(), e);
+        }
+        throw ErrorType.BAD_INPUT.because("body: found no object, expected {} or nothing");
+    }
+
+    /// A message by the names of its fields, with those that have no value.
+    private static Map<String, Object> json(Message message) {
+        var fields = new LinkedHashMap<String, Object>();
+        for (var field : message.getDescriptorForType().getFields()) {
+            if (field.isRepeated()) {
+                var values = (List<?>) message.getField(field);
+                fields.put(field.getName(), values.stream().map(Triton::plain).toList());
+            } else if (field.getJavaType() != FieldDescriptor.JavaType.MESSAGE || message.hasField(field)) {
+                fields.put(field.getName(), plain(message.getField(field)));
+            }
+        }
         return fields;
-      }
-    } catch (NotJsonException e) {
-      throw ErrorType.BAD_INPUT.because("body: " + e.getMessage(), e);
     }
-    throw ErrorType.BAD_INPUT.because("body: found no object, expected {} or nothing");
-  }
 
-  /// A message by the names of its fields, with those that have no value.
-  private static Map<String, Object> json(Message message) {
-    var fields = new LinkedHashMap<String, Object>();
-    for (var field : message.getDescriptorForType().getFields()) {
-      if (field.isRepeated()) {
-        var values = (List<?>) message.getField(field);
-        fields.put(field.getName(), values.stream().map(Triton::plain).toList());
-      } else if (field.getJavaType() != FieldDescriptor.JavaType.MESSAGE
-          || message.hasField(field)) {
-        fields.put(field.getName(), plain(message.getField(field)));
-      }
+    private static Object plain(Object value) {
+        return switch (value) {
+            case Message message -> json(message);
+            case EnumValueDescriptor constant -> constant.getName();
+            default -> value;
+        };
     }
-    return fields;
-  }
 
-  private static Object plain(Object value) {
-    return switch (value) {
-      case Message message -> json(message);
-      case EnumValueDescriptor constant -> constant.getName();
-      default -> value;
-    };
-  }
-
-  Message config(Asked asked) {
-    return GrpcMessages.config(metadata(asked));
-  }
-
-  private ModelMetadata metadata(Asked asked) {
-    var target = parts.models().target(asked.model, asked.version);
-    var deadline = in(parts.config().batching().timeout());
-    try (var visit = parts.models().enter(target, deadline)) {
-      return ModelMetadata.of(target, visit.signature(deadline));
+    Message config(Asked asked) {
+        return GrpcMessages.config(metadata(asked));
     }
-  }
 
-  private static Deadline in(Duration time) {
-    return Deadline.in(time, System::nanoTime);
-  }
-
-  Message allStatistics(Asked asked) {
-    return parts.models().list().stream().anyMatch(model -> model.name().equals(STATS))
-        ? GrpcMessages.model(metadata(new Asked(STATS, "")))
-        : statistics(asked);
-  }
-
-  Message statistics(Asked asked) {
-    var all = ModelStatisticsResponse.newBuilder();
-    var names =
-        asked.model.isEmpty()
-            ? parts.models().list().stream().map(ManyModels.Entry::name).toList()
-            : List.of(asked.model);
-    for (var name : names) {
-      var target = parts.models().target(name, asked.version);
-      // Of one that is not there, it throws.
-      var _ = parts.models().problem(target);
-      var statistics =
-          all.addModelStatsBuilder().setName(target.model()).setVersion(target.version());
-      parts
-          .metrics()
-          .find(parts.models().inMetrics(target))
-          .ifPresent(model -> add(statistics, model));
+    private ModelMetadata metadata(Asked asked) {
+        var target = parts.models().target(asked.model, asked.version);
+        var deadline = in(parts.config().batching().timeout());
+        try (var visit = parts.models().enter(target, deadline)) {
+            return ModelMetadata.of(target, visit.signature(deadline));
+        }
     }
-    return all.build();
-  }
 
-  private static void add(ModelStatistics.Builder statistics, ModelMetrics model) {
-    long failures = model.failures.sum();
-    long failureNanos = model.failureNanos.sum();
-    var requests = spent(model.requestTime);
-    statistics
-        .setLastInference(model.lastPredicted())
-        .setInferenceCount((long) model.records.count())
-        .setExecutionCount(model.predict.count())
-        .setInferenceStats(
-            InferStatistics.newBuilder()
-                // What ends meanwhile may be counted in one of the two.
-                .setSuccess(
-                    spent(
-                        Math.max(0, requests.getCount() - failures),
-                        Math.max(0, requests.getNs() - failureNanos)))
-                .setFail(spent(failures, failureNanos))
-                .setQueue(spent(model.queueWait))
-                .setComputeInput(spent(model.decode))
-                .setComputeInfer(spent(model.predict))
-                .setComputeOutput(spent(model.encode)));
-  }
-
-  private static StatisticDuration spent(Timer timer) {
-    return spent(timer.count(), (long) timer.totalTime(TimeUnit.NANOSECONDS));
-  }
-
-  private static StatisticDuration spent(long count, long nanos) {
-    return StatisticDuration.newBuilder().setCount(count).setNs(nanos).build();
-  }
-
-  Message index(Asked asked) {
-    var index = RepositoryIndexResponse.newBuilder();
-    for (var model : parts.models().list()) {
-      var status = model.status().orElseGet(() -> model.problem().isEmpty() ? "loaded" : "failed");
-      var state =
-          switch (status) {
-            case "loaded" -> "READY";
-            case "loading" -> "LOADING";
-            default -> "UNAVAILABLE";
-          };
-      if (!asked.readyOnly || state.equals("READY")) {
-        index
-            .addModelsBuilder()
-            .setName(model.name())
-            .setVersion(parts.models().target(model.name(), "").version())
-            .setState(state)
-            .setReason(model.problem().orElse(status.equals("not loaded") ? status : ""));
-      }
+    private static Deadline in(Duration time) {
+        return Deadline.in(time, System::nanoTime);
     }
-    return index.build();
-  }
 
-  /// Waits until the model is loaded, as the first request for it does.
-  Message load(Asked asked) {
-    requireKnown(asked, Set.of());
-    var target = parts.models().target(asked.model, "");
-    parts.models().load(target, in(parts.config().multiModel().loadTimeout()));
-    return RepositoryModelLoadResponse.getDefaultInstance();
-  }
+    Message allStatistics(Asked asked) {
+        return parts.models().list().stream().anyMatch(model -> model.name().equals(STATS))
+                ? GrpcMessages.model(metadata(new Asked(STATS, "")))
+                : statistics(asked);
+    }
 
-  Message unload(Asked asked) {
-    requireKnown(asked, Set.of(DEPENDENTS));
-    parts.models().unload(parts.models().target(asked.model, "").model());
-    return RepositoryModelUnloadResponse.getDefaultInstance();
-  }
+    Message statistics(Asked asked) {
+        var all = ModelStatisticsResponse.newBuilder();
+        var names = asked.model.isEmpty()
+                ? parts.models().list().stream().map(ManyModels.Entry::name).toList()
+                : List.of(asked.model);
+        for (var name : names) {
+            var target = parts.models().target(name, asked.version);
+            // Of one that is not there, it throws.
+            var _ = parts.models().problem(target);
+            var statistics = all.addModelStatsBuilder().setName(target.model()).setVersion(target.version());
+            parts.metrics().find(parts.models().inMetrics(target)).ifPresent(model -> add(statistics, model));
+        }
+        return all.build();
+    }
 
-  /// The artifact says how its model is served.
-  private static void requireKnown(Asked asked, Set<String> known) {
-    asked.parameters.stream()
-        .filter(name -> !known.contains(name))
-        .findFirst()
-        .ifPresent(
-            name -> {
-              throw ErrorType.BAD_INPUT.because(
-                  "parameters: found %s, expected %s"
-                      .formatted(
-                          CallerText.quoted(name),
-                          known.isEmpty() ? "none" : "none but " + String.join(", ", known)));
-            });
-  }
+    private static void add(ModelStatistics.Builder statistics, ModelMetrics model) {
+        long failures = model.failures.sum();
+        long failureNanos = model.failureNanos.sum();
+        var requests = spent(model.requestTime);
+        statistics
+                .setLastInference(model.lastPredicted())
+                .setInferenceCount((long) model.records.count())
+                .setExecutionCount(model.predict.count())
+                .setInferenceStats(InferStatistics.newBuilder()
+                        // What ends meanwhile may be counted in one of the two.
+                        .setSuccess(spent(
+                                Math.max(0, requests.getCount() - failures),
+                                Math.max(0, requests.getNs() - failureNanos)))
+                        .setFail(spent(failures, failureNanos))
+                        .setQueue(spent(model.queueWait))
+                        .setComputeInput(spent(model.decode))
+                        .setComputeInfer(spent(model.predict))
+                        .setComputeOutput(spent(model.encode)));
+    }
+
+    private static StatisticDuration spent(Timer timer) {
+        return spent(timer.count(), (long) timer.totalTime(TimeUnit.NANOSECONDS));
+    }
+
+    private static StatisticDuration spent(long count, long nanos) {
+        return StatisticDuration.newBuilder().setCount(count).setNs(nanos).build();
+    }
+
+    Message index(Asked asked) {
+        var index = RepositoryIndexResponse.newBuilder();
+        for (var model : parts.models().list()) {
+            var status = model.status().orElseGet(() -> model.problem().isEmpty() ? "loaded" : "failed");
+            var state = switch (status) {
+                case "loaded" -> "READY";
+                case "loading" -> "LOADING";
+                default -> "UNAVAILABLE";
+            };
+            if (!asked.readyOnly || state.equals("READY")) {
+                index.addModelsBuilder()
+                        .setName(model.name())
+                        .setVersion(parts.models().target(model.name(), "").version())
+                        .setState(state)
+                        .setReason(model.problem().orElse(status.equals("not loaded") ? status : ""));
+            }
+        }
+        return index.build();
+    }
+
+    /// Waits until the model is loaded, as the first request for it does.
+    Message load(Asked asked) {
+        requireKnown(asked, Set.of());
+        var target = parts.models().target(asked.model, "");
+        parts.models().load(target, in(parts.config().multiModel().loadTimeout()));
+        return RepositoryModelLoadResponse.getDefaultInstance();
+    }
+
+    Message unload(Asked asked) {
+        requireKnown(asked, Set.of(DEPENDENTS));
+        parts.models().unload(parts.models().target(asked.model, "").model());
+        return RepositoryModelUnloadResponse.getDefaultInstance();
+    }
+
+    /// The artifact says how its model is served.
+    private static void requireKnown(Asked asked, Set<String> known) {
+        asked.parameters.stream()
+                .filter(name -> !known.contains(name))
+                .findFirst()
+                .ifPresent(name -> {
+                    throw ErrorType.BAD_INPUT.because("parameters: found %s, expected %s"
+                            .formatted(
+                                    CallerText.quoted(name),
+                                    known.isEmpty() ? "none" : "none but " + String.join(", ", known)));
+                });
+    }
 }

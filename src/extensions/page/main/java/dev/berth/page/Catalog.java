@@ -18,92 +18,94 @@ import java.util.stream.Stream;
 /// @param directory of the artifact, where there is one model
 record Catalog(Serving serving, Path directory) {
 
-  /// A model.
-  ///
-  /// @param path where it is asked
-  /// @param state a word for what it is doing
-  /// @param problem why it can't serve
-  /// @param facts nothing where it is not loaded
-  record Entry(
-      String name,
-      String path,
-      String state,
-      Optional<String> problem,
-      Optional<ModelFacts> facts,
-      Optional<SampleFile> sample) {
+    /// A model.
+    ///
+    /// @param path where it is asked
+    /// @param state a word for what it is doing
+    /// @param problem why it can't serve
+    /// @param facts nothing where it is not loaded
+    record Entry(
+            String name,
+            String path,
+            String state,
+            Optional<String> problem,
+            Optional<ModelFacts> facts,
+            Optional<SampleFile> sample) {
 
-    List<MediaType> requestTypes() {
-      return facts.map(ModelFacts::requestTypes).orElse(List.of());
+        List<MediaType> requestTypes() {
+            return facts.map(ModelFacts::requestTypes).orElse(List.of());
+        }
+
+        List<MediaType> responseTypes() {
+            return facts.map(ModelFacts::responseTypes).orElse(List.of());
+        }
+
+        /// What requests may be sent as. Where the hooks decide, the type of the sample comes first.
+        List<MediaType> takes() {
+            return orAny(requestTypes(), sample.map(found -> found.types().getFirst()));
+        }
+
+        /// What answers may be.
+        List<MediaType> gives() {
+            return orAny(responseTypes(), sample.flatMap(SampleFile::response).map(_ -> MediaType.JSON));
+        }
+
+        private static List<MediaType> orAny(List<MediaType> declared, Optional<MediaType> known) {
+            return declared.isEmpty()
+                    ? Stream.concat(known.stream(), Stream.of(MediaType.ANY)).toList()
+                    : declared;
+        }
     }
 
-    List<MediaType> responseTypes() {
-      return facts.map(ModelFacts::responseTypes).orElse(List.of());
+    boolean hasMany() {
+        return serving.hasMany();
     }
 
-    /// What requests may be sent as. Where the hooks decide, the type of the sample comes first.
-    List<MediaType> takes() {
-      return orAny(requestTypes(), sample.map(found -> found.types().getFirst()));
+    /// By their names.
+    List<Entry> list() {
+        return switch (serving.models()) {
+            case Served.One(var model) -> List.of(one(model.problem()));
+            case Served.Watched(var models) -> List.of(one(models.problem(Served.NAME)));
+            case Served.Many(var models) ->
+                models.list().stream().map(this::ofMany).toList();
+        };
     }
 
-    /// What answers may be.
-    List<MediaType> gives() {
-      return orAny(responseTypes(), sample.flatMap(SampleFile::response).map(_ -> MediaType.JSON));
+    Optional<Entry> find(String name) {
+        return list().stream().filter(entry -> entry.name.equals(name)).findFirst();
     }
 
-    private static List<MediaType> orAny(List<MediaType> declared, Optional<MediaType> known) {
-      return declared.isEmpty()
-          ? Stream.concat(known.stream(), Stream.of(MediaType.ANY)).toList()
-          : declared;
+    private Entry one(Optional<String> problem) {
+        var facts = facts(Served.NAME);
+        var state = facts.isEmpty() ? "not loaded" : problem.isPresent() ? "failed" : "loaded";
+        return new Entry(Served.NAME, "/invocations", state, problem, facts, sample(directory, facts));
     }
-  }
 
-  boolean hasMany() {
-    return serving.hasMany();
-  }
+    private Entry ofMany(ManyModels.Entry entry) {
+        var facts = facts(entry.name());
+        return new Entry(
+                entry.name(),
+                "/models/%s/invoke".formatted(encoded(entry.name())),
+                entry.status().orElse("loaded"),
+                entry.problem(),
+                facts,
+                sample(entry.directory(), facts));
+    }
 
-  /// By their names.
-  List<Entry> list() {
-    return switch (serving.models()) {
-      case Served.One(var model) -> List.of(one(model.problem()));
-      case Served.Watched(var models) -> List.of(one(models.problem(Served.NAME)));
-      case Served.Many(var models) -> models.list().stream().map(this::ofMany).toList();
-    };
-  }
+    private Optional<SampleFile> sample(Path artifact, Optional<ModelFacts> facts) {
+        return serving.samples()
+                .in(artifact, facts.map(ModelFacts::requestTypes).orElse(List.of()));
+    }
 
-  Optional<Entry> find(String name) {
-    return list().stream().filter(entry -> entry.name.equals(name)).findFirst();
-  }
+    /// Of two versions, either one's: they seldom differ in what they take.
+    private Optional<ModelFacts> facts(String name) {
+        return serving.loaded().all().stream()
+                .filter(model -> model.name().equals(name))
+                .flatMap(model -> model.facts().stream())
+                .findFirst();
+    }
 
-  private Entry one(Optional<String> problem) {
-    var facts = facts(Served.NAME);
-    var state = facts.isEmpty() ? "not loaded" : problem.isPresent() ? "failed" : "loaded";
-    return new Entry(Served.NAME, "/invocations", state, problem, facts, sample(directory, facts));
-  }
-
-  private Entry ofMany(ManyModels.Entry entry) {
-    var facts = facts(entry.name());
-    return new Entry(
-        entry.name(),
-        "/models/%s/invoke".formatted(encoded(entry.name())),
-        entry.status().orElse("loaded"),
-        entry.problem(),
-        facts,
-        sample(entry.directory(), facts));
-  }
-
-  private Optional<SampleFile> sample(Path artifact, Optional<ModelFacts> facts) {
-    return serving.samples().in(artifact, facts.map(ModelFacts::requestTypes).orElse(List.of()));
-  }
-
-  /// Of two versions, either one's: they seldom differ in what they take.
-  private Optional<ModelFacts> facts(String name) {
-    return serving.loaded().all().stream()
-        .filter(model -> model.name().equals(name))
-        .flatMap(model -> model.facts().stream())
-        .findFirst();
-  }
-
-  private static String encoded(String name) {
-    return URLEncoder.encode(name, StandardCharsets.UTF_8).replace("+", "%20");
-  }
+    private static String encoded(String name) {
+        return URLEncoder.encode(name, StandardCharsets.UTF_8).replace("+", "%20");
+    }
 }

@@ -24,161 +24,149 @@ import java.util.Map;
 /// policy that goes with each answer forbids everything else.
 final class Page {
 
-  /// What `/page/{file}` serves, and its type.
-  private static final Map<String, String> FILES =
-      Map.of(
-          "page.css", "text/css; charset=utf-8",
-          "page.js", "text/javascript; charset=utf-8",
-          "answers.js", "text/javascript; charset=utf-8",
-          "charts.js", "text/javascript; charset=utf-8",
-          "icon.svg", "image/svg+xml",
-          "docs.js", "text/javascript; charset=utf-8",
-          "swagger-ui.css", "text/css; charset=utf-8",
-          "swagger-ui-bundle.js", "text/javascript; charset=utf-8");
+    /// What `/page/{file}` serves, and its type.
+    private static final Map<String, String> FILES = Map.of(
+            "page.css", "text/css; charset=utf-8",
+            "page.js", "text/javascript; charset=utf-8",
+            "answers.js", "text/javascript; charset=utf-8",
+            "charts.js", "text/javascript; charset=utf-8",
+            "icon.svg", "image/svg+xml",
+            "docs.js", "text/javascript; charset=utf-8",
+            "swagger-ui.css", "text/css; charset=utf-8",
+            "swagger-ui-bundle.js", "text/javascript; charset=utf-8");
 
-  /// Of the files.
-  private static final String FOLDER = "/dev/berth/http/page/";
+    /// Of the files.
+    private static final String FOLDER = "/dev/berth/http/page/";
 
-  private static final String HTML = "text/html; charset=utf-8";
-  private static final String POLICY =
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; "
-          + "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    private static final String HTML = "text/html; charset=utf-8";
+    private static final String POLICY =
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; "
+                    + "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-  private static final int LARGEST_SAMPLE = 4 << 20;
+    private static final int LARGEST_SAMPLE = 4 << 20;
 
-  private final ServerConfig config;
-  private final List<? extends Described> routes;
-  private final Catalog catalog;
+    private final ServerConfig config;
+    private final List<? extends Described> routes;
+    private final Catalog catalog;
 
-  Page(ServerParts parts) {
-    this.config = parts.config();
-    this.routes = parts.routes();
-    this.catalog = new Catalog(parts.serving(), config.model().directory());
-  }
-
-  /// The page. Those who name types and not HTML among them get what clients of KServe's version 1
-  /// take for a sign of life.
-  void home(Context ctx) throws IOException {
-    ctx.header("Vary", "Accept");
-    var accept = ctx.header("Accept");
-    if (accept == null || accept.contains("text/html")) {
-      file(ctx, "page.html", HTML);
-    } else {
-      json(ctx, JsonNodeFactory.instance.objectNode().put("status", "alive"));
+    Page(ServerParts parts) {
+        this.config = parts.config();
+        this.routes = parts.routes();
+        this.catalog = new Catalog(parts.serving(), config.model().directory());
     }
-  }
 
-  void docs(Context ctx) throws IOException {
-    file(ctx, "docs.html", HTML);
-  }
-
-  /// Describes the routes of the server, these ones too.
-  void document(Context ctx) {
-    json(ctx, OpenApi.describe(root(ctx), routes, new DocumentedRoutes(config, catalog)));
-  }
-
-  /// Absolute, because clients that are made of the document know nothing of where it came from.
-  private static String root(Context ctx) {
-    return ctx.url().substring(0, ctx.url().length() - ctx.path().length());
-  }
-
-  void file(Context ctx) throws IOException {
-    var name = ctx.pathParam("file");
-    var type = FILES.get(name);
-    if (type == null) {
-      throw noSuch(ctx, "file");
+    /// The page. Those who name types and not HTML among them get what clients of KServe's version 1
+    /// take for a sign of life.
+    void home(Context ctx) throws IOException {
+        ctx.header("Vary", "Accept");
+        var accept = ctx.header("Accept");
+        if (accept == null || accept.contains("text/html")) {
+            file(ctx, "page.html", HTML);
+        } else {
+            json(ctx, JsonNodeFactory.instance.objectNode().put("status", "alive"));
+        }
     }
-    file(ctx, name, type);
-  }
 
-  private static void file(Context ctx, String name, String type) throws IOException {
-    try (var file = Page.class.getResourceAsStream(FOLDER + name)) {
-      if (file == null) {
-        throw noSuch(ctx, "file");
-      }
-      answer(ctx, file.readAllBytes(), type);
+    void docs(Context ctx) throws IOException {
+        file(ctx, "docs.html", HTML);
     }
-  }
 
-  private static ServingException noSuch(Context ctx, String what) {
-    return ErrorType.NOT_FOUND.because("%s: there is no such %s".formatted(ctx.path(), what));
-  }
-
-  /// What the page has to know of the models.
-  void models(Context ctx) {
-    var page =
-        JsonNodeFactory.instance
-            .objectNode()
-            .put("many", catalog.hasMany())
-            .put("metrics", config.http().metricsPath())
-            .put("defaultAccept", config.http().defaultAccept().toString());
-    var models = page.putArray("models");
-    catalog.list().forEach(entry -> models.add(describe(entry)));
-    json(ctx, page);
-  }
-
-  private static ObjectNode describe(Catalog.Entry entry) {
-    var model =
-        JsonNodeFactory.instance
-            .objectNode()
-            .put("name", entry.name())
-            .put("path", entry.path())
-            .put("state", entry.state());
-    entry.problem().ifPresent(problem -> model.put("problem", problem));
-    entry
-        .facts()
-        .ifPresent(
-            facts -> {
-              model
-                  .put("device", device(facts.accelerators()))
-                  .put("workers", facts.accelerators().size());
-              model.put("streams", facts.streams()).put("sessions", facts.sessions());
-            });
-    var readable = model.putArray("requestTypes");
-    entry.requestTypes().forEach(type -> readable.add(type.toString()));
-    var written = model.putArray("responseTypes");
-    entry.responseTypes().forEach(type -> written.add(type.toString()));
-    entry
-        .sample()
-        .ifPresent(
-            sample ->
-                model
-                    .putObject("sample")
-                    .put("name", sample.file().getFileName().toString())
-                    .put("type", sample.type(entry.requestTypes()).toString()));
-    return model;
-  }
-
-  private static String device(List<Accelerator> accelerators) {
-    var names = accelerators.stream().map(Accelerator::toString).distinct().toList();
-    return names.size() < 4
-        ? String.join(", ", names)
-        : "%s … %s".formatted(names.getFirst(), names.getLast());
-  }
-
-  void sample(Context ctx) throws IOException {
-    var name = ctx.queryParam("model");
-    var entry =
-        catalog.find(name == null ? Served.NAME : name).orElseThrow(() -> noSuch(ctx, "model"));
-    var sample = entry.sample().orElseThrow(() -> noSuch(ctx, "sample"));
-    if (Files.size(sample.file()) > LARGEST_SAMPLE) {
-      throw ErrorType.PAYLOAD_TOO_LARGE.because(
-          "%s: found %d bytes, expected at most %d"
-              .formatted(sample.file().getFileName(), Files.size(sample.file()), LARGEST_SAMPLE));
+    /// Describes the routes of the server, these ones too.
+    void document(Context ctx) {
+        json(ctx, OpenApi.describe(root(ctx), routes, new DocumentedRoutes(config, catalog)));
     }
-    answer(ctx, Files.readAllBytes(sample.file()), sample.type(entry.requestTypes()).toString());
-  }
 
-  private static void json(Context ctx, JsonNode document) {
-    answer(ctx, JsonText.bytes(document), "application/json");
-  }
+    /// Absolute, because clients that are made of the document know nothing of where it came from.
+    private static String root(Context ctx) {
+        return ctx.url().substring(0, ctx.url().length() - ctx.path().length());
+    }
 
-  private static void answer(Context ctx, byte[] body, String type) {
-    ctx.header("Content-Security-Policy", POLICY)
-        .header("X-Content-Type-Options", "nosniff")
-        .header("Referrer-Policy", "no-referrer")
-        .header("Cache-Control", "no-cache")
-        .contentType(type)
-        .result(body);
-  }
+    void file(Context ctx) throws IOException {
+        var name = ctx.pathParam("file");
+        var type = FILES.get(name);
+        if (type == null) {
+            throw noSuch(ctx, "file");
+        }
+        file(ctx, name, type);
+    }
+
+    private static void file(Context ctx, String name, String type) throws IOException {
+        try (var file = Page.class.getResourceAsStream(FOLDER + name)) {
+            if (file == null) {
+                throw noSuch(ctx, "file");
+            }
+            answer(ctx, file.readAllBytes(), type);
+        }
+    }
+
+    private static ServingException noSuch(Context ctx, String what) {
+        return ErrorType.NOT_FOUND.because("%s: there is no such %s".formatted(ctx.path(), what));
+    }
+
+    /// What the page has to know of the models.
+    void models(Context ctx) {
+        var page = JsonNodeFactory.instance
+                .objectNode()
+                .put("many", catalog.hasMany())
+                .put("metrics", config.http().metricsPath())
+                .put("defaultAccept", config.http().defaultAccept().toString());
+        var models = page.putArray("models");
+        catalog.list().forEach(entry -> models.add(describe(entry)));
+        json(ctx, page);
+    }
+
+    private static ObjectNode describe(Catalog.Entry entry) {
+        var model = JsonNodeFactory.instance
+                .objectNode()
+                .put("name", entry.name())
+                .put("path", entry.path())
+                .put("state", entry.state());
+        entry.problem().ifPresent(problem -> model.put("problem", problem));
+        entry.facts().ifPresent(facts -> {
+            model.put("device", device(facts.accelerators()))
+                    .put("workers", facts.accelerators().size());
+            model.put("streams", facts.streams()).put("sessions", facts.sessions());
+        });
+        var readable = model.putArray("requestTypes");
+        entry.requestTypes().forEach(type -> readable.add(type.toString()));
+        var written = model.putArray("responseTypes");
+        entry.responseTypes().forEach(type -> written.add(type.toString()));
+        entry.sample()
+                .ifPresent(sample -> model.putObject("sample")
+                        .put("name", sample.file().getFileName().toString())
+                        .put("type", sample.type(entry.requestTypes()).toString()));
+        return model;
+    }
+
+    private static String device(List<Accelerator> accelerators) {
+        var names = accelerators.stream().map(Accelerator::toString).distinct().toList();
+        return names.size() < 4 ? String.join(", ", names) : "%s … %s".formatted(names.getFirst(), names.getLast());
+    }
+
+    void sample(Context ctx) throws IOException {
+        var name = ctx.queryParam("model");
+        var entry = catalog.find(name == null ? Served.NAME : name).orElseThrow(() -> noSuch(ctx, "model"));
+        var sample = entry.sample().orElseThrow(() -> noSuch(ctx, "sample"));
+        if (Files.size(sample.file()) > LARGEST_SAMPLE) {
+            throw ErrorType.PAYLOAD_TOO_LARGE.because("%s: found %d bytes, expected at most %d"
+                    .formatted(sample.file().getFileName(), Files.size(sample.file()), LARGEST_SAMPLE));
+        }
+        answer(
+                ctx,
+                Files.readAllBytes(sample.file()),
+                sample.type(entry.requestTypes()).toString());
+    }
+
+    private static void json(Context ctx, JsonNode document) {
+        answer(ctx, JsonText.bytes(document), "application/json");
+    }
+
+    private static void answer(Context ctx, byte[] body, String type) {
+        ctx.header("Content-Security-Policy", POLICY)
+                .header("X-Content-Type-Options", "nosniff")
+                .header("Referrer-Policy", "no-referrer")
+                .header("Cache-Control", "no-cache")
+                .contentType(type)
+                .result(body);
+    }
 }

@@ -11,49 +11,43 @@ import java.util.List;
 /// The page's protocol: that of a browser.
 public final class PageRoutes implements Protocol {
 
-  @Override
-  public List<Route> routes() {
-    return List.of(
-        get(
-            "/",
-            o -> o.page("The page to try the model").answersIn("text/html"),
-            parts -> new Page(parts)::home),
-        get(
-            "/docs",
-            o -> o.page("This document in Swagger UI").answersIn("text/html"),
-            parts -> new Page(parts)::docs),
-        get(
-            "/openapi.json",
-            o -> o.page("This document").answers("{}"),
-            parts -> new Page(parts)::document),
-        get(
-            "/page/models",
-            o ->
-                o.page("What the page shows of the models")
-                    .answers(
-                        "{many: true, metrics: '', models: [{name: '', path: '', state: ''}]}"),
-            parts -> new Page(parts)::models),
-        get(
-            "/page/sample",
-            o ->
-                o.page("The sample of an artifact")
-                    .answersIn("*/*")
-                    .query("model", "string", "the name of one of many models")
-                    .fails(ErrorType.NOT_FOUND, ErrorType.PAYLOAD_TOO_LARGE),
-            parts -> new Page(parts)::sample),
-        get(
-            "/page/{file}",
-            o -> o.page("A file of the page").answersIn("*/*"),
-            parts -> new Page(parts)::file));
-  }
+    @Override
+    public List<Route> routes() {
+        return List.of(
+                get(
+                        "/",
+                        o -> o.page("The page to try the model").answersIn("text/html"),
+                        parts -> new Page(parts)::home),
+                get(
+                        "/docs",
+                        o -> o.page("This document in Swagger UI").answersIn("text/html"),
+                        parts -> new Page(parts)::docs),
+                get("/openapi.json", o -> o.page("This document").answers("{}"), parts -> new Page(parts)::document),
+                get(
+                        "/page/models",
+                        o -> o.page("What the page shows of the models")
+                                .answers("{many: true, metrics: '', models: [{name: '', path: '', state: ''}]}"),
+                        parts -> new Page(parts)::models),
+                get(
+                        "/page/sample",
+                        o -> o.page("The sample of an artifact")
+                                .answersIn("*/*")
+                                .query("model", "string", "the name of one of many models")
+                                .fails(ErrorType.NOT_FOUND, ErrorType.PAYLOAD_TOO_LARGE),
+                        parts -> new Page(parts)::sample),
+                get(
+                        "/page/{file}",
+                        o -> o.page("A file of the page").answersIn("*/*"),
+                        parts -> new Page(parts)::file));
+    }
 
-  @Override
-  public boolean isOn(ServerConfig config) {
-    return config.http().page();
-  }
+    @Override
+    public boolean isOn(ServerConfig config) {
+        return config.http().page();
+    }
 
-  @Override
-  public Claim claim() {
-    return Claim.REQUESTS;
-  }
+    @Override
+    public Claim claim() {
+        return Claim.REQUESTS;
+    }
 }

@@ -12,76 +12,67 @@ import java.util.stream.StreamSupport;
 /// JSON Schemas of payloads.
 final class Schemas {
 
-  private static final JsonMapper SHORT =
-      JsonMapper.builder()
-          .enable(JsonReadFeature.ALLOW_SINGLE_QUOTES, JsonReadFeature.ALLOW_UNQUOTED_FIELD_NAMES)
-          .build();
+    private static final JsonMapper SHORT = JsonMapper.builder()
+            .enable(JsonReadFeature.ALLOW_SINGLE_QUOTES, JsonReadFeature.ALLOW_UNQUOTED_FIELD_NAMES)
+            .build();
 
-  private Schemas() {}
+    private Schemas() {}
 
-  static ObjectNode any() {
-    return JsonNodeFactory.instance.objectNode();
-  }
-
-  static ObjectNode text() {
-    return any().put("type", "string");
-  }
-
-  /// Of a content type without an example.
-  static ObjectNode of(MediaType type) {
-    if (type.equals(MediaType.ANY) || type.equals(MediaType.JSON)) {
-      return any();
+    static ObjectNode any() {
+        return JsonNodeFactory.instance.objectNode();
     }
-    return type.type().equals("text") || type.subtype().contains("json")
-        ? text()
-        : text().put("format", "binary");
-  }
 
-  /// Of payloads like this one, with whole numbers.
-  ///
-  /// @param example JSON with less typing: `{live: true, name: ''}`
-  static ObjectNode like(String example) {
-    try {
-      return like(SHORT.readTree(example), "integer");
-    } catch (JsonProcessingException e) {
-      throw new IllegalArgumentException(example, e);
+    static ObjectNode text() {
+        return any().put("type", "string");
     }
-  }
 
-  /// Of payloads like this one: objects have its fields and maybe more, numbers may be any.
-  static ObjectNode like(JsonNode example) {
-    return like(example, "number");
-  }
+    /// Of a content type without an example.
+    static ObjectNode of(MediaType type) {
+        if (type.equals(MediaType.ANY) || type.equals(MediaType.JSON)) {
+            return any();
+        }
+        return type.type().equals("text") || type.subtype().contains("json") ? text() : text().put("format", "binary");
+    }
 
-  private static ObjectNode like(JsonNode example, String number) {
-    var schema = any();
-    return switch (example.getNodeType()) {
-      case OBJECT -> {
-        schema.put("type", "object");
-        example
-            .properties()
-            .forEach(
-                field -> {
-                  schema.withArrayProperty("required").add(field.getKey());
-                  schema
-                      .withObjectProperty("properties")
-                      .set(field.getKey(), like(field.getValue(), number));
+    /// Of payloads like this one, with whole numbers.
+    ///
+    /// @param example JSON with less typing: `{live: true, name: ''}`
+    static ObjectNode like(String example) {
+        try {
+            return like(SHORT.readTree(example), "integer");
+        } catch (JsonProcessingException e) {
+            throw new IllegalArgumentException(example, e);
+        }
+    }
+
+    /// Of payloads like this one: objects have its fields and maybe more, numbers may be any.
+    static ObjectNode like(JsonNode example) {
+        return like(example, "number");
+    }
+
+    private static ObjectNode like(JsonNode example, String number) {
+        var schema = any();
+        return switch (example.getNodeType()) {
+            case OBJECT -> {
+                schema.put("type", "object");
+                example.properties().forEach(field -> {
+                    schema.withArrayProperty("required").add(field.getKey());
+                    schema.withObjectProperty("properties").set(field.getKey(), like(field.getValue(), number));
                 });
-        yield schema;
-      }
-      case ARRAY -> {
-        var items =
-            StreamSupport.stream(example.spliterator(), false)
-                .map(item -> like(item, number))
-                .distinct()
-                .toList();
-        schema.put("type", "array").set("items", items.size() == 1 ? items.getFirst() : any());
-        yield schema;
-      }
-      case STRING -> schema.put("type", "string");
-      case NUMBER -> schema.put("type", number);
-      case BOOLEAN -> schema.put("type", "boolean");
-      case NULL, MISSING, BINARY, POJO -> schema;
-    };
-  }
+                yield schema;
+            }
+            case ARRAY -> {
+                var items = StreamSupport.stream(example.spliterator(), false)
+                        .map(item -> like(item, number))
+                        .distinct()
+                        .toList();
+                schema.put("type", "array").set("items", items.size() == 1 ? items.getFirst() : any());
+                yield schema;
+            }
+            case STRING -> schema.put("type", "string");
+            case NUMBER -> schema.put("type", number);
+            case BOOLEAN -> schema.put("type", "boolean");
+            case NULL, MISSING, BINARY, POJO -> schema;
+        };
+    }
 }

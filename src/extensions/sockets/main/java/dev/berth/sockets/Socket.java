@@ -51,444 +51,430 @@ import org.eclipse.jetty.websocket.api.StatusCode;
 /// end; this one is Berth's own. A whole answer is one frame.
 public final class Socket implements Session.Listener {
 
-  static final String PATH = "/invocations-bidirectional-stream";
+    static final String PATH = "/invocations-bidirectional-stream";
 
-  private static final int MOST_WAITING = 8;
-  private static final int MOST_WAITING_BYTES = 1 << 20;
+    private static final int MOST_WAITING = 8;
+    private static final int MOST_WAITING_BYTES = 1 << 20;
 
-  /// What a message takes besides its bytes.
-  private static final int MESSAGE = 1 << 10;
+    /// What a message takes besides its bytes.
+    private static final int MESSAGE = 1 << 10;
 
-  /// What is likely to be made of a message: its text, and what the hook makes of that.
-  private static final int LIKELY = 4;
+    /// What is likely to be made of a message: its text, and what the hook makes of that.
+    private static final int LIKELY = 4;
 
-  /// RFC 6455 §5.5 allows 125 bytes, two of which are the code.
-  private static final int LONGEST_REASON = 123;
+    /// RFC 6455 §5.5 allows 125 bytes, two of which are the code.
+    private static final int LONGEST_REASON = 123;
 
-  /// How long a client has to close its side after it was told why.
-  private static final int CLOSING_SECONDS = 1;
+    /// How long a client has to close its side after it was told why.
+    private static final int CLOSING_SECONDS = 1;
 
-  /// What was agreed on in the handshake.
-  ///
-  /// @param model has the model take a message in
-  /// @param handshake what all messages have in common
-  /// @param headers the handshake's that hooks may see
-  /// @param contentType of messages, where the handshake has named one
-  /// @param accept the handshake's
-  /// @param countMemory counts what a message takes as its model's
-  /// @param defaultAccept for callers who name no type and send text
-  /// @param maxPayloadBytes of a message
-  /// @param timeout for a message to be whole, and for its answer to begin
-  record Terms(
-      Supplier<ServedModel.Visit> model,
-      InvocationRequest handshake,
-      Map<String, String> headers,
-      Optional<MediaType> contentType,
-      Optional<String> accept,
-      Consumer<RequestMemory> countMemory,
-      MediaType defaultAccept,
-      long maxPayloadBytes,
-      Duration timeout,
-      StreamLimits streams) {}
+    /// What was agreed on in the handshake.
+    ///
+    /// @param model has the model take a message in
+    /// @param handshake what all messages have in common
+    /// @param headers the handshake's that hooks may see
+    /// @param contentType of messages, where the handshake has named one
+    /// @param accept the handshake's
+    /// @param countMemory counts what a message takes as its model's
+    /// @param defaultAccept for callers who name no type and send text
+    /// @param maxPayloadBytes of a message
+    /// @param timeout for a message to be whole, and for its answer to begin
+    record Terms(
+            Supplier<ServedModel.Visit> model,
+            InvocationRequest handshake,
+            Map<String, String> headers,
+            Optional<MediaType> contentType,
+            Optional<String> accept,
+            Consumer<RequestMemory> countMemory,
+            MediaType defaultAccept,
+            long maxPayloadBytes,
+            Duration timeout,
+            StreamLimits streams) {}
 
-  /// The session that all messages are in.
-  ///
-  /// @param atEnd what is to be done when the socket is closed
-  record OpenSession(String id, Runnable atEnd) {}
+    /// The session that all messages are in.
+    ///
+    /// @param atEnd what is to be done when the socket is closed
+    record OpenSession(String id, Runnable atEnd) {}
 
-  private final Terms terms;
-  private final Optional<OpenSession> memory;
-  private final RequestLog log;
-  private final ServingMetrics metrics;
-  private final ProcessMemory process;
-  private final LongSupplier clock;
-  private final Scheduler scheduler;
-  private final OpenConnection connection;
+    private final Terms terms;
+    private final Optional<OpenSession> memory;
+    private final RequestLog log;
+    private final ServingMetrics metrics;
+    private final ProcessMemory process;
+    private final LongSupplier clock;
+    private final Scheduler scheduler;
+    private final OpenConnection connection;
 
-  private volatile Session session;
-  private volatile boolean closed;
+    private volatile Session session;
+    private volatile boolean closed;
 
-  // Used by the thread that answers.
-  private long messages;
-  private OpenConnection.Call call;
+    // Used by the thread that answers.
+    private long messages;
+    private OpenConnection.Call call;
 
-  // Guarded by this.
-  private final Deque<Message> waiting = new ArrayDeque<>();
-  private long waitingBytes;
-  private boolean answering;
-  private boolean paused;
+    // Guarded by this.
+    private final Deque<Message> waiting = new ArrayDeque<>();
+    private long waitingBytes;
+    private boolean answering;
+    private boolean paused;
 
-  /// What is being received; null where no message has begun.
-  private Message arriving;
+    /// What is being received; null where no message has begun.
+    private Message arriving;
 
-  /// A message, from its first frame until it is answered. What has arrived is guarded by the
-  /// socket, until it is whole.
-  private final class Message implements AutoCloseable {
-    private final boolean isText;
-    private final RequestMemory taken =
-        new RequestMemory(process, clock.getAsLong() + 2 * terms.timeout.toNanos(), () -> {});
-    private final ByteArrayOutputStream bytes = new ByteArrayOutputStream(0);
-    private Scheduler.Task limit = () -> true;
-    private Deadline deadline;
+    /// A message, from its first frame until it is answered. What has arrived is guarded by the
+    /// socket, until it is whole.
+    private final class Message implements AutoCloseable {
+        private final boolean isText;
+        private final RequestMemory taken =
+                new RequestMemory(process, clock.getAsLong() + 2 * terms.timeout.toNanos(), () -> {});
+        private final ByteArrayOutputStream bytes = new ByteArrayOutputStream(0);
+        private Scheduler.Task limit = () -> true;
+        private Deadline deadline;
 
-    private Message(boolean isText) {
-      this.isText = isText;
-      terms.countMemory.accept(taken);
+        private Message(boolean isText) {
+            this.isText = isText;
+            terms.countMemory.accept(taken);
+        }
+
+        private void add(ByteBuffer more) {
+            // While the array grows, there are two.
+            RequestBody.requireMemory(() -> taken.addAtOnce(2L * more.remaining()));
+            var copy = new byte[more.remaining()];
+            more.get(copy);
+            bytes.writeBytes(copy);
+        }
+
+        @Override
+        public void close() {
+            limit.cancel();
+            taken.close();
+        }
     }
 
-    private void add(ByteBuffer more) {
-      // While the array grows, there are two.
-      RequestBody.requireMemory(() -> taken.addAtOnce(2L * more.remaining()));
-      var copy = new byte[more.remaining()];
-      more.get(copy);
-      bytes.writeBytes(copy);
+    Socket(
+            Terms terms,
+            Optional<OpenSession> memory,
+            RequestLog log,
+            ServingMetrics metrics,
+            ProcessMemory process,
+            LongSupplier clock,
+            Scheduler scheduler,
+            OpenConnection connection) {
+        this.terms = terms;
+        this.memory = memory;
+        this.log = log;
+        this.metrics = metrics;
+        this.process = process;
+        this.clock = clock;
+        this.scheduler = scheduler;
+        this.connection = connection;
+    }
+
+    /// The handshake was accepted. A client that leaves at this very moment must not keep a session.
+    void expectOpen() {
+        connection.becomeSocket(this::makeWay, this::end);
     }
 
     @Override
-    public void close() {
-      limit.cancel();
-      taken.close();
+    public void onWebSocketOpen(Session opened) {
+        session = opened;
+        metrics.sockets.incrementAndGet();
+        opened.demand();
     }
-  }
 
-  Socket(
-      Terms terms,
-      Optional<OpenSession> memory,
-      RequestLog log,
-      ServingMetrics metrics,
-      ProcessMemory process,
-      LongSupplier clock,
-      Scheduler scheduler,
-      OpenConnection connection) {
-    this.terms = terms;
-    this.memory = memory;
-    this.log = log;
-    this.metrics = metrics;
-    this.process = process;
-    this.clock = clock;
-    this.scheduler = scheduler;
-    this.connection = connection;
-  }
-
-  /// The handshake was accepted. A client that leaves at this very moment must not keep a session.
-  void expectOpen() {
-    connection.becomeSocket(this::makeWay, this::end);
-  }
-
-  @Override
-  public void onWebSocketOpen(Session opened) {
-    session = opened;
-    metrics.sockets.incrementAndGet();
-    opened.demand();
-  }
-
-  @Override
-  public void onWebSocketPartialText(String payload, boolean last) {
-    receive(ByteBuffer.wrap(payload.getBytes(StandardCharsets.UTF_8)), true, last);
-  }
-
-  @Override
-  public void onWebSocketPartialBinary(ByteBuffer payload, boolean last, Callback callback) {
-    receive(payload, false, last);
-    callback.succeed();
-  }
-
-  private void receive(ByteBuffer payload, boolean isText, boolean isLast) {
-    try {
-      if (!gather(payload, isText, isLast)) {
-        return;
-      }
-    } catch (ServingException e) {
-      refuse(
-          e.type() == ErrorType.PAYLOAD_TOO_LARGE
-              ? StatusCode.MESSAGE_TOO_LARGE
-              : StatusCode.TRY_AGAIN_LATER,
-          e.getMessage());
-      return;
+    @Override
+    public void onWebSocketPartialText(String payload, boolean last) {
+        receive(ByteBuffer.wrap(payload.getBytes(StandardCharsets.UTF_8)), true, last);
     }
-    session.demand();
-  }
 
-  /// Takes a part of a message; false: no more is to be read now.
-  private synchronized boolean gather(ByteBuffer payload, boolean isText, boolean isLast) {
-    if (closed) {
-      return false;
+    @Override
+    public void onWebSocketPartialBinary(ByteBuffer payload, boolean last, Callback callback) {
+        receive(payload, false, last);
+        callback.succeed();
     }
-    if (arriving == null) {
-      arriving = new Message(isText);
-      RequestBody.requireMemory(() -> arriving.taken.addAtOnce(MESSAGE));
-      if (!isLast) {
-        arriving.limit =
-            scheduler.schedule(this::giveUp, terms.timeout.toMillis(), TimeUnit.MILLISECONDS);
-      }
-    }
-    if (arriving.bytes.size() + (long) payload.remaining() > terms.maxPayloadBytes) {
-      throw ErrorType.PAYLOAD_TOO_LARGE.because(
-          "a message has more than the %d bytes that SAGEMAKER_MAX_PAYLOAD_IN_MB allows"
-              .formatted(terms.maxPayloadBytes));
-    }
-    arriving.add(payload);
-    if (isLast) {
-      arriving.limit.cancel();
-      arriving.deadline = Deadline.in(terms.timeout, clock);
-      waiting.add(arriving);
-      waitingBytes += arriving.bytes.size();
-      arriving = null;
-      if (!answering) {
-        answering = true;
-        Thread.ofVirtual().name("berth-socket").start(this::answerAll);
-      }
-      paused = !hasRoom();
-    }
-    return !paused;
-  }
 
-  private void giveUp() {
-    refuse(
-        StatusCode.POLICY_VIOLATION,
-        "a message was not whole within %d s of its first frame"
-            .formatted(terms.timeout.toSeconds()));
-  }
-
-  private boolean hasRoom() {
-    return waiting.size() < MOST_WAITING && waitingBytes < MOST_WAITING_BYTES;
-  }
-
-  /// Runs on a virtual thread of its own, until nothing waits.
-  private void answerAll() {
-    for (var next = next(); next.isPresent(); next = next()) {
-      call = connection.begin();
-      try (var message = next.get()) {
-        if (!closed) {
-          answer(message);
+    private void receive(ByteBuffer payload, boolean isText, boolean isLast) {
+        try {
+            if (!gather(payload, isText, isLast)) {
+                return;
+            }
+        } catch (ServingException e) {
+            refuse(
+                    e.type() == ErrorType.PAYLOAD_TOO_LARGE ? StatusCode.MESSAGE_TOO_LARGE : StatusCode.TRY_AGAIN_LATER,
+                    e.getMessage());
+            return;
         }
-      } catch (Throwable e) {
-        metrics.caught(e);
-        refuse(StatusCode.SERVER_ERROR, "the server failed; its log says why");
-        throw e;
-      } finally {
-        call.end();
-      }
+        session.demand();
     }
-  }
 
-  private Optional<Message> next() {
-    Optional<Message> next;
-    boolean resume;
-    synchronized (this) {
-      next = Optional.ofNullable(waiting.poll());
-      next.ifPresent(message -> waitingBytes -= message.bytes.size());
-      answering = next.isPresent();
-      resume = paused && hasRoom() && !closed;
-      paused &= !resume;
-    }
-    if (resume) {
-      session.demand();
-    }
-    return next;
-  }
-
-  private void answer(Message message) {
-    var id = "%s-%d".formatted(terms.handshake.inferenceId(), ++messages);
-    var entry = log.beginMessage(id, terms.handshake.path(), terms.handshake.traceParent());
-    try (var visit = terms.model.get()) {
-      entry.entered(visit.metrics());
-      entry.served(exchange(message, visit, id, entry.trace));
-    } catch (ServingException e) {
-      entry.failed(e);
-      fail(e);
-    } catch (IOException e) {
-      entry.failed(
-          ErrorType.CALLER_GONE.because("the caller has gone before its answer was sent", e));
-    } finally {
-      log.endMessage(entry, PATH);
-    }
-  }
-
-  private Invocation exchange(
-      Message message, ServedModel.Visit visit, String id, RequestTrace trace) throws IOException {
-    if (message.deadline.isOver()) {
-      throw ErrorType.DEADLINE_EXCEEDED.because(
-          "the message's time ran out behind others of its socket");
-    }
-    visit.requireRoom(message.deadline);
-    RequestBody.requireMemory(() -> message.taken.add((long) LIKELY * message.bytes.size()));
-    var request =
-        request(message, visit, id)
-            .withTraceParent(
-                trace
-                    .place()
-                    .map(RequestTrace.Place::traceParent)
-                    .or(terms.handshake::traceParent));
-    var call =
-        Call.of(message.deadline, message.taken, this::isClosed, RequestLog.context(), trace)
-            .streaming(Optional.of(terms.streams));
-    if (memory.isEmpty()) {
-      return send(visit.invoke(request, call));
-    }
-    try (var turn = visit.sessions().enter(memory.get().id, message.deadline)) {
-      return send(visit.invokeIn(turn, request, call));
-    }
-  }
-
-  private InvocationRequest request(Message message, ServedModel.Visit visit, String id) {
-    var type = terms.contentType.orElse(message.isText ? MediaType.JSON : MediaType.BYTES);
-    var accept =
-        Accept.choose(
-            terms.accept,
-            visit.facts().responseTypes(),
-            message.isText ? terms.defaultAccept : MediaType.BYTES);
-    return new InvocationRequest(
-            new ByteArrayInputStream(message.bytes.toByteArray()),
-            type,
-            accept,
-            terms.handshake.customAttributes(),
-            id,
-            false)
-        .withPath(terms.handshake.path(), terms.handshake.query())
-        .withHeaders(terms.headers)
-        .withDeadline(message.deadline.nanos());
-  }
-
-  private Invocation send(ServedAnswer answer) throws IOException {
-    return switch (answer) {
-      case ServedAnswer.Whole(var response, var invocation) -> {
-        send(response.body(), response.contentType());
-        yield invocation;
-      }
-      case ServedAnswer.Streamed streamed -> {
-        sendParts(streamed);
-        yield streamed.invocation();
-      }
-    };
-  }
-
-  private void sendParts(ServedAnswer.Streamed answer) throws IOException {
-    answer.whenLate(session::disconnect);
-    try {
-      for (var part = answer.next(this::isClosed);
-          part.isPresent();
-          part = answer.next(this::isClosed)) {
-        if (part.get().length > 0) {
-          send(part.get(), answer.contentType());
+    /// Takes a part of a message; false: no more is to be read now.
+    private synchronized boolean gather(ByteBuffer payload, boolean isText, boolean isLast) {
+        if (closed) {
+            return false;
         }
-      }
-      send(new byte[0], answer.contentType());
-    } catch (IOException e) {
-      answer.abandon();
-      throw e;
-    } catch (ServingException e) {
-      // The caller has the beginning of an answer, and must not take it for the whole.
-      refuse(StatusCode.SERVER_ERROR, e.getMessage());
-      throw e;
+        if (arriving == null) {
+            arriving = new Message(isText);
+            RequestBody.requireMemory(() -> arriving.taken.addAtOnce(MESSAGE));
+            if (!isLast) {
+                arriving.limit = scheduler.schedule(this::giveUp, terms.timeout.toMillis(), TimeUnit.MILLISECONDS);
+            }
+        }
+        if (arriving.bytes.size() + (long) payload.remaining() > terms.maxPayloadBytes) {
+            throw ErrorType.PAYLOAD_TOO_LARGE.because(
+                    "a message has more than the %d bytes that SAGEMAKER_MAX_PAYLOAD_IN_MB allows"
+                            .formatted(terms.maxPayloadBytes));
+        }
+        arriving.add(payload);
+        if (isLast) {
+            arriving.limit.cancel();
+            arriving.deadline = Deadline.in(terms.timeout, clock);
+            waiting.add(arriving);
+            waitingBytes += arriving.bytes.size();
+            arriving = null;
+            if (!answering) {
+                answering = true;
+                Thread.ofVirtual().name("berth-socket").start(this::answerAll);
+            }
+            paused = !hasRoom();
+        }
+        return !paused;
     }
-  }
 
-  /// Sends a frame, and waits until it has left: who does not read waits for its own answers only.
-  private void send(byte[] data, MediaType type) throws IOException {
-    var sent = new Callback.Completable();
-    var text = CallerText.isText(type) ? text(data) : Optional.<String>empty();
-    if (text.isPresent()) {
-      session.sendText(text.get(), sent);
-    } else {
-      session.sendBinary(ByteBuffer.wrap(data), sent);
+    private void giveUp() {
+        refuse(
+                StatusCode.POLICY_VIOLATION,
+                "a message was not whole within %d s of its first frame".formatted(terms.timeout.toSeconds()));
     }
-    call.await();
-    try {
-      sent.get();
-    } catch (ExecutionException e) {
-      throw new IOException("the frame could not be sent", e.getCause());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IOException("the wait for the frame to leave was interrupted", e);
-    } finally {
-      call.goOn();
-    }
-  }
 
-  /// Nothing where it is no UTF-8, which a text frame must be.
-  private static Optional<String> text(byte[] data) {
-    try {
-      return Optional.of(
-          StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(data)).toString());
-    } catch (CharacterCodingException _) {
-      return Optional.empty();
+    private boolean hasRoom() {
+        return waiting.size() < MOST_WAITING && waitingBytes < MOST_WAITING_BYTES;
     }
-  }
 
-  /// Says in a frame why there is no answer. The socket stays open, unless the server stops.
-  private void fail(ServingException failure) {
-    if (closed) {
-      return;
+    /// Runs on a virtual thread of its own, until nothing waits.
+    private void answerAll() {
+        for (var next = next(); next.isPresent(); next = next()) {
+            call = connection.begin();
+            try (var message = next.get()) {
+                if (!closed) {
+                    answer(message);
+                }
+            } catch (Throwable e) {
+                metrics.caught(e);
+                refuse(StatusCode.SERVER_ERROR, "the server failed; its log says why");
+                throw e;
+            } finally {
+                call.end();
+            }
+        }
     }
-    try {
-      send(Errors.wrapped(failure.type(), failure.getMessage()), MediaType.JSON);
-    } catch (IOException e) {
-      failure.addSuppressed(e);
+
+    private Optional<Message> next() {
+        Optional<Message> next;
+        boolean resume;
+        synchronized (this) {
+            next = Optional.ofNullable(waiting.poll());
+            next.ifPresent(message -> waitingBytes -= message.bytes.size());
+            answering = next.isPresent();
+            resume = paused && hasRoom() && !closed;
+            paused &= !resume;
+        }
+        if (resume) {
+            session.demand();
+        }
+        return next;
     }
-    if (failure.type() == ErrorType.NOT_READY) {
-      refuse(StatusCode.SHUTDOWN, failure.getMessage());
+
+    private void answer(Message message) {
+        var id = "%s-%d".formatted(terms.handshake.inferenceId(), ++messages);
+        var entry = log.beginMessage(id, terms.handshake.path(), terms.handshake.traceParent());
+        try (var visit = terms.model.get()) {
+            entry.entered(visit.metrics());
+            entry.served(exchange(message, visit, id, entry.trace));
+        } catch (ServingException e) {
+            entry.failed(e);
+            fail(e);
+        } catch (IOException e) {
+            entry.failed(ErrorType.CALLER_GONE.because("the caller has gone before its answer was sent", e));
+        } finally {
+            log.endMessage(entry, PATH);
+        }
     }
-  }
 
-  private boolean isClosed() {
-    return closed;
-  }
-
-  /// The server needs the connection for others.
-  private void makeWay() {
-    refuse(StatusCode.TRY_AGAIN_LATER, "all connections are in use, and this one was idle longest");
-  }
-
-  /// Closes the socket, and says why.
-  private void refuse(int code, String reason) {
-    if (!end()) {
-      return;
+    private Invocation exchange(Message message, ServedModel.Visit visit, String id, RequestTrace trace)
+            throws IOException {
+        if (message.deadline.isOver()) {
+            throw ErrorType.DEADLINE_EXCEEDED.because("the message's time ran out behind others of its socket");
+        }
+        visit.requireRoom(message.deadline);
+        RequestBody.requireMemory(() -> message.taken.add((long) LIKELY * message.bytes.size()));
+        var request = request(message, visit, id)
+                .withTraceParent(
+                        trace.place().map(RequestTrace.Place::traceParent).or(terms.handshake::traceParent));
+        var call = Call.of(message.deadline, message.taken, this::isClosed, RequestLog.context(), trace)
+                .streaming(Optional.of(terms.streams));
+        if (memory.isEmpty()) {
+            return send(visit.invoke(request, call));
+        }
+        try (var turn = visit.sessions().enter(memory.get().id, message.deadline)) {
+            return send(visit.invokeIn(turn, request, call));
+        }
     }
-    if (session == null) {
-      connection.close();
-      return;
+
+    private InvocationRequest request(Message message, ServedModel.Visit visit, String id) {
+        var type = terms.contentType.orElse(message.isText ? MediaType.JSON : MediaType.BYTES);
+        var accept = Accept.choose(
+                terms.accept, visit.facts().responseTypes(), message.isText ? terms.defaultAccept : MediaType.BYTES);
+        return new InvocationRequest(
+                        new ByteArrayInputStream(message.bytes.toByteArray()),
+                        type,
+                        accept,
+                        terms.handshake.customAttributes(),
+                        id,
+                        false)
+                .withPath(terms.handshake.path(), terms.handshake.query())
+                .withHeaders(terms.headers)
+                .withDeadline(message.deadline.nanos());
     }
-    session.close(code, shortened(reason), Callback.NOOP);
-    scheduler.schedule(session::disconnect, CLOSING_SECONDS, TimeUnit.SECONDS);
-  }
 
-  /// Such a prefix that its UTF-8 is not too long.
-  private static String shortened(String reason) {
-    var text = reason == null ? "" : reason;
-    while (text.getBytes(StandardCharsets.UTF_8).length > LONGEST_REASON) {
-      text = CallerText.cut(text, text.codePointCount(0, text.length()) - 2);
+    private Invocation send(ServedAnswer answer) throws IOException {
+        return switch (answer) {
+            case ServedAnswer.Whole(var response, var invocation) -> {
+                send(response.body(), response.contentType());
+                yield invocation;
+            }
+            case ServedAnswer.Streamed streamed -> {
+                sendParts(streamed);
+                yield streamed.invocation();
+            }
+        };
     }
-    return text;
-  }
 
-  /// Ends what the socket has; false: it has ended before. What waits ends with the thread that
-  /// answers.
-  boolean end() {
-    synchronized (this) {
-      if (closed) {
-        return false;
-      }
-      closed = true;
-      // Jetty may know the socket for some time yet, and what has arrived must not live as long.
-      if (arriving != null) {
-        arriving.close();
-        arriving = null;
-      }
+    private void sendParts(ServedAnswer.Streamed answer) throws IOException {
+        answer.whenLate(session::disconnect);
+        try {
+            for (var part = answer.next(this::isClosed); part.isPresent(); part = answer.next(this::isClosed)) {
+                if (part.get().length > 0) {
+                    send(part.get(), answer.contentType());
+                }
+            }
+            send(new byte[0], answer.contentType());
+        } catch (IOException e) {
+            answer.abandon();
+            throw e;
+        } catch (ServingException e) {
+            // The caller has the beginning of an answer, and must not take it for the whole.
+            refuse(StatusCode.SERVER_ERROR, e.getMessage());
+            throw e;
+        }
     }
-    memory.ifPresent(open -> open.atEnd.run());
-    return true;
-  }
 
-  @Override
-  public void onWebSocketError(Throwable cause) {
-    end();
-  }
+    /// Sends a frame, and waits until it has left: who does not read waits for its own answers only.
+    private void send(byte[] data, MediaType type) throws IOException {
+        var sent = new Callback.Completable();
+        var text = CallerText.isText(type) ? text(data) : Optional.<String>empty();
+        if (text.isPresent()) {
+            session.sendText(text.get(), sent);
+        } else {
+            session.sendBinary(ByteBuffer.wrap(data), sent);
+        }
+        call.await();
+        try {
+            sent.get();
+        } catch (ExecutionException e) {
+            throw new IOException("the frame could not be sent", e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("the wait for the frame to leave was interrupted", e);
+        } finally {
+            call.goOn();
+        }
+    }
 
-  @Override
-  public void onWebSocketClose(int statusCode, String reason, Callback callback) {
-    metrics.socketClosed(statusCode);
-    end();
-    callback.succeed();
-  }
+    /// Nothing where it is no UTF-8, which a text frame must be.
+    private static Optional<String> text(byte[] data) {
+        try {
+            return Optional.of(StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(data))
+                    .toString());
+        } catch (CharacterCodingException _) {
+            return Optional.empty();
+        }
+    }
+
+    /// Says in a frame why there is no answer. The socket stays open, unless the server stops.
+    private void fail(ServingException failure) {
+        if (closed) {
+            return;
+        }
+        try {
+            send(Errors.wrapped(failure.type(), failure.getMessage()), MediaType.JSON);
+        } catch (IOException e) {
+            failure.addSuppressed(e);
+        }
+        if (failure.type() == ErrorType.NOT_READY) {
+            refuse(StatusCode.SHUTDOWN, failure.getMessage());
+        }
+    }
+
+    private boolean isClosed() {
+        return closed;
+    }
+
+    /// The server needs the connection for others.
+    private void makeWay() {
+        refuse(StatusCode.TRY_AGAIN_LATER, "all connections are in use, and this one was idle longest");
+    }
+
+    /// Closes the socket, and says why.
+    private void refuse(int code, String reason) {
+        if (!end()) {
+            return;
+        }
+        if (session == null) {
+            connection.close();
+            return;
+        }
+        session.close(code, shortened(reason), Callback.NOOP);
+        scheduler.schedule(session::disconnect, CLOSING_SECONDS, TimeUnit.SECONDS);
+    }
+
+    /// Such a prefix that its UTF-8 is not too long.
+    private static String shortened(String reason) {
+        var text = reason == null ? "" : reason;
+        while (text.getBytes(StandardCharsets.UTF_8).length > LONGEST_REASON) {
+            text = CallerText.cut(text, text.codePointCount(0, text.length()) - 2);
+        }
+        return text;
+    }
+
+    /// Ends what the socket has; false: it has ended before. What waits ends with the thread that
+    /// answers.
+    boolean end() {
+        synchronized (this) {
+            if (closed) {
+                return false;
+            }
+            closed = true;
+            // Jetty may know the socket for some time yet, and what has arrived must not live as long.
+            if (arriving != null) {
+                arriving.close();
+                arriving = null;
+            }
+        }
+        memory.ifPresent(open -> open.atEnd.run());
+        return true;
+    }
+
+    @Override
+    public void onWebSocketError(Throwable cause) {
+        end();
+    }
+
+    @Override
+    public void onWebSocketClose(int statusCode, String reason, Callback callback) {
+        metrics.socketClosed(statusCode);
+        end();
+        callback.succeed();
+    }
 }

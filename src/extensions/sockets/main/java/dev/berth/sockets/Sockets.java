@@ -38,192 +38,185 @@ import org.eclipse.jetty.ee10.websocket.server.JettyWebSocketServletFactory;
 /// where the hooks answer part by part or have sessions.
 record Sockets(ServerParts parts, LongSupplier clock) {
 
-  /// Of one model among many.
-  static final String PATH_OF_MODEL = "/models/{name}" + Socket.PATH;
+    /// Of one model among many.
+    static final String PATH_OF_MODEL = "/models/{name}" + Socket.PATH;
 
-  /// SageMaker asks a socket every 60 s whether it is still there, and gives up after 5 of these
-  /// pings.
-  private static final Duration IDLE = Duration.ofMinutes(5);
+    /// SageMaker asks a socket every 60 s whether it is still there, and gives up after 5 of these
+    /// pings.
+    private static final Duration IDLE = Duration.ofMinutes(5);
 
-  private static final int INPUT_BUFFER_BYTES = 16 << 10;
-  private static final String SOCKET = "berth.socket";
+    private static final int INPUT_BUFFER_BYTES = 16 << 10;
+    private static final String SOCKET = "berth.socket";
 
-  private static final Pattern KEY = Pattern.compile("[A-Za-z0-9+/]{22}==");
+    private static final Pattern KEY = Pattern.compile("[A-Za-z0-9+/]{22}==");
 
-  /// Javalin's own sockets get whole messages, whose memory nobody has counted, and the next one
-  /// whether it is wanted or not. So the sockets are Berth's own, on Javalin's routes.
-  void configure(JavalinConfig javalin) {
-    javalin.jetty.modifyWebSocketServletFactory(this::configure);
-    javalin.requestLogger.ws(ws -> ws.onUpgrade((ctx, _) -> ended(ctx)));
-    List.of(PATH_OF_MODEL, "*").forEach(pattern -> javalin.routes.ws(pattern, _ -> {}));
-    javalin.routes.wsBeforeUpgrade(this::accept);
-  }
-
-  private void configure(JettyWebSocketServletFactory factory) {
-    var request = Invocations.idle(parts.config());
-    factory.setIdleTimeout(request.compareTo(IDLE) > 0 ? request : IDLE);
-    factory.setInputBufferSize(INPUT_BUFFER_BYTES);
-    factory.addMapping(
-        "/*",
-        (upgrade, response) ->
-            upgraded((Socket) upgrade.getHttpServletRequest().getAttribute(SOCKET), response));
-  }
-
-  /// Nothing is compressed.
-  private static Socket upgraded(Socket socket, JettyServerUpgradeResponse response) {
-    response.setExtensions(List.of());
-    return socket;
-  }
-
-  private void accept(Context ctx) {
-    parts.log().begin(ctx);
-    requireHandshake(ctx);
-    parts.origins().requireOwn(ctx);
-    var route = parts.paths().patternOfRequests(ctx.path());
-    boolean isOurs = route.filter(pattern -> pattern.endsWith(Socket.PATH)).isPresent();
-    if (!isOurs) {
-      requireNoRoute(ctx, route);
+    /// Javalin's own sockets get whole messages, whose memory nobody has counted, and the next one
+    /// whether it is wanted or not. So the sockets are Berth's own, on Javalin's routes.
+    void configure(JavalinConfig javalin) {
+        javalin.jetty.modifyWebSocketServletFactory(this::configure);
+        javalin.requestLogger.ws(ws -> ws.onUpgrade((ctx, _) -> ended(ctx)));
+        List.of(PATH_OF_MODEL, "*").forEach(pattern -> javalin.routes.ws(pattern, _ -> {}));
+        javalin.routes.wsBeforeUpgrade(this::accept);
     }
-    var models = parts.models();
-    Supplier<ServedModel.Visit> model =
-        () ->
-            models.enter(
-                models.target(ctx),
-                Deadline.in(parts.config().batching().timeout(), System::nanoTime));
-    try (var visit = model.get()) {
-      if (!isOurs && !visit.facts().areConversational()) {
-        throw noSocket(
-            ctx,
-            "the hooks of this model neither stream nor have sessions, and so answer there only");
-      }
-      ctx.req().setAttribute(SOCKET, socket(ctx, model, visit));
-    }
-  }
 
-  private void requireNoRoute(Context ctx, Optional<String> route) {
-    if (route.isPresent()) {
-      throw noSocket(ctx, "that path answers no sockets");
+    private void configure(JettyWebSocketServletFactory factory) {
+        var request = Invocations.idle(parts.config());
+        factory.setIdleTimeout(request.compareTo(IDLE) > 0 ? request : IDLE);
+        factory.setInputBufferSize(INPUT_BUFFER_BYTES);
+        factory.addMapping(
+                "/*",
+                (upgrade, response) ->
+                        upgraded((Socket) upgrade.getHttpServletRequest().getAttribute(SOCKET), response));
     }
-    var advice = parts.paths().advice(ctx.path());
-    if (advice.isPresent() || parts.serving().hasMany()) {
-      throw ErrorType.NOT_FOUND.because(
-          "%s: no such path; %s"
-              .formatted(
-                  CallerText.quoted(ctx.path()),
-                  advice.orElse("sockets of a model are at " + PATH_OF_MODEL)));
-    }
-  }
 
-  private Socket socket(Context ctx, Supplier<ServedModel.Visit> model, ServedModel.Visit visit) {
-    var accept = Headers.of(ctx, "Accept");
-    var type =
-        Headers.of(ctx, "Content-Type")
-            .map(text -> Headers.contentType(Optional.of(text), visit.facts().requestTypes()));
-    var id = RequestLog.inferenceId(ctx);
-    var headers = Headers.letThrough(ctx);
-    // What the messages have in common. Its body stands for none.
-    var handshake =
-        new InvocationRequest(
-                InputStream.nullInputStream(),
-                type.orElse(MediaType.JSON),
-                Accept.choose(
-                    accept, visit.facts().responseTypes(), parts.config().http().defaultAccept()),
-                Headers.of(ctx, Headers.CUSTOM_ATTRIBUTES),
-                id,
-                false)
-            .withTraceParent(RequestLog.traceParent(ctx))
-            .withPath(ctx.path(), Optional.ofNullable(ctx.queryString()))
-            .withHeaders(headers);
-    var connection =
-        ServletContextRequest.getServletContextRequest(ctx.req()).getConnectionMetaData();
-    return new Socket(
-        new Socket.Terms(
-            model,
-            handshake,
-            headers,
-            type,
-            accept,
-            visit::countMemory,
-            parts.config().http().defaultAccept(),
-            parts.config().http().maxPayloadBytes(),
-            parts.config().batching().timeout(),
-            new StreamLimits(
-                parts.config().streams().partTimeout(), parts.config().streams().timeout(), true)),
-        session(ctx, visit, handshake),
-        parts.log(),
-        parts.metrics(),
-        ProcessMemory.ofThisProcess(),
-        clock,
-        connection.getConnector().getScheduler(),
-        Peer.endPoint(ctx).place);
-  }
+    /// Nothing is compressed.
+    private static Socket upgraded(Socket socket, JettyServerUpgradeResponse response) {
+        response.setExtensions(List.of());
+        return socket;
+    }
 
-  /// The session of all messages of a socket: the one that the handshake names or opens, or one
-  /// that ends with the socket.
-  private Optional<Socket.OpenSession> session(
-      Context ctx, ServedModel.Visit visit, InvocationRequest handshake) {
-    var named =
-        Headers.of(ctx, SessionProtocol.SESSION_ID).map(id -> SessionProtocol.checked(id, visit));
-    if (!visit.facts().sessions()) {
-      return Optional.empty();
+    private void accept(Context ctx) {
+        parts.log().begin(ctx);
+        requireHandshake(ctx);
+        parts.origins().requireOwn(ctx);
+        var route = parts.paths().patternOfRequests(ctx.path());
+        boolean isOurs = route.filter(pattern -> pattern.endsWith(Socket.PATH)).isPresent();
+        if (!isOurs) {
+            requireNoRoute(ctx, route);
+        }
+        var models = parts.models();
+        Supplier<ServedModel.Visit> model = () -> models.enter(
+                models.target(ctx), Deadline.in(parts.config().batching().timeout(), System::nanoTime));
+        try (var visit = model.get()) {
+            if (!isOurs && !visit.facts().areConversational()) {
+                throw noSocket(
+                        ctx, "the hooks of this model neither stream nor have sessions, and so answer there only");
+            }
+            ctx.req().setAttribute(SOCKET, socket(ctx, model, visit));
+        }
     }
-    var deadline = Deadline.in(parts.config().batching().timeout(), clock);
-    boolean isNew = named.filter(SessionProtocol::isNew).isPresent();
-    if (named.isPresent() && !isNew) {
-      visit.sessions().enter(named.get(), deadline).close();
-      return Optional.of(new Socket.OpenSession(named.get(), () -> {}));
-    }
-    SessionStore.Turn turn =
-        visit.sessions().open(handshake, isNew, deadline, RequestLog.context());
-    turn.close();
-    if (isNew) {
-      SessionProtocol.name(ctx, turn);
-      return Optional.of(new Socket.OpenSession(turn.id(), () -> {}));
-    }
-    return Optional.of(new Socket.OpenSession(turn.id(), turn::end));
-  }
 
-  /// The handshake has its answer. Jetty opens the socket after that, unless the answer is an
-  /// error.
-  private void ended(Context ctx) {
-    if (ctx.req().getAttribute(SOCKET) instanceof Socket socket) {
-      if (ctx.statusCode() == HttpServletResponse.SC_SWITCHING_PROTOCOLS) {
-        socket.expectOpen();
-      } else {
-        socket.end();
-      }
+    private void requireNoRoute(Context ctx, Optional<String> route) {
+        if (route.isPresent()) {
+            throw noSocket(ctx, "that path answers no sockets");
+        }
+        var advice = parts.paths().advice(ctx.path());
+        if (advice.isPresent() || parts.serving().hasMany()) {
+            throw ErrorType.NOT_FOUND.because("%s: no such path; %s"
+                    .formatted(
+                            CallerText.quoted(ctx.path()),
+                            advice.orElse("sockets of a model are at " + PATH_OF_MODEL)));
+        }
     }
-    parts.log().end(ctx);
-  }
 
-  private ServingException noSocket(Context ctx, String why) {
-    return ErrorType.NOT_FOUND.because(
-        "%s: found a WebSocket handshake, expected %s; %s"
-            .formatted(CallerText.quoted(ctx.path()), Socket.PATH, why));
-  }
+    private Socket socket(Context ctx, Supplier<ServedModel.Visit> model, ServedModel.Visit visit) {
+        var accept = Headers.of(ctx, "Accept");
+        var type = Headers.of(ctx, "Content-Type")
+                .map(text ->
+                        Headers.contentType(Optional.of(text), visit.facts().requestTypes()));
+        var id = RequestLog.inferenceId(ctx);
+        var headers = Headers.letThrough(ctx);
+        // What the messages have in common. Its body stands for none.
+        var handshake = new InvocationRequest(
+                        InputStream.nullInputStream(),
+                        type.orElse(MediaType.JSON),
+                        Accept.choose(
+                                accept,
+                                visit.facts().responseTypes(),
+                                parts.config().http().defaultAccept()),
+                        Headers.of(ctx, Headers.CUSTOM_ATTRIBUTES),
+                        id,
+                        false)
+                .withTraceParent(RequestLog.traceParent(ctx))
+                .withPath(ctx.path(), Optional.ofNullable(ctx.queryString()))
+                .withHeaders(headers);
+        var connection =
+                ServletContextRequest.getServletContextRequest(ctx.req()).getConnectionMetaData();
+        return new Socket(
+                new Socket.Terms(
+                        model,
+                        handshake,
+                        headers,
+                        type,
+                        accept,
+                        visit::countMemory,
+                        parts.config().http().defaultAccept(),
+                        parts.config().http().maxPayloadBytes(),
+                        parts.config().batching().timeout(),
+                        new StreamLimits(
+                                parts.config().streams().partTimeout(),
+                                parts.config().streams().timeout(),
+                                true)),
+                session(ctx, visit, handshake),
+                parts.log(),
+                parts.metrics(),
+                ProcessMemory.ofThisProcess(),
+                clock,
+                connection.getConnector().getScheduler(),
+                Peer.endPoint(ctx).place);
+    }
 
-  /// What RFC 6455 §4.2.1 asks for. To what lacks it, Jetty would say 405 or 500. Upgrades without
-  /// `Connection: Upgrade` are refused by it before.
-  static void requireHandshake(Context ctx) {
-    var request = ctx.req();
-    if (!"websocket".equalsIgnoreCase(ctx.header("Upgrade"))
-        || !request.getMethod().equals("GET")
-        || !request.getProtocol().equals("HTTP/1.1")) {
-      throw ErrorType.BAD_INPUT.because(
-          "%s: found no WebSocket handshake, expected GET of HTTP/1.1 with Upgrade: websocket (RFC 6455)"
-              .formatted(CallerText.quoted(ctx.path())));
+    /// The session of all messages of a socket: the one that the handshake names or opens, or one
+    /// that ends with the socket.
+    private Optional<Socket.OpenSession> session(Context ctx, ServedModel.Visit visit, InvocationRequest handshake) {
+        var named = Headers.of(ctx, SessionProtocol.SESSION_ID).map(id -> SessionProtocol.checked(id, visit));
+        if (!visit.facts().sessions()) {
+            return Optional.empty();
+        }
+        var deadline = Deadline.in(parts.config().batching().timeout(), clock);
+        boolean isNew = named.filter(SessionProtocol::isNew).isPresent();
+        if (named.isPresent() && !isNew) {
+            visit.sessions().enter(named.get(), deadline).close();
+            return Optional.of(new Socket.OpenSession(named.get(), () -> {}));
+        }
+        SessionStore.Turn turn = visit.sessions().open(handshake, isNew, deadline, RequestLog.context());
+        turn.close();
+        if (isNew) {
+            SessionProtocol.name(ctx, turn);
+            return Optional.of(new Socket.OpenSession(turn.id(), () -> {}));
+        }
+        return Optional.of(new Socket.OpenSession(turn.id(), turn::end));
     }
-    var version = ctx.header("Sec-WebSocket-Version");
-    if (!"13".equals(version)) {
-      ctx.header("Sec-WebSocket-Version", "13");
-      throw ErrorType.UPGRADE_REQUIRED.because(
-          "Sec-WebSocket-Version: found %s, expected 13".formatted(CallerText.found(version)));
+
+    /// The handshake has its answer. Jetty opens the socket after that, unless the answer is an
+    /// error.
+    private void ended(Context ctx) {
+        if (ctx.req().getAttribute(SOCKET) instanceof Socket socket) {
+            if (ctx.statusCode() == HttpServletResponse.SC_SWITCHING_PROTOCOLS) {
+                socket.expectOpen();
+            } else {
+                socket.end();
+            }
+        }
+        parts.log().end(ctx);
     }
-    var key = ctx.header("Sec-WebSocket-Key");
-    if (key == null || !KEY.matcher(key).matches()) {
-      throw ErrorType.BAD_INPUT.because(
-          "Sec-WebSocket-Key: found %s, expected 16 bytes in Base64"
-              .formatted(CallerText.found(key)));
+
+    private ServingException noSocket(Context ctx, String why) {
+        return ErrorType.NOT_FOUND.because("%s: found a WebSocket handshake, expected %s; %s"
+                .formatted(CallerText.quoted(ctx.path()), Socket.PATH, why));
     }
-  }
+
+    /// What RFC 6455 §4.2.1 asks for. To what lacks it, Jetty would say 405 or 500. Upgrades without
+    /// `Connection: Upgrade` are refused by it before.
+    static void requireHandshake(Context ctx) {
+        var request = ctx.req();
+        if (!"websocket".equalsIgnoreCase(ctx.header("Upgrade"))
+                || !request.getMethod().equals("GET")
+                || !request.getProtocol().equals("HTTP/1.1")) {
+            throw ErrorType.BAD_INPUT.because(
+                    "%s: found no WebSocket handshake, expected GET of HTTP/1.1 with Upgrade: websocket (RFC 6455)"
+                            .formatted(CallerText.quoted(ctx.path())));
+        }
+        var version = ctx.header("Sec-WebSocket-Version");
+        if (!"13".equals(version)) {
+            ctx.header("Sec-WebSocket-Version", "13");
+            throw ErrorType.UPGRADE_REQUIRED.because(
+                    "Sec-WebSocket-Version: found %s, expected 13".formatted(CallerText.found(version)));
+        }
+        var key = ctx.header("Sec-WebSocket-Key");
+        if (key == null || !KEY.matcher(key).matches()) {
+            throw ErrorType.BAD_INPUT.because(
+                    "Sec-WebSocket-Key: found %s, expected 16 bytes in Base64".formatted(CallerText.found(key)));
+        }
+    }
 }

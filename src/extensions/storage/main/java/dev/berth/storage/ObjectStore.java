@@ -11,40 +11,40 @@ import java.util.stream.Stream;
 /// @param <L> its locations
 public interface ObjectStore<L extends Location> extends AutoCloseable {
 
-  Stream<StoredObject> list(L prefix);
+    Stream<StoredObject> list(L prefix);
 
-  OptionalLong size(L object);
+    OptionalLong size(L object);
 
-  ObjectStream open(L object, long from);
+    ObjectStream open(L object, long from);
 
-  ObjectWriter create(L object, Optional<String> contentType);
+    ObjectWriter create(L object, Optional<String> contentType);
 
-  /// Joins objects without their bytes coming by.
-  ///
-  /// @return false where this store can't
-  default boolean join(List<StoredObject> parts, L object, Optional<String> contentType) {
-    return false;
-  }
+    /// Joins objects without their bytes coming by.
+    ///
+    /// @return false where this store can't
+    default boolean join(List<StoredObject> parts, L object, Optional<String> contentType) {
+        return false;
+    }
 
-  void delete(L object);
+    void delete(L object);
 
-  void deleteAll(L directory);
+    void deleteAll(L directory);
 
-  /// Only where directories are something of their own.
-  default void deleteEmpty(L directory) {}
+    /// Only where directories are something of their own.
+    default void deleteEmpty(L directory) {}
 
-  void requireWritable(L probe);
+    void requireWritable(L probe);
 
-  Optional<Marker> marker(L location);
+    Optional<Marker> marker(L location);
 
-  boolean mark(L location, String text);
+    boolean mark(L location, String text);
 
-  default boolean renew(L location, String text, Marker own) {
-    return replace(location, text, own);
-  }
+    default boolean renew(L location, String text, Marker own) {
+        return replace(location, text, own);
+    }
 
-  boolean replace(L location, String text, Marker found);
+    boolean replace(L location, String text, Marker found);
 
-  @Override
-  default void close() {}
+    @Override
+    default void close() {}
 }

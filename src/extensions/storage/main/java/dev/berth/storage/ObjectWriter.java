@@ -8,86 +8,85 @@ import java.io.OutputStream;
 /// is of use.
 public abstract class ObjectWriter extends OutputStream {
 
-  private enum State {
-    OPEN,
-    FAILED,
-    COMMITTED,
-    CLOSED
-  }
-
-  protected final Location location;
-  private State state = State.OPEN;
-
-  protected ObjectWriter(Location location) {
-    this.location = location;
-  }
-
-  @Override
-  public final void write(int value) {
-    write(new byte[] {(byte) value}, 0, 1);
-  }
-
-  @Override
-  public final void write(byte[] bytes) {
-    write(bytes, 0, bytes.length);
-  }
-
-  /// Takes the bytes, which may be used again afterwards. Small pieces are fine.
-  ///
-  /// @throws StorageException for these bytes or earlier ones
-  @Override
-  public final void write(byte[] bytes, int offset, int length) {
-    whileOpen(() -> append(bytes, offset, length));
-  }
-
-  /// Does nothing: an object has no parts that others could see.
-  @Override
-  public final void flush() {}
-
-  /// Lets the object appear, in the place of one that was there before. When this returns it is
-  /// safe on disk or in S3.
-  ///
-  /// @throws IllegalStateException where something failed before, or this has been called
-  public final void commit() {
-    whileOpen(this::publish);
-    state = State.COMMITTED;
-  }
-
-  /// Removes what was written, unless it has been committed.
-  ///
-  /// @throws StorageException where some of it stays. Nobody takes that for an object, but S3
-  ///   stores it for money
-  @Override
-  public final void close() {
-    var before = state;
-    state = State.CLOSED;
-    if (before == State.OPEN || before == State.FAILED) {
-      discard();
+    private enum State {
+        OPEN,
+        FAILED,
+        COMMITTED,
+        CLOSED
     }
-  }
 
-  /// Takes bytes, in their order.
-  protected abstract void append(byte[] bytes, int offset, int length);
+    protected final Location location;
+    private State state = State.OPEN;
 
-  /// Lets the object appear.
-  protected abstract void publish();
-
-  /// Removes what was appended.
-  protected abstract void discard();
-
-  private void whileOpen(Runnable action) {
-    if (state != State.OPEN) {
-      var past =
-          switch (state) {
-            case OPEN, FAILED -> "failed";
-            case COMMITTED -> "committed";
-            case CLOSED -> "been closed";
-          };
-      throw new IllegalStateException(
-          "%s: found a writer that has %s, expected an open one".formatted(location, past));
+    protected ObjectWriter(Location location) {
+        this.location = location;
     }
-    state = State.FAILED;
-    action.run();
-    state = State.OPEN;
-  }
+
+    @Override
+    public final void write(int value) {
+        write(new byte[] {(byte) value}, 0, 1);
+    }
+
+    @Override
+    public final void write(byte[] bytes) {
+        write(bytes, 0, bytes.length);
+    }
+
+    /// Takes the bytes, which may be used again afterwards. Small pieces are fine.
+    ///
+    /// @throws StorageException for these bytes or earlier ones
+    @Override
+    public final void write(byte[] bytes, int offset, int length) {
+        whileOpen(() -> append(bytes, offset, length));
+    }
+
+    /// Does nothing: an object has no parts that others could see.
+    @Override
+    public final void flush() {}
+
+    /// Lets the object appear, in the place of one that was there before. When this returns it is
+    /// safe on disk or in S3.
+    ///
+    /// @throws IllegalStateException where something failed before, or this has been called
+    public final void commit() {
+        whileOpen(this::publish);
+        state = State.COMMITTED;
+    }
+
+    /// Removes what was written, unless it has been committed.
+    ///
+    /// @throws StorageException where some of it stays. Nobody takes that for an object, but S3
+    ///   stores it for money
+    @Override
+    public final void close() {
+        var before = state;
+        state = State.CLOSED;
+        if (before == State.OPEN || before == State.FAILED) {
+            discard();
+        }
+    }
+
+    /// Takes bytes, in their order.
+    protected abstract void append(byte[] bytes, int offset, int length);
+
+    /// Lets the object appear.
+    protected abstract void publish();
+
+    /// Removes what was appended.
+    protected abstract void discard();
+
+    private void whileOpen(Runnable action) {
+        if (state != State.OPEN) {
+            var past = switch (state) {
+                case OPEN, FAILED -> "failed";
+                case COMMITTED -> "committed";
+                case CLOSED -> "been closed";
+            };
+            throw new IllegalStateException(
+                    "%s: found a writer that has %s, expected an open one".formatted(location, past));
+        }
+        state = State.FAILED;
+        action.run();
+        state = State.OPEN;
+    }
 }

@@ -16,70 +16,69 @@ import java.util.stream.Collectors;
 /// @param <L> its locations
 public interface StoreKind<L extends Location> {
 
-  /// Of its URIs, such as `s3`.
-  String scheme();
+    /// Of its URIs, such as `s3`.
+    String scheme();
 
-  /// The form of its locations, for people: `s3://bucket/key`.
-  String form();
+    /// The form of its locations, for people: `s3://bucket/key`.
+    String form();
 
-  /// The record that its locations are.
-  Class<L> locations();
+    /// The record that its locations are.
+    Class<L> locations();
 
-  /// Makes a location of a text that begins with the scheme. That of `file` reads paths too.
-  ///
-  /// @throws StorageException for a text that is none, best made with [#wrong]
-  L location(String text);
+    /// Makes a location of a text that begins with the scheme. That of `file` reads paths too.
+    ///
+    /// @throws StorageException for a text that is none, best made with [#wrong]
+    L location(String text);
 
-  /// What may be said of its stores, as flags.
-  default List<Option> options() {
-    return List.of();
-  }
+    /// What may be said of its stores, as flags.
+    default List<Option> options() {
+        return List.of();
+    }
 
-  /// Reads those options.
-  ///
-  /// @param given the value of a flag, `true` for a switch; nothing where it was not given
-  /// @throws IllegalArgumentException with a message for people that names the flag
-  default Optional<StoreOptions> read(Function<String, Optional<String>> given) {
-    return Optional.empty();
-  }
+    /// Reads those options.
+    ///
+    /// @param given the value of a flag, `true` for a switch; nothing where it was not given
+    /// @throws IllegalArgumentException with a message for people that names the flag
+    default Optional<StoreOptions> read(Function<String, Optional<String>> given) {
+        return Optional.empty();
+    }
 
-  /// Makes a store when its first location is used.
-  ///
-  /// @param options those of all kinds; where there are none of this kind, its defaults hold
-  ObjectStore<L> open(Collection<StoreOptions> options);
+    /// Makes a store when its first location is used.
+    ///
+    /// @param options those of all kinds; where there are none of this kind, its defaults hold
+    ObjectStore<L> open(Collection<StoreOptions> options);
 
-  /// A flag of a command.
-  ///
-  /// @param name with its dashes
-  /// @param label what stands for the value; empty for a switch
-  record Option(String name, String label, String meaning) {}
+    /// A flag of a command.
+    ///
+    /// @param name with its dashes
+    /// @param label what stands for the value; empty for a switch
+    record Option(String name, String label, String meaning) {}
 
-  /// All that there are.
-  static List<StoreKind<?>> all() {
-    return Found.KINDS;
-  }
+    /// All that there are.
+    static List<StoreKind<?>> all() {
+        return Found.KINDS;
+    }
 
-  /// @param found what was written instead of a location
-  static StorageException wrong(String text, String found) {
-    return StorageException.permanent(
-        Shortened.quoted(text),
-        "found %s, expected %s or a path"
-            .formatted(
-                found, all().stream().map(StoreKind::form).collect(Collectors.joining(", "))));
-  }
+    /// @param found what was written instead of a location
+    static StorageException wrong(String text, String found) {
+        return StorageException.permanent(
+                Shortened.quoted(text),
+                "found %s, expected %s or a path"
+                        .formatted(found, all().stream().map(StoreKind::form).collect(Collectors.joining(", "))));
+    }
 
-  /// A key below another one, as users write it.
-  static String below(String parent, String child) {
-    return parent.endsWith("/") ? parent + child : parent + "/" + child;
-  }
+    /// A key below another one, as users write it.
+    static String below(String parent, String child) {
+        return parent.endsWith("/") ? parent + child : parent + "/" + child;
+    }
 
-  /// Looked for once.
-  final class Found {
-    private static final List<StoreKind<?>> KINDS =
-        ServiceLoader.load(StoreKind.class, StoreKind.class.getClassLoader()).stream()
-            .<StoreKind<?>>map(ServiceLoader.Provider::get)
-            .toList();
+    /// Looked for once.
+    final class Found {
+        private static final List<StoreKind<?>> KINDS =
+                ServiceLoader.load(StoreKind.class, StoreKind.class.getClassLoader()).stream()
+                        .<StoreKind<?>>map(ServiceLoader.Provider::get)
+                        .toList();
 
-    private Found() {}
-  }
+        private Found() {}
+    }
 }

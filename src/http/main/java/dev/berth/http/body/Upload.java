@@ -19,196 +19,195 @@ import org.eclipse.jetty.server.Response;
 /// time.
 public final class Upload {
 
-  private static final long MOST_TO_DISCARD = 256L << 20;
-  private static final long LONGEST_DISCARD_NANOS = TimeUnit.SECONDS.toNanos(5);
-  private static final long LONGEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+    private static final long MOST_TO_DISCARD = 256L << 20;
+    private static final long LONGEST_DISCARD_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final long LONGEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
-  /// An upload that brings less than this in so long a time stalls.
-  private static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /// An upload that brings less than this in so long a time stalls.
+    private static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  private static final int STALL_BYTES = 16 << 10;
+    private static final int STALL_BYTES = 16 << 10;
 
-  private final Request request;
-  private final Response response;
-  private final Semaphore arrival = new Semaphore(0);
+    private final Request request;
+    private final Response response;
+    private final Semaphore arrival = new Semaphore(0);
 
-  /// Whether Jetty is to release `arrival` when there is more.
-  private boolean demanded;
+    /// Whether Jetty is to release `arrival` when there is more.
+    private boolean demanded;
 
-  /// What has arrived and is not taken yet; null where there is nothing.
-  private Content.Chunk chunk;
+    /// What has arrived and is not taken yet; null where there is nothing.
+    private Content.Chunk chunk;
 
-  private boolean ended;
-  private long received;
+    private boolean ended;
+    private long received;
 
-  /// Set by [#expect], before anything is taken.
-  private Deadline deadline;
+    /// Set by [#expect], before anything is taken.
+    private Deadline deadline;
 
-  private BooleanSupplier wanted;
+    private BooleanSupplier wanted;
 
-  /// How long it was waited for since its pace was last looked at, and what had been received then.
-  private long waited;
+    /// How long it was waited for since its pace was last looked at, and what had been received then.
+    private long waited;
 
-  private long receivedThen;
+    private long receivedThen;
 
-  public Upload(Request request, Response response) {
-    this.request = request;
-    this.response = response;
-  }
-
-  /// Says until when what is taken from now on may come.
-  ///
-  /// @param wanted whether others wait for what it takes, asked each second. It may not stall then
-  public void expect(Deadline until, BooleanSupplier wanted) {
-    this.deadline = until;
-    this.wanted = wanted;
-  }
-
-  /// How many bytes were taken.
-  long received() {
-    return received;
-  }
-
-  /// Waits until more has arrived; false: that was all.
-  ///
-  /// @throws ServingException `DEADLINE_EXCEEDED` when nothing comes in time, `BAD_INPUT` when the
-  ///   connection ends before, `MEMORY_TAKEN` when it stalls while others need its place
-  public boolean hasMore() {
-    while (!ended) {
-      if (!await(deadline.nanosLeft())) {
-        throw ErrorType.DEADLINE_EXCEEDED.because(
-            "the request's time ran out after %d bytes of its body".formatted(received));
-      }
-      if (Content.Chunk.isFailure(chunk)) {
-        throw ErrorType.BAD_INPUT.because(
-            "body: it can't be read on after %d bytes: the connection ended or its chunks are malformed"
-                .formatted(received),
-            chunk.getFailure());
-      }
-      if (chunk.hasRemaining()) {
-        return true;
-      }
-      release();
+    public Upload(Request request, Response response) {
+        this.request = request;
+        this.response = response;
     }
-    return false;
-  }
 
-  /// Takes the next bytes, as many as have arrived; -1: there are no more.
-  ///
-  /// @throws ServingException as [#hasMore]
-  int take(byte[] bytes, int offset, int length) {
-    if (length == 0) {
-      return 0;
+    /// Says until when what is taken from now on may come.
+    ///
+    /// @param wanted whether others wait for what it takes, asked each second. It may not stall then
+    public void expect(Deadline until, BooleanSupplier wanted) {
+        this.deadline = until;
+        this.wanted = wanted;
     }
-    if (!hasMore()) {
-      return -1;
-    }
-    int count = Math.min(length, chunk.remaining());
-    chunk.getByteBuffer().get(bytes, offset, count);
-    received += count;
-    if (!chunk.hasRemaining()) {
-      release();
-    }
-    return count;
-  }
 
-  private void release() {
-    ended = chunk.isLast();
-    chunk.release();
-    chunk = null;
-  }
-
-  /// Reads what is left and throws it away, as long as it keeps coming: a caller who still writes
-  /// would otherwise see a broken connection instead of the answer that says why. It stops at the
-  /// deadline, and where others need the place. It never throws: the answer has its reason.
-  public void discard() {
-    if (awaitsWord()) {
-      return;
+    /// How many bytes were taken.
+    long received() {
+        return received;
     }
-    long stop = System.nanoTime() + Math.min(LONGEST_DISCARD_NANOS, deadline.nanosLeft());
-    long before = received;
-    try {
-      while (!ended
-          && received - before < MOST_TO_DISCARD
-          && await(Math.min(LONGEST_PAUSE_NANOS, stop - System.nanoTime()))
-          && !Content.Chunk.isFailure(chunk)) {
-        received += chunk.remaining();
-        release();
-      }
-    } catch (ServingException _) {
-      // It stalls, or its thread is interrupted.
-    }
-  }
 
-  /// Whether the caller has asked whether to send the body, and was not told yet.
-  private boolean awaitsWord() {
-    return received == 0 && request.getHeaders().contains(HttpHeader.EXPECT, "100-continue");
-  }
-
-  /// Waits until something of the body has arrived, or its end; false: the time is over.
-  public boolean await(long nanos) {
-    if (!hasArrived() && nanos > 0) {
-      HookPool.mayBlock();
-      long stop = System.nanoTime() + nanos;
-      long before = stop - nanos;
-      long left = nanos;
-      while (left > 0 && !hasArrived()) {
-        demand();
-        demanded = !arrived(Math.min(left, STALL_NANOS));
-        long now = System.nanoTime();
-        waited += now - before;
-        before = now;
-        if (demanded) {
-          checkPace();
+    /// Waits until more has arrived; false: that was all.
+    ///
+    /// @throws ServingException `DEADLINE_EXCEEDED` when nothing comes in time, `BAD_INPUT` when the
+    ///   connection ends before, `MEMORY_TAKEN` when it stalls while others need its place
+    public boolean hasMore() {
+        while (!ended) {
+            if (!await(deadline.nanosLeft())) {
+                throw ErrorType.DEADLINE_EXCEEDED.because(
+                        "the request's time ran out after %d bytes of its body".formatted(received));
+            }
+            if (Content.Chunk.isFailure(chunk)) {
+                throw ErrorType.BAD_INPUT.because(
+                        "body: it can't be read on after %d bytes: the connection ended or its chunks are malformed"
+                                .formatted(received),
+                        chunk.getFailure());
+            }
+            if (chunk.hasRemaining()) {
+                return true;
+            }
+            release();
         }
-        left = stop - now;
-      }
+        return false;
     }
-    return hasArrived();
-  }
 
-  /// One that stalls makes room for others.
-  private void checkPace() {
-    if (waited < STALL_NANOS) {
-      return;
+    /// Takes the next bytes, as many as have arrived; -1: there are no more.
+    ///
+    /// @throws ServingException as [#hasMore]
+    int take(byte[] bytes, int offset, int length) {
+        if (length == 0) {
+            return 0;
+        }
+        if (!hasMore()) {
+            return -1;
+        }
+        int count = Math.min(length, chunk.remaining());
+        chunk.getByteBuffer().get(bytes, offset, count);
+        received += count;
+        if (!chunk.hasRemaining()) {
+            release();
+        }
+        return count;
     }
-    if (received - receivedThen < STALL_BYTES && wanted.getAsBoolean()) {
-      throw ErrorType.MEMORY_TAKEN.because(
-          "the body stalled after %d bytes, and other requests need its place; try again later"
-              .formatted(received));
-    }
-    waited = 0;
-    receivedThen = received;
-  }
 
-  private boolean hasArrived() {
-    if (chunk == null && !demanded) {
-      chunk = request.read();
+    private void release() {
+        ended = chunk.isLast();
+        chunk.release();
+        chunk = null;
     }
-    return chunk != null;
-  }
 
-  /// Asks to be told when more has arrived. A caller who waits for the word to send the body is
-  /// given it.
-  private void demand() {
-    if (demanded) {
-      return;
+    /// Reads what is left and throws it away, as long as it keeps coming: a caller who still writes
+    /// would otherwise see a broken connection instead of the answer that says why. It stops at the
+    /// deadline, and where others need the place. It never throws: the answer has its reason.
+    public void discard() {
+        if (awaitsWord()) {
+            return;
+        }
+        long stop = System.nanoTime() + Math.min(LONGEST_DISCARD_NANOS, deadline.nanosLeft());
+        long before = received;
+        try {
+            while (!ended
+                    && received - before < MOST_TO_DISCARD
+                    && await(Math.min(LONGEST_PAUSE_NANOS, stop - System.nanoTime()))
+                    && !Content.Chunk.isFailure(chunk)) {
+                received += chunk.remaining();
+                release();
+            }
+        } catch (ServingException _) {
+            // It stalls, or its thread is interrupted.
+        }
     }
-    if (awaitsWord()) {
-      // Where it can't be written, no more of the body comes, which the reader sees.
-      var _ = response.writeInterim(HttpStatus.CONTINUE_100, HttpFields.EMPTY);
-    }
-    demanded = true;
-    request.demand(arrival::release);
-  }
 
-  private boolean arrived(long nanos) {
-    try {
-      return arrival.tryAcquire(nanos, TimeUnit.NANOSECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw ErrorType.DEADLINE_EXCEEDED.because(
-          "the wait for the request's body was interrupted", e);
+    /// Whether the caller has asked whether to send the body, and was not told yet.
+    private boolean awaitsWord() {
+        return received == 0 && request.getHeaders().contains(HttpHeader.EXPECT, "100-continue");
     }
-  }
+
+    /// Waits until something of the body has arrived, or its end; false: the time is over.
+    public boolean await(long nanos) {
+        if (!hasArrived() && nanos > 0) {
+            HookPool.mayBlock();
+            long stop = System.nanoTime() + nanos;
+            long before = stop - nanos;
+            long left = nanos;
+            while (left > 0 && !hasArrived()) {
+                demand();
+                demanded = !arrived(Math.min(left, STALL_NANOS));
+                long now = System.nanoTime();
+                waited += now - before;
+                before = now;
+                if (demanded) {
+                    checkPace();
+                }
+                left = stop - now;
+            }
+        }
+        return hasArrived();
+    }
+
+    /// One that stalls makes room for others.
+    private void checkPace() {
+        if (waited < STALL_NANOS) {
+            return;
+        }
+        if (received - receivedThen < STALL_BYTES && wanted.getAsBoolean()) {
+            throw ErrorType.MEMORY_TAKEN.because(
+                    "the body stalled after %d bytes, and other requests need its place; try again later"
+                            .formatted(received));
+        }
+        waited = 0;
+        receivedThen = received;
+    }
+
+    private boolean hasArrived() {
+        if (chunk == null && !demanded) {
+            chunk = request.read();
+        }
+        return chunk != null;
+    }
+
+    /// Asks to be told when more has arrived. A caller who waits for the word to send the body is
+    /// given it.
+    private void demand() {
+        if (demanded) {
+            return;
+        }
+        if (awaitsWord()) {
+            // Where it can't be written, no more of the body comes, which the reader sees.
+            var _ = response.writeInterim(HttpStatus.CONTINUE_100, HttpFields.EMPTY);
+        }
+        demanded = true;
+        request.demand(arrival::release);
+    }
+
+    private boolean arrived(long nanos) {
+        try {
+            return arrival.tryAcquire(nanos, TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw ErrorType.DEADLINE_EXCEEDED.because("the wait for the request's body was interrupted", e);
+        }
+    }
 }

@@ -38,269 +38,271 @@ import org.slf4j.LoggerFactory;
 /// scheduler looks for heads that are not whole in time.
 public final class Connections implements SelectorManager.AcceptListener {
 
-  private static final Logger log = LoggerFactory.getLogger(Connections.class);
+    private static final Logger log = LoggerFactory.getLogger(Connections.class);
 
-  /// How long a head may take, from the opening of the connection or the first byte of its next
-  /// request. Jetty has only a limit on silence, which a byte now and then resets.
-  private static final long HEAD_NANOS = TimeUnit.SECONDS.toNanos(10);
+    /// How long a head may take, from the opening of the connection or the first byte of its next
+    /// request. Jetty has only a limit on silence, which a byte now and then resets.
+    private static final long HEAD_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-  /// How long a connection must have been waited for before it makes way: what its client has sent
-  /// may not be read yet.
-  private static final long WAITED_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+    /// How long a connection must have been waited for before it makes way: what its client has sent
+    /// may not be read yet.
+    private static final long WAITED_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
-  /// How long a request waits for another connection to make way.
-  private static final long REQUEST_PATIENCE_NANOS = 2 * WAITED_NANOS;
+    /// How long a request waits for another connection to make way.
+    private static final long REQUEST_PATIENCE_NANOS = 2 * WAITED_NANOS;
 
-  /// How long a connection waits to be accepted. Those beyond the limit are never busy for long,
-  /// and `/ping` had better be late than be refused.
-  private static final long ACCEPT_PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /// How long a connection waits to be accepted. Those beyond the limit are never busy for long,
+    /// and `/ping` had better be late than be refused.
+    private static final long ACCEPT_PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  private static final long LOOK_MILLIS = 20;
-  private static final int UNREAD = 16 << 10;
-  private static final long WARNING_NANOS = TimeUnit.MINUTES.toNanos(1);
+    private static final long LOOK_MILLIS = 20;
+    private static final int UNREAD = 16 << 10;
+    private static final long WARNING_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-  // Values of the metrics' label.
-  private static final String SLOW_HEAD = "slow_head";
-  private static final String MADE_WAY = "made_way";
-  private static final String REFUSED = "refused";
-  private static final String OF_ADDRESS = "address";
+    // Values of the metrics' label.
+    private static final String SLOW_HEAD = "slow_head";
+    private static final String MADE_WAY = "made_way";
+    private static final String REFUSED = "refused";
+    private static final String OF_ADDRESS = "address";
 
-  private final ConnectionLimit limit;
-  private final OptionalInt mostOfAddress;
-  private final ServingMetrics metrics;
-  private final Function<String, byte[]> slowHead;
-  private final Function<String, byte[]> overloaded;
-  final Optional<PemContext> tls;
+    private final ConnectionLimit limit;
+    private final OptionalInt mostOfAddress;
+    private final ServingMetrics metrics;
+    private final Function<String, byte[]> slowHead;
+    private final Function<String, byte[]> overloaded;
+    final Optional<PemContext> tls;
 
-  /// How many there have ever been.
-  public final AtomicLong opened = new AtomicLong();
+    /// How many there have ever been.
+    public final AtomicLong opened = new AtomicLong();
 
-  /// Of all that is read without end.
-  final Pace pace = new Pace(Long.MAX_VALUE / 2);
+    /// Of all that is read without end.
+    final Pace pace = new Pace(Long.MAX_VALUE / 2);
 
-  // Guarded by this.
-  private final Map<SelectableChannel, OpenConnection> places = new HashMap<>();
-  private final Set<Stream> streams = new HashSet<>();
+    // Guarded by this.
+    private final Map<SelectableChannel, OpenConnection> places = new HashMap<>();
+    private final Set<Stream> streams = new HashSet<>();
 
-  /// How many of the places are beyond the limit.
-  private int reserved;
+    /// How many of the places are beyond the limit.
+    private int reserved;
 
-  /// How many requests on those wait for another place.
-  private int admitting;
+    /// How many requests on those wait for another place.
+    private int admitting;
 
-  private long nextWarning = System.nanoTime();
+    private long nextWarning = System.nanoTime();
 
-  /// @param slowHead makes a message a whole response, for a head that is not whole in time
-  /// @param overloaded the same where there is no room
-  public Connections(
-      HttpConfig config,
-      ServingMetrics metrics,
-      Function<String, byte[]> slowHead,
-      Function<String, byte[]> overloaded) {
-    this.limit = ConnectionLimit.ofThisJvm(config.maxConnections());
-    this.mostOfAddress = config.maxConnectionsPerAddress();
-    this.tls = config.tls().map(PemContext::new);
-    this.metrics = metrics;
-    this.slowHead = slowHead;
-    this.overloaded = overloaded;
-    log.debug("at most {} connections, because {}", limit.most(), limit.because());
-  }
-
-  /// Runs on the acceptor's thread, before the channel is registered. A channel that is closed here
-  /// never is.
-  @Override
-  public synchronized void onAccepting(SelectableChannel channel) {
-    var place = new OpenConnection((SocketChannel) channel);
-    if (mostOfAddress.isPresent() && countOf(place.address) >= mostOfAddress.getAsInt()) {
-      refuse(
-          place,
-          OF_ADDRESS,
-          "this address has %d connections, and max-connections-per-address allows no more"
-              .formatted(mostOfAddress.getAsInt()));
-      return;
+    /// @param slowHead makes a message a whole response, for a head that is not whole in time
+    /// @param overloaded the same where there is no room
+    public Connections(
+            HttpConfig config,
+            ServingMetrics metrics,
+            Function<String, byte[]> slowHead,
+            Function<String, byte[]> overloaded) {
+        this.limit = ConnectionLimit.ofThisJvm(config.maxConnections());
+        this.mostOfAddress = config.maxConnectionsPerAddress();
+        this.tls = config.tls().map(PemContext::new);
+        this.metrics = metrics;
+        this.slowHead = slowHead;
+        this.overloaded = overloaded;
+        log.debug("at most {} connections, because {}", limit.most(), limit.because());
     }
-    place.reserved = !makeWay(false, 0);
-    if (place.reserved && !makeWay(true, ACCEPT_PATIENCE_NANOS)) {
-      refuse(place, REFUSED, full());
-      return;
-    }
-    places.put(channel, place);
-    reserved += place.reserved ? 1 : 0;
-    metrics.connections.incrementAndGet();
-  }
 
-  private long countOf(InetAddress address) {
-    return places.values().stream().filter(place -> address.equals(place.address)).count();
-  }
-
-  @Override
-  public void onAcceptFailed(SelectableChannel channel, Throwable cause) {
-    onClosed(channel);
-  }
-
-  @Override
-  public synchronized void onClosed(SelectableChannel channel) {
-    var place = places.remove(channel);
-    if (place != null) {
-      reserved -= place.reserved ? 1 : 0;
-      metrics.connections.decrementAndGet();
-    }
-  }
-
-  /// The connection of a channel that was accepted.
-  synchronized OpenConnection of(SocketChannel channel) {
-    // It may have been closed by now.
-    return Optional.ofNullable(places.get(channel)).orElseGet(() -> new OpenConnection(channel));
-  }
-
-  /// Whether a request may be answered. One on a connection beyond the limit waits a moment for
-  /// another to make way, but not where many wait: they would keep out those who ask `/ping`.
-  public synchronized boolean admit(OpenConnection place) {
-    if (place.reserved) {
-      admitting++;
-      if (makeWay(false, admitting > ConnectionLimit.RESERVE / 2 ? 0 : REQUEST_PATIENCE_NANOS)) {
-        place.reserved = false;
-        reserved--;
-      }
-      admitting--;
-    }
-    return !place.reserved || refused();
-  }
-
-  /// Whether there is a place for a stream of HTTP/2.
-  synchronized boolean openStream(OpenConnection place, Stream stream) {
-    if (!makeWay(false, 0)) {
-      return refused();
-    }
-    place.arrive(String.valueOf(stream.getId()));
-    return streams.add(stream);
-  }
-
-  synchronized void closeStream(OpenConnection place, Stream stream) {
-    streams.remove(stream);
-    place.leave(String.valueOf(stream.getId()));
-  }
-
-  private boolean refused() {
-    metrics.connectionsDropped.apply(REFUSED).increment();
-    return false;
-  }
-
-  /// Why there is no room.
-  public String full() {
-    return "all %d connections are in use, which is the most because %s; try again later"
-        .formatted(limit.most(), limit.because());
-  }
-
-  /// The system could not give a descriptor for a connection.
-  synchronized void acceptFailed(Throwable failure) {
-    warn(() -> "can't accept connections: " + failure);
-    longestAwaited(false).or(() -> longestAwaited(true)).ifPresent(this::close);
-  }
-
-  /// Looks for slow heads and other certificates until the scheduler has stopped.
-  public void watch(Scheduler scheduler) {
-    every(1, scheduler, () -> slowHeads().forEach(this::closeSlowHead));
-    tls.ifPresent(pem -> every(PemContext.BETWEEN_LOOKS_SECONDS, scheduler, pem::look));
-  }
-
-  private static void every(long seconds, Scheduler scheduler, Runnable task) {
-    scheduler.schedule(
-        () -> {
-          every(seconds, scheduler, task);
-          task.run();
-        },
-        seconds,
-        TimeUnit.SECONDS);
-  }
-
-  private synchronized List<OpenConnection> slowHeads() {
-    return places.values().stream().filter(place -> place.isSlow(HEAD_NANOS)).toList();
-  }
-
-  private void closeSlowHead(OpenConnection place) {
-    metrics.connectionsDropped.apply(SLOW_HEAD).increment();
-    if (place.isInHead() && !(place.endPoint.getConnection() instanceof SslConnection)) {
-      var message =
-          "the request's headers did not end within "
-              + TimeUnit.NANOSECONDS.toSeconds(HEAD_NANOS)
-              + " s";
-      try {
-        place.channel.write(ByteBuffer.wrap(slowHead.apply(message)));
-      } catch (IOException e) {
-        log.debug("the client has gone", e);
-      }
-    }
-    place.makeWay.run();
-  }
-
-  /// Closes the connection that is waited for longest where there is no free place.
-  ///
-  /// @param beyond whether it is to be one beyond the limit
-  /// @param patienceNanos how long to wait, without the lock, for one that may be closed
-  /// @return false where all others are busy, or have not been waited for long enough
-  private boolean makeWay(boolean beyond, long patienceNanos) {
-    long end = System.nanoTime() + patienceNanos;
-    while (beyond
-        ? reserved >= ConnectionLimit.RESERVE
-        : places.size() - reserved + streams.size() >= limit.most()) {
-      var first = longestAwaited(beyond);
-      if (first.isEmpty()) {
-        if (System.nanoTime() - end >= 0) {
-          return false;
+    /// Runs on the acceptor's thread, before the channel is registered. A channel that is closed here
+    /// never is.
+    @Override
+    public synchronized void onAccepting(SelectableChannel channel) {
+        var place = new OpenConnection((SocketChannel) channel);
+        if (mostOfAddress.isPresent() && countOf(place.address) >= mostOfAddress.getAsInt()) {
+            refuse(
+                    place,
+                    OF_ADDRESS,
+                    "this address has %d connections, and max-connections-per-address allows no more"
+                            .formatted(mostOfAddress.getAsInt()));
+            return;
         }
-        try {
-          wait(LOOK_MILLIS);
-        } catch (InterruptedException _) {
-          Thread.currentThread().interrupt();
-          return false;
+        place.reserved = !makeWay(false, 0);
+        if (place.reserved && !makeWay(true, ACCEPT_PATIENCE_NANOS)) {
+            refuse(place, REFUSED, full());
+            return;
         }
-      } else if (!first.get().hasUnread()) {
-        warn(() -> "all connections are taken: " + full());
-        metrics.connectionsDropped.apply(MADE_WAY).increment();
-        close(first.get());
-      }
+        places.put(channel, place);
+        reserved += place.reserved ? 1 : 0;
+        metrics.connections.incrementAndGet();
     }
-    return true;
-  }
 
-  private Optional<OpenConnection> longestAwaited(boolean beyond) {
-    long now = System.nanoTime();
-    long longest = WAITED_NANOS;
-    OpenConnection first = null;
-    for (var place : places.values()) {
-      long awaited = place.reserved == beyond ? place.awaitedNanos(now) : -1;
-      if (awaited >= longest) {
-        longest = awaited;
-        first = place;
-      }
+    private long countOf(InetAddress address) {
+        return places.values().stream()
+                .filter(place -> address.equals(place.address))
+                .count();
     }
-    return Optional.ofNullable(first);
-  }
 
-  private void close(OpenConnection place) {
-    onClosed(place.channel);
-    place.makeWay.run();
-  }
-
-  /// Answers before a request was read, and closes.
-  private void refuse(OpenConnection place, String reason, String message) {
-    warn(() -> "refused a connection: " + message);
-    metrics.connectionsDropped.apply(reason).increment();
-    try (var channel = place.channel) {
-      channel.write(ByteBuffer.wrap(overloaded.apply(message)));
-      // What is unread when a socket is closed makes the kernel send a reset.
-      channel.read(ByteBuffer.allocate(UNREAD));
-    } catch (IOException e) {
-      log.debug("the client has gone", e);
+    @Override
+    public void onAcceptFailed(SelectableChannel channel, Throwable cause) {
+        onClosed(channel);
     }
-  }
 
-  private void warn(Supplier<String> message) {
-    long now = System.nanoTime();
-    if (now - nextWarning >= 0) {
-      nextWarning = now + WARNING_NANOS;
-      log.warn(message.get());
+    @Override
+    public synchronized void onClosed(SelectableChannel channel) {
+        var place = places.remove(channel);
+        if (place != null) {
+            reserved -= place.reserved ? 1 : 0;
+            metrics.connections.decrementAndGet();
+        }
     }
-  }
+
+    /// The connection of a channel that was accepted.
+    synchronized OpenConnection of(SocketChannel channel) {
+        // It may have been closed by now.
+        return Optional.ofNullable(places.get(channel)).orElseGet(() -> new OpenConnection(channel));
+    }
+
+    /// Whether a request may be answered. One on a connection beyond the limit waits a moment for
+    /// another to make way, but not where many wait: they would keep out those who ask `/ping`.
+    public synchronized boolean admit(OpenConnection place) {
+        if (place.reserved) {
+            admitting++;
+            if (makeWay(false, admitting > ConnectionLimit.RESERVE / 2 ? 0 : REQUEST_PATIENCE_NANOS)) {
+                place.reserved = false;
+                reserved--;
+            }
+            admitting--;
+        }
+        return !place.reserved || refused();
+    }
+
+    /// Whether there is a place for a stream of HTTP/2.
+    synchronized boolean openStream(OpenConnection place, Stream stream) {
+        if (!makeWay(false, 0)) {
+            return refused();
+        }
+        place.arrive(String.valueOf(stream.getId()));
+        return streams.add(stream);
+    }
+
+    synchronized void closeStream(OpenConnection place, Stream stream) {
+        streams.remove(stream);
+        place.leave(String.valueOf(stream.getId()));
+    }
+
+    private boolean refused() {
+        metrics.connectionsDropped.apply(REFUSED).increment();
+        return false;
+    }
+
+    /// Why there is no room.
+    public String full() {
+        return "all %d connections are in use, which is the most because %s; try again later"
+                .formatted(limit.most(), limit.because());
+    }
+
+    /// The system could not give a descriptor for a connection.
+    synchronized void acceptFailed(Throwable failure) {
+        warn(() -> "can't accept connections: " + failure);
+        longestAwaited(false).or(() -> longestAwaited(true)).ifPresent(this::close);
+    }
+
+    /// Looks for slow heads and other certificates until the scheduler has stopped.
+    public void watch(Scheduler scheduler) {
+        every(1, scheduler, () -> slowHeads().forEach(this::closeSlowHead));
+        tls.ifPresent(pem -> every(PemContext.BETWEEN_LOOKS_SECONDS, scheduler, pem::look));
+    }
+
+    private static void every(long seconds, Scheduler scheduler, Runnable task) {
+        scheduler.schedule(
+                () -> {
+                    every(seconds, scheduler, task);
+                    task.run();
+                },
+                seconds,
+                TimeUnit.SECONDS);
+    }
+
+    private synchronized List<OpenConnection> slowHeads() {
+        return places.values().stream()
+                .filter(place -> place.isSlow(HEAD_NANOS))
+                .toList();
+    }
+
+    private void closeSlowHead(OpenConnection place) {
+        metrics.connectionsDropped.apply(SLOW_HEAD).increment();
+        if (place.isInHead() && !(place.endPoint.getConnection() instanceof SslConnection)) {
+            var message =
+                    "the request's headers did not end within " + TimeUnit.NANOSECONDS.toSeconds(HEAD_NANOS) + " s";
+            try {
+                place.channel.write(ByteBuffer.wrap(slowHead.apply(message)));
+            } catch (IOException e) {
+                log.debug("the client has gone", e);
+            }
+        }
+        place.makeWay.run();
+    }
+
+    /// Closes the connection that is waited for longest where there is no free place.
+    ///
+    /// @param beyond whether it is to be one beyond the limit
+    /// @param patienceNanos how long to wait, without the lock, for one that may be closed
+    /// @return false where all others are busy, or have not been waited for long enough
+    private boolean makeWay(boolean beyond, long patienceNanos) {
+        long end = System.nanoTime() + patienceNanos;
+        while (beyond
+                ? reserved >= ConnectionLimit.RESERVE
+                : places.size() - reserved + streams.size() >= limit.most()) {
+            var first = longestAwaited(beyond);
+            if (first.isEmpty()) {
+                if (System.nanoTime() - end >= 0) {
+                    return false;
+                }
+                try {
+                    wait(LOOK_MILLIS);
+                } catch (InterruptedException _) {
+                    Thread.currentThread().interrupt();
+                    return false;
+                }
+            } else if (!first.get().hasUnread()) {
+                warn(() -> "all connections are taken: " + full());
+                metrics.connectionsDropped.apply(MADE_WAY).increment();
+                close(first.get());
+            }
+        }
+        return true;
+    }
+
+    private Optional<OpenConnection> longestAwaited(boolean beyond) {
+        long now = System.nanoTime();
+        long longest = WAITED_NANOS;
+        OpenConnection first = null;
+        for (var place : places.values()) {
+            long awaited = place.reserved == beyond ? place.awaitedNanos(now) : -1;
+            if (awaited >= longest) {
+                longest = awaited;
+                first = place;
+            }
+        }
+        return Optional.ofNullable(first);
+    }
+
+    private void close(OpenConnection place) {
+        onClosed(place.channel);
+        place.makeWay.run();
+    }
+
+    /// Answers before a request was read, and closes.
+    private void refuse(OpenConnection place, String reason, String message) {
+        warn(() -> "refused a connection: " + message);
+        metrics.connectionsDropped.apply(reason).increment();
+        try (var channel = place.channel) {
+            channel.write(ByteBuffer.wrap(overloaded.apply(message)));
+            // What is unread when a socket is closed makes the kernel send a reset.
+            channel.read(ByteBuffer.allocate(UNREAD));
+        } catch (IOException e) {
+            log.debug("the client has gone", e);
+        }
+    }
+
+    private void warn(Supplier<String> message) {
+        long now = System.nanoTime();
+        if (now - nextWarning >= 0) {
+            nextWarning = now + WARNING_NANOS;
+            log.warn(message.get());
+        }
+    }
 }

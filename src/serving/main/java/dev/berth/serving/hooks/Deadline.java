@@ -11,16 +11,16 @@ import java.util.function.LongSupplier;
 /// @param clock in nanoseconds, such as [System#nanoTime()]
 public record Deadline(long nanos, LongSupplier clock) {
 
-  public static Deadline in(Duration time, LongSupplier clock) {
-    return new Deadline(clock.getAsLong() + time.toNanos(), clock);
-  }
+    public static Deadline in(Duration time, LongSupplier clock) {
+        return new Deadline(clock.getAsLong() + time.toNanos(), clock);
+    }
 
-  /// The time that is left; zero or less when it is over.
-  public long nanosLeft() {
-    return nanos - clock.getAsLong();
-  }
+    /// The time that is left; zero or less when it is over.
+    public long nanosLeft() {
+        return nanos - clock.getAsLong();
+    }
 
-  public boolean isOver() {
-    return nanosLeft() <= 0;
-  }
+    public boolean isOver() {
+        return nanosLeft() <= 0;
+    }
 }

@@ -3,8 +3,8 @@ package dev.berth.serving.hooks;
 /// What a model is asked after its warm-up and before it serves, on the thread that loads it.
 public interface FirstRequest {
 
-  FirstRequest NONE = _ -> {};
+    FirstRequest NONE = _ -> {};
 
-  /// @throws Exception when the model must not serve
-  void ask(Rehearsal<?, ?, ?> model) throws Exception;
+    /// @throws Exception when the model must not serve
+    void ask(Rehearsal<?, ?, ?> model) throws Exception;
 }

@@ -19,72 +19,68 @@ import java.util.concurrent.ExecutionException;
 /// the server's failure, an [IllegalArgumentException] included.
 public final class HookFailure {
 
-  private HookFailure() {}
+    private HookFailure() {}
 
-  /// On the thread of a hook, whose interrupts are none of the server's.
-  public static ServingException inside(String hook, Throwable thrown) {
-    return thrown instanceof InterruptedException
-        ? failed(hook, ThrownByHook.ask(thrown))
-        : of(hook, thrown);
-  }
-
-  /// On the thread of the request.
-  public static ServingException of(String hook, Throwable thrown) {
-    // It would have the message of its cause a second time.
-    if (thrown instanceof ExecutionException hooks) {
-      return inside(hook, hooks.getCause());
+    /// On the thread of a hook, whose interrupts are none of the server's.
+    public static ServingException inside(String hook, Throwable thrown) {
+        return thrown instanceof InterruptedException ? failed(hook, ThrownByHook.ask(thrown)) : of(hook, thrown);
     }
-    var told = ThrownByHook.ask(thrown);
-    // One of the server's stays that, whatever the hook has added to it.
-    if (thrown instanceof ServingException known && told instanceof ThrownByHook) {
-      return known.type().because(known.getMessage(), told);
+
+    /// On the thread of the request.
+    public static ServingException of(String hook, Throwable thrown) {
+        // It would have the message of its cause a second time.
+        if (thrown instanceof ExecutionException hooks) {
+            return inside(hook, hooks.getCause());
+        }
+        var told = ThrownByHook.ask(thrown);
+        // One of the server's stays that, whatever the hook has added to it.
+        if (thrown instanceof ServingException known && told instanceof ThrownByHook) {
+            return known.type().because(known.getMessage(), told);
+        }
+        return switch (told) {
+            case ServingException known -> known;
+            case WorkerLostException lost -> ErrorType.INTERNAL.because(lost.getMessage(), lost);
+            case HookException chosen -> type(chosen).because(chosen.getMessage(), chosen);
+            case MemoryShortException memory ->
+                (memory.isTooLarge() ? ErrorType.PAYLOAD_TOO_LARGE : ErrorType.MEMORY_TAKEN)
+                        .because(memory.getMessage(), memory);
+            case OutOfMemoryError memory ->
+                ErrorType.INSUFFICIENT_MEMORY.because(
+                        "%s ran out of memory: %s".formatted(hook, memory.getMessage()), memory);
+            case InterruptedException interrupted -> {
+                Thread.currentThread().interrupt();
+                yield ErrorType.NOT_READY.because("the server is stopping", interrupted);
+            }
+            // A library between the hook and the body may have wrapped the server's own exception.
+            case Throwable other when other.getCause() instanceof ServingException cause -> cause;
+            case Throwable other when other.getCause() instanceof MemoryShortException cause -> of(hook, cause);
+            case Throwable other -> failed(hook, other);
+        };
     }
-    return switch (told) {
-      case ServingException known -> known;
-      case WorkerLostException lost -> ErrorType.INTERNAL.because(lost.getMessage(), lost);
-      case HookException chosen -> type(chosen).because(chosen.getMessage(), chosen);
-      case MemoryShortException memory ->
-          (memory.isTooLarge() ? ErrorType.PAYLOAD_TOO_LARGE : ErrorType.MEMORY_TAKEN)
-              .because(memory.getMessage(), memory);
-      case OutOfMemoryError memory ->
-          ErrorType.INSUFFICIENT_MEMORY.because(
-              "%s ran out of memory: %s".formatted(hook, memory.getMessage()), memory);
-      case InterruptedException interrupted -> {
-        Thread.currentThread().interrupt();
-        yield ErrorType.NOT_READY.because("the server is stopping", interrupted);
-      }
-      // A library between the hook and the body may have wrapped the server's own exception.
-      case Throwable other when other.getCause() instanceof ServingException cause -> cause;
-      case Throwable other when other.getCause() instanceof MemoryShortException cause ->
-          of(hook, cause);
-      case Throwable other -> failed(hook, other);
-    };
-  }
 
-  private static ServingException failed(String hook, Throwable thrown) {
-    return ErrorType.INTERNAL.because(
-        "%s failed%s: %s".formatted(hook, Thrown.place(thrown), message(thrown)), thrown);
-  }
+    private static ServingException failed(String hook, Throwable thrown) {
+        return ErrorType.INTERNAL.because(
+                "%s failed%s: %s".formatted(hook, Thrown.place(thrown), message(thrown)), thrown);
+    }
 
-  /// The message of a class that can't be loaded is only its name.
-  private static String message(Throwable thrown) {
-    var name = ThrownByHook.simpleName(thrown);
-    return switch (thrown) {
-      case ExceptionInInitializerError e when e.getCause() != null ->
-          "%s: %s".formatted(name, Thrown.of(e));
-      case LinkageError _, ReflectiveOperationException _ ->
-          "%s: %s%s".formatted(name, thrown.getMessage(), Thrown.cure(thrown));
-      default -> Objects.requireNonNullElse(thrown.getMessage(), name);
-    };
-  }
+    /// The message of a class that can't be loaded is only its name.
+    private static String message(Throwable thrown) {
+        var name = ThrownByHook.simpleName(thrown);
+        return switch (thrown) {
+            case ExceptionInInitializerError e when e.getCause() != null -> "%s: %s".formatted(name, Thrown.of(e));
+            case LinkageError _, ReflectiveOperationException _ ->
+                "%s: %s%s".formatted(name, thrown.getMessage(), Thrown.cure(thrown));
+            default -> Objects.requireNonNullElse(thrown.getMessage(), name);
+        };
+    }
 
-  private static ErrorType type(HookException e) {
-    return switch (e) {
-      case BadInputException _ -> ErrorType.BAD_INPUT;
-      case UnsupportedMediaTypeException _ -> ErrorType.UNSUPPORTED_MEDIA_TYPE;
-      case NotAcceptableException _ -> ErrorType.NOT_ACCEPTABLE;
-      case InsufficientMemoryException _ -> ErrorType.INSUFFICIENT_MEMORY;
-      case ModelUnusableException _ -> ErrorType.INTERNAL;
-    };
-  }
+    private static ErrorType type(HookException e) {
+        return switch (e) {
+            case BadInputException _ -> ErrorType.BAD_INPUT;
+            case UnsupportedMediaTypeException _ -> ErrorType.UNSUPPORTED_MEDIA_TYPE;
+            case NotAcceptableException _ -> ErrorType.NOT_ACCEPTABLE;
+            case InsufficientMemoryException _ -> ErrorType.INSUFFICIENT_MEMORY;
+            case ModelUnusableException _ -> ErrorType.INTERNAL;
+        };
+    }
 }

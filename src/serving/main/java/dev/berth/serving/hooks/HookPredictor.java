@@ -12,39 +12,37 @@ import java.util.List;
 /// one thread at a time.
 public class HookPredictor<M, I, O> implements Predictor<I, O> {
 
-  private final InferenceHandler<M, I, O> handler;
-  final M model;
-  private final Metrics metrics;
+    private final InferenceHandler<M, I, O> handler;
+    final M model;
+    private final Metrics metrics;
 
-  /// @param metrics what hooks find as [Metrics#current]
-  public HookPredictor(InferenceHandler<M, I, O> handler, M model, Metrics metrics) {
-    this.handler = handler;
-    this.model = model;
-    this.metrics = metrics;
-  }
-
-  @Override
-  public List<O> predict(List<I> records) throws Exception {
-    return calling(
-        () -> {
-          var predictions = handler.predictFn(records, model);
-          // The hook's own list is read while the hook runs and never again.
-          return predictions == null ? null : new ArrayList<>(predictions);
-        });
-  }
-
-  /// Calls a hook after which the worker may be lost.
-  final <T> T calling(HookClasses.Call<T, Exception> call) throws Exception {
-    try {
-      return ScopedValue.where(Metrics.CURRENT, metrics)
-          .call(() -> HookClasses.call(handler, call));
-    } catch (ModelUnusableException e) {
-      throw new WorkerLostException(e.getMessage(), e);
+    /// @param metrics what hooks find as [Metrics#current]
+    public HookPredictor(InferenceHandler<M, I, O> handler, M model, Metrics metrics) {
+        this.handler = handler;
+        this.model = model;
+        this.metrics = metrics;
     }
-  }
 
-  @Override
-  public void close() throws Exception {
-    HookClasses.close(handler, model);
-  }
+    @Override
+    public List<O> predict(List<I> records) throws Exception {
+        return calling(() -> {
+            var predictions = handler.predictFn(records, model);
+            // The hook's own list is read while the hook runs and never again.
+            return predictions == null ? null : new ArrayList<>(predictions);
+        });
+    }
+
+    /// Calls a hook after which the worker may be lost.
+    final <T> T calling(HookClasses.Call<T, Exception> call) throws Exception {
+        try {
+            return ScopedValue.where(Metrics.CURRENT, metrics).call(() -> HookClasses.call(handler, call));
+        } catch (ModelUnusableException e) {
+            throw new WorkerLostException(e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public void close() throws Exception {
+        HookClasses.close(handler, model);
+    }
 }

@@ -6,28 +6,28 @@ import dev.berth.metrics.ModelMetrics;
 /// of them have their turn, read and are stuck. The monitor of the [HookPool] guards what changes.
 public final class HookScope {
 
-  /// Where libraries that look for services find those of the hooks.
-  final ClassLoader classes;
+    /// Where libraries that look for services find those of the hooks.
+    final ClassLoader classes;
 
-  /// Counts the hooks that run, those left behind included.
-  public final InFlight inside;
+    /// Counts the hooks that run, those left behind included.
+    public final InFlight inside;
 
-  final ModelMetrics metrics;
+    final ModelMetrics metrics;
 
-  /// What the hooks count and time themselves.
-  public final HookMetrics ofHooks;
+    /// What the hooks count and time themselves.
+    public final HookMetrics ofHooks;
 
-  int turns;
-  int largeTurns;
-  int reading;
+    int turns;
+    int largeTurns;
+    int reading;
 
-  /// Read without the monitor too.
-  volatile int stuck;
+    /// Read without the monitor too.
+    volatile int stuck;
 
-  public HookScope(ClassLoader classes, InFlight inside, ModelMetrics metrics) {
-    this.classes = classes;
-    this.inside = inside;
-    this.metrics = metrics;
-    this.ofHooks = new HookMetrics(metrics);
-  }
+    public HookScope(ClassLoader classes, InFlight inside, ModelMetrics metrics) {
+        this.classes = classes;
+        this.inside = inside;
+        this.metrics = metrics;
+        this.ofHooks = new HookMetrics(metrics);
+    }
 }

@@ -29,256 +29,241 @@ import java.util.function.Consumer;
 /// Hooks run on the calling thread. Whoever calls is told which of them runs.
 public final class Hooks<M, I, O> {
 
-  public enum Hook {
-    MODEL_FN("modelFn", 1),
-    WARM_UP_FN("warmUpFn", 1),
-    INPUT_FN("inputFn", 1),
-    SPLIT("split", 1),
-    LENGTH("length", 1),
-    PREDICT_FN("predictFn", 2),
-    TRANSFORM_FN("transformFn", 2),
-    STEP_FN("stepFn", 2),
-    JOIN("join", 2),
-    OUTPUT_FN("outputFn", 2),
-    PART_FN("partFn", 3),
-    REQUEST_TYPES("requestTypes", 0),
-    RESPONSE_TYPES("responseTypes", 0),
-    OPEN_AI_PATHS("openAiPaths", 0),
-    TASK("task", 0),
-    OPEN_SESSION("openSession", 1),
-    SESSION_TIME_TO_LIVE("sessionTimeToLive", 0),
-    SESSION_BYTES("sessionBytes", 1);
+    public enum Hook {
+        MODEL_FN("modelFn", 1),
+        WARM_UP_FN("warmUpFn", 1),
+        INPUT_FN("inputFn", 1),
+        SPLIT("split", 1),
+        LENGTH("length", 1),
+        PREDICT_FN("predictFn", 2),
+        TRANSFORM_FN("transformFn", 2),
+        STEP_FN("stepFn", 2),
+        JOIN("join", 2),
+        OUTPUT_FN("outputFn", 2),
+        PART_FN("partFn", 3),
+        REQUEST_TYPES("requestTypes", 0),
+        RESPONSE_TYPES("responseTypes", 0),
+        OPEN_AI_PATHS("openAiPaths", 0),
+        TASK("task", 0),
+        OPEN_SESSION("openSession", 1),
+        SESSION_TIME_TO_LIVE("sessionTimeToLive", 0),
+        SESSION_BYTES("sessionBytes", 1);
 
-    public final String method;
-    private final int parameters;
+        public final String method;
+        private final int parameters;
 
-    Hook(String method, int parameters) {
-      this.method = method;
-      this.parameters = parameters;
+        Hook(String method, int parameters) {
+            this.method = method;
+            this.parameters = parameters;
+        }
+
+        /// `predictFn`, or `predictFn (code/Inference.java)` where the artifact has its own.
+        private String name(Class<?> type) {
+            return Arrays.stream(type.getMethods())
+                    .filter(found -> found.getName().equals(method) && !found.isBridge())
+                    .filter(found -> found.getParameterCount() == parameters)
+                    .findFirst()
+                    .map(Method::getDeclaringClass)
+                    .flatMap(HookCode::file)
+                    .map(file -> "%s (%s)".formatted(method, file))
+                    .orElse(method);
+        }
     }
 
-    /// `predictFn`, or `predictFn (code/Inference.java)` where the artifact has its own.
-    private String name(Class<?> type) {
-      return Arrays.stream(type.getMethods())
-          .filter(found -> found.getName().equals(method) && !found.isBridge())
-          .filter(found -> found.getParameterCount() == parameters)
-          .findFirst()
-          .map(Method::getDeclaringClass)
-          .flatMap(HookCode::file)
-          .map(file -> "%s (%s)".formatted(method, file))
-          .orElse(method);
+    /// The records of one request and the pieces that are queued for them, mostly the records
+    /// themselves.
+    public record Records<I>(List<I> values, Pieces<I> pieces) {
+
+        public boolean isEmpty() {
+            return values.isEmpty();
+        }
     }
-  }
 
-  /// The records of one request and the pieces that are queued for them, mostly the records
-  /// themselves.
-  public record Records<I>(List<I> values, Pieces<I> pieces) {
+    public final InferenceHandler<M, I, O> handler;
+    private final Map<Hook, String> names = new EnumMap<>(Hook.class);
 
-    public boolean isEmpty() {
-      return values.isEmpty();
+    public Hooks(InferenceHandler<M, I, O> handler) {
+        this.handler = handler;
+        for (var hook : Hook.values()) {
+            names.put(hook, hook.name(handler.getClass()));
+        }
     }
-  }
 
-  public final InferenceHandler<M, I, O> handler;
-  private final Map<Hook, String> names = new EnumMap<>(Hook.class);
-
-  public Hooks(InferenceHandler<M, I, O> handler) {
-    this.handler = handler;
-    for (var hook : Hook.values()) {
-      names.put(hook, hook.name(handler.getClass()));
+    public String name(Hook hook) {
+        return names.get(hook);
     }
-  }
 
-  public String name(Hook hook) {
-    return names.get(hook);
-  }
+    /// What messages call that which predicts.
+    public String predicting() {
+        return name(
+                switch (handler) {
+                    case TransformHandler<?> _ -> Hook.TRANSFORM_FN;
+                    case StreamingHandler<?, ?, ?, ?> _ -> Hook.STEP_FN;
+                    default -> Hook.PREDICT_FN;
+                });
+    }
 
-  /// What messages call that which predicts.
-  public String predicting() {
-    return name(
-        switch (handler) {
-          case TransformHandler<?> _ -> Hook.TRANSFORM_FN;
-          case StreamingHandler<?, ?, ?, ?> _ -> Hook.STEP_FN;
-          default -> Hook.PREDICT_FN;
-        });
-  }
-
-  public M load(ModelContext context) throws LoadException {
-    return HookClasses.call(
-        handler,
-        () -> {
-          var model = LoadException.during(name(Hook.MODEL_FN), () -> handler.modelFn(context));
-          LoadException.during(
-              name(Hook.WARM_UP_FN),
-              () -> {
+    public M load(ModelContext context) throws LoadException {
+        return HookClasses.call(handler, () -> {
+            var model = LoadException.during(name(Hook.MODEL_FN), () -> handler.modelFn(context));
+            LoadException.during(name(Hook.WARM_UP_FN), () -> {
                 handler.warmUpFn(model);
                 return model;
-              });
-          return model;
-        });
-  }
-
-  /// The content types that the hooks read; empty: any.
-  public List<MediaType> requestTypes() throws LoadException {
-    return listed(Hook.REQUEST_TYPES, handler::requestTypes, "media types");
-  }
-
-  /// The content types that the hooks write; empty: any.
-  public List<MediaType> responseTypes() throws LoadException {
-    return listed(Hook.RESPONSE_TYPES, handler::responseTypes, "media types");
-  }
-
-  /// The paths of OpenAI's API that the hooks answer. Those that an artifact's hooks inherit are of
-  /// the requests and answers that they inherit too.
-  public List<String> openAiPaths() throws LoadException {
-    return isOfOtherBodies(Hook.OPEN_AI_PATHS)
-        ? List.of()
-        : listed(Hook.OPEN_AI_PATHS, handler::openAiPaths, "paths");
-  }
-
-  /// The task whose JSON the hooks take and answer, by the same rule.
-  public Optional<String> task() throws LoadException {
-    if (isOfOtherBodies(Hook.TASK)) {
-      return Optional.empty();
-    }
-    var task = LoadException.during(name(Hook.TASK), handler::task);
-    if (task == null) {
-      throw new LoadException(
-          "%s returned null, expected the name of a task or nothing".formatted(name(Hook.TASK)));
-    }
-    return task;
-  }
-
-  /// Whether a hook is of the server's own class, while the artifact's reads or writes bodies.
-  private boolean isOfOtherBodies(Hook inherited) {
-    return !isOwn(inherited) && (isOwn(Hook.INPUT_FN) || isOwn(Hook.OUTPUT_FN));
-  }
-
-  private boolean isOwn(Hook hook) {
-    return !name(hook).equals(hook.method);
-  }
-
-  private <T> List<T> listed(Hook hook, Callable<List<T>> call, String expected)
-      throws LoadException {
-    var list =
-        LoadException.during(
-            name(hook),
-            () -> {
-              var said = call.call();
-              return said == null ? null : new ArrayList<>(said);
             });
-    if (list == null || list.stream().anyMatch(Objects::isNull)) {
-      throw new LoadException(
-          "%s returned %s, expected a list of %s".formatted(name(hook), list, expected));
+            return model;
+        });
     }
-    return List.copyOf(list);
-  }
 
-  /// Makes records of a request, and pieces of those.
-  public Records<I> decode(InvocationRequest request, Consumer<String> entered) throws Exception {
-    entered.accept(name(Hook.INPUT_FN));
-    // The hook's own list is read here and never again, when others wait for the thread.
-    var records =
-        new ArrayList<>(require(handler.inputFn(request), Hook.INPUT_FN, "a list of records"));
-    entered.accept(name(Hook.SPLIT));
-    List<I> pieces = records;
-    boolean isSplit = false;
-    var counts = new int[records.size()];
-    int number = 0;
-    for (var record : records) {
-      if (record == null) {
-        throw internal(
-            "%s returned null as record %d of %d, expected a record"
-                .formatted(name(Hook.INPUT_FN), number + 1, records.size()));
-      }
-      var parts = handler.split(record);
-      if (parts == null || parts.isEmpty() || parts.stream().anyMatch(part -> part == null)) {
-        throw internal(
-            "%s returned %s, expected one record or several"
-                .formatted(
-                    name(Hook.SPLIT),
-                    parts == null ? "null" : parts.isEmpty() ? "[]" : "a list with null"));
-      }
-      if (!isSplit && (parts.size() > 1 || !parts.getFirst().equals(record))) {
-        isSplit = true;
-        pieces = new ArrayList<>(records.subList(0, number));
-      }
-      if (isSplit) {
-        pieces.addAll(parts);
-      }
-      counts[number++] = parts.size();
+    /// The content types that the hooks read; empty: any.
+    public List<MediaType> requestTypes() throws LoadException {
+        return listed(Hook.REQUEST_TYPES, handler::requestTypes, "media types");
     }
-    entered.accept(name(Hook.LENGTH));
-    return new Records<>(records, new Pieces<>(pieces, lengths(pieces), counts));
-  }
 
-  private int[] lengths(List<I> pieces) {
-    var lengths = new int[pieces.size()];
-    int next = 0;
-    for (var piece : pieces) {
-      int length = handler.length(piece);
-      if (length < 0) {
-        throw internal(
-            "%s returned %d, expected a positive number".formatted(name(Hook.LENGTH), length));
-      }
-      lengths[next++] = length;
+    /// The content types that the hooks write; empty: any.
+    public List<MediaType> responseTypes() throws LoadException {
+        return listed(Hook.RESPONSE_TYPES, handler::responseTypes, "media types");
     }
-    return lengths;
-  }
 
-  /// Makes the response of predictions, one for each piece.
-  public InvocationResponse encode(
-      Records<I> records, List<O> predictions, InvocationRequest request, Consumer<String> entered)
-      throws Exception {
-    entered.accept(name(Hook.JOIN));
-    return output(join(records, predictions), request, entered);
-  }
-
-  /// Makes the response of the parts of each record's prediction.
-  public InvocationResponse encodeParts(
-      Records<I> records, List<List<O>> parts, InvocationRequest request, Consumer<String> entered)
-      throws Exception {
-    entered.accept(name(Hook.JOIN));
-    var joined = new ArrayList<O>(parts.size());
-    for (var record : records.values) {
-      joined.add(
-          require(handler.join(record, parts.get(joined.size())), Hook.JOIN, "a prediction"));
+    /// The paths of OpenAI's API that the hooks answer. Those that an artifact's hooks inherit are of
+    /// the requests and answers that they inherit too.
+    public List<String> openAiPaths() throws LoadException {
+        return isOfOtherBodies(Hook.OPEN_AI_PATHS)
+                ? List.of()
+                : listed(Hook.OPEN_AI_PATHS, handler::openAiPaths, "paths");
     }
-    return output(Collections.unmodifiableList(joined), request, entered);
-  }
 
-  private List<O> join(Records<I> records, List<O> predictions) {
-    if (predictions.size() == records.values.size()) {
-      return predictions;
+    /// The task whose JSON the hooks take and answer, by the same rule.
+    public Optional<String> task() throws LoadException {
+        if (isOfOtherBodies(Hook.TASK)) {
+            return Optional.empty();
+        }
+        var task = LoadException.during(name(Hook.TASK), handler::task);
+        if (task == null) {
+            throw new LoadException(
+                    "%s returned null, expected the name of a task or nothing".formatted(name(Hook.TASK)));
+        }
+        return task;
     }
-    var joined = new ArrayList<O>(records.values.size());
-    int from = 0;
-    for (var record : records.values) {
-      int to = from + records.pieces.counts()[joined.size()];
-      joined.add(
-          to == from + 1
-              ? predictions.get(from)
-              : require(
-                  handler.join(record, predictions.subList(from, to)), Hook.JOIN, "a prediction"));
-      from = to;
+
+    /// Whether a hook is of the server's own class, while the artifact's reads or writes bodies.
+    private boolean isOfOtherBodies(Hook inherited) {
+        return !isOwn(inherited) && (isOwn(Hook.INPUT_FN) || isOwn(Hook.OUTPUT_FN));
     }
-    return Collections.unmodifiableList(joined);
-  }
 
-  private InvocationResponse output(
-      List<O> predictions, InvocationRequest request, Consumer<String> entered) throws Exception {
-    entered.accept(name(Hook.OUTPUT_FN));
-    return require(handler.outputFn(predictions, request), Hook.OUTPUT_FN, "a response");
-  }
-
-  <T> T require(T result, Hook hook, String expected) {
-    if (result == null) {
-      throw internal("%s returned null, expected %s".formatted(name(hook), expected));
+    private boolean isOwn(Hook hook) {
+        return !name(hook).equals(hook.method);
     }
-    return result;
-  }
 
-  private static ServingException internal(String message) {
-    return ErrorType.INTERNAL.because(message);
-  }
+    private <T> List<T> listed(Hook hook, Callable<List<T>> call, String expected) throws LoadException {
+        var list = LoadException.during(name(hook), () -> {
+            var said = call.call();
+            return said == null ? null : new ArrayList<>(said);
+        });
+        if (list == null || list.stream().anyMatch(Objects::isNull)) {
+            throw new LoadException("%s returned %s, expected a list of %s".formatted(name(hook), list, expected));
+        }
+        return List.copyOf(list);
+    }
+
+    /// Makes records of a request, and pieces of those.
+    public Records<I> decode(InvocationRequest request, Consumer<String> entered) throws Exception {
+        entered.accept(name(Hook.INPUT_FN));
+        // The hook's own list is read here and never again, when others wait for the thread.
+        var records = new ArrayList<>(require(handler.inputFn(request), Hook.INPUT_FN, "a list of records"));
+        entered.accept(name(Hook.SPLIT));
+        List<I> pieces = records;
+        boolean isSplit = false;
+        var counts = new int[records.size()];
+        int number = 0;
+        for (var record : records) {
+            if (record == null) {
+                throw internal("%s returned null as record %d of %d, expected a record"
+                        .formatted(name(Hook.INPUT_FN), number + 1, records.size()));
+            }
+            var parts = handler.split(record);
+            if (parts == null || parts.isEmpty() || parts.stream().anyMatch(part -> part == null)) {
+                throw internal("%s returned %s, expected one record or several"
+                        .formatted(
+                                name(Hook.SPLIT),
+                                parts == null ? "null" : parts.isEmpty() ? "[]" : "a list with null"));
+            }
+            if (!isSplit && (parts.size() > 1 || !parts.getFirst().equals(record))) {
+                isSplit = true;
+                pieces = new ArrayList<>(records.subList(0, number));
+            }
+            if (isSplit) {
+                pieces.addAll(parts);
+            }
+            counts[number++] = parts.size();
+        }
+        entered.accept(name(Hook.LENGTH));
+        return new Records<>(records, new Pieces<>(pieces, lengths(pieces), counts));
+    }
+
+    private int[] lengths(List<I> pieces) {
+        var lengths = new int[pieces.size()];
+        int next = 0;
+        for (var piece : pieces) {
+            int length = handler.length(piece);
+            if (length < 0) {
+                throw internal("%s returned %d, expected a positive number".formatted(name(Hook.LENGTH), length));
+            }
+            lengths[next++] = length;
+        }
+        return lengths;
+    }
+
+    /// Makes the response of predictions, one for each piece.
+    public InvocationResponse encode(
+            Records<I> records, List<O> predictions, InvocationRequest request, Consumer<String> entered)
+            throws Exception {
+        entered.accept(name(Hook.JOIN));
+        return output(join(records, predictions), request, entered);
+    }
+
+    /// Makes the response of the parts of each record's prediction.
+    public InvocationResponse encodeParts(
+            Records<I> records, List<List<O>> parts, InvocationRequest request, Consumer<String> entered)
+            throws Exception {
+        entered.accept(name(Hook.JOIN));
+        var joined = new ArrayList<O>(parts.size());
+        for (var record : records.values) {
+            joined.add(require(handler.join(record, parts.get(joined.size())), Hook.JOIN, "a prediction"));
+        }
+        return output(Collections.unmodifiableList(joined), request, entered);
+    }
+
+    private List<O> join(Records<I> records, List<O> predictions) {
+        if (predictions.size() == records.values.size()) {
+            return predictions;
+        }
+        var joined = new ArrayList<O>(records.values.size());
+        int from = 0;
+        for (var record : records.values) {
+            int to = from + records.pieces.counts()[joined.size()];
+            joined.add(
+                    to == from + 1
+                            ? predictions.get(from)
+                            : require(handler.join(record, predictions.subList(from, to)), Hook.JOIN, "a prediction"));
+            from = to;
+        }
+        return Collections.unmodifiableList(joined);
+    }
+
+    private InvocationResponse output(List<O> predictions, InvocationRequest request, Consumer<String> entered)
+            throws Exception {
+        entered.accept(name(Hook.OUTPUT_FN));
+        return require(handler.outputFn(predictions, request), Hook.OUTPUT_FN, "a response");
+    }
+
+    <T> T require(T result, Hook hook, String expected) {
+        if (result == null) {
+            throw internal("%s returned null, expected %s".formatted(name(hook), expected));
+        }
+        return result;
+    }
+
+    private static ServingException internal(String message) {
+        return ErrorType.INTERNAL.because(message);
+    }
 }

@@ -13,63 +13,54 @@ import org.slf4j.LoggerFactory;
 /// threw, if it did.
 public final class LoadException extends Exception {
 
-  /// How often to say that a hook still runs. Loading has no deadline, because a large model may
-  /// take minutes.
-  private static final Duration LONG = Duration.ofMinutes(1);
+    /// How often to say that a hook still runs. Loading has no deadline, because a large model may
+    /// take minutes.
+    private static final Duration LONG = Duration.ofMinutes(1);
 
-  private static final Logger log = LoggerFactory.getLogger(LoadException.class);
+    private static final Logger log = LoggerFactory.getLogger(LoadException.class);
 
-  private LoadException(String message, Throwable cause) {
-    super(message, cause);
-  }
-
-  /// A hook has returned what it must not.
-  public LoadException(String message) {
-    this(message, null);
-  }
-
-  /// Runs a hook that a model can't be loaded without.
-  public static <T> T during(String hook, Callable<T> call) throws LoadException {
-    return during(hook, LONG, call);
-  }
-
-  public static <T> T during(String hook, Duration patience, Callable<T> call)
-      throws LoadException {
-    var ended = new CompletableFuture<Void>();
-    watch(hook, patience, patience, Thread.currentThread(), ended);
-    try {
-      return call.call();
-    } catch (LoadException named) {
-      throw named;
-    } catch (Throwable e) {
-      var told = ThrownByHook.ask(e);
-      throw new LoadException("%s failed%s".formatted(hook, Thrown.at(told)), told);
-    } finally {
-      ended.complete(null);
+    private LoadException(String message, Throwable cause) {
+        super(message, cause);
     }
-  }
 
-  private static void watch(
-      String hook,
-      Duration since,
-      Duration patience,
-      Thread thread,
-      CompletableFuture<Void> ended) {
-    ended
-        .copy()
-        .orTimeout(patience.toNanos(), TimeUnit.NANOSECONDS)
-        .exceptionally(
-            _ -> {
-              var stack = new Throwable();
-              stack.setStackTrace(thread.getStackTrace());
-              log.warn(
-                  "{} still runs after {} s{}; /ping is 503 until it ends, and SageMaker gives up after "
-                      + "ContainerStartupHealthCheckTimeoutInSeconds",
-                  hook,
-                  since.toSeconds(),
-                  Thrown.place(stack));
-              watch(hook, since.plus(patience), patience, thread, ended);
-              return null;
-            });
-  }
+    /// A hook has returned what it must not.
+    public LoadException(String message) {
+        this(message, null);
+    }
+
+    /// Runs a hook that a model can't be loaded without.
+    public static <T> T during(String hook, Callable<T> call) throws LoadException {
+        return during(hook, LONG, call);
+    }
+
+    public static <T> T during(String hook, Duration patience, Callable<T> call) throws LoadException {
+        var ended = new CompletableFuture<Void>();
+        watch(hook, patience, patience, Thread.currentThread(), ended);
+        try {
+            return call.call();
+        } catch (LoadException named) {
+            throw named;
+        } catch (Throwable e) {
+            var told = ThrownByHook.ask(e);
+            throw new LoadException("%s failed%s".formatted(hook, Thrown.at(told)), told);
+        } finally {
+            ended.complete(null);
+        }
+    }
+
+    private static void watch(
+            String hook, Duration since, Duration patience, Thread thread, CompletableFuture<Void> ended) {
+        ended.copy().orTimeout(patience.toNanos(), TimeUnit.NANOSECONDS).exceptionally(_ -> {
+            var stack = new Throwable();
+            stack.setStackTrace(thread.getStackTrace());
+            log.warn(
+                    "{} still runs after {} s{}; /ping is 503 until it ends, and SageMaker gives up after "
+                            + "ContainerStartupHealthCheckTimeoutInSeconds",
+                    hook,
+                    since.toSeconds(),
+                    Thrown.place(stack));
+            watch(hook, since.plus(patience), patience, thread, ended);
+            return null;
+        });
+    }
 }

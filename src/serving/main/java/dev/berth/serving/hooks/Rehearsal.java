@@ -17,108 +17,104 @@ import java.util.List;
 /// and fail as they would for a caller. Used by one thread; [#hook] may be asked by any.
 public final class Rehearsal<M, I, O> {
 
-  /// What came of a request.
-  ///
-  /// @param records that `inputFn` made of it
-  public record Answer<I>(List<I> records, InvocationResponse response) {}
+    /// What came of a request.
+    ///
+    /// @param records that `inputFn` made of it
+    public record Answer<I>(List<I> records, InvocationResponse response) {}
 
-  private final Hooks<M, I, O> hooks;
-  private final M model;
-  private final int maxBatchSize;
-  private volatile String hook;
+    private final Hooks<M, I, O> hooks;
+    private final M model;
+    private final int maxBatchSize;
+    private volatile String hook;
 
-  public Rehearsal(Hooks<M, I, O> hooks, M model, int maxBatchSize) {
-    this.hooks = hooks;
-    this.model = model;
-    this.maxBatchSize = maxBatchSize;
-    this.hook = hooks.name(Hook.INPUT_FN);
-  }
+    public Rehearsal(Hooks<M, I, O> hooks, M model, int maxBatchSize) {
+        this.hooks = hooks;
+        this.model = model;
+        this.maxBatchSize = maxBatchSize;
+        this.hook = hooks.name(Hook.INPUT_FN);
+    }
 
-  /// Loads the model and warms it up.
-  ///
-  /// @param maxBatchSize the most pieces that `predictFn` gets at once
-  /// @throws LoadException when a hook fails
-  public static <M, I, O> Rehearsal<M, I, O> load(
-      InferenceHandler<M, I, O> handler, ModelContext context, int maxBatchSize)
-      throws LoadException {
-    var hooks = new Hooks<>(handler);
-    return new Rehearsal<>(hooks, hooks.load(context), maxBatchSize);
-  }
+    /// Loads the model and warms it up.
+    ///
+    /// @param maxBatchSize the most pieces that `predictFn` gets at once
+    /// @throws LoadException when a hook fails
+    public static <M, I, O> Rehearsal<M, I, O> load(
+            InferenceHandler<M, I, O> handler, ModelContext context, int maxBatchSize) throws LoadException {
+        var hooks = new Hooks<>(handler);
+        return new Rehearsal<>(hooks, hooks.load(context), maxBatchSize);
+    }
 
-  public InferenceHandler<M, I, O> handler() {
-    return hooks.handler;
-  }
+    public InferenceHandler<M, I, O> handler() {
+        return hooks.handler;
+    }
 
-  public M model() {
-    return model;
-  }
+    public M model() {
+        return model;
+    }
 
-  /// What messages call the hook that runs, or ran last.
-  public String hook() {
-    return hook;
-  }
+    /// What messages call the hook that runs, or ran last.
+    public String hook() {
+        return hook;
+    }
 
-  /// The content types that the hooks read; empty: any.
-  ///
-  /// @throws LoadException when they do not say
-  public List<MediaType> requestTypes() throws LoadException {
-    return hooks.requestTypes();
-  }
+    /// The content types that the hooks read; empty: any.
+    ///
+    /// @throws LoadException when they do not say
+    public List<MediaType> requestTypes() throws LoadException {
+        return hooks.requestTypes();
+    }
 
-  /// The content types that the hooks write; empty: any.
-  ///
-  /// @throws LoadException when they do not say
-  public List<MediaType> responseTypes() throws LoadException {
-    return hooks.responseTypes();
-  }
+    /// The content types that the hooks write; empty: any.
+    ///
+    /// @throws LoadException when they do not say
+    public List<MediaType> responseTypes() throws LoadException {
+        return hooks.responseTypes();
+    }
 
-  /// Answers a request.
-  ///
-  /// @throws ServingException as its caller would get it
-  public Answer<I> ask(InvocationRequest request) {
-    return call(
-        () -> {
-          var records = hooks.decode(request, this::enters);
-          enters(hooks.predicting());
-          var predictions = predictAll(records.pieces().values());
-          return new Answer<>(
-              records.values(), hooks.encode(records, predictions, request, this::enters));
+    /// Answers a request.
+    ///
+    /// @throws ServingException as its caller would get it
+    public Answer<I> ask(InvocationRequest request) {
+        return call(() -> {
+            var records = hooks.decode(request, this::enters);
+            enters(hooks.predicting());
+            var predictions = predictAll(records.pieces().values());
+            return new Answer<>(records.values(), hooks.encode(records, predictions, request, this::enters));
         });
-  }
-
-  /// Predicts one batch.
-  ///
-  /// @throws ServingException as the callers of its records would get it
-  public List<O> predict(List<I> records) {
-    enters(hooks.predicting());
-    return call(() -> predictBatch(records));
-  }
-
-  private void enters(String next) {
-    hook = next;
-  }
-
-  private List<O> predictAll(List<I> pieces) throws Exception {
-    var predictions = new ArrayList<O>(pieces.size());
-    for (int from = 0; from < pieces.size(); from += Math.min(maxBatchSize, pieces.size() - from)) {
-      predictions.addAll(
-          predictBatch(pieces.subList(from, from + Math.min(maxBatchSize, pieces.size() - from))));
     }
-    return Collections.unmodifiableList(predictions);
-  }
 
-  private List<O> predictBatch(List<I> records) throws Exception {
-    return Predictor.checked(
-        new HookPredictor<>(hooks.handler, model, Metrics.current())
-            .predict(Collections.unmodifiableList(records)),
-        records.size());
-  }
-
-  private <T> T call(HookClasses.Call<T, Exception> call) {
-    try {
-      return HookClasses.call(hooks.handler, call);
-    } catch (Throwable e) {
-      throw HookFailure.inside(hook, e);
+    /// Predicts one batch.
+    ///
+    /// @throws ServingException as the callers of its records would get it
+    public List<O> predict(List<I> records) {
+        enters(hooks.predicting());
+        return call(() -> predictBatch(records));
     }
-  }
+
+    private void enters(String next) {
+        hook = next;
+    }
+
+    private List<O> predictAll(List<I> pieces) throws Exception {
+        var predictions = new ArrayList<O>(pieces.size());
+        for (int from = 0; from < pieces.size(); from += Math.min(maxBatchSize, pieces.size() - from)) {
+            predictions.addAll(predictBatch(pieces.subList(from, from + Math.min(maxBatchSize, pieces.size() - from))));
+        }
+        return Collections.unmodifiableList(predictions);
+    }
+
+    private List<O> predictBatch(List<I> records) throws Exception {
+        return Predictor.checked(
+                new HookPredictor<>(hooks.handler, model, Metrics.current())
+                        .predict(Collections.unmodifiableList(records)),
+                records.size());
+    }
+
+    private <T> T call(HookClasses.Call<T, Exception> call) {
+        try {
+            return HookClasses.call(hooks.handler, call);
+        } catch (Throwable e) {
+            throw HookFailure.inside(hook, e);
+        }
+    }
 }

@@ -18,37 +18,34 @@ import java.util.function.Predicate;
 /// @param problem why they could not all be seen
 record ArtifactFiles(Optional<Path> place, Map<Path, Stamp> stamps, Optional<String> problem) {
 
-  /// What changes with a file.
-  ///
-  /// @param key tells a file from another one that was put in its place; null where the file system
-  ///   has no such thing
-  record Stamp(long size, FileTime modified, Object key) {}
+    /// What changes with a file.
+    ///
+    /// @param key tells a file from another one that was put in its place; null where the file system
+    ///   has no such thing
+    record Stamp(long size, FileTime modified, Object key) {}
 
-  private static final Path BUILD = Path.of("target");
+    private static final Path BUILD = Path.of("target");
 
-  /// Looks at the directory and all that is below, behind links too. Reads no file. Hidden ones
-  /// count for nothing: macOS writes some while somebody looks.
-  static ArtifactFiles in(Path directory) {
-    return in(directory, _ -> true);
-  }
-
-  /// The same while somebody edits there. What editors and Maven write besides counts for nothing.
-  static ArtifactFiles edited(Path directory) {
-    return in(directory, file -> !file.toString().endsWith("~") && !file.equals(BUILD));
-  }
-
-  private static ArtifactFiles in(Path directory, Predicate<Path> counts) {
-    try {
-      var stamps = new HashMap<Path, Stamp>();
-      ArtifactTree.files(directory, Integer.MAX_VALUE, counts)
-          .forEach(
-              (file, found) ->
-                  stamps.put(
-                      file, new Stamp(found.size(), found.lastModifiedTime(), found.fileKey())));
-      return new ArtifactFiles(
-          Optional.of(directory.toRealPath()), Map.copyOf(stamps), Optional.empty());
-    } catch (IOException | UncheckedIOException | ModelArtifactException e) {
-      return new ArtifactFiles(Optional.empty(), Map.of(), Optional.of(e.toString()));
+    /// Looks at the directory and all that is below, behind links too. Reads no file. Hidden ones
+    /// count for nothing: macOS writes some while somebody looks.
+    static ArtifactFiles in(Path directory) {
+        return in(directory, _ -> true);
     }
-  }
+
+    /// The same while somebody edits there. What editors and Maven write besides counts for nothing.
+    static ArtifactFiles edited(Path directory) {
+        return in(directory, file -> !file.toString().endsWith("~") && !file.equals(BUILD));
+    }
+
+    private static ArtifactFiles in(Path directory, Predicate<Path> counts) {
+        try {
+            var stamps = new HashMap<Path, Stamp>();
+            ArtifactTree.files(directory, Integer.MAX_VALUE, counts)
+                    .forEach((file, found) ->
+                            stamps.put(file, new Stamp(found.size(), found.lastModifiedTime(), found.fileKey())));
+            return new ArtifactFiles(Optional.of(directory.toRealPath()), Map.copyOf(stamps), Optional.empty());
+        } catch (IOException | UncheckedIOException | ModelArtifactException e) {
+            return new ArtifactFiles(Optional.empty(), Map.of(), Optional.of(e.toString()));
+        }
+    }
 }

@@ -19,76 +19,69 @@ import org.slf4j.MDC;
 /// of [Health] look too.
 public final class StuckHooks implements AutoCloseable {
 
-  private static final Logger log = LoggerFactory.getLogger(StuckHooks.class);
+    private static final Logger log = LoggerFactory.getLogger(StuckHooks.class);
 
-  private final HookPool pool;
-  private final ModelRegistry models;
-  private final Health health;
-  private final ServingMetrics metrics;
-  private final Duration grace;
-  private final ScheduledExecutorService watch =
-      Executors.newSingleThreadScheduledExecutor(
-          Thread.ofPlatform().name("berth-stuck-hooks").daemon().factory());
+    private final HookPool pool;
+    private final ModelRegistry models;
+    private final Health health;
+    private final ServingMetrics metrics;
+    private final Duration grace;
+    private final ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor(
+            Thread.ofPlatform().name("berth-stuck-hooks").daemon().factory());
 
-  /// @param grace how long a hook may run after the deadline of its request
-  public StuckHooks(
-      HookPool pool, ModelRegistry models, Health health, ServingMetrics metrics, Duration grace) {
-    this.pool = pool;
-    this.models = models;
-    this.health = health;
-    this.metrics = metrics;
-    this.grace = grace;
-  }
-
-  public void start() {
-    long everyMillis = Math.clamp(grace.toMillis() / 2, 100, 1000);
-    var _ =
-        watch.scheduleWithFixedDelay(this::look, everyMillis, everyMillis, TimeUnit.MILLISECONDS);
-  }
-
-  /// The watch would end with what this throws.
-  private void look() {
-    try {
-      health.look();
-      lookForStuckHooks();
-    } catch (Throwable e) {
-      metrics.caught(e);
-      log.error("could not look for hooks that are stuck", e);
+    /// @param grace how long a hook may run after the deadline of its request
+    public StuckHooks(HookPool pool, ModelRegistry models, Health health, ServingMetrics metrics, Duration grace) {
+        this.pool = pool;
+        this.models = models;
+        this.health = health;
+        this.metrics = metrics;
+        this.grace = grace;
     }
-  }
 
-  private void lookForStuckHooks() {
-    for (var run : pool.findStuck(grace)) {
-      tell(
-          run.model(),
-          "%s is stuck: it still runs %d s after the deadline of its request; model: %s"
-              .formatted(run.hook(), grace.toSeconds(), run.model()),
-          run.stack());
+    public void start() {
+        long everyMillis = Math.clamp(grace.toMillis() / 2, 100, 1000);
+        var _ = watch.scheduleWithFixedDelay(this::look, everyMillis, everyMillis, TimeUnit.MILLISECONDS);
     }
-    for (var model : models.all()) {
-      model
-          .findStuck(grace)
-          .forEach(
-              stuck ->
-                  tell(
-                      model.name(),
-                      "%s is stuck: it still runs %d s after the deadline of all its requests; %s has %d workers left"
-                          .formatted(
-                              stuck.hook(), grace.toSeconds(), model.name(), stuck.workersLeft()),
-                      stuck.thread().getStackTrace()));
-    }
-  }
 
-  private static void tell(String model, String what, StackTraceElement[] stack) {
-    var place = new Throwable("it is here");
-    place.setStackTrace(stack);
-    try (var _ = MDC.putCloseable(ModelMetrics.LABEL, model)) {
-      log.warn(what, place);
+    /// The watch would end with what this throws.
+    private void look() {
+        try {
+            health.look();
+            lookForStuckHooks();
+        } catch (Throwable e) {
+            metrics.caught(e);
+            log.error("could not look for hooks that are stuck", e);
+        }
     }
-  }
 
-  @Override
-  public void close() {
-    watch.shutdownNow();
-  }
+    private void lookForStuckHooks() {
+        for (var run : pool.findStuck(grace)) {
+            tell(
+                    run.model(),
+                    "%s is stuck: it still runs %d s after the deadline of its request; model: %s"
+                            .formatted(run.hook(), grace.toSeconds(), run.model()),
+                    run.stack());
+        }
+        for (var model : models.all()) {
+            model.findStuck(grace)
+                    .forEach(stuck -> tell(
+                            model.name(),
+                            "%s is stuck: it still runs %d s after the deadline of all its requests; %s has %d workers left"
+                                    .formatted(stuck.hook(), grace.toSeconds(), model.name(), stuck.workersLeft()),
+                            stuck.thread().getStackTrace()));
+        }
+    }
+
+    private static void tell(String model, String what, StackTraceElement[] stack) {
+        var place = new Throwable("it is here");
+        place.setStackTrace(stack);
+        try (var _ = MDC.putCloseable(ModelMetrics.LABEL, model)) {
+            log.warn(what, place);
+        }
+    }
+
+    @Override
+    public void close() {
+        watch.shutdownNow();
+    }
 }

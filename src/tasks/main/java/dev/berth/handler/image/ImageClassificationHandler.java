@@ -30,114 +30,110 @@ import java.util.stream.Stream;
 /// Image classification: labels for a picture.
 ///
 /// Requests and answers are those of the image-classification pipeline of `transformers` 5.
-public class ImageClassificationHandler
-    extends TaskHandler<ImageModel, Tensor, ImageClassificationHandler.Parameters> {
+public class ImageClassificationHandler extends TaskHandler<ImageModel, Tensor, ImageClassificationHandler.Parameters> {
 
-  private static final List<MediaType> PICTURES =
-      Stream.concat(
-              Stream.of(MediaType.IMAGE),
-              Stream.of("jpeg", "png", "gif", "bmp", "webp")
-                  .map(kind -> MediaType.of("image", kind)))
-          .toList();
-  private static final List<MediaType> REQUEST_TYPES =
-      Stream.concat(Stream.of(MediaType.JSON, MediaType.JSON_LINES), PICTURES.stream()).toList();
+    private static final List<MediaType> PICTURES = Stream.concat(
+                    Stream.of(MediaType.IMAGE),
+                    Stream.of("jpeg", "png", "gif", "bmp", "webp").map(kind -> MediaType.of("image", kind)))
+            .toList();
+    private static final List<MediaType> REQUEST_TYPES = Stream.concat(
+                    Stream.of(MediaType.JSON, MediaType.JSON_LINES), PICTURES.stream())
+            .toList();
 
-  /// How to classify, in the pipeline's words.
-  ///
-  /// @param topK the most labels of an answer, the best first
-  /// @param function what makes scores of the model's output
-  public record Parameters(int topK, ScoreFunction function) {
+    /// How to classify, in the pipeline's words.
+    ///
+    /// @param topK the most labels of an answer, the best first
+    /// @param function what makes scores of the model's output
+    public record Parameters(int topK, ScoreFunction function) {
 
-    private Parameters with(Fields fields) {
-      return new Parameters(
-          fields.integer("top_k", 1, Integer.MAX_VALUE, topK),
-          fields.choice("function_to_apply", ScoreFunction.ALL, function));
+        private Parameters with(Fields fields) {
+            return new Parameters(
+                    fields.integer("top_k", 1, Integer.MAX_VALUE, topK),
+                    fields.choice("function_to_apply", ScoreFunction.ALL, function));
+        }
     }
-  }
 
-  private final List<String> labels;
-  private final Preparation preparation;
+    private final List<String> labels;
+    private final Preparation preparation;
 
-  public ImageClassificationHandler(Path modelDirectory) {
-    var artifact = ImageArtifact.open(modelDirectory);
-    check(artifact);
-    var labels = Labels.of(artifact);
-    super(
-        artifact,
-        new InputReader<>(
-            artifact,
-            List.of("top_k", "function_to_apply"),
-            Parameters::with,
-            new Parameters(5, ScoreFunction.usual(labels.size()))),
-        List.of("label", "score"),
-        (accelerator, graphs) -> new ImageModel(artifact, accelerator, graphs));
-    this.labels = labels;
-    this.preparation = new Preparation(artifact.preparation());
-  }
-
-  @Override
-  protected void warmUp(ImageModel model) {
-    model.warmUp();
-  }
-
-  @Override
-  public List<MediaType> requestTypes() {
-    return REQUEST_TYPES;
-  }
-
-  @Override
-  public Signature signature() {
-    return new Signature(
-        List.of(Column.ofTexts("image")),
-        List.of(Column.ofTexts("label", -1), Column.of("score", ElementType.FLOAT64, -1)));
-  }
-
-  /// A picture's bytes. Or JSON: a picture in base64, a list of those, or either as `{"inputs": …,
-  /// "parameters": {…}}`. JSON Lines: one of them in each line.
-  @Override
-  public List<TaskRecord<Tensor, Parameters>> inputFn(InvocationRequest request)
-      throws IOException {
-    var type = request.contentType();
-    return PICTURES.stream().anyMatch(picture -> picture.includes(type))
-        ? List.of(new Asked<>(preparation.pixels(request.bytes()), defaults(), true))
-        : super.inputFn(request);
-  }
-
-  @Override
-  protected Documents documents(InvocationRequest request) throws IOException {
-    return ContentTypes.reading(request, OfDocuments.class)
-        .readDocuments(request, List.of("image"));
-  }
-
-  @Override
-  protected Tensor read(TaskInput<Parameters> input) {
-    var picture = Base64Bytes.readText(input.json(), input.name());
-    try {
-      return preparation.pixels(picture);
-    } catch (BadInputException e) {
-      throw new BadInputException("%s: %s".formatted(input.name(), e.getMessage()), e);
+    public ImageClassificationHandler(Path modelDirectory) {
+        var artifact = ImageArtifact.open(modelDirectory);
+        check(artifact);
+        var labels = Labels.of(artifact);
+        super(
+                artifact,
+                new InputReader<>(
+                        artifact,
+                        List.of("top_k", "function_to_apply"),
+                        Parameters::with,
+                        new Parameters(5, ScoreFunction.usual(labels.size()))),
+                List.of("label", "score"),
+                (accelerator, graphs) -> new ImageModel(artifact, accelerator, graphs));
+        this.labels = labels;
+        this.preparation = new Preparation(artifact.preparation());
     }
-  }
 
-  @Override
-  protected List<float[]> forward(List<Tensor> pictures, ImageModel model) {
-    return model.forward(pictures);
-  }
-
-  @Override
-  protected Object answer(Asked<Tensor, Parameters> record, float[] output) {
-    var parameters = record.parameters();
-    return Labels.best(labels, parameters.function.of(output), parameters.topK);
-  }
-
-  private static void check(ImageArtifact artifact) {
-    var problems = new ArrayList<String>();
-    if (artifact.inputs().size() != 1) {
-      problems.add("model.json: inputs: found %s, expected one".formatted(artifact.inputs()));
+    @Override
+    protected void warmUp(ImageModel model) {
+        model.warmUp();
     }
-    problemOfOutputs(artifact, List.of("logits")).ifPresent(problems::add);
-    if (!problems.isEmpty()) {
-      throw new ModelArtifactException(artifact.directory(), problems);
+
+    @Override
+    public List<MediaType> requestTypes() {
+        return REQUEST_TYPES;
     }
-  }
+
+    @Override
+    public Signature signature() {
+        return new Signature(
+                List.of(Column.ofTexts("image")),
+                List.of(Column.ofTexts("label", -1), Column.of("score", ElementType.FLOAT64, -1)));
+    }
+
+    /// A picture's bytes. Or JSON: a picture in base64, a list of those, or either as `{"inputs": …,
+    /// "parameters": {…}}`. JSON Lines: one of them in each line.
+    @Override
+    public List<TaskRecord<Tensor, Parameters>> inputFn(InvocationRequest request) throws IOException {
+        var type = request.contentType();
+        return PICTURES.stream().anyMatch(picture -> picture.includes(type))
+                ? List.of(new Asked<>(preparation.pixels(request.bytes()), defaults(), true))
+                : super.inputFn(request);
+    }
+
+    @Override
+    protected Documents documents(InvocationRequest request) throws IOException {
+        return ContentTypes.reading(request, OfDocuments.class).readDocuments(request, List.of("image"));
+    }
+
+    @Override
+    protected Tensor read(TaskInput<Parameters> input) {
+        var picture = Base64Bytes.readText(input.json(), input.name());
+        try {
+            return preparation.pixels(picture);
+        } catch (BadInputException e) {
+            throw new BadInputException("%s: %s".formatted(input.name(), e.getMessage()), e);
+        }
+    }
+
+    @Override
+    protected List<float[]> forward(List<Tensor> pictures, ImageModel model) {
+        return model.forward(pictures);
+    }
+
+    @Override
+    protected Object answer(Asked<Tensor, Parameters> record, float[] output) {
+        var parameters = record.parameters();
+        return Labels.best(labels, parameters.function.of(output), parameters.topK);
+    }
+
+    private static void check(ImageArtifact artifact) {
+        var problems = new ArrayList<String>();
+        if (artifact.inputs().size() != 1) {
+            problems.add("model.json: inputs: found %s, expected one".formatted(artifact.inputs()));
+        }
+        problemOfOutputs(artifact, List.of("logits")).ifPresent(problems::add);
+        if (!problems.isEmpty()) {
+            throw new ModelArtifactException(artifact.directory(), problems);
+        }
+    }
 }

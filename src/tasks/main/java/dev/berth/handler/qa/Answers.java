@@ -17,93 +17,93 @@ import java.util.Locale;
 /// Used by one thread, for one record.
 final class Answers {
 
-  /// Code points between two places whose index in the text is known.
-  private static final int STRIDE = 64;
+    /// Code points between two places whose index in the text is known.
+    private static final int STRIDE = 64;
 
-  private final String context;
-  private final int[] indexes;
-
-  private Answers(String context) {
-    this.context = context;
-    this.indexes = new int[context.codePointCount(0, context.length()) / STRIDE + 1];
-    for (int i = 1; i < indexes.length; i++) {
-      indexes[i] = context.offsetByCodePoints(indexes[i - 1], STRIDE);
-    }
-  }
-
-  /// The best answers, the best first.
-  static List<Answer> of(Question question, Spans spans) {
-    return new Answers(question.context()).best(spans, question.parameters());
-  }
-
-  private List<Answer> best(Spans spans, Parameters parameters) {
-    var sums = new LinkedHashMap<Text, Sum>();
-    for (var span : spans.found()) {
-      sums.computeIfAbsent(text(span), _ -> new Sum(span)).score += span.score();
-    }
-    var competing = new ArrayList<>(sums.values());
-    if (parameters.handleImpossibleAnswer()) {
-      var nothing = new Sum(new Spans.Span(0, 0, 0));
-      nothing.score = spans.noAnswer();
-      competing.add(nothing);
-    }
-    competing.sort(Comparator.comparingDouble((Sum sum) -> sum.score).reversed());
-    return competing.stream().limit(parameters.topK()).map(this::answer).toList();
-  }
-
-  private Answer answer(Sum sum) {
-    int start = sum.first.start();
-    int end = sum.first.end();
-    return new Answer(context.substring(index(start), index(end)), sum.score, start, end);
-  }
-
-  private Text text(Spans.Span span) {
-    return new Text(context, index(span.start()), index(span.end()));
-  }
-
-  private int index(int codePoint) {
-    return context.offsetByCodePoints(indexes[codePoint / STRIDE], codePoint % STRIDE);
-  }
-
-  /// What the spans of one text score together.
-  private static final class Sum {
-    private final Spans.Span first;
-    private double score;
-
-    Sum(Spans.Span first) {
-      this.first = first;
-    }
-  }
-
-  /// A part of the context, equal to one that reads the same in lower case. A span may be as long
-  /// as the context, so the lower case is not kept.
-  private static final class Text {
     private final String context;
-    private final int from;
-    private final int to;
-    private final int hash;
+    private final int[] indexes;
 
-    Text(String context, int from, int to) {
-      this.context = context;
-      this.from = from;
-      this.to = to;
-      this.hash = lowerCase().hashCode();
+    private Answers(String context) {
+        this.context = context;
+        this.indexes = new int[context.codePointCount(0, context.length()) / STRIDE + 1];
+        for (int i = 1; i < indexes.length; i++) {
+            indexes[i] = context.offsetByCodePoints(indexes[i - 1], STRIDE);
+        }
     }
 
-    private String lowerCase() {
-      return context.substring(from, to).toLowerCase(Locale.ROOT);
+    /// The best answers, the best first.
+    static List<Answer> of(Question question, Spans spans) {
+        return new Answers(question.context()).best(spans, question.parameters());
     }
 
-    @Override
-    public boolean equals(Object other) {
-      return other instanceof Text text
-          && hash == text.hash
-          && ((from == text.from && to == text.to) || lowerCase().equals(text.lowerCase()));
+    private List<Answer> best(Spans spans, Parameters parameters) {
+        var sums = new LinkedHashMap<Text, Sum>();
+        for (var span : spans.found()) {
+            sums.computeIfAbsent(text(span), _ -> new Sum(span)).score += span.score();
+        }
+        var competing = new ArrayList<>(sums.values());
+        if (parameters.handleImpossibleAnswer()) {
+            var nothing = new Sum(new Spans.Span(0, 0, 0));
+            nothing.score = spans.noAnswer();
+            competing.add(nothing);
+        }
+        competing.sort(Comparator.comparingDouble((Sum sum) -> sum.score).reversed());
+        return competing.stream().limit(parameters.topK()).map(this::answer).toList();
     }
 
-    @Override
-    public int hashCode() {
-      return hash;
+    private Answer answer(Sum sum) {
+        int start = sum.first.start();
+        int end = sum.first.end();
+        return new Answer(context.substring(index(start), index(end)), sum.score, start, end);
     }
-  }
+
+    private Text text(Spans.Span span) {
+        return new Text(context, index(span.start()), index(span.end()));
+    }
+
+    private int index(int codePoint) {
+        return context.offsetByCodePoints(indexes[codePoint / STRIDE], codePoint % STRIDE);
+    }
+
+    /// What the spans of one text score together.
+    private static final class Sum {
+        private final Spans.Span first;
+        private double score;
+
+        Sum(Spans.Span first) {
+            this.first = first;
+        }
+    }
+
+    /// A part of the context, equal to one that reads the same in lower case. A span may be as long
+    /// as the context, so the lower case is not kept.
+    private static final class Text {
+        private final String context;
+        private final int from;
+        private final int to;
+        private final int hash;
+
+        Text(String context, int from, int to) {
+            this.context = context;
+            this.from = from;
+            this.to = to;
+            this.hash = lowerCase().hashCode();
+        }
+
+        private String lowerCase() {
+            return context.substring(from, to).toLowerCase(Locale.ROOT);
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Text text
+                    && hash == text.hash
+                    && ((from == text.from && to == text.to) || lowerCase().equals(text.lowerCase()));
+        }
+
+        @Override
+        public int hashCode() {
+            return hash;
+        }
+    }
 }

@@ -20,72 +20,69 @@ import java.util.List;
 /// @param alignToWords whether answers are widened to whole words of the pre-tokenizer, within
 ///   their window
 record Parameters(
-    int topK,
-    int maxAnswerLength,
-    int docStride,
-    boolean ownStride,
-    int maxSequenceLength,
-    int maxQuestionLength,
-    boolean handleImpossibleAnswer,
-    boolean alignToWords) {
+        int topK,
+        int maxAnswerLength,
+        int docStride,
+        boolean ownStride,
+        int maxSequenceLength,
+        int maxQuestionLength,
+        boolean handleImpossibleAnswer,
+        boolean alignToWords) {
 
-  static final int MAX_TOP_K = 1000;
+    static final int MAX_TOP_K = 1000;
 
-  private static final int DEFAULT_MAX_SEQUENCE_LENGTH = 384;
-  static final List<String> NAMES =
-      List.of(
-          "top_k",
-          "max_answer_len",
-          "doc_stride",
-          "max_seq_len",
-          "max_question_len",
-          "handle_impossible_answer",
-          "align_to_words");
+    private static final int DEFAULT_MAX_SEQUENCE_LENGTH = 384;
+    static final List<String> NAMES = List.of(
+            "top_k",
+            "max_answer_len",
+            "doc_stride",
+            "max_seq_len",
+            "max_question_len",
+            "handle_impossible_answer",
+            "align_to_words");
 
-  /// The pipeline's defaults, for a model that takes at most `modelLimit` tokens.
-  static Parameters defaults(int modelLimit) {
-    return new Parameters(
-        1, 15, 128, false, Math.min(DEFAULT_MAX_SEQUENCE_LENGTH, modelLimit), 64, false, true);
-  }
-
-  /// Reads a `parameters` object; what it leaves out stays as it is here.
-  ///
-  /// @param modelLimit the most tokens that the model takes
-  Parameters with(Fields fields, int modelLimit) {
-    int longest = fields.integer("max_seq_len", 1, modelLimit, maxSequenceLength);
-    int stride = fields.integer("doc_stride", 0, Integer.MAX_VALUE, docStride);
-    boolean hasStride = fields.integer("doc_stride", 0, Integer.MAX_VALUE).isPresent();
-    if (hasStride && stride >= longest) {
-      throw new BadInputException(
-          "%s: found %d, expected less than max_seq_len, which is %d"
-              .formatted(fields.name("doc_stride"), stride, longest));
+    /// The pipeline's defaults, for a model that takes at most `modelLimit` tokens.
+    static Parameters defaults(int modelLimit) {
+        return new Parameters(1, 15, 128, false, Math.min(DEFAULT_MAX_SEQUENCE_LENGTH, modelLimit), 64, false, true);
     }
-    return new Parameters(
-        fields.integer("top_k", 1, MAX_TOP_K, topK),
-        fields.integer("max_answer_len", 1, Integer.MAX_VALUE, maxAnswerLength),
-        stride,
-        // A stride was chosen for the max_seq_len that stands beside it.
-        hasStride || (ownStride && longest == maxSequenceLength),
-        longest,
-        fields.integer("max_question_len", 1, Integer.MAX_VALUE, maxQuestionLength),
-        fields.bool("handle_impossible_answer", handleImpossibleAnswer),
-        fields.bool("align_to_words", alignToWords));
-  }
 
-  Parameters withTopK(int topK) {
-    return new Parameters(
-        topK,
-        maxAnswerLength,
-        docStride,
-        ownStride,
-        maxSequenceLength,
-        maxQuestionLength,
-        handleImpossibleAnswer,
-        alignToWords);
-  }
+    /// Reads a `parameters` object; what it leaves out stays as it is here.
+    ///
+    /// @param modelLimit the most tokens that the model takes
+    Parameters with(Fields fields, int modelLimit) {
+        int longest = fields.integer("max_seq_len", 1, modelLimit, maxSequenceLength);
+        int stride = fields.integer("doc_stride", 0, Integer.MAX_VALUE, docStride);
+        boolean hasStride = fields.integer("doc_stride", 0, Integer.MAX_VALUE).isPresent();
+        if (hasStride && stride >= longest) {
+            throw new BadInputException("%s: found %d, expected less than max_seq_len, which is %d"
+                    .formatted(fields.name("doc_stride"), stride, longest));
+        }
+        return new Parameters(
+                fields.integer("top_k", 1, MAX_TOP_K, topK),
+                fields.integer("max_answer_len", 1, Integer.MAX_VALUE, maxAnswerLength),
+                stride,
+                // A stride was chosen for the max_seq_len that stands beside it.
+                hasStride || (ownStride && longest == maxSequenceLength),
+                longest,
+                fields.integer("max_question_len", 1, Integer.MAX_VALUE, maxQuestionLength),
+                fields.bool("handle_impossible_answer", handleImpossibleAnswer),
+                fields.bool("align_to_words", alignToWords));
+    }
 
-  /// The most spans that so many tokens give.
-  long spansOf(int tokens) {
-    return Math.min(topK, (long) tokens * Math.min(tokens, maxAnswerLength));
-  }
+    Parameters withTopK(int topK) {
+        return new Parameters(
+                topK,
+                maxAnswerLength,
+                docStride,
+                ownStride,
+                maxSequenceLength,
+                maxQuestionLength,
+                handleImpossibleAnswer,
+                alignToWords);
+    }
+
+    /// The most spans that so many tokens give.
+    long spansOf(int tokens) {
+        return Math.min(topK, (long) tokens * Math.min(tokens, maxAnswerLength));
+    }
 }

@@ -14,123 +14,123 @@ import java.util.Map;
 /// by many threads.
 final class QuestionEncoder {
 
-  /// The least tokens of a window where a context needs several: with fewer, a small request would
-  /// take a forward for every token.
-  private static final int LEAST_ROOM = 16;
+    /// The least tokens of a window where a context needs several: with fewer, a small request would
+    /// take a forward for every token.
+    private static final int LEAST_ROOM = 16;
 
-  /// What a record costs in memory beside its text and tokens, and each of its answers from the
-  /// search to the response.
-  private static final long RECORD = 500;
+    /// What a record costs in memory beside its text and tokens, and each of its answers from the
+    /// search to the response.
+    private static final long RECORD = 500;
 
-  private static final long ANSWER = 1000;
+    private static final long ANSWER = 1000;
 
-  /// The least by which a window moves on, but half of a small one: with less, a small request
-  /// would be many windows.
-  private static final int LEAST_STEP = 16;
+    /// The least by which a window moves on, but half of a small one: with less, a small request
+    /// would be many windows.
+    private static final int LEAST_STEP = 16;
 
-  private final Tokenizer tokenizer;
-  private final PairTemplate pair;
-  private final int longestRow;
+    private final Tokenizer tokenizer;
+    private final PairTemplate pair;
+    private final int longestRow;
 
-  /// @param longestRow the most tokens of a row that the model has a shape for
-  QuestionEncoder(Tokenizer tokenizer, PairTemplate pair, int longestRow) {
-    this.tokenizer = tokenizer;
-    this.pair = pair;
-    this.longestRow = longestRow;
-  }
-
-  /// @param contexts those of the request that have been tokenised already
-  QuestionRecord.Encoded encode(Question question, Map<String, Tokens> contexts) {
-    RequestMemory.charge(RECORD);
-    var parameters = question.parameters();
-    var questionIds = tokens(question, "question", question.question()).ids();
-    if (questionIds.length > parameters.maxQuestionLength()) {
-      questionIds = Arrays.copyOf(questionIds, parameters.maxQuestionLength());
+    /// @param longestRow the most tokens of a row that the model has a shape for
+    QuestionEncoder(Tokenizer tokenizer, PairTemplate pair, int longestRow) {
+        this.tokenizer = tokenizer;
+        this.pair = pair;
+        this.longestRow = longestRow;
     }
-    int longest = Math.min(parameters.maxSequenceLength(), longestRow);
-    int room = longest - pair.size() - questionIds.length;
-    var context =
-        contexts.computeIfAbsent(question.context(), text -> tokens(question, "context", text));
-    int least = Math.min(LEAST_ROOM, context.size());
-    if (room < least) {
-      throw new BadInputException(
-          ("%sparameters.max_seq_len: found %d, expected at least %d: the question takes %d tokens, "
-                  + "the special tokens %d, and a window of the context %d")
-              .formatted(
-                  prefix(question),
-                  longest,
-                  longest - room + least,
-                  questionIds.length,
-                  pair.size(),
-                  least));
+
+    /// @param contexts those of the request that have been tokenised already
+    QuestionRecord.Encoded encode(Question question, Map<String, Tokens> contexts) {
+        RequestMemory.charge(RECORD);
+        var parameters = question.parameters();
+        var questionIds = tokens(question, "question", question.question()).ids();
+        if (questionIds.length > parameters.maxQuestionLength()) {
+            questionIds = Arrays.copyOf(questionIds, parameters.maxQuestionLength());
+        }
+        int longest = Math.min(parameters.maxSequenceLength(), longestRow);
+        int room = longest - pair.size() - questionIds.length;
+        var context = contexts.computeIfAbsent(question.context(), text -> tokens(question, "context", text));
+        int least = Math.min(LEAST_ROOM, context.size());
+        if (room < least) {
+            throw new BadInputException(
+                    ("%sparameters.max_seq_len: found %d, expected at least %d: the question takes %d tokens, "
+                                    + "the special tokens %d, and a window of the context %d")
+                            .formatted(
+                                    prefix(question),
+                                    longest,
+                                    longest - room + least,
+                                    questionIds.length,
+                                    pair.size(),
+                                    least));
+        }
+        RequestMemory.charge(ANSWER * parameters.spansOf(context.size()));
+        return new QuestionRecord.Encoded(
+                question,
+                questionIds,
+                context,
+                Windows.over(context.size(), room, stride(question, longest, context.size(), room)));
     }
-    RequestMemory.charge(ANSWER * parameters.spansOf(context.size()));
-    return new QuestionRecord.Encoded(
-        question,
-        questionIds,
-        context,
-        Windows.over(context.size(), room, stride(question, longest, context.size(), room)));
-  }
 
-  /// The tokens that windows share: those of the pipeline, unless windows would hardly move on.
-  /// Then an own stride is refused, and a default one is less.
-  private static int stride(Question question, int longest, int tokens, int room) {
-    var parameters = question.parameters();
-    int most = Math.max(room / 2, room - LEAST_STEP);
-    if (!parameters.ownStride()) {
-      return Math.min(Math.min(parameters.docStride(), longest / 2), most);
+    /// The tokens that windows share: those of the pipeline, unless windows would hardly move on.
+    /// Then an own stride is refused, and a default one is less.
+    private static int stride(Question question, int longest, int tokens, int room) {
+        var parameters = question.parameters();
+        int most = Math.max(room / 2, room - LEAST_STEP);
+        if (!parameters.ownStride()) {
+            return Math.min(Math.min(parameters.docStride(), longest / 2), most);
+        }
+        if (parameters.docStride() > most && tokens > room) {
+            throw new BadInputException(
+                    "%sparameters.doc_stride: found %d, expected at most %d: a window holds %d tokens of the context, and moves on by %d or more"
+                            .formatted(prefix(question), parameters.docStride(), most, room, room - most));
+        }
+        return Math.min(parameters.docStride(), most);
     }
-    if (parameters.docStride() > most && tokens > room) {
-      throw new BadInputException(
-          "%sparameters.doc_stride: found %d, expected at most %d: a window holds %d tokens of the context, and moves on by %d or more"
-              .formatted(prefix(question), parameters.docStride(), most, room, room - most));
+
+    private static String prefix(Question question) {
+        return question.name().isEmpty() ? "" : question.name() + ": ";
     }
-    return Math.min(parameters.docStride(), most);
-  }
 
-  private static String prefix(Question question) {
-    return question.name().isEmpty() ? "" : question.name() + ": ";
-  }
-
-  Row row(QuestionRecord.Encoded record, int window) {
-    var windows = record.windows();
-    int contextLength = windows.end(window) - windows.start(window);
-    var ids = new long[pair.size() + record.questionIds().length + contextLength];
-    int next = copy(pair.before(), ids, 0);
-    next = copy(record.questionIds(), 0, record.questionIds().length, ids, next);
-    next = copy(pair.between(), ids, next);
-    var types = new long[ids.length];
-    Arrays.fill(types, 0, next, pair.questionType());
-    Arrays.fill(types, next, ids.length, pair.contextType());
-    next = copy(record.context().ids(), windows.start(window), contextLength, ids, next);
-    copy(pair.after(), ids, next);
-    return new Row(ids, types);
-  }
-
-  /// Where the context's tokens begin in the row.
-  int contextOffset(QuestionRecord.Encoded record) {
-    return pair.before().size() + record.questionIds().length + pair.between().size();
-  }
-
-  private Tokens tokens(Question question, String field, String text) {
-    var tokens = tokenizer.tokens(text);
-    if (tokens.size() == 0) {
-      throw new BadInputException(
-          "%s: found no character that the model's tokenizer keeps, expected text"
-              .formatted(Question.field(question.name(), field)));
+    Row row(QuestionRecord.Encoded record, int window) {
+        var windows = record.windows();
+        int contextLength = windows.end(window) - windows.start(window);
+        var ids = new long[pair.size() + record.questionIds().length + contextLength];
+        int next = copy(pair.before(), ids, 0);
+        next = copy(record.questionIds(), 0, record.questionIds().length, ids, next);
+        next = copy(pair.between(), ids, next);
+        var types = new long[ids.length];
+        Arrays.fill(types, 0, next, pair.questionType());
+        Arrays.fill(types, next, ids.length, pair.contextType());
+        next = copy(record.context().ids(), windows.start(window), contextLength, ids, next);
+        copy(pair.after(), ids, next);
+        return new Row(ids, types);
     }
-    return tokens;
-  }
 
-  private static int copy(List<Long> from, long[] to, int at) {
-    for (int i = 0; i < from.size(); i++) {
-      to[at + i] = from.get(i);
+    /// Where the context's tokens begin in the row.
+    int contextOffset(QuestionRecord.Encoded record) {
+        return pair.before().size()
+                + record.questionIds().length
+                + pair.between().size();
     }
-    return at + from.size();
-  }
 
-  private static int copy(long[] from, int start, int length, long[] to, int at) {
-    System.arraycopy(from, start, to, at, length);
-    return at + length;
-  }
+    private Tokens tokens(Question question, String field, String text) {
+        var tokens = tokenizer.tokens(text);
+        if (tokens.size() == 0) {
+            throw new BadInputException("%s: found no character that the model's tokenizer keeps, expected text"
+                    .formatted(Question.field(question.name(), field)));
+        }
+        return tokens;
+    }
+
+    private static int copy(List<Long> from, long[] to, int at) {
+        for (int i = 0; i < from.size(); i++) {
+            to[at + i] = from.get(i);
+        }
+        return at + from.size();
+    }
+
+    private static int copy(long[] from, int start, int length, long[] to, int at) {
+        System.arraycopy(from, start, to, at, length);
+        return at + length;
+    }
 }

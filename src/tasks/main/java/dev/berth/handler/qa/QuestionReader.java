@@ -18,71 +18,68 @@ import java.util.function.Function;
 /// Finds the questions in a payload's documents of any content type. Safe for use by many threads.
 final class QuestionReader extends InputReader<Parameters> {
 
-  private static final List<String> FIELDS = List.of("question", "context");
+    private static final List<String> FIELDS = List.of("question", "context");
 
-  private static final String FORMS =
-      "expected {\"question\": …, \"context\": …}, a list of those, or {\"inputs\": …,"
-          + " \"parameters\": …}";
+    private static final String FORMS =
+            "expected {\"question\": …, \"context\": …}, a list of those, or {\"inputs\": …," + " \"parameters\": …}";
 
-  /// @throws ModelArtifactException when the parameters of `model.json` are wrong
-  QuestionReader(ModelArtifact artifact) {
-    int longest = artifact.longestRow();
-    super(
-        artifact,
-        Parameters.NAMES,
-        (defaults, fields) -> defaults.with(fields, longest),
-        Parameters.defaults(longest));
-  }
-
-  /// @param defaults what a request's parameters are where it leaves them out
-  /// @param modelLimit the most tokens that the model takes at once
-  QuestionReader(Parameters defaults, int modelLimit) {
-    super(Parameters.NAMES, (others, fields) -> others.with(fields, modelLimit), defaults);
-  }
-
-  /// Makes a record of each question.
-  ///
-  /// @param rejected makes the record of a bad one, of what is wrong with it
-  <R> List<R> read(
-      InvocationRequest request, Function<Question, R> record, Function<String, R> rejected)
-      throws IOException {
-    var documents = ContentTypes.reading(request, OfDocuments.class).readDocuments(request, FIELDS);
-    return read(request, documents, _ -> false, input -> record.apply(question(input)), rejected);
-  }
-
-  private static Question question(TaskInput<Parameters> input) {
-    var name = input.name().equals("body") ? "" : input.name();
-    return Question.read(input.json(), name, input.parameters(), input.alone());
-  }
-
-  /// `{"question": […], "context": …}` as a list of records: several questions about one context,
-  /// or each about its own.
-  @Override
-  protected JsonNode listed(JsonNode json, String name) {
-    if (name.equals("body") && !json.isContainerNode()) {
-      throw new BadInputException("body: found %s, %s".formatted(Excerpt.of(json), FORMS));
+    /// @throws ModelArtifactException when the parameters of `model.json` are wrong
+    QuestionReader(ModelArtifact artifact) {
+        int longest = artifact.longestRow();
+        super(
+                artifact,
+                Parameters.NAMES,
+                (defaults, fields) -> defaults.with(fields, longest),
+                Parameters.defaults(longest));
     }
-    var questions = json.path("question");
-    if (!questions.isArray()) {
-      return json;
+
+    /// @param defaults what a request's parameters are where it leaves them out
+    /// @param modelLimit the most tokens that the model takes at once
+    QuestionReader(Parameters defaults, int modelLimit) {
+        super(Parameters.NAMES, (others, fields) -> others.with(fields, modelLimit), defaults);
     }
-    var contexts = json.path("context");
-    if (contexts.isArray() && contexts.size() != questions.size()) {
-      throw new BadInputException(
-          "%s: found %d for %d questions, expected as many, or one text for all"
-              .formatted(
-                  Question.field(name.equals("body") ? "" : name, "context"),
-                  contexts.size(),
-                  questions.size()));
+
+    /// Makes a record of each question.
+    ///
+    /// @param rejected makes the record of a bad one, of what is wrong with it
+    <R> List<R> read(InvocationRequest request, Function<Question, R> record, Function<String, R> rejected)
+            throws IOException {
+        var documents = ContentTypes.reading(request, OfDocuments.class).readDocuments(request, FIELDS);
+        return read(request, documents, _ -> false, input -> record.apply(question(input)), rejected);
     }
-    var records = JsonNodeFactory.instance.arrayNode(questions.size());
-    for (int i = 0; i < questions.size(); i++) {
-      var record = records.addObject();
-      record.set("question", questions.path(i));
-      if (json.has("context")) {
-        record.set("context", contexts.isArray() ? contexts.path(i) : contexts);
-      }
+
+    private static Question question(TaskInput<Parameters> input) {
+        var name = input.name().equals("body") ? "" : input.name();
+        return Question.read(input.json(), name, input.parameters(), input.alone());
     }
-    return records;
-  }
+
+    /// `{"question": […], "context": …}` as a list of records: several questions about one context,
+    /// or each about its own.
+    @Override
+    protected JsonNode listed(JsonNode json, String name) {
+        if (name.equals("body") && !json.isContainerNode()) {
+            throw new BadInputException("body: found %s, %s".formatted(Excerpt.of(json), FORMS));
+        }
+        var questions = json.path("question");
+        if (!questions.isArray()) {
+            return json;
+        }
+        var contexts = json.path("context");
+        if (contexts.isArray() && contexts.size() != questions.size()) {
+            throw new BadInputException("%s: found %d for %d questions, expected as many, or one text for all"
+                    .formatted(
+                            Question.field(name.equals("body") ? "" : name, "context"),
+                            contexts.size(),
+                            questions.size()));
+        }
+        var records = JsonNodeFactory.instance.arrayNode(questions.size());
+        for (int i = 0; i < questions.size(); i++) {
+            var record = records.addObject();
+            record.set("question", questions.path(i));
+            if (json.has("context")) {
+                record.set("context", contexts.isArray() ? contexts.path(i) : contexts);
+            }
+        }
+        return records;
+    }
 }

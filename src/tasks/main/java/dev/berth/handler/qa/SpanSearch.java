@@ -28,108 +28,106 @@ import java.util.PriorityQueue;
 /// Used by one thread, for one record or one piece of it.
 final class SpanSearch {
 
-  /// A span of tokens, `last` inclusive.
-  private record Candidate(int first, int last, double score) {}
+    /// A span of tokens, `last` inclusive.
+    private record Candidate(int first, int last, double score) {}
 
-  /// The better first; a tie goes to the one that begins, and then ends, earlier.
-  private static final Comparator<Candidate> BEST_FIRST =
-      Comparator.comparingDouble(Candidate::score)
-          .reversed()
-          .thenComparingInt(Candidate::first)
-          .thenComparingInt(Candidate::last);
+    /// The better first; a tie goes to the one that begins, and then ends, earlier.
+    private static final Comparator<Candidate> BEST_FIRST = Comparator.comparingDouble(Candidate::score)
+            .reversed()
+            .thenComparingInt(Candidate::first)
+            .thenComparingInt(Candidate::last);
 
-  private final Parameters parameters;
-  private final boolean hasClassification;
-  private final Tokens context;
-  private final List<Spans.Span> found = new ArrayList<>();
-  private double noAnswer = Double.POSITIVE_INFINITY;
+    private final Parameters parameters;
+    private final boolean hasClassification;
+    private final Tokens context;
+    private final List<Spans.Span> found = new ArrayList<>();
+    private double noAnswer = Double.POSITIVE_INFINITY;
 
-  /// @param hasClassification whether rows begin with a classification token
-  /// @param context all tokens of the record's context
-  SpanSearch(Parameters parameters, boolean hasClassification, Tokens context) {
-    this.parameters = parameters;
-    this.hasClassification = hasClassification;
-    this.context = context;
-  }
+    /// @param hasClassification whether rows begin with a classification token
+    /// @param context all tokens of the record's context
+    SpanSearch(Parameters parameters, boolean hasClassification, Tokens context) {
+        this.parameters = parameters;
+        this.hasClassification = hasClassification;
+        this.context = context;
+    }
 
-  /// Adds one window.
-  ///
-  /// @param start the start logits of a whole batch; the window's row begins at `row`, with the
-  ///   classification token if there is one
-  /// @param end the end logits likewise
-  /// @param row where the window's row begins in both
-  /// @param offset where the context's tokens begin in the row
-  /// @param first which token of the context is the window's first
-  /// @param stop which one comes after the window's last
-  void add(float[] start, float[] end, int row, int offset, int first, int stop) {
-    int tokens = stop - first;
-    var startSoftmax = Softmax.of(start, row, offset, tokens, hasClassification);
-    var endSoftmax = Softmax.of(end, row, offset, tokens, hasClassification);
-    noAnswer = Math.min(noAnswer, startSoftmax.classification() * endSoftmax.classification());
-    best(startSoftmax.context(), endSoftmax.context())
-        .forEach(candidate -> found.add(span(candidate, first, stop)));
-  }
+    /// Adds one window.
+    ///
+    /// @param start the start logits of a whole batch; the window's row begins at `row`, with the
+    ///   classification token if there is one
+    /// @param end the end logits likewise
+    /// @param row where the window's row begins in both
+    /// @param offset where the context's tokens begin in the row
+    /// @param first which token of the context is the window's first
+    /// @param stop which one comes after the window's last
+    void add(float[] start, float[] end, int row, int offset, int first, int stop) {
+        int tokens = stop - first;
+        var startSoftmax = Softmax.of(start, row, offset, tokens, hasClassification);
+        var endSoftmax = Softmax.of(end, row, offset, tokens, hasClassification);
+        noAnswer = Math.min(noAnswer, startSoftmax.classification() * endSoftmax.classification());
+        best(startSoftmax.context(), endSoftmax.context())
+                .forEach(candidate -> found.add(span(candidate, first, stop)));
+    }
 
-  /// What was found, in the order of the windows.
-  Spans found() {
-    return new Spans(found, noAnswer);
-  }
+    /// What was found, in the order of the windows.
+    Spans found() {
+        return new Spans(found, noAnswer);
+    }
 
-  /// The best spans of a window, the best first; their tokens count from the window's first.
-  private List<Candidate> best(double[] start, double[] end) {
-    var best = new PriorityQueue<>(BEST_FIRST.reversed());
-    for (int i = 0; i < start.length; i++) {
-      int stop = (int) Math.min(start.length, (long) i + parameters.maxAnswerLength());
-      for (int j = i; j < stop; j++) {
-        double score = start[i] * end[j];
-        // Most spans are none of the best, and are not made.
-        if (best.size() < parameters.topK() || score > best.peek().score()) {
-          best.add(new Candidate(i, j, score));
-          if (best.size() > parameters.topK()) {
-            best.poll();
-          }
+    /// The best spans of a window, the best first; their tokens count from the window's first.
+    private List<Candidate> best(double[] start, double[] end) {
+        var best = new PriorityQueue<>(BEST_FIRST.reversed());
+        for (int i = 0; i < start.length; i++) {
+            int stop = (int) Math.min(start.length, (long) i + parameters.maxAnswerLength());
+            for (int j = i; j < stop; j++) {
+                double score = start[i] * end[j];
+                // Most spans are none of the best, and are not made.
+                if (best.size() < parameters.topK() || score > best.peek().score()) {
+                    best.add(new Candidate(i, j, score));
+                    if (best.size() > parameters.topK()) {
+                        best.poll();
+                    }
+                }
+            }
         }
-      }
+        var sorted = new ArrayList<>(best);
+        sorted.sort(BEST_FIRST);
+        return sorted;
     }
-    var sorted = new ArrayList<>(best);
-    sorted.sort(BEST_FIRST);
-    return sorted;
-  }
 
-  /// Where a candidate of the window from `first` to `stop` stands in the context's text. Words end
-  /// where the window does.
-  private Spans.Span span(Candidate candidate, int first, int stop) {
-    int from = first + candidate.first();
-    int to = first + candidate.last();
-    // A special token that is written out in the context belongs to no word.
-    if (parameters.alignToWords() && context.words()[from] >= 0 && context.words()[to] >= 0) {
-      return new Spans.Span(
-          context.wordStart(from, first), context.wordEnd(to, stop), candidate.score());
+    /// Where a candidate of the window from `first` to `stop` stands in the context's text. Words end
+    /// where the window does.
+    private Spans.Span span(Candidate candidate, int first, int stop) {
+        int from = first + candidate.first();
+        int to = first + candidate.last();
+        // A special token that is written out in the context belongs to no word.
+        if (parameters.alignToWords() && context.words()[from] >= 0 && context.words()[to] >= 0) {
+            return new Spans.Span(context.wordStart(from, first), context.wordEnd(to, stop), candidate.score());
+        }
+        return new Spans.Span(context.starts()[from], context.ends()[to], candidate.score());
     }
-    return new Spans.Span(context.starts()[from], context.ends()[to], candidate.score());
-  }
 
-  private record Softmax(double classification, double[] context) {
+    private record Softmax(double classification, double[] context) {
 
-    static Softmax of(float[] logits, int row, int offset, int tokens, boolean hasClassification) {
-      double largest = hasClassification ? logits[row] : Double.NEGATIVE_INFINITY;
-      for (int i = 0; i < tokens; i++) {
-        largest = Math.max(largest, logits[row + offset + i]);
-      }
-      double classification = hasClassification ? Math.exp(logits[row] - largest) : 0;
-      double sum = classification;
-      var context = new double[tokens];
-      for (int i = 0; i < tokens; i++) {
-        context[i] = Math.exp(logits[row + offset + i] - largest);
-        sum += context[i];
-      }
-      if (!(sum > 0) || sum == Double.POSITIVE_INFINITY) {
-        throw new ArithmeticException("the model's logits are no numbers");
-      }
-      for (int i = 0; i < tokens; i++) {
-        context[i] /= sum;
-      }
-      return new Softmax(classification / sum, context);
+        static Softmax of(float[] logits, int row, int offset, int tokens, boolean hasClassification) {
+            double largest = hasClassification ? logits[row] : Double.NEGATIVE_INFINITY;
+            for (int i = 0; i < tokens; i++) {
+                largest = Math.max(largest, logits[row + offset + i]);
+            }
+            double classification = hasClassification ? Math.exp(logits[row] - largest) : 0;
+            double sum = classification;
+            var context = new double[tokens];
+            for (int i = 0; i < tokens; i++) {
+                context[i] = Math.exp(logits[row + offset + i] - largest);
+                sum += context[i];
+            }
+            if (!(sum > 0) || sum == Double.POSITIVE_INFINITY) {
+                throw new ArithmeticException("the model's logits are no numbers");
+            }
+            for (int i = 0; i < tokens; i++) {
+                context[i] /= sum;
+            }
+            return new Softmax(classification / sum, context);
+        }
     }
-  }
 }

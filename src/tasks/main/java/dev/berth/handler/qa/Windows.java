@@ -14,39 +14,36 @@ import java.util.stream.IntStream;
 /// @param count how many there are
 record Windows(int tokens, int room, int step, int first, int count) {
 
-  /// @param room the most tokens of a window, at least 1
-  /// @param stride the tokens that neighbouring windows share, less than `room`
-  static Windows over(int tokens, int room, int stride) {
-    int step = room - stride;
-    return new Windows(
-        tokens, room, step, 0, tokens <= room ? 1 : 1 + Math.ceilDiv(tokens - room, step));
-  }
+    /// @param room the most tokens of a window, at least 1
+    /// @param stride the tokens that neighbouring windows share, less than `room`
+    static Windows over(int tokens, int room, int stride) {
+        int step = room - stride;
+        return new Windows(tokens, room, step, 0, tokens <= room ? 1 : 1 + Math.ceilDiv(tokens - room, step));
+    }
 
-  /// The same windows in pieces of up to `most`.
-  List<Windows> pieces(int most) {
-    return IntStream.range(0, Math.ceilDiv(count, most))
-        .mapToObj(
-            piece ->
-                new Windows(
-                    tokens, room, step, first + piece * most, Math.min(most, count - piece * most)))
-        .toList();
-  }
+    /// The same windows in pieces of up to `most`.
+    List<Windows> pieces(int most) {
+        return IntStream.range(0, Math.ceilDiv(count, most))
+                .mapToObj(piece ->
+                        new Windows(tokens, room, step, first + piece * most, Math.min(most, count - piece * most)))
+                .toList();
+    }
 
-  /// Whether they cover the context.
-  boolean areAll() {
-    return first == 0 && end(count - 1) == tokens;
-  }
+    /// Whether they cover the context.
+    boolean areAll() {
+        return first == 0 && end(count - 1) == tokens;
+    }
 
-  int start(int window) {
-    return (first + window) * step;
-  }
+    int start(int window) {
+        return (first + window) * step;
+    }
 
-  int end(int window) {
-    return (int) Math.min(tokens, (long) start(window) + room);
-  }
+    int end(int window) {
+        return (int) Math.min(tokens, (long) start(window) + room);
+    }
 
-  /// The tokens of all windows together; those that windows share count in each.
-  long totalTokens() {
-    return (count - 1L) * room + end(count - 1) - start(count - 1);
-  }
+    /// The tokens of all windows together; those that windows share count in each.
+    long totalTokens() {
+        return (count - 1L) * room + end(count - 1) - start(count - 1);
+    }
 }

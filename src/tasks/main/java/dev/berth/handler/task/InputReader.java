@@ -23,108 +23,104 @@ import java.util.function.Supplier;
 /// @param <P> the parameters of the task
 public class InputReader<P> {
 
-  private final List<String> known;
-  private final BiFunction<P, Fields, P> read;
-  private final P defaults;
+    private final List<String> known;
+    private final BiFunction<P, Fields, P> read;
+    private final P defaults;
 
-  /// @param known the names of the task's parameters
-  /// @param read reads them over others
-  /// @param usual the task's defaults, over which `model.json` may put others
-  /// @throws ModelArtifactException when `model.json` has wrong ones
-  public InputReader(
-      TracedArtifact artifact, List<String> known, BiFunction<P, Fields, P> read, P usual) {
-    P defaults;
-    try {
-      var json = JsonText.tree(artifact.header().parameters());
-      defaults = read.apply(usual, Fields.of(json, "model.json: parameters", known));
-    } catch (BadInputException e) {
-      throw new ModelArtifactException(artifact.directory(), e.getMessage(), e);
-    }
-    this(known, read, defaults);
-  }
-
-  protected InputReader(List<String> known, BiFunction<P, Fields, P> read, P defaults) {
-    this.known = known;
-    this.read = read;
-    this.defaults = defaults;
-  }
-
-  /// Those of a request that has none.
-  public P defaults() {
-    return defaults;
-  }
-
-  /// The inputs of a body, for a task that has more forms of a list.
-  ///
-  /// @param name what messages call them
-  protected JsonNode listed(JsonNode inputs, String name) {
-    return inputs;
-  }
-
-  /// Makes a record of each input.
-  ///
-  /// @param documents the request's
-  /// @param isAlone whether a body of a list of so many inputs is answered as one input alone
-  /// @param rejected makes the record of a bad one of a framed body, of what is wrong with it
-  /// @throws BadInputException for a bad one, where a job does not keep those
-  public <R> List<R> read(
-      InvocationRequest request,
-      Documents documents,
-      IntPredicate isAlone,
-      Function<TaskInput<P>, R> record,
-      Function<String, R> rejected) {
-    boolean keep = ContentTypes.keepsBadRecords(request);
-    var records = new ArrayList<R>();
-    for (var input : inputs(documents, isAlone)) {
-      try {
-        records.add(record.apply(input.get()));
-      } catch (BadInputException e) {
-        if (!keep) {
-          throw e;
+    /// @param known the names of the task's parameters
+    /// @param read reads them over others
+    /// @param usual the task's defaults, over which `model.json` may put others
+    /// @throws ModelArtifactException when `model.json` has wrong ones
+    public InputReader(TracedArtifact artifact, List<String> known, BiFunction<P, Fields, P> read, P usual) {
+        P defaults;
+        try {
+            var json = JsonText.tree(artifact.header().parameters());
+            defaults = read.apply(usual, Fields.of(json, "model.json: parameters", known));
+        } catch (BadInputException e) {
+            throw new ModelArtifactException(artifact.directory(), e.getMessage(), e);
         }
-        records.add(rejected.apply(e.getMessage()));
-      }
+        this(known, read, defaults);
     }
-    return records;
-  }
 
-  private List<Supplier<TaskInput<P>>> inputs(Documents documents, IntPredicate isAlone) {
-    return switch (documents) {
-      case Documents.Body(var json) -> body(json, isAlone);
-      case Documents.Records(var records) ->
-          records.stream()
-              .<Supplier<TaskInput<P>>>map(document -> () -> line(document.json(), document.name()))
-              .toList();
-    };
-  }
-
-  private List<Supplier<TaskInput<P>>> body(JsonNode body, IntPredicate isAlone) {
-    boolean named = body.isObject() && body.has("inputs");
-    var name = named ? "inputs" : "body";
-    var parameters = parameters(body.path("parameters"), "parameters");
-    var inputs = listed(named ? body.path("inputs") : body, name);
-    if (!inputs.isArray()) {
-      return List.of(() -> new TaskInput<>(inputs, name, parameters, true));
+    protected InputReader(List<String> known, BiFunction<P, Fields, P> read, P defaults) {
+        this.known = known;
+        this.read = read;
+        this.defaults = defaults;
     }
-    boolean alone = isAlone.test(inputs.size());
-    var all = new ArrayList<Supplier<TaskInput<P>>>();
-    for (int i = 0; i < inputs.size(); i++) {
-      var input =
-          new TaskInput<>(
-              inputs.path(i), "%s[%d]".formatted(named ? name : "", i), parameters, alone);
-      all.add(() -> input);
+
+    /// Those of a request that has none.
+    public P defaults() {
+        return defaults;
     }
-    return all;
-  }
 
-  private TaskInput<P> line(JsonNode json, String name) {
-    boolean named = json.isObject() && json.has("inputs");
-    var parameters = parameters(json.path("parameters"), name + ": parameters");
-    return new TaskInput<>(
-        named ? json.path("inputs") : json, named ? name + ": inputs" : name, parameters, false);
-  }
+    /// The inputs of a body, for a task that has more forms of a list.
+    ///
+    /// @param name what messages call them
+    protected JsonNode listed(JsonNode inputs, String name) {
+        return inputs;
+    }
 
-  private P parameters(JsonNode json, String name) {
-    return read.apply(defaults, Fields.of(json, name, known));
-  }
+    /// Makes a record of each input.
+    ///
+    /// @param documents the request's
+    /// @param isAlone whether a body of a list of so many inputs is answered as one input alone
+    /// @param rejected makes the record of a bad one of a framed body, of what is wrong with it
+    /// @throws BadInputException for a bad one, where a job does not keep those
+    public <R> List<R> read(
+            InvocationRequest request,
+            Documents documents,
+            IntPredicate isAlone,
+            Function<TaskInput<P>, R> record,
+            Function<String, R> rejected) {
+        boolean keep = ContentTypes.keepsBadRecords(request);
+        var records = new ArrayList<R>();
+        for (var input : inputs(documents, isAlone)) {
+            try {
+                records.add(record.apply(input.get()));
+            } catch (BadInputException e) {
+                if (!keep) {
+                    throw e;
+                }
+                records.add(rejected.apply(e.getMessage()));
+            }
+        }
+        return records;
+    }
+
+    private List<Supplier<TaskInput<P>>> inputs(Documents documents, IntPredicate isAlone) {
+        return switch (documents) {
+            case Documents.Body(var json) -> body(json, isAlone);
+            case Documents.Records(var records) ->
+                records.stream()
+                        .<Supplier<TaskInput<P>>>map(document -> () -> line(document.json(), document.name()))
+                        .toList();
+        };
+    }
+
+    private List<Supplier<TaskInput<P>>> body(JsonNode body, IntPredicate isAlone) {
+        boolean named = body.isObject() && body.has("inputs");
+        var name = named ? "inputs" : "body";
+        var parameters = parameters(body.path("parameters"), "parameters");
+        var inputs = listed(named ? body.path("inputs") : body, name);
+        if (!inputs.isArray()) {
+            return List.of(() -> new TaskInput<>(inputs, name, parameters, true));
+        }
+        boolean alone = isAlone.test(inputs.size());
+        var all = new ArrayList<Supplier<TaskInput<P>>>();
+        for (int i = 0; i < inputs.size(); i++) {
+            var input = new TaskInput<>(inputs.path(i), "%s[%d]".formatted(named ? name : "", i), parameters, alone);
+            all.add(() -> input);
+        }
+        return all;
+    }
+
+    private TaskInput<P> line(JsonNode json, String name) {
+        boolean named = json.isObject() && json.has("inputs");
+        var parameters = parameters(json.path("parameters"), name + ": parameters");
+        return new TaskInput<>(named ? json.path("inputs") : json, named ? name + ": inputs" : name, parameters, false);
+    }
+
+    private P parameters(JsonNode json, String name) {
+        return read.apply(defaults, Fields.of(json, name, known));
+    }
 }

@@ -10,32 +10,31 @@ import java.util.stream.IntStream;
 /// The labels of a classifier.
 public final class Labels {
 
-  /// A label with its score.
-  public record Scored(String label, float score) {}
+    /// A label with its score.
+    public record Scored(String label, float score) {}
 
-  private Labels() {}
+    private Labels() {}
 
-  /// @throws ModelArtifactException when `model.json` has none
-  public static List<String> of(TracedArtifact artifact) {
-    if (artifact.header().labels().isEmpty()) {
-      throw new ModelArtifactException(
-          artifact.directory(),
-          "model.json: labels: found none, expected a name for each class of the model");
+    /// @throws ModelArtifactException when `model.json` has none
+    public static List<String> of(TracedArtifact artifact) {
+        if (artifact.header().labels().isEmpty()) {
+            throw new ModelArtifactException(
+                    artifact.directory(),
+                    "model.json: labels: found none, expected a name for each class of the model");
+        }
+        return artifact.header().labels();
     }
-    return artifact.header().labels();
-  }
 
-  /// The best labels. Of equal scores the first label is the first.
-  public static List<Scored> best(List<String> labels, float[] scores, int most) {
-    if (scores.length != labels.size()) {
-      throw new EngineException(
-          "logits: found %d of them, expected one for each of the %d labels"
-              .formatted(scores.length, labels.size()));
+    /// The best labels. Of equal scores the first label is the first.
+    public static List<Scored> best(List<String> labels, float[] scores, int most) {
+        if (scores.length != labels.size()) {
+            throw new EngineException("logits: found %d of them, expected one for each of the %d labels"
+                    .formatted(scores.length, labels.size()));
+        }
+        return IntStream.range(0, scores.length)
+                .mapToObj(i -> new Scored(labels.get(i), scores[i]))
+                .sorted(Comparator.comparingDouble((Scored scored) -> -scored.score))
+                .limit(most)
+                .toList();
     }
-    return IntStream.range(0, scores.length)
-        .mapToObj(i -> new Scored(labels.get(i), scores[i]))
-        .sorted(Comparator.comparingDouble((Scored scored) -> -scored.score))
-        .limit(most)
-        .toList();
-  }
 }

@@ -5,7 +5,7 @@ package dev.berth.handler.task;
 /// @param types the token types, as long as `ids`
 public record Row(long[] ids, long[] types) {
 
-  public int size() {
-    return ids.length;
-  }
+    public int size() {
+        return ids.length;
+    }
 }

@@ -29,211 +29,201 @@ import java.util.stream.Stream;
 /// scores.
 public final class RowModel {
 
-  /// The inputs that a model may have.
-  public static final List<String> INPUTS =
-      List.of("input_ids", "attention_mask", "token_type_ids", "position_ids");
+    /// The inputs that a model may have.
+    public static final List<String> INPUTS = List.of("input_ids", "attention_mask", "token_type_ids", "position_ids");
 
-  private static final int MAX_TOKENS_OF_A_FORWARD = 16_384;
+    private static final int MAX_TOKENS_OF_A_FORWARD = 16_384;
 
-  /// With less work each, cores wait for each other longer than they save. On 2 cores a question of
-  /// 45 tokens is answered in 8.3 ms with both of them and in 9.1 with one.
-  private static final int TOKENS_FOR_A_CORE = 16;
+    /// With less work each, cores wait for each other longer than they save. On 2 cores a question of
+    /// 45 tokens is answered in 8.3 ms with both of them and in 9.1 with one.
+    private static final int TOKENS_FOR_A_CORE = 16;
 
-  /// What the model says of a batch of rows.
-  ///
-  /// @param tensors one for each output of the artifact, checked for nothing but their number;
-  ///   numbers with fractions are float32
-  /// @param count how many rows the model got, the rows of padding included
-  /// @param columns how many tokens each of them had
-  public record Outputs(List<Tensor> tensors, int count, int columns) {}
+    /// What the model says of a batch of rows.
+    ///
+    /// @param tensors one for each output of the artifact, checked for nothing but their number;
+    ///   numbers with fractions are float32
+    /// @param count how many rows the model got, the rows of padding included
+    /// @param columns how many tokens each of them had
+    public record Outputs(List<Tensor> tensors, int count, int columns) {}
 
-  private record Loaded(Graph model, int batch, int sequence) {}
+    private record Loaded(Graph model, int batch, int sequence) {}
 
-  private final ModelArtifact artifact;
-  private final List<String> inputs;
-  private final List<String> outputs;
-  private final long padding;
-  private final boolean dynamic;
-  private final boolean oneByOne;
-  private final List<Loaded> files;
+    private final ModelArtifact artifact;
+    private final List<String> inputs;
+    private final List<String> outputs;
+    private final long padding;
+    private final boolean dynamic;
+    private final boolean oneByOne;
+    private final List<Loaded> files;
 
-  /// @param graphs a copy of each file of the artifact
-  public RowModel(ModelArtifact artifact, Accelerator accelerator, List<Graph> graphs) {
-    this.artifact = artifact;
-    this.inputs = artifact.inputs();
-    this.outputs = artifact.outputs();
-    this.padding = artifact.pair().padding();
-    this.dynamic = artifact.shapes() instanceof Shapes.Dynamic;
-    this.oneByOne = accelerator instanceof Accelerator.Cpu;
-    this.files =
-        switch (artifact.shapes()) {
-          case Shapes.Dynamic _ ->
-              List.of(
-                  new Loaded(graphs.getFirst(), Integer.MAX_VALUE, artifact.maxSequenceLength()));
-          case Shapes.Compiled(var shapes) ->
-              IntStream.range(0, shapes.size())
-                  .mapToObj(
-                      i ->
-                          new Loaded(
-                              graphs.get(i), shapes.get(i).batch(), shapes.get(i).sequence()))
-                  .toList();
+    /// @param graphs a copy of each file of the artifact
+    public RowModel(ModelArtifact artifact, Accelerator accelerator, List<Graph> graphs) {
+        this.artifact = artifact;
+        this.inputs = artifact.inputs();
+        this.outputs = artifact.outputs();
+        this.padding = artifact.pair().padding();
+        this.dynamic = artifact.shapes() instanceof Shapes.Dynamic;
+        this.oneByOne = accelerator instanceof Accelerator.Cpu;
+        this.files = switch (artifact.shapes()) {
+            case Shapes.Dynamic _ ->
+                List.of(new Loaded(graphs.getFirst(), Integer.MAX_VALUE, artifact.maxSequenceLength()));
+            case Shapes.Compiled(var shapes) ->
+                IntStream.range(0, shapes.size())
+                        .mapToObj(i -> new Loaded(
+                                graphs.get(i),
+                                shapes.get(i).batch(),
+                                shapes.get(i).sequence()))
+                        .toList();
         };
-  }
-
-  /// @param outputs those that the task makes answers of
-  /// @throws ModelArtifactException when the artifact's model takes or returns something else. What
-  ///   it returns may have other names, if they are those of its file
-  public static void check(ModelArtifact artifact, List<String> outputs) {
-    var problems = new ArrayList<String>();
-    if (artifact.inputs().stream().distinct().count() < artifact.inputs().size()
-        || !INPUTS.containsAll(artifact.inputs())) {
-      problems.add(
-          "model.json: inputs: found %s, expected names among %s, each once"
-              .formatted(artifact.inputs(), INPUTS));
     }
-    TaskHandler.problemOfOutputs(artifact, outputs).ifPresent(problems::add);
-    if (!problems.isEmpty()) {
-      throw new ModelArtifactException(artifact.directory(), problems);
+
+    /// @param outputs those that the task makes answers of
+    /// @throws ModelArtifactException when the artifact's model takes or returns something else. What
+    ///   it returns may have other names, if they are those of its file
+    public static void check(ModelArtifact artifact, List<String> outputs) {
+        var problems = new ArrayList<String>();
+        if (artifact.inputs().stream().distinct().count() < artifact.inputs().size()
+                || !INPUTS.containsAll(artifact.inputs())) {
+            problems.add("model.json: inputs: found %s, expected names among %s, each once"
+                    .formatted(artifact.inputs(), INPUTS));
+        }
+        TaskHandler.problemOfOutputs(artifact, outputs).ifPresent(problems::add);
+        if (!problems.isEmpty()) {
+            throw new ModelArtifactException(artifact.directory(), problems);
+        }
     }
-  }
 
-  /// The most tokens of a row.
-  public int maxSequence() {
-    return files.getLast().sequence;
-  }
-
-  /// Rows of every shape, or of a few where any shape will do: the engine compiles a graph on its
-  /// first two calls, and a NeuronCore is given its program on the first one.
-  ///
-  /// @param example whose tokens they have, again and again
-  public List<List<Row>> warmUps(Row example) {
-    if (!dynamic) {
-      return files.stream()
-          .map(file -> Collections.nCopies(file.batch, repeated(example, file.sequence)))
-          .toList();
+    /// The most tokens of a row.
+    public int maxSequence() {
+        return files.getLast().sequence;
     }
-    int few = Math.min(32, maxSequence());
-    // On a CPU what is compiled for a short row serves a long one, and long ones would take a fifth
-    // of a second.
-    var lengths = oneByOne ? List.of(few, few) : List.of(maxSequence(), few, maxSequence());
-    return lengths.stream().map(length -> List.of(repeated(example, length))).toList();
-  }
 
-  /// Refuses a model whose rows depend on each other, as far as a few show: an example, and some of
-  /// its tokens in another order. Where rows of several lengths share a forward, one is longer.
-  ///
-  /// @param fits whether a row is one of the task
-  /// @param forward runs the model; for each row what it says of it
-  /// @throws ModelArtifactException when what it says of a row depends on the others
-  public void requireIndependence(
-      Row example, Predicate<Row> fits, Function<List<Row>, List<float[]>> forward) {
-    int size = Math.min(example.size(), maxSequence());
-    int half = size / 2;
-    var rows = new ArrayList<>(List.of(of(example, size, i -> i)));
-    Stream.<IntUnaryOperator>of(
-            i -> half + i % (size - half),
-            i -> i % Math.max(1, half),
-            i -> (i + 1) % size,
-            i -> (i + 2) % size)
-        .map(place -> of(example, oneByOne ? size : Math.max(1, size - 1), place))
-        .filter(fits)
-        .limit(2)
-        .forEach(rows::add);
-    int most = dynamic ? rows.size() : rowsOfAForward(size);
-    if (Math.min(most, rows.size()) > 1) {
-      TaskHandler.requireIndependence(
-          artifact, rows.subList(0, Math.min(most, rows.size())), forward);
+    /// Rows of every shape, or of a few where any shape will do: the engine compiles a graph on its
+    /// first two calls, and a NeuronCore is given its program on the first one.
+    ///
+    /// @param example whose tokens they have, again and again
+    public List<List<Row>> warmUps(Row example) {
+        if (!dynamic) {
+            return files.stream()
+                    .map(file -> Collections.nCopies(file.batch, repeated(example, file.sequence)))
+                    .toList();
+        }
+        int few = Math.min(32, maxSequence());
+        // On a CPU what is compiled for a short row serves a long one, and long ones would take a fifth
+        // of a second.
+        var lengths = oneByOne ? List.of(few, few) : List.of(maxSequence(), few, maxSequence());
+        return lengths.stream()
+                .map(length -> List.of(repeated(example, length)))
+                .toList();
     }
-  }
 
-  private static Row of(Row example, int size, IntUnaryOperator place) {
-    var places = IntStream.range(0, size).map(place).toArray();
-    return new Row(
-        Arrays.stream(places).mapToLong(i -> example.ids()[i]).toArray(),
-        Arrays.stream(places).mapToLong(i -> example.types()[i]).toArray());
-  }
-
-  private static Row repeated(Row example, int length) {
-    var row = new Row(new long[length], new long[length]);
-    Arrays.setAll(row.ids(), i -> example.ids()[i % example.size()]);
-    Arrays.setAll(row.types(), i -> example.types()[i % example.size()]);
-    return row;
-  }
-
-  /// How many rows up to `length` tokens long go through one forward.
-  public int rowsOfAForward(int length) {
-    if (!dynamic) {
-      return fitting(length, Integer.MAX_VALUE).batch;
+    /// Refuses a model whose rows depend on each other, as far as a few show: an example, and some of
+    /// its tokens in another order. Where rows of several lengths share a forward, one is longer.
+    ///
+    /// @param fits whether a row is one of the task
+    /// @param forward runs the model; for each row what it says of it
+    /// @throws ModelArtifactException when what it says of a row depends on the others
+    public void requireIndependence(Row example, Predicate<Row> fits, Function<List<Row>, List<float[]>> forward) {
+        int size = Math.min(example.size(), maxSequence());
+        int half = size / 2;
+        var rows = new ArrayList<>(List.of(of(example, size, i -> i)));
+        Stream.<IntUnaryOperator>of(
+                        i -> half + i % (size - half),
+                        i -> i % Math.max(1, half),
+                        i -> (i + 1) % size,
+                        i -> (i + 2) % size)
+                .map(place -> of(example, oneByOne ? size : Math.max(1, size - 1), place))
+                .filter(fits)
+                .limit(2)
+                .forEach(rows::add);
+        int most = dynamic ? rows.size() : rowsOfAForward(size);
+        if (Math.min(most, rows.size()) > 1) {
+            TaskHandler.requireIndependence(artifact, rows.subList(0, Math.min(most, rows.size())), forward);
+        }
     }
-    return oneByOne ? 1 : Math.max(1, MAX_TOKENS_OF_A_FORWARD / length);
-  }
 
-  /// Runs the model on at most [#rowsOfAForward] rows.
-  public Outputs forward(List<Row> rows) {
-    int longest = rows.stream().mapToInt(Row::size).max().orElseThrow();
-    var file = fitting(longest, rows.size());
-    int columns = dynamic ? longest : file.sequence;
-    int count = dynamic ? rows.size() : file.batch;
-    var names = file.model.inputNames();
-    boolean byName = names.size() == inputs.size() && names.containsAll(inputs);
-    var tensors =
-        (byName ? names : inputs)
-            .stream().map(input -> tensor(input, rows, count, columns, padding)).toList();
-    var answered =
-        TaskHandler.outputs(file.model, tensors, outputs, count * columns / TOKENS_FOR_A_CORE);
-    return new Outputs(answered, count, columns);
-  }
-
-  /// The file of the shortest sequence that `length` fits, and among those of the smallest batch
-  /// that `rows` fit, else of the largest.
-  private Loaded fitting(int length, int rows) {
-    int sequence =
-        files.stream()
-            .mapToInt(Loaded::sequence)
-            .filter(s -> s >= length)
-            .findFirst()
-            .orElseThrow(
-                () ->
-                    new IllegalArgumentException(
-                        "a row of %d tokens, and the longest shape takes %d"
-                            .formatted(length, maxSequence())));
-    var candidates = files.stream().filter(file -> file.sequence == sequence).toList();
-    return candidates.stream()
-        .filter(file -> file.batch >= rows)
-        .findFirst()
-        .orElseGet(candidates::getLast);
-  }
-
-  /// One input of a forward: the rows, padded to `count` rows of `columns` tokens. It lies where
-  /// the engine reads it.
-  static Tensor tensor(String input, List<Row> rows, int count, int columns, long padding) {
-    var type = ElementType.INT64;
-    var data =
-        ByteBuffer.allocateDirect(
-            Math.multiplyExact(Math.multiplyExact(count, columns), type.bytes()));
-    var values = data.order(ByteOrder.LITTLE_ENDIAN).asLongBuffer();
-    if (input.equals("input_ids") && padding != 0) {
-      fill(values, 0, values.capacity(), padding);
+    private static Row of(Row example, int size, IntUnaryOperator place) {
+        var places = IntStream.range(0, size).map(place).toArray();
+        return new Row(
+                Arrays.stream(places).mapToLong(i -> example.ids()[i]).toArray(),
+                Arrays.stream(places).mapToLong(i -> example.types()[i]).toArray());
     }
-    for (int r = 0; r < rows.size(); r++) {
-      var row = rows.get(r);
-      int from = r * columns;
-      switch (input) {
-        case "input_ids" -> values.put(from, row.ids());
-        case "attention_mask" -> fill(values, from, row.size(), 1);
-        case "token_type_ids" -> values.put(from, row.types());
-        case "position_ids" -> values.put(from, LongStream.range(0, row.size()).toArray());
-        default ->
-            throw new IllegalArgumentException(
-                "%s is none of the inputs %s".formatted(input, INPUTS));
-      }
-    }
-    return Tensor.of(type, data, count, columns);
-  }
 
-  private static void fill(LongBuffer values, int from, int count, long value) {
-    for (int i = from; i < from + count; i++) {
-      values.put(i, value);
+    private static Row repeated(Row example, int length) {
+        var row = new Row(new long[length], new long[length]);
+        Arrays.setAll(row.ids(), i -> example.ids()[i % example.size()]);
+        Arrays.setAll(row.types(), i -> example.types()[i % example.size()]);
+        return row;
     }
-  }
+
+    /// How many rows up to `length` tokens long go through one forward.
+    public int rowsOfAForward(int length) {
+        if (!dynamic) {
+            return fitting(length, Integer.MAX_VALUE).batch;
+        }
+        return oneByOne ? 1 : Math.max(1, MAX_TOKENS_OF_A_FORWARD / length);
+    }
+
+    /// Runs the model on at most [#rowsOfAForward] rows.
+    public Outputs forward(List<Row> rows) {
+        int longest = rows.stream().mapToInt(Row::size).max().orElseThrow();
+        var file = fitting(longest, rows.size());
+        int columns = dynamic ? longest : file.sequence;
+        int count = dynamic ? rows.size() : file.batch;
+        var names = file.model.inputNames();
+        boolean byName = names.size() == inputs.size() && names.containsAll(inputs);
+        var tensors = (byName ? names : inputs)
+                .stream()
+                        .map(input -> tensor(input, rows, count, columns, padding))
+                        .toList();
+        var answered = TaskHandler.outputs(file.model, tensors, outputs, count * columns / TOKENS_FOR_A_CORE);
+        return new Outputs(answered, count, columns);
+    }
+
+    /// The file of the shortest sequence that `length` fits, and among those of the smallest batch
+    /// that `rows` fit, else of the largest.
+    private Loaded fitting(int length, int rows) {
+        int sequence = files.stream()
+                .mapToInt(Loaded::sequence)
+                .filter(s -> s >= length)
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException(
+                        "a row of %d tokens, and the longest shape takes %d".formatted(length, maxSequence())));
+        var candidates =
+                files.stream().filter(file -> file.sequence == sequence).toList();
+        return candidates.stream()
+                .filter(file -> file.batch >= rows)
+                .findFirst()
+                .orElseGet(candidates::getLast);
+    }
+
+    /// One input of a forward: the rows, padded to `count` rows of `columns` tokens. It lies where
+    /// the engine reads it.
+    static Tensor tensor(String input, List<Row> rows, int count, int columns, long padding) {
+        var type = ElementType.INT64;
+        var data = ByteBuffer.allocateDirect(Math.multiplyExact(Math.multiplyExact(count, columns), type.bytes()));
+        var values = data.order(ByteOrder.LITTLE_ENDIAN).asLongBuffer();
+        if (input.equals("input_ids") && padding != 0) {
+            fill(values, 0, values.capacity(), padding);
+        }
+        for (int r = 0; r < rows.size(); r++) {
+            var row = rows.get(r);
+            int from = r * columns;
+            switch (input) {
+                case "input_ids" -> values.put(from, row.ids());
+                case "attention_mask" -> fill(values, from, row.size(), 1);
+                case "token_type_ids" -> values.put(from, row.types());
+                case "position_ids" ->
+                    values.put(from, LongStream.range(0, row.size()).toArray());
+                default -> throw new IllegalArgumentException("%s is none of the inputs %s".formatted(input, INPUTS));
+            }
+        }
+        return Tensor.of(type, data, count, columns);
+    }
+
+    private static void fill(LongBuffer values, int from, int count, long value) {
+        for (int i = from; i < from + count; i++) {
+            values.put(i, value);
+        }
+    }
 }

@@ -5,46 +5,46 @@ import java.util.List;
 /// What makes scores of a model's output: the pipelines' `function_to_apply`. Computed in float64
 /// and rounded once.
 public enum ScoreFunction {
-  NONE,
-  SIGMOID,
-  SOFTMAX;
+    NONE,
+    SIGMOID,
+    SOFTMAX;
 
-  public static final List<ScoreFunction> ALL = List.of(values());
+    public static final List<ScoreFunction> ALL = List.of(values());
 
-  /// The pipelines' choice where `config.json` has no `problem_type`.
-  public static ScoreFunction usual(int labels) {
-    return labels == 1 ? SIGMOID : SOFTMAX;
-  }
+    /// The pipelines' choice where `config.json` has no `problem_type`.
+    public static ScoreFunction usual(int labels) {
+        return labels == 1 ? SIGMOID : SOFTMAX;
+    }
 
-  /// The scores of an output.
-  public float[] of(float[] output) {
-    return switch (this) {
-      case NONE -> output;
-      case SIGMOID -> {
-        var scores = new float[output.length];
-        for (int i = 0; i < output.length; i++) {
-          scores[i] = (float) (1 / (1 + Math.exp(-output[i])));
+    /// The scores of an output.
+    public float[] of(float[] output) {
+        return switch (this) {
+            case NONE -> output;
+            case SIGMOID -> {
+                var scores = new float[output.length];
+                for (int i = 0; i < output.length; i++) {
+                    scores[i] = (float) (1 / (1 + Math.exp(-output[i])));
+                }
+                yield scores;
+            }
+            case SOFTMAX -> softmax(output, 0, output.length);
+        };
+    }
+
+    /// The softmax of a part of an output.
+    public static float[] softmax(float[] output, int from, int count) {
+        double largest = Double.NEGATIVE_INFINITY;
+        for (int i = from; i < from + count; i++) {
+            largest = Math.max(largest, output[i]);
         }
-        yield scores;
-      }
-      case SOFTMAX -> softmax(output, 0, output.length);
-    };
-  }
-
-  /// The softmax of a part of an output.
-  public static float[] softmax(float[] output, int from, int count) {
-    double largest = Double.NEGATIVE_INFINITY;
-    for (int i = from; i < from + count; i++) {
-      largest = Math.max(largest, output[i]);
+        double sum = 0;
+        for (int i = from; i < from + count; i++) {
+            sum += Math.exp(output[i] - largest);
+        }
+        var scores = new float[count];
+        for (int i = 0; i < count; i++) {
+            scores[i] = (float) (Math.exp(output[from + i] - largest) / sum);
+        }
+        return scores;
     }
-    double sum = 0;
-    for (int i = from; i < from + count; i++) {
-      sum += Math.exp(output[i] - largest);
-    }
-    var scores = new float[count];
-    for (int i = 0; i < count; i++) {
-      scores[i] = (float) (Math.exp(output[from + i] - largest) / sum);
-    }
-    return scores;
-  }
 }

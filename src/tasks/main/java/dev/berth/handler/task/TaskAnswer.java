@@ -13,42 +13,36 @@ import java.util.List;
 /// What became of one record: its answer, or why it has none.
 public sealed interface TaskAnswer {
 
-  /// The answer as plain Java, as it is written as JSON, such as a `float[]` of an embedding.
-  ///
-  /// @throws BadInputException where there is none, with what was wrong with the record
-  Object document();
+    /// The answer as plain Java, as it is written as JSON, such as a `float[]` of an embedding.
+    ///
+    /// @throws BadInputException where there is none, with what was wrong with the record
+    Object document();
 
-  /// @param document plain Java, as it is written as JSON
-  /// @param alone whether the record came as the only input of a body
-  record Answered(Object document, boolean alone) implements TaskAnswer {}
+    /// @param document plain Java, as it is written as JSON
+    /// @param alone whether the record came as the only input of a body
+    record Answered(Object document, boolean alone) implements TaskAnswer {}
 
-  /// @param message what was wrong with the record
-  record Rejected(String message) implements TaskAnswer {
-    @Override
-    public Object document() {
-      throw new BadInputException(message);
+    /// @param message what was wrong with the record
+    record Rejected(String message) implements TaskAnswer {
+        @Override
+        public Object document() {
+            throw new BadInputException(message);
+        }
     }
-  }
 
-  /// Writes answers as the request asks: a list, or the answer of an input alone.
-  ///
-  /// @param columns of an answer as CSV
-  static InvocationResponse write(
-      List<TaskAnswer> answers, List<String> columns, InvocationRequest request)
-      throws IOException {
-    boolean alone =
-        answers.size() == 1 && answers.getFirst() instanceof Answered(_, var one) && one;
-    var documents =
-        answers.stream()
-            .map(
-                answer ->
-                    switch (answer) {
-                      case Answered(var document, _) -> document;
-                      case Rejected(var message) -> new RecordError(message);
-                    })
-            .toList();
-    return ContentTypes.writing(request, OfDocuments.class)
-        .writeDocuments(
-            documents, columns, alone ? Instances.Form.ONE : Instances.Form.LIST, request.accept());
-  }
+    /// Writes answers as the request asks: a list, or the answer of an input alone.
+    ///
+    /// @param columns of an answer as CSV
+    static InvocationResponse write(List<TaskAnswer> answers, List<String> columns, InvocationRequest request)
+            throws IOException {
+        boolean alone = answers.size() == 1 && answers.getFirst() instanceof Answered(var _, var one) && one;
+        var documents = answers.stream()
+                .map(answer -> switch (answer) {
+                    case Answered(var document, var _) -> document;
+                    case Rejected(var message) -> new RecordError(message);
+                })
+                .toList();
+        return ContentTypes.writing(request, OfDocuments.class)
+                .writeDocuments(documents, columns, alone ? Instances.Form.ONE : Instances.Form.LIST, request.accept());
+    }
 }

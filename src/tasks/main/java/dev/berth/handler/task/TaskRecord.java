@@ -6,9 +6,9 @@ package dev.berth.handler.task;
 /// @param <P> the parameters of the task
 public sealed interface TaskRecord<T, P> {
 
-  /// @param alone whether it came as the only input of a body
-  record Asked<T, P>(T input, P parameters, boolean alone) implements TaskRecord<T, P> {}
+    /// @param alone whether it came as the only input of a body
+    record Asked<T, P>(T input, P parameters, boolean alone) implements TaskRecord<T, P> {}
 
-  /// @param message what is wrong with it
-  record Rejected<T, P>(String message) implements TaskRecord<T, P> {}
+    /// @param message what is wrong with it
+    record Rejected<T, P>(String message) implements TaskRecord<T, P> {}
 }

@@ -28,243 +28,228 @@ import java.util.function.UnaryOperator;
 /// What is known of rows changes while the model is loaded and not afterwards. For any thread.
 final class Batching {
 
-  /// What is known of rows.
-  ///
-  /// @param ranks of a row of the first input for which this is so; empty: any
-  /// @param haveParts whether each output has a part for each row; empty: not known
-  /// @param isSettled whether forwards can't change it
-  private record Rows(
-      boolean areIndependent,
-      Set<Integer> ranks,
-      Optional<Boolean> haveParts,
-      String why,
-      boolean isSettled) {
+    /// What is known of rows.
+    ///
+    /// @param ranks of a row of the first input for which this is so; empty: any
+    /// @param haveParts whether each output has a part for each row; empty: not known
+    /// @param isSettled whether forwards can't change it
+    private record Rows(
+            boolean areIndependent, Set<Integer> ranks, Optional<Boolean> haveParts, String why, boolean isSettled) {
 
-    private static Rows dependent(String why) {
-      return new Rows(false, Set.of(), Optional.empty(), why, true);
-    }
-
-    private static Rows unknown(String why) {
-      return new Rows(false, Set.of(), Optional.empty(), why, false);
-    }
-  }
-
-  /// How long rows are tried. The largest model of those that were measured took 2 s.
-  private static final int MOST_SECONDS = 10;
-
-  private final RowAxes axes;
-  private volatile Rows rows;
-
-  /// By one worker for all.
-  private volatile boolean isTried;
-
-  /// @throws ModelArtifactException when `model.json` says of rows what the file contradicts
-  Batching(GraphNames names, RowAxes axes, TensorArtifact artifact) {
-    this.axes = axes;
-    var outputs = artifact.outputs().isEmpty() ? names.outputs() : artifact.outputs();
-    var odd = outputs.stream().filter(output -> axes.axis(output).isEmpty()).findFirst();
-    var oddOne =
-        odd.map(
-            output ->
-                "its output %s is %s, without the dimension of the rows of its inputs"
-                    .formatted(output, axes.shown(output)));
-    // A number may be wrong: of LightGBM's classifiers the labels are [1], however many there are.
-    boolean isNumber = odd.filter(output -> names.shapes().get(output).getFirst() >= 0).isPresent();
-    var said = artifact.independentRows();
-    if (said.isPresent()) {
-      if (said.get() && (!axes.haveRows() || isNumber)) {
-        throw new ModelArtifactException(
-            artifact.directory(),
-            "model.json: independentRows: found true, and %s says otherwise: %s; leave independentRows out%s"
-                .formatted(
-                    artifact.file().getFileName(),
-                    axes.haveRows()
-                        ? oddOne.get()
-                        : "its inputs have no first dimension of any length",
-                    axes.haveRows() && outputs.size() > 1 ? ", or that output of outputs" : ""));
-      }
-      var why = "independentRows in model.json is " + said.get();
-      this.rows = new Rows(said.get(), Set.of(), Optional.empty(), why, true);
-    } else if (names.scalesBatches()) {
-      this.rows = Rows.dependent("it finds the scale of a whole batch in int8 while it runs");
-    } else if (axes.symbols().size() > 1) {
-      this.rows = Rows.dependent("its inputs begin with different dimensions, " + axes.symbols());
-    } else {
-      this.rows =
-          oddOne
-              .map(why -> isNumber ? Rows.unknown(why) : Rows.dependent(why))
-              .orElseGet(() -> Rows.unknown("no rows have been tried"));
-    }
-  }
-
-  /// What goes through the model together, for people, and why.
-  String description() {
-    var rows = this.rows;
-    return !axes.haveRows()
-        ? "one record at a time, as the file says"
-        : rows.areIndependent
-            ? "rows of any requests together: " + rows.why
-            : rows.isSettled
-                ? "all rows of a request, and no others: " + rows.why
-                : "all rows of a request, and no others: %s; if its rows are independent of each other, say \"independentRows\": true in model.json, or add a sample that shows it"
-                    .formatted(rows.why);
-  }
-
-  /// Whether all of a request is one forward.
-  ///
-  /// @param records its rows
-  boolean isOfRequests(List<List<Tensor>> records) {
-    return axes.haveRows() && !records.stream().allMatch(this::isMerged);
-  }
-
-  /// Whether records may ever go through the model beside others.
-  boolean mayMerge() {
-    return axes.haveRows() && (rows.areIndependent || !rows.isSettled);
-  }
-
-  /// Whether a record goes through the model beside others.
-  boolean isMerged(List<Tensor> record) {
-    var rows = this.rows;
-    return rows.areIndependent
-        && axes.haveRows()
-        && (rows.ranks.isEmpty() || rows.ranks.contains(record.getFirst().rank()));
-  }
-
-  /// Whether a tensor has the dimension of rows already, as far as the file or forwards tell.
-  boolean hasRows(Tensor ofFirstInput) {
-    var rows = this.rows;
-    int rank = ofFirstInput.rank();
-    return axes.isDeclared()
-        ? axes.rank() == rank
-        : !rows.areIndependent && rows.ranks.contains(rank - 1);
-  }
-
-  /// Tries what the model says of made-up rows, where it is not known yet.
-  void tryMadeUp(TrialRows trial, Graph model) {
-    if (isTried || rows.isSettled || !axes.haveRows()) {
-      return;
-    }
-    isTried = true;
-    inTime(() -> tryAll(trial, model));
-  }
-
-  private void tryAll(TrialRows trial, Graph model) {
-    boolean isDeclared = axes.isDeclared();
-    for (var tries = trial.madeUp().iterator(); goesOn(tries); ) {
-      var some = tries.next();
-      if (learn(tried(some, "made-up rows", isDeclared, model::forward, model::outputNames))) {
-        if (rows.areIndependent && !isDeclared) {
-          TrialRows.ofOtherRanks(some)
-              .map(each -> tried(each, "made-up rows", false, model::forward, model::outputNames))
-              .filter(Rows::areIndependent)
-              .forEach(this::learn);
+        private static Rows dependent(String why) {
+            return new Rows(false, Set.of(), Optional.empty(), why, true);
         }
-        return;
-      }
-    }
-    if (!isDeclared) {
-      rows = Rows.unknown("the file does not tell what a row is like");
-    }
-  }
 
-  private static boolean goesOn(Iterator<?> tries) {
-    return tries.hasNext() && !Thread.currentThread().isInterrupted();
-  }
-
-  /// Interrupts what takes too long: a loop of the model may have no end.
-  private static void inTime(Runnable tries) {
-    var thread = Thread.currentThread();
-    var ended = new CompletableFuture<Void>().orTimeout(MOST_SECONDS, TimeUnit.SECONDS);
-    var interrupted =
-        ended.handle(
-            (_, late) -> {
-              if (late != null) {
-                thread.interrupt();
-              }
-              return late != null;
-            });
-    try {
-      tries.run();
-    } finally {
-      ended.complete(null);
-      if (interrupted.join()) {
-        Thread.interrupted();
-      }
+        private static Rows unknown(String why) {
+            return new Rows(false, Set.of(), Optional.empty(), why, false);
+        }
     }
-  }
 
-  /// Tries rows like those of the sample.
-  ///
-  /// @param forward runs the model
-  void trySample(
-      List<List<Tensor>> sample,
-      UnaryOperator<List<Tensor>> forward,
-      Supplier<List<String>> outputs) {
-    if (rows.isSettled || !axes.haveRows() || sample.isEmpty()) {
-      return;
-    }
-    inTime(
-        () -> {
-          for (var tries = TrialRows.like(sample).iterator(); goesOn(tries); ) {
-            var found =
-                tried(tries.next(), "rows like those of the sample", true, forward, outputs);
-            if (learn(found)) {
-              return;
+    /// How long rows are tried. The largest model of those that were measured took 2 s.
+    private static final int MOST_SECONDS = 10;
+
+    private final RowAxes axes;
+    private volatile Rows rows;
+
+    /// By one worker for all.
+    private volatile boolean isTried;
+
+    /// @throws ModelArtifactException when `model.json` says of rows what the file contradicts
+    Batching(GraphNames names, RowAxes axes, TensorArtifact artifact) {
+        this.axes = axes;
+        var outputs = artifact.outputs().isEmpty() ? names.outputs() : artifact.outputs();
+        var odd = outputs.stream().filter(output -> axes.axis(output).isEmpty()).findFirst();
+        var oddOne = odd.map(output -> "its output %s is %s, without the dimension of the rows of its inputs"
+                .formatted(output, axes.shown(output)));
+        // A number may be wrong: of LightGBM's classifiers the labels are [1], however many there are.
+        boolean isNumber =
+                odd.filter(output -> names.shapes().get(output).getFirst() >= 0).isPresent();
+        var said = artifact.independentRows();
+        if (said.isPresent()) {
+            if (said.get() && (!axes.haveRows() || isNumber)) {
+                throw new ModelArtifactException(
+                        artifact.directory(),
+                        "model.json: independentRows: found true, and %s says otherwise: %s; leave independentRows out%s"
+                                .formatted(
+                                        artifact.file().getFileName(),
+                                        axes.haveRows()
+                                                ? oddOne.get()
+                                                : "its inputs have no first dimension of any length",
+                                        axes.haveRows() && outputs.size() > 1 ? ", or that output of outputs" : ""));
             }
-          }
-        });
-  }
-
-  /// Whether it is more than what is known already.
-  private boolean learn(Rows found) {
-    if (found.haveParts.isPresent() || rows.haveParts.isEmpty()) {
-      var ranks = new HashSet<>(found.ranks);
-      if (found.areIndependent && rows.areIndependent) {
-        ranks.addAll(rows.ranks);
-      }
-      rows = new Rows(found.areIndependent, ranks, found.haveParts, found.why, found.isSettled);
+            var why = "independentRows in model.json is " + said.get();
+            this.rows = new Rows(said.get(), Set.of(), Optional.empty(), why, true);
+        } else if (names.scalesBatches()) {
+            this.rows = Rows.dependent("it finds the scale of a whole batch in int8 while it runs");
+        } else if (axes.symbols().size() > 1) {
+            this.rows = Rows.dependent("its inputs begin with different dimensions, " + axes.symbols());
+        } else {
+            this.rows = oddOne.map(why -> isNumber ? Rows.unknown(why) : Rows.dependent(why))
+                    .orElseGet(() -> Rows.unknown("no rows have been tried"));
+        }
     }
-    return found.haveParts.isPresent();
-  }
 
-  /// What some rows show.
-  ///
-  /// @param isForGood whether rows that depend on each other settle it
-  private Rows tried(
-      List<List<Tensor>> some,
-      String kind,
-      boolean isForGood,
-      UnaryOperator<List<Tensor>> forward,
-      Supplier<List<String>> outputs) {
-    var result =
-        RowCheck.of(
-            some,
-            each -> axes.parts(forward.apply(RowAxes.columns(each)), outputs.get(), each.size()),
-            output -> TensorPredictions.name(outputs.get(), output),
-            RowCheck.TOLERANCE);
-    var ranks = axes.isDeclared() ? Set.<Integer>of() : Set.of(some.getFirst().getFirst().rank());
-    return switch (result) {
-      case RowCheck.Result.Independent() ->
-          new Rows(
-              true,
-              ranks,
-              Optional.of(true),
-              kind + " were answered the same beside others and alone",
-              false);
-      case RowCheck.Result.Dependent(var found, boolean haveParts) ->
-          new Rows(
-              false,
-              ranks,
-              Optional.of(haveParts),
-              "%s depend on each other: %s".formatted(kind, found),
-              isForGood);
-      case RowCheck.Result.Unknown(var why) -> Rows.unknown("%s: %s".formatted(kind, why));
-    };
-  }
+    /// What goes through the model together, for people, and why.
+    String description() {
+        var rows = this.rows;
+        return !axes.haveRows()
+                ? "one record at a time, as the file says"
+                : rows.areIndependent
+                        ? "rows of any requests together: " + rows.why
+                        : rows.isSettled
+                                ? "all rows of a request, and no others: " + rows.why
+                                : "all rows of a request, and no others: %s; if its rows are independent of each other, say \"independentRows\": true in model.json, or add a sample that shows it"
+                                        .formatted(rows.why);
+    }
 
-  /// Whether the outputs of a request have a part for each of its rows, as far as the file and
-  /// forwards tell.
-  boolean haveParts(List<String> outputs) {
-    return rows.haveParts.orElseGet(() -> outputs.stream().allMatch(axes::hasParts));
-  }
+    /// Whether all of a request is one forward.
+    ///
+    /// @param records its rows
+    boolean isOfRequests(List<List<Tensor>> records) {
+        return axes.haveRows() && !records.stream().allMatch(this::isMerged);
+    }
+
+    /// Whether records may ever go through the model beside others.
+    boolean mayMerge() {
+        return axes.haveRows() && (rows.areIndependent || !rows.isSettled);
+    }
+
+    /// Whether a record goes through the model beside others.
+    boolean isMerged(List<Tensor> record) {
+        var rows = this.rows;
+        return rows.areIndependent
+                && axes.haveRows()
+                && (rows.ranks.isEmpty()
+                        || rows.ranks.contains(record.getFirst().rank()));
+    }
+
+    /// Whether a tensor has the dimension of rows already, as far as the file or forwards tell.
+    boolean hasRows(Tensor ofFirstInput) {
+        var rows = this.rows;
+        int rank = ofFirstInput.rank();
+        return axes.isDeclared() ? axes.rank() == rank : !rows.areIndependent && rows.ranks.contains(rank - 1);
+    }
+
+    /// Tries what the model says of made-up rows, where it is not known yet.
+    void tryMadeUp(TrialRows trial, Graph model) {
+        if (isTried || rows.isSettled || !axes.haveRows()) {
+            return;
+        }
+        isTried = true;
+        inTime(() -> tryAll(trial, model));
+    }
+
+    private void tryAll(TrialRows trial, Graph model) {
+        boolean isDeclared = axes.isDeclared();
+        for (var tries = trial.madeUp().iterator(); goesOn(tries); ) {
+            var some = tries.next();
+            if (learn(tried(some, "made-up rows", isDeclared, model::forward, model::outputNames))) {
+                if (rows.areIndependent && !isDeclared) {
+                    TrialRows.ofOtherRanks(some)
+                            .map(each -> tried(each, "made-up rows", false, model::forward, model::outputNames))
+                            .filter(Rows::areIndependent)
+                            .forEach(this::learn);
+                }
+                return;
+            }
+        }
+        if (!isDeclared) {
+            rows = Rows.unknown("the file does not tell what a row is like");
+        }
+    }
+
+    private static boolean goesOn(Iterator<?> tries) {
+        return tries.hasNext() && !Thread.currentThread().isInterrupted();
+    }
+
+    /// Interrupts what takes too long: a loop of the model may have no end.
+    private static void inTime(Runnable tries) {
+        var thread = Thread.currentThread();
+        var ended = new CompletableFuture<Void>().orTimeout(MOST_SECONDS, TimeUnit.SECONDS);
+        var interrupted = ended.handle((_, late) -> {
+            if (late != null) {
+                thread.interrupt();
+            }
+            return late != null;
+        });
+        try {
+            tries.run();
+        } finally {
+            ended.complete(null);
+            if (interrupted.join()) {
+                Thread.interrupted();
+            }
+        }
+    }
+
+    /// Tries rows like those of the sample.
+    ///
+    /// @param forward runs the model
+    void trySample(List<List<Tensor>> sample, UnaryOperator<List<Tensor>> forward, Supplier<List<String>> outputs) {
+        if (rows.isSettled || !axes.haveRows() || sample.isEmpty()) {
+            return;
+        }
+        inTime(() -> {
+            for (var tries = TrialRows.like(sample).iterator(); goesOn(tries); ) {
+                var found = tried(tries.next(), "rows like those of the sample", true, forward, outputs);
+                if (learn(found)) {
+                    return;
+                }
+            }
+        });
+    }
+
+    /// Whether it is more than what is known already.
+    private boolean learn(Rows found) {
+        if (found.haveParts.isPresent() || rows.haveParts.isEmpty()) {
+            var ranks = new HashSet<>(found.ranks);
+            if (found.areIndependent && rows.areIndependent) {
+                ranks.addAll(rows.ranks);
+            }
+            rows = new Rows(found.areIndependent, ranks, found.haveParts, found.why, found.isSettled);
+        }
+        return found.haveParts.isPresent();
+    }
+
+    /// What some rows show.
+    ///
+    /// @param isForGood whether rows that depend on each other settle it
+    private Rows tried(
+            List<List<Tensor>> some,
+            String kind,
+            boolean isForGood,
+            UnaryOperator<List<Tensor>> forward,
+            Supplier<List<String>> outputs) {
+        var result = RowCheck.of(
+                some,
+                each -> axes.parts(forward.apply(RowAxes.columns(each)), outputs.get(), each.size()),
+                output -> TensorPredictions.name(outputs.get(), output),
+                RowCheck.TOLERANCE);
+        var ranks = axes.isDeclared()
+                ? Set.<Integer>of()
+                : Set.of(some.getFirst().getFirst().rank());
+        return switch (result) {
+            case RowCheck.Result.Independent() ->
+                new Rows(
+                        true,
+                        ranks,
+                        Optional.of(true),
+                        kind + " were answered the same beside others and alone",
+                        false);
+            case RowCheck.Result.Dependent(var found, boolean haveParts) ->
+                new Rows(
+                        false,
+                        ranks,
+                        Optional.of(haveParts),
+                        "%s depend on each other: %s".formatted(kind, found),
+                        isForGood);
+            case RowCheck.Result.Unknown(var why) -> Rows.unknown("%s: %s".formatted(kind, why));
+        };
+    }
+
+    /// Whether the outputs of a request have a part for each of its rows, as far as the file and
+    /// forwards tell.
+    boolean haveParts(List<String> outputs) {
+        return rows.haveParts.orElseGet(() -> outputs.stream().allMatch(axes::hasParts));
+    }
 }

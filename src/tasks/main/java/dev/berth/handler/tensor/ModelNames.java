@@ -15,56 +15,52 @@ import java.util.Optional;
 /// names, and no others.
 final class ModelNames {
 
-  private ModelNames() {}
+    private ModelNames() {}
 
-  /// @throws ModelArtifactException when `model.json` contradicts the model
-  static void check(TensorArtifact artifact, GraphNames names) {
-    var problems = new ArrayList<String>();
-    problemOfInputs(artifact, names).ifPresent(problems::add);
-    problems.addAll(ModelColumns.problems(artifact, names));
-    problemOfOutputs(artifact, names.outputs()).ifPresent(problems::add);
-    if (!problems.isEmpty()) {
-      throw new ModelArtifactException(artifact.directory(), problems);
+    /// @throws ModelArtifactException when `model.json` contradicts the model
+    static void check(TensorArtifact artifact, GraphNames names) {
+        var problems = new ArrayList<String>();
+        problemOfInputs(artifact, names).ifPresent(problems::add);
+        problems.addAll(ModelColumns.problems(artifact, names));
+        problemOfOutputs(artifact, names.outputs()).ifPresent(problems::add);
+        if (!problems.isEmpty()) {
+            throw new ModelArtifactException(artifact.directory(), problems);
+        }
     }
-  }
 
-  /// @throws ModelArtifactException when tensors alone can't be given to the model or come from it
-  static void checkTypes(TensorArtifact artifact, GraphNames names) {
-    names
-        .misfit()
-        .ifPresent(
-            misfit -> {
-              throw new ModelArtifactException(
-                  artifact.directory(),
-                  "%s: its forward %s, expected tensors only; wrap it in a module that takes and returns tensors, and save that"
-                      .formatted(artifact.file().getFileName(), misfit));
-            });
-  }
-
-  private static Optional<String> problemOfInputs(TensorArtifact artifact, GraphNames names) {
-    var found = artifact.inputs().stream().map(TensorArtifact.Input::name).toList();
-    if (found.isEmpty() || names.inputs().isEmpty()) {
-      return Optional.empty();
+    /// @throws ModelArtifactException when tensors alone can't be given to the model or come from it
+    static void checkTypes(TensorArtifact artifact, GraphNames names) {
+        names.misfit().ifPresent(misfit -> {
+            throw new ModelArtifactException(
+                    artifact.directory(),
+                    "%s: its forward %s, expected tensors only; wrap it in a module that takes and returns tensors, and save that"
+                            .formatted(artifact.file().getFileName(), misfit));
+        });
     }
-    boolean tooFewOrMany = found.size() < names.required() || found.size() > names.inputs().size();
-    var expected = tooFewOrMany ? names.inputs() : names.inputs().subList(0, found.size());
-    boolean swapped =
-        !found.equals(expected) && new HashSet<>(found).equals(new HashSet<>(expected));
-    return tooFewOrMany || swapped
-        ? Optional.of(
-            "model.json: inputs: found %s, expected %s, in the order of the model's forward"
-                .formatted(found, expected))
-        : Optional.empty();
-  }
 
-  /// @param names of the dict that the model returns; empty: unknown
-  static Optional<String> problemOfOutputs(TensorArtifact artifact, List<String> names) {
-    var found = artifact.outputs();
-    boolean areKnown = names.containsAll(found) && new HashSet<>(found).size() == found.size();
-    return names.isEmpty() || areKnown
-        ? Optional.empty()
-        : Optional.of(
-            "model.json: outputs: found %s, expected some of %s, each once, the keys of what the model's forward returns"
-                .formatted(found, names));
-  }
+    private static Optional<String> problemOfInputs(TensorArtifact artifact, GraphNames names) {
+        var found = artifact.inputs().stream().map(TensorArtifact.Input::name).toList();
+        if (found.isEmpty() || names.inputs().isEmpty()) {
+            return Optional.empty();
+        }
+        boolean tooFewOrMany =
+                found.size() < names.required() || found.size() > names.inputs().size();
+        var expected = tooFewOrMany ? names.inputs() : names.inputs().subList(0, found.size());
+        boolean swapped = !found.equals(expected) && new HashSet<>(found).equals(new HashSet<>(expected));
+        return tooFewOrMany || swapped
+                ? Optional.of("model.json: inputs: found %s, expected %s, in the order of the model's forward"
+                        .formatted(found, expected))
+                : Optional.empty();
+    }
+
+    /// @param names of the dict that the model returns; empty: unknown
+    static Optional<String> problemOfOutputs(TensorArtifact artifact, List<String> names) {
+        var found = artifact.outputs();
+        boolean areKnown = names.containsAll(found) && new HashSet<>(found).size() == found.size();
+        return names.isEmpty() || areKnown
+                ? Optional.empty()
+                : Optional.of(
+                        "model.json: outputs: found %s, expected some of %s, each once, the keys of what the model's forward returns"
+                                .formatted(found, names));
+    }
 }

@@ -18,189 +18,187 @@ import java.util.stream.IntStream;
 /// dimension, unless this says otherwise. Immutable.
 final class RowAxes {
 
-  /// Names that exporters number. They say of two dimensions neither that they are the same nor
-  /// that they differ.
-  private static final Pattern NUMBERED =
-      Pattern.compile("\\?|unk__\\d+|[su]\\d+|\\w*_dim_\\d+|(p2o\\.)?DynamicDimension\\.\\d+");
+    /// Names that exporters number. They say of two dimensions neither that they are the same nor
+    /// that they differ.
+    private static final Pattern NUMBERED =
+            Pattern.compile("\\?|unk__\\d+|[su]\\d+|\\w*_dim_\\d+|(p2o\\.)?DynamicDimension\\.\\d+");
 
-  private final GraphNames names;
-  private final boolean isForOne;
-  private final boolean isWhole;
+    private final GraphNames names;
+    private final boolean isForOne;
+    private final boolean isWhole;
 
-  /// What the file calls the first dimensions of its inputs.
-  private final List<String> symbols;
+    /// What the file calls the first dimensions of its inputs.
+    private final List<String> symbols;
 
-  RowAxes(GraphNames names) {
-    this.names = names;
-    this.isForOne = firsts(names).equals(Set.of(1));
-    this.isWhole = isWhole(names);
-    this.symbols =
-        names.inputs().stream()
-            .map(input -> symbol(input, 0))
-            .filter(symbol -> !symbol.isEmpty())
-            .distinct()
-            .toList();
-  }
-
-  /// Whether a forward takes any number of rows.
-  boolean haveRows() {
-    return !isWhole && !isForOne;
-  }
-
-  List<String> symbols() {
-    return symbols;
-  }
-
-  /// A shape as the file has it, such as `[2, n, 3]`.
-  List<String> shown(String name) {
-    var shape = names.shapes().get(name);
-    return IntStream.range(0, shape.size())
-        .mapToObj(
-            i ->
-                shape.get(i) >= 0
-                    ? shape.get(i).toString()
-                    : names.symbols().get(name).get(i).isEmpty()
-                        ? "?"
-                        : names.symbols().get(name).get(i))
-        .toList();
-  }
-
-  private static Set<Integer> firsts(GraphNames names) {
-    return names.inputs().stream()
-        .map(names.shapes()::get)
-        .filter(Objects::nonNull)
-        .map(shape -> shape.isEmpty() ? 0 : shape.getFirst())
-        .collect(Collectors.toSet());
-  }
-
-  /// Whether a record is all that a forward takes: the first dimension of the inputs is neither
-  /// free in all of them nor 1 in all, so there is none for records.
-  static boolean isWhole(GraphNames names) {
-    var firsts = firsts(names);
-    return !firsts.equals(Set.of(1)) && !Set.of(-1).containsAll(firsts);
-  }
-
-  /// The shape of an input in a record, -1 for any length; nothing where the file does not tell.
-  Optional<List<Integer>> record(int input) {
-    return Optional.of(input)
-        .filter(i -> i < names.inputs().size())
-        .map(i -> names.shapes().get(names.inputs().get(i)))
-        .map(shape -> isWhole ? shape : shape.subList(1, shape.size()));
-  }
-
-  private String symbol(String name, int axis) {
-    var symbols = names.symbols().getOrDefault(name, List.of());
-    var symbol = axis < symbols.size() ? symbols.get(axis) : "";
-    return NUMBERED.matcher(symbol).matches() ? "" : symbol;
-  }
-
-  /// Which dimension of an output is that of the rows; empty: none. The first one where the file
-  /// does not tell. All rows have the whole of a constant.
-  OptionalInt axis(String output) {
-    var shape = names.shapes().get(output);
-    if (shape == null || shape.isEmpty() || names.constants().contains(output)) {
-      return OptionalInt.of(0);
+    RowAxes(GraphNames names) {
+        this.names = names;
+        this.isForOne = firsts(names).equals(Set.of(1));
+        this.isWhole = isWhole(names);
+        this.symbols = names.inputs().stream()
+                .map(input -> symbol(input, 0))
+                .filter(symbol -> !symbol.isEmpty())
+                .distinct()
+                .toList();
     }
-    var symbol = symbols.size() == 1 ? symbols.getFirst() : "";
-    var free = IntStream.range(0, shape.size()).filter(i -> shape.get(i) < 0).boxed().toList();
-    var called =
-        free.stream().filter(i -> !symbol.isEmpty() && symbol(output, i).equals(symbol)).toList();
-    if (called.size() == 1) {
-      return OptionalInt.of(called.getFirst());
+
+    /// Whether a forward takes any number of rows.
+    boolean haveRows() {
+        return !isWhole && !isForOne;
     }
-    var mayBe = free.stream().filter(i -> symbol.isEmpty() || symbol(output, i).isEmpty()).toList();
-    return shape.getFirst() < 0
-        ? mayBe.contains(0) || called.contains(0) ? OptionalInt.of(0) : OptionalInt.empty()
-        : free.size() == 1 && mayBe.size() == 1
-            ? OptionalInt.of(mayBe.getFirst())
-            : OptionalInt.empty();
-  }
 
-  /// Whether the file tells the shapes of its inputs.
-  boolean isDeclared() {
-    return shape() != null;
-  }
-
-  /// How many dimensions the first input has where that is so.
-  int rank() {
-    return shape().size();
-  }
-
-  private List<Integer> shape() {
-    return names.inputs().isEmpty() ? null : names.shapes().get(names.inputs().getFirst());
-  }
-
-  /// Whether the file says that an output has a part for each row.
-  boolean hasParts(String output) {
-    return names.shapes().containsKey(output) && axis(output).isPresent();
-  }
-
-  /// For each input of the model the records' tensors on each other.
-  static List<Tensor> columns(List<List<Tensor>> records) {
-    return IntStream.range(0, records.getFirst().size())
-        .mapToObj(input -> Tensor.stack(records.stream().map(record -> record.get(input)).toList()))
-        .toList();
-  }
-
-  /// What a forward takes of batches, each with the records as its first dimension.
-  List<Tensor> given(List<Tensor> batches) {
-    return isWhole ? batches.stream().map(batch -> batch.unstack().getFirst()).toList() : batches;
-  }
-
-  /// For each record its part of each output.
-  ///
-  /// @param called the names of the outputs that have some
-  /// @throws RowCheck.NoRowsException when one of them has no part for each
-  List<List<Tensor>> parts(List<Tensor> outputs, List<String> called, int count) {
-    var parts =
-        IntStream.range(0, outputs.size())
-            .mapToObj(
-                i ->
-                    parts(
-                        outputs.get(i),
-                        TensorPredictions.name(called, i),
-                        count,
-                        outputs.size() > 1))
-            .toList();
-    return IntStream.range(0, count)
-        .mapToObj(row -> parts.stream().map(part -> part.get(row)).toList())
-        .toList();
-  }
-
-  /// What a model for one record returns is all the record's: any number of boxes, or the steps of
-  /// a text line before it.
-  private List<Tensor> parts(Tensor output, String name, int count, boolean hasOthers) {
-    var shape = names.shapes().get(name);
-    boolean isFree = shape != null && !shape.isEmpty() && shape.getFirst() < 0;
-    boolean isNumber = output.rank() == 0;
-    boolean isOfOne =
-        isWhole
-            || (isNumber && shape != null && shape.isEmpty())
-            || (isForOne && (isFree || isNumber || output.shape()[0] != 1));
-    if (isOfOne ? count == 1 : names.constants().contains(name)) {
-      return Collections.nCopies(count, output);
+    List<String> symbols() {
+        return symbols;
     }
-    int axis = isForOne ? 0 : axis(name).orElse(0);
-    if (output.rank() <= axis || output.shape()[axis] != count) {
-      throw new RowCheck.NoRowsException(
-          "the model returned %s for a batch of %d, expected %s of %d%s"
-              .formatted(
-                  output,
-                  count,
-                  axis == 0 ? "a first dimension" : "dimension " + axis,
-                  count,
-                  hasOthers ? "; \"outputs\" in model.json may leave it out" : ""));
-    }
-    return parts(output, axis);
-  }
 
-  private static List<Tensor> parts(Tensor tensor, int axis) {
-    if (axis == 0) {
-      return tensor.unstack();
+    /// A shape as the file has it, such as `[2, n, 3]`.
+    List<String> shown(String name) {
+        var shape = names.shapes().get(name);
+        return IntStream.range(0, shape.size())
+                .mapToObj(i -> shape.get(i) >= 0
+                        ? shape.get(i).toString()
+                        : names.symbols().get(name).get(i).isEmpty()
+                                ? "?"
+                                : names.symbols().get(name).get(i))
+                .toList();
     }
-    var outer = tensor.unstack().stream().map(part -> parts(part, axis - 1)).toList();
-    return IntStream.range(0, tensor.shape()[axis])
-        .mapToObj(row -> Tensor.stack(outer.stream().map(part -> part.get(row)).toList()))
-        .toList();
-  }
+
+    private static Set<Integer> firsts(GraphNames names) {
+        return names.inputs().stream()
+                .map(names.shapes()::get)
+                .filter(Objects::nonNull)
+                .map(shape -> shape.isEmpty() ? 0 : shape.getFirst())
+                .collect(Collectors.toSet());
+    }
+
+    /// Whether a record is all that a forward takes: the first dimension of the inputs is neither
+    /// free in all of them nor 1 in all, so there is none for records.
+    static boolean isWhole(GraphNames names) {
+        var firsts = firsts(names);
+        return !firsts.equals(Set.of(1)) && !Set.of(-1).containsAll(firsts);
+    }
+
+    /// The shape of an input in a record, -1 for any length; nothing where the file does not tell.
+    Optional<List<Integer>> record(int input) {
+        return Optional.of(input)
+                .filter(i -> i < names.inputs().size())
+                .map(i -> names.shapes().get(names.inputs().get(i)))
+                .map(shape -> isWhole ? shape : shape.subList(1, shape.size()));
+    }
+
+    private String symbol(String name, int axis) {
+        var symbols = names.symbols().getOrDefault(name, List.of());
+        var symbol = axis < symbols.size() ? symbols.get(axis) : "";
+        return NUMBERED.matcher(symbol).matches() ? "" : symbol;
+    }
+
+    /// Which dimension of an output is that of the rows; empty: none. The first one where the file
+    /// does not tell. All rows have the whole of a constant.
+    OptionalInt axis(String output) {
+        var shape = names.shapes().get(output);
+        if (shape == null || shape.isEmpty() || names.constants().contains(output)) {
+            return OptionalInt.of(0);
+        }
+        var symbol = symbols.size() == 1 ? symbols.getFirst() : "";
+        var free = IntStream.range(0, shape.size())
+                .filter(i -> shape.get(i) < 0)
+                .boxed()
+                .toList();
+        var called = free.stream()
+                .filter(i -> !symbol.isEmpty() && symbol(output, i).equals(symbol))
+                .toList();
+        if (called.size() == 1) {
+            return OptionalInt.of(called.getFirst());
+        }
+        var mayBe = free.stream()
+                .filter(i -> symbol.isEmpty() || symbol(output, i).isEmpty())
+                .toList();
+        return shape.getFirst() < 0
+                ? mayBe.contains(0) || called.contains(0) ? OptionalInt.of(0) : OptionalInt.empty()
+                : free.size() == 1 && mayBe.size() == 1 ? OptionalInt.of(mayBe.getFirst()) : OptionalInt.empty();
+    }
+
+    /// Whether the file tells the shapes of its inputs.
+    boolean isDeclared() {
+        return shape() != null;
+    }
+
+    /// How many dimensions the first input has where that is so.
+    int rank() {
+        return shape().size();
+    }
+
+    private List<Integer> shape() {
+        return names.inputs().isEmpty()
+                ? null
+                : names.shapes().get(names.inputs().getFirst());
+    }
+
+    /// Whether the file says that an output has a part for each row.
+    boolean hasParts(String output) {
+        return names.shapes().containsKey(output) && axis(output).isPresent();
+    }
+
+    /// For each input of the model the records' tensors on each other.
+    static List<Tensor> columns(List<List<Tensor>> records) {
+        return IntStream.range(0, records.getFirst().size())
+                .mapToObj(input -> Tensor.stack(
+                        records.stream().map(record -> record.get(input)).toList()))
+                .toList();
+    }
+
+    /// What a forward takes of batches, each with the records as its first dimension.
+    List<Tensor> given(List<Tensor> batches) {
+        return isWhole
+                ? batches.stream().map(batch -> batch.unstack().getFirst()).toList()
+                : batches;
+    }
+
+    /// For each record its part of each output.
+    ///
+    /// @param called the names of the outputs that have some
+    /// @throws RowCheck.NoRowsException when one of them has no part for each
+    List<List<Tensor>> parts(List<Tensor> outputs, List<String> called, int count) {
+        var parts = IntStream.range(0, outputs.size())
+                .mapToObj(i -> parts(outputs.get(i), TensorPredictions.name(called, i), count, outputs.size() > 1))
+                .toList();
+        return IntStream.range(0, count)
+                .mapToObj(row -> parts.stream().map(part -> part.get(row)).toList())
+                .toList();
+    }
+
+    /// What a model for one record returns is all the record's: any number of boxes, or the steps of
+    /// a text line before it.
+    private List<Tensor> parts(Tensor output, String name, int count, boolean hasOthers) {
+        var shape = names.shapes().get(name);
+        boolean isFree = shape != null && !shape.isEmpty() && shape.getFirst() < 0;
+        boolean isNumber = output.rank() == 0;
+        boolean isOfOne = isWhole
+                || (isNumber && shape != null && shape.isEmpty())
+                || (isForOne && (isFree || isNumber || output.shape()[0] != 1));
+        if (isOfOne ? count == 1 : names.constants().contains(name)) {
+            return Collections.nCopies(count, output);
+        }
+        int axis = isForOne ? 0 : axis(name).orElse(0);
+        if (output.rank() <= axis || output.shape()[axis] != count) {
+            throw new RowCheck.NoRowsException("the model returned %s for a batch of %d, expected %s of %d%s"
+                    .formatted(
+                            output,
+                            count,
+                            axis == 0 ? "a first dimension" : "dimension " + axis,
+                            count,
+                            hasOthers ? "; \"outputs\" in model.json may leave it out" : ""));
+        }
+        return parts(output, axis);
+    }
+
+    private static List<Tensor> parts(Tensor tensor, int axis) {
+        if (axis == 0) {
+            return tensor.unstack();
+        }
+        var outer = tensor.unstack().stream().map(part -> parts(part, axis - 1)).toList();
+        return IntStream.range(0, tensor.shape()[axis])
+                .mapToObj(row ->
+                        Tensor.stack(outer.stream().map(part -> part.get(row)).toList()))
+                .toList();
+    }
 }

@@ -29,110 +29,106 @@ import java.util.Optional;
 /// unless the request says otherwise.
 public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
 
-  private static final List<MediaType> RESPONSE_TYPES =
-      List.of(MediaType.JSON, MediaType.JSON_LINES, MediaType.NPY);
+    private static final List<MediaType> RESPONSE_TYPES = List.of(MediaType.JSON, MediaType.JSON_LINES, MediaType.NPY);
 
-  private static final String ASKED = Embeddings.class.getName();
+    private static final String ASKED = Embeddings.class.getName();
 
-  /// What is done to a vector, in the words of `encode`.
-  ///
-  /// @param prompt what stands in front of a text
-  /// @param truncateDim how many numbers are kept; at most all
-  /// @param normalise whether it is scaled to length 1 afterwards
-  /// @param truncation whether a text that is too long is cut; else it is an error
-  public record Parameters(String prompt, int truncateDim, boolean normalise, boolean truncation) {
+    /// What is done to a vector, in the words of `encode`.
+    ///
+    /// @param prompt what stands in front of a text
+    /// @param truncateDim how many numbers are kept; at most all
+    /// @param normalise whether it is scaled to length 1 afterwards
+    /// @param truncation whether a text that is too long is cut; else it is an error
+    public record Parameters(String prompt, int truncateDim, boolean normalise, boolean truncation) {
 
-    private Parameters with(Fields fields) {
-      return new Parameters(
-          fields.text("prompt").orElse(prompt),
-          fields.integer("truncate_dim", 1, Integer.MAX_VALUE, truncateDim),
-          fields.bool("normalize_embeddings", normalise),
-          fields.bool("truncation", truncation));
+        private Parameters with(Fields fields) {
+            return new Parameters(
+                    fields.text("prompt").orElse(prompt),
+                    fields.integer("truncate_dim", 1, Integer.MAX_VALUE, truncateDim),
+                    fields.bool("normalize_embeddings", normalise),
+                    fields.bool("truncation", truncation));
+        }
     }
-  }
 
-  private final Pooling pooling;
+    private final Pooling pooling;
 
-  public EmbeddingHandler(Path modelDirectory) {
-    var artifact = ModelArtifact.open(modelDirectory);
-    super(
-        artifact,
-        new Task<>(
-            "sentence_embedding",
-            !artifact.pooling().isEmpty(),
-            false,
-            List.of(),
-            List.of("prompt", "truncate_dim", "normalize_embeddings", "truncation"),
-            new Parameters("", Integer.MAX_VALUE, false, true),
-            Parameters::with,
-            Parameters::truncation));
-    this.pooling = new Pooling(artifact);
-  }
-
-  @Override
-  protected String prompt(Parameters parameters) {
-    return parameters.prompt;
-  }
-
-  @Override
-  public Signature signature() {
-    return new Signature(
-        super.signature().inputs(), List.of(Column.of("embedding", ElementType.FLOAT32, -1)));
-  }
-
-  @Override
-  public List<MediaType> responseTypes() {
-    return RESPONSE_TYPES;
-  }
-
-  @Override
-  public List<String> openAiPaths() {
-    return List.of(Embeddings.PATH);
-  }
-
-  /// OpenAI's body too, `{"input": …}`, on any path.
-  @Override
-  protected Documents documents(InvocationRequest request) throws IOException {
-    var documents = super.documents(request);
-    var asked =
-        documents instanceof Documents.Body(var body)
-            ? Embeddings.of(request, body, List.of("dimensions"))
-            : Optional.<Embeddings>empty();
-    if (asked.isEmpty()) {
-      return documents;
+    public EmbeddingHandler(Path modelDirectory) {
+        var artifact = ModelArtifact.open(modelDirectory);
+        super(
+                artifact,
+                new Task<>(
+                        "sentence_embedding",
+                        !artifact.pooling().isEmpty(),
+                        false,
+                        List.of(),
+                        List.of("prompt", "truncate_dim", "normalize_embeddings", "truncation"),
+                        new Parameters("", Integer.MAX_VALUE, false, true),
+                        Parameters::with,
+                        Parameters::truncation));
+        this.pooling = new Pooling(artifact);
     }
-    asked.get().inputs().forEach(Input::text);
-    request.attributes().put(ASKED, asked.get());
-    return new Documents.Records(asked.get().inputs());
-  }
 
-  @Override
-  protected Object answer(Asked<EncodedText, Parameters> record, float[] output) {
-    var parameters = record.parameters();
-    var whole = pooling.of(output, record.input().row().size());
-    var vector = Arrays.copyOf(whole, Math.min(whole.length, parameters.truncateDim));
-    return parameters.normalise ? Embeddings.normalised(vector) : vector;
-  }
-
-  /// NumPy's arrays too: a matrix of a row for each text. Who asks in OpenAI's form is answered in
-  /// it.
-  @Override
-  public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request)
-      throws IOException {
-    if (request.attributes().get(ASKED) instanceof Embeddings asked) {
-      return asked.answer(
-          vectors(answers), (int) request.attributes().get(InvocationRequest.TOKENS));
+    @Override
+    protected String prompt(Parameters parameters) {
+        return parameters.prompt;
     }
-    if (!request.accept().equals(MediaType.NPY)) {
-      return super.outputFn(answers, request);
-    }
-    var vectors =
-        vectors(answers).stream().map(vector -> Tensor.of(vector, vector.length)).toList();
-    var matrix = vectors.isEmpty() ? Tensor.of(new float[0], 0, 0) : Tensor.stack(vectors);
-    return InvocationResponse.of(Npy.write(matrix), MediaType.NPY);
-  }
 
-  private static List<float[]> vectors(List<TaskAnswer> answers) {
-    return answers.stream().map(answer -> (float[]) answer.document()).toList();
-  }
+    @Override
+    public Signature signature() {
+        return new Signature(super.signature().inputs(), List.of(Column.of("embedding", ElementType.FLOAT32, -1)));
+    }
+
+    @Override
+    public List<MediaType> responseTypes() {
+        return RESPONSE_TYPES;
+    }
+
+    @Override
+    public List<String> openAiPaths() {
+        return List.of(Embeddings.PATH);
+    }
+
+    /// OpenAI's body too, `{"input": …}`, on any path.
+    @Override
+    protected Documents documents(InvocationRequest request) throws IOException {
+        var documents = super.documents(request);
+        var asked = documents instanceof Documents.Body(var body)
+                ? Embeddings.of(request, body, List.of("dimensions"))
+                : Optional.<Embeddings>empty();
+        if (asked.isEmpty()) {
+            return documents;
+        }
+        asked.get().inputs().forEach(Input::text);
+        request.attributes().put(ASKED, asked.get());
+        return new Documents.Records(asked.get().inputs());
+    }
+
+    @Override
+    protected Object answer(Asked<EncodedText, Parameters> record, float[] output) {
+        var parameters = record.parameters();
+        var whole = pooling.of(output, record.input().row().size());
+        var vector = Arrays.copyOf(whole, Math.min(whole.length, parameters.truncateDim));
+        return parameters.normalise ? Embeddings.normalised(vector) : vector;
+    }
+
+    /// NumPy's arrays too: a matrix of a row for each text. Who asks in OpenAI's form is answered in
+    /// it.
+    @Override
+    public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request) throws IOException {
+        if (request.attributes().get(ASKED) instanceof Embeddings asked) {
+            return asked.answer(vectors(answers), (int) request.attributes().get(InvocationRequest.TOKENS));
+        }
+        if (!request.accept().equals(MediaType.NPY)) {
+            return super.outputFn(answers, request);
+        }
+        var vectors = vectors(answers).stream()
+                .map(vector -> Tensor.of(vector, vector.length))
+                .toList();
+        var matrix = vectors.isEmpty() ? Tensor.of(new float[0], 0, 0) : Tensor.stack(vectors);
+        return InvocationResponse.of(Npy.write(matrix), MediaType.NPY);
+    }
+
+    private static List<float[]> vectors(List<TaskAnswer> answers) {
+        return answers.stream().map(answer -> (float[]) answer.document()).toList();
+    }
 }

@@ -25,190 +25,169 @@ import java.util.stream.IntStream;
 /// Requests and answers are those of the fill-mask pipeline of `transformers` 5.
 public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
 
-  /// How to fill in, in the pipeline's words.
-  ///
-  /// @param topK how many tokens are answered for each mask
-  /// @param targets the tokens to choose from; empty: all
-  /// @param truncation whether a text that is too long is cut; else it is an error
-  public record Parameters(int topK, List<String> targets, boolean truncation) {
+    /// How to fill in, in the pipeline's words.
+    ///
+    /// @param topK how many tokens are answered for each mask
+    /// @param targets the tokens to choose from; empty: all
+    /// @param truncation whether a text that is too long is cut; else it is an error
+    public record Parameters(int topK, List<String> targets, boolean truncation) {
 
-    private Parameters with(Fields fields) {
-      var chosen = fields.texts("targets").orElse(targets);
-      return new Parameters(
-          fields.integer("top_k", 1, MAX_TOP_K, topK),
-          chosen,
-          fields.bool("truncation", truncation));
+        private Parameters with(Fields fields) {
+            var chosen = fields.texts("targets").orElse(targets);
+            return new Parameters(
+                    fields.integer("top_k", 1, MAX_TOP_K, topK), chosen, fields.bool("truncation", truncation));
+        }
     }
-  }
 
-  /// A token in the place of a mask, as it is answered.
-  ///
-  /// @param sequence the text with it
-  public record Filled(float score, long token, String token_str, String sequence) {}
+    /// A token in the place of a mask, as it is answered.
+    ///
+    /// @param sequence the text with it
+    public record Filled(float score, long token, String token_str, String sequence) {}
 
-  private static final int MAX_TOP_K = 1000;
+    private static final int MAX_TOP_K = 1000;
 
-  /// The logit, as the engine returns it and as it is read, and the score.
-  private static final int BYTES_OF_A_SCORE = 3 * Float.BYTES;
+    /// The logit, as the engine returns it and as it is read, and the score.
+    private static final int BYTES_OF_A_SCORE = 3 * Float.BYTES;
 
-  private final Vocabulary vocabulary;
-  private final String maskToken;
-  private final long mask;
-  private final boolean scoresAll;
+    private final Vocabulary vocabulary;
+    private final String maskToken;
+    private final long mask;
+    private final boolean scoresAll;
 
-  public FillMaskHandler(Path modelDirectory) {
-    var artifact = ModelArtifact.open(modelDirectory);
-    super(
-        artifact,
-        new Task<>(
-            "logits",
-            true,
-            false,
-            List.of("score", "token", "token_str", "sequence"),
-            List.of("top_k", "targets", "truncation"),
-            new Parameters(5, List.of(), false),
-            Parameters::with,
-            Parameters::truncation));
-    // Of what trace.py makes, only a file of any shape gathers the masks.
-    this.scoresAll =
-        artifact.shapes() instanceof Shapes.Compiled || artifact.header().torch().isEmpty();
-    this.vocabulary = TokenClassificationHandler.vocabulary(artifact);
-    this.maskToken =
-        tokenizer
-            .maskToken()
-            .orElseThrow(
-                () ->
-                    new ModelArtifactException(
+    public FillMaskHandler(Path modelDirectory) {
+        var artifact = ModelArtifact.open(modelDirectory);
+        super(
+                artifact,
+                new Task<>(
+                        "logits",
+                        true,
+                        false,
+                        List.of("score", "token", "token_str", "sequence"),
+                        List.of("top_k", "targets", "truncation"),
+                        new Parameters(5, List.of(), false),
+                        Parameters::with,
+                        Parameters::truncation));
+        // Of what trace.py makes, only a file of any shape gathers the masks.
+        this.scoresAll = artifact.shapes() instanceof Shapes.Compiled
+                || artifact.header().torch().isEmpty();
+        this.vocabulary = TokenClassificationHandler.vocabulary(artifact);
+        this.maskToken = tokenizer
+                .maskToken()
+                .orElseThrow(() -> new ModelArtifactException(
                         artifact.directory(),
                         "tokenizer_config.json: mask_token: found nothing, expected the token to fill in"));
-    this.mask =
-        vocabulary
-            .id(maskToken)
-            .orElseThrow(
-                () ->
-                    new ModelArtifactException(
+        this.mask = vocabulary
+                .id(maskToken)
+                .orElseThrow(() -> new ModelArtifactException(
                         artifact.directory(),
                         "tokenizer.json: found no token %s, expected the mask_token of tokenizer_config.json"
-                            .formatted(maskToken)));
-  }
-
-  /// A text has several tokens.
-  @Override
-  public Signature signature() {
-    return new Signature(
-        super.signature().inputs(),
-        List.of(
-            Column.of("score", ElementType.FLOAT64, -1),
-            Column.of("token", ElementType.INT64, -1),
-            Column.ofTexts("token_str", -1),
-            Column.ofTexts("sequence", -1)));
-  }
-
-  @Override
-  protected void checkRow(Encoding row, String name) {
-    int masks = places(row.ids()).length;
-    if (masks == 0) {
-      throw new BadInputException(
-          "%s: found no %s, expected one in the place that is to be filled in"
-              .formatted(name, maskToken));
+                                .formatted(maskToken)));
     }
-    int scored = scoresAll ? row.size() : masks;
-    RequestMemory.charge((long) scored * vocabulary.size() * BYTES_OF_A_SCORE);
-  }
 
-  @Override
-  protected int[] places(long[] ids) {
-    return IntStream.range(0, ids.length).filter(i -> ids[i] == mask).toArray();
-  }
-
-  @Override
-  protected String example() {
-    return "The engine is %s.".formatted(maskToken);
-  }
-
-  /// The pipeline answers a list of one text as the text alone.
-  @Override
-  protected boolean isAlone(int inputs) {
-    return inputs == 1;
-  }
-
-  /// A list of tokens, the best first; of several masks a list of those.
-  @Override
-  protected Object answer(Asked<EncodedText, Parameters> record, float[] output) {
-    var places = places(record.input().row().ids());
-    int width = output.length / places.length;
-    if (width < vocabulary.size()) {
-      throw new EngineException(
-          "logits: found %d for each token, expected one for each of the %d tokens of tokenizer.json"
-              .formatted(width, vocabulary.size()));
+    /// A text has several tokens.
+    @Override
+    public Signature signature() {
+        return new Signature(
+                super.signature().inputs(),
+                List.of(
+                        Column.of("score", ElementType.FLOAT64, -1),
+                        Column.of("token", ElementType.INT64, -1),
+                        Column.ofTexts("token_str", -1),
+                        Column.ofTexts("sequence", -1)));
     }
-    var answers =
-        IntStream.range(0, places.length)
-            .mapToObj(
-                i ->
-                    filled(
-                        record,
-                        ScoreFunction.softmax(output, i * width, width),
-                        places[i],
-                        places.length == 1))
-            .toList();
-    return answers.size() == 1 ? answers.getFirst() : answers;
-  }
 
-  private List<Filled> filled(
-      Asked<EncodedText, Parameters> record, float[] scores, int place, boolean single) {
-    var parameters = record.parameters();
-    var tokens =
-        parameters.targets.isEmpty()
-            ? IntStream.range(0, scores.length)
-            : parameters.targets.stream().mapToInt(this::target).distinct();
-    return best(scores, tokens, parameters.topK).stream()
-        .map(token -> filled(record.input().row(), place, token, scores[token], single))
-        .toList();
-  }
-
-  /// The best tokens, the best first, those found first among equals. Not a sorted stream of them
-  /// all: it would hold an object for each word of the vocabulary.
-  private static List<Integer> best(float[] scores, IntStream tokens, int most) {
-    var worstFirst =
-        Comparator.comparingDouble((int[] token) -> scores[token[0]])
-            .thenComparingInt(token -> -token[1]);
-    var kept = new PriorityQueue<>(worstFirst);
-    var order = tokens.iterator();
-    for (int i = 0; order.hasNext(); i++) {
-      int token = order.nextInt();
-      if (kept.size() < most || scores[token] > scores[kept.element()[0]]) {
-        kept.add(new int[] {token, i});
-      }
-      if (kept.size() > most) {
-        kept.remove();
-      }
+    @Override
+    protected void checkRow(Encoding row, String name) {
+        int masks = places(row.ids()).length;
+        if (masks == 0) {
+            throw new BadInputException(
+                    "%s: found no %s, expected one in the place that is to be filled in".formatted(name, maskToken));
+        }
+        int scored = scoresAll ? row.size() : masks;
+        RequestMemory.charge((long) scored * vocabulary.size() * BYTES_OF_A_SCORE);
     }
-    return kept.stream().sorted(worstFirst.reversed()).map(token -> token[0]).toList();
-  }
 
-  private Filled filled(Encoding row, int place, int token, float score, boolean single) {
-    var ids = row.ids().clone();
-    ids[place] = token;
-    return new Filled(
-        score, token, tokenizer.decode(new long[] {token}, false), tokenizer.decode(ids, single));
-  }
+    @Override
+    protected int[] places(long[] ids) {
+        return IntStream.range(0, ids.length).filter(i -> ids[i] == mask).toArray();
+    }
 
-  /// Its id; of a text that is no token the first of its tokens.
-  private int target(String target) {
-    long id =
-        vocabulary
-            .id(target)
-            .orElseGet(
-                () -> {
-                  var tokens = tokenizer.tokens(target).ids();
-                  if (tokens.length == 0) {
-                    throw new BadInputException(
-                        "parameters.targets: found \"%s\", which has no tokens, expected a word"
-                            .formatted(target));
-                  }
-                  return tokens[0];
-                });
-    return Math.toIntExact(id);
-  }
+    @Override
+    protected String example() {
+        return "The engine is %s.".formatted(maskToken);
+    }
+
+    /// The pipeline answers a list of one text as the text alone.
+    @Override
+    protected boolean isAlone(int inputs) {
+        return inputs == 1;
+    }
+
+    /// A list of tokens, the best first; of several masks a list of those.
+    @Override
+    protected Object answer(Asked<EncodedText, Parameters> record, float[] output) {
+        var places = places(record.input().row().ids());
+        int width = output.length / places.length;
+        if (width < vocabulary.size()) {
+            throw new EngineException(
+                    "logits: found %d for each token, expected one for each of the %d tokens of tokenizer.json"
+                            .formatted(width, vocabulary.size()));
+        }
+        var answers = IntStream.range(0, places.length)
+                .mapToObj(i ->
+                        filled(record, ScoreFunction.softmax(output, i * width, width), places[i], places.length == 1))
+                .toList();
+        return answers.size() == 1 ? answers.getFirst() : answers;
+    }
+
+    private List<Filled> filled(Asked<EncodedText, Parameters> record, float[] scores, int place, boolean single) {
+        var parameters = record.parameters();
+        var tokens = parameters.targets.isEmpty()
+                ? IntStream.range(0, scores.length)
+                : parameters.targets.stream().mapToInt(this::target).distinct();
+        return best(scores, tokens, parameters.topK).stream()
+                .map(token -> filled(record.input().row(), place, token, scores[token], single))
+                .toList();
+    }
+
+    /// The best tokens, the best first, those found first among equals. Not a sorted stream of them
+    /// all: it would hold an object for each word of the vocabulary.
+    private static List<Integer> best(float[] scores, IntStream tokens, int most) {
+        var worstFirst =
+                Comparator.comparingDouble((int[] token) -> scores[token[0]]).thenComparingInt(token -> -token[1]);
+        var kept = new PriorityQueue<>(worstFirst);
+        var order = tokens.iterator();
+        for (int i = 0; order.hasNext(); i++) {
+            int token = order.nextInt();
+            if (kept.size() < most || scores[token] > scores[kept.element()[0]]) {
+                kept.add(new int[] {token, i});
+            }
+            if (kept.size() > most) {
+                kept.remove();
+            }
+        }
+        return kept.stream()
+                .sorted(worstFirst.reversed())
+                .map(token -> token[0])
+                .toList();
+    }
+
+    private Filled filled(Encoding row, int place, int token, float score, boolean single) {
+        var ids = row.ids().clone();
+        ids[place] = token;
+        return new Filled(score, token, tokenizer.decode(new long[] {token}, false), tokenizer.decode(ids, single));
+    }
+
+    /// Its id; of a text that is no token the first of its tokens.
+    private int target(String target) {
+        long id = vocabulary.id(target).orElseGet(() -> {
+            var tokens = tokenizer.tokens(target).ids();
+            if (tokens.length == 0) {
+                throw new BadInputException(
+                        "parameters.targets: found \"%s\", which has no tokens, expected a word".formatted(target));
+            }
+            return tokens[0];
+        });
+        return Math.toIntExact(id);
+    }
 }

@@ -14,50 +14,54 @@ import java.util.List;
 /// Requests and answers are those of the text-classification pipeline of `transformers` 5.
 public class TextClassificationHandler extends TextHandler<TextClassificationHandler.Parameters> {
 
-  /// How to classify, in the pipeline's words.
-  ///
-  /// @param topK the most labels of an answer, the best first
-  /// @param listed whether `top_k` was chosen: then an answer is a list
-  /// @param function what makes scores of the model's output
-  /// @param truncation whether a text that is too long is cut; else it is an error
-  public record Parameters(int topK, boolean listed, ScoreFunction function, boolean truncation) {
+    /// How to classify, in the pipeline's words.
+    ///
+    /// @param topK the most labels of an answer, the best first
+    /// @param listed whether `top_k` was chosen: then an answer is a list
+    /// @param function what makes scores of the model's output
+    /// @param truncation whether a text that is too long is cut; else it is an error
+    public record Parameters(int topK, boolean listed, ScoreFunction function, boolean truncation) {
 
-    /// A `top_k` of null asks for all labels.
-    private Parameters with(Fields fields) {
-      boolean chosen = fields.has("top_k");
-      return new Parameters(
-          fields.integer("top_k", 1, Integer.MAX_VALUE, chosen ? Integer.MAX_VALUE : topK),
-          chosen || listed,
-          fields.choice("function_to_apply", ScoreFunction.ALL, function),
-          fields.bool("truncation", truncation));
+        /// A `top_k` of null asks for all labels.
+        private Parameters with(Fields fields) {
+            boolean chosen = fields.has("top_k");
+            return new Parameters(
+                    fields.integer("top_k", 1, Integer.MAX_VALUE, chosen ? Integer.MAX_VALUE : topK),
+                    chosen || listed,
+                    fields.choice("function_to_apply", ScoreFunction.ALL, function),
+                    fields.bool("truncation", truncation));
+        }
     }
-  }
 
-  private final List<String> labels;
+    private final List<String> labels;
 
-  public TextClassificationHandler(Path modelDirectory) {
-    var artifact = ModelArtifact.open(modelDirectory);
-    super(
-        artifact,
-        new Task<>(
-            "logits",
-            false,
-            true,
-            List.of("label", "score"),
-            List.of("top_k", "function_to_apply", "truncation"),
-            new Parameters(1, false, ScoreFunction.usual(artifact.header().labels().size()), false),
-            Parameters::with,
-            Parameters::truncation));
-    this.labels = Labels.of(artifact);
-  }
+    public TextClassificationHandler(Path modelDirectory) {
+        var artifact = ModelArtifact.open(modelDirectory);
+        super(
+                artifact,
+                new Task<>(
+                        "logits",
+                        false,
+                        true,
+                        List.of("label", "score"),
+                        List.of("top_k", "function_to_apply", "truncation"),
+                        new Parameters(
+                                1,
+                                false,
+                                ScoreFunction.usual(artifact.header().labels().size()),
+                                false),
+                        Parameters::with,
+                        Parameters::truncation));
+        this.labels = Labels.of(artifact);
+    }
 
-  /// As the pipeline: an object for a record of a list, a list of one for a text alone, a list
-  /// where `top_k` was chosen.
-  @Override
-  protected Object answer(Asked<EncodedText, Parameters> record, float[] output) {
-    var parameters = record.parameters();
-    var best = Labels.best(labels, parameters.function.of(output), parameters.topK);
-    boolean wrapped = record.alone() && !record.input().text().isObject();
-    return parameters.listed || wrapped ? best : best.getFirst();
-  }
+    /// As the pipeline: an object for a record of a list, a list of one for a text alone, a list
+    /// where `top_k` was chosen.
+    @Override
+    protected Object answer(Asked<EncodedText, Parameters> record, float[] output) {
+        var parameters = record.parameters();
+        var best = Labels.best(labels, parameters.function.of(output), parameters.topK);
+        boolean wrapped = record.alone() && !record.input().text().isObject();
+        return parameters.listed || wrapped ? best : best.getFirst();
+    }
 }

@@ -47,195 +47,195 @@ import java.util.stream.Stream;
 /// @param <P> the parameters of the task
 public abstract class TextHandler<P> extends TaskHandler<TextModel, TextHandler.EncodedText, P> {
 
-  private static final List<MediaType> REQUEST_TYPES =
-      Stream.concat(ContentTypes.mediaTypes(OfDocuments.class).stream(), Stream.of(MediaType.TEXT))
-          .toList();
+    private static final List<MediaType> REQUEST_TYPES = Stream.concat(
+                    ContentTypes.mediaTypes(OfDocuments.class).stream(), Stream.of(MediaType.TEXT))
+            .toList();
 
-  private static final String ANSWER = ModelQuestions.class.getName();
+    private static final String ANSWER = ModelQuestions.class.getName();
 
-  /// A text and the row of tokens that the model gets of it.
-  public record EncodedText(TextInput text, Encoding row) {}
+    /// A text and the row of tokens that the model gets of it.
+    public record EncodedText(TextInput text, Encoding row) {}
 
-  /// What is special about a task.
-  ///
-  /// @param output the name of the model's output
-  /// @param perToken whether the output has numbers for each token, and not for the row
-  /// @param pairs whether it takes pairs of texts
-  /// @param columns of an answer as CSV
-  /// @param parameters the names of its parameters
-  /// @param defaults what they are by default
-  /// @param read reads them over others
-  /// @param truncates whether a text that is too long is cut
-  protected record Task<P>(
-      String output,
-      boolean perToken,
-      boolean pairs,
-      List<String> columns,
-      List<String> parameters,
-      P defaults,
-      BiFunction<P, Fields, P> read,
-      Predicate<P> truncates) {}
+    /// What is special about a task.
+    ///
+    /// @param output the name of the model's output
+    /// @param perToken whether the output has numbers for each token, and not for the row
+    /// @param pairs whether it takes pairs of texts
+    /// @param columns of an answer as CSV
+    /// @param parameters the names of its parameters
+    /// @param defaults what they are by default
+    /// @param read reads them over others
+    /// @param truncates whether a text that is too long is cut
+    protected record Task<P>(
+            String output,
+            boolean perToken,
+            boolean pairs,
+            List<String> columns,
+            List<String> parameters,
+            P defaults,
+            BiFunction<P, Fields, P> read,
+            Predicate<P> truncates) {}
 
-  private final Task<P> task;
+    private final Task<P> task;
 
-  /// The artifact's.
-  protected final Tokenizer tokenizer;
+    /// The artifact's.
+    protected final Tokenizer tokenizer;
 
-  private final ModelQuestions questions;
-  private final Truncation longest;
+    private final ModelQuestions questions;
+    private final Truncation longest;
 
-  protected TextHandler(ModelArtifact artifact, Task<P> task) {
-    RowModel.check(artifact, List.of(task.output));
-    super(
-        artifact,
-        new InputReader<>(artifact, task.parameters, task.read, task.defaults),
-        task.columns,
-        (accelerator, graphs) ->
-            new TextModel(task.output, task.perToken, new RowModel(artifact, accelerator, graphs)));
-    this.task = task;
-    try {
-      this.tokenizer = Tokenizer.load(artifact.tokenizer(), artifact.lowerCase());
-    } catch (IOException e) {
-      throw new ModelArtifactException(artifact.directory(), e.getMessage(), e);
+    protected TextHandler(ModelArtifact artifact, Task<P> task) {
+        RowModel.check(artifact, List.of(task.output));
+        super(
+                artifact,
+                new InputReader<>(artifact, task.parameters, task.read, task.defaults),
+                task.columns,
+                (accelerator, graphs) ->
+                        new TextModel(task.output, task.perToken, new RowModel(artifact, accelerator, graphs)));
+        this.task = task;
+        try {
+            this.tokenizer = Tokenizer.load(artifact.tokenizer(), artifact.lowerCase());
+        } catch (IOException e) {
+            throw new ModelArtifactException(artifact.directory(), e.getMessage(), e);
+        }
+        this.longest = tokenizer.truncation(artifact.longestRow());
+        this.questions = new ModelQuestions(artifact, tokenizer);
     }
-    this.longest = tokenizer.truncation(artifact.longestRow());
-    this.questions = new ModelQuestions(artifact, tokenizer);
-  }
 
-  /// Looks at a row before the model gets it.
-  ///
-  /// @param name what messages call the text
-  /// @throws BadInputException when the task can't use it
-  protected void checkRow(Encoding row, String name) {}
+    /// Looks at a row before the model gets it.
+    ///
+    /// @param name what messages call the text
+    /// @throws BadInputException when the task can't use it
+    protected void checkRow(Encoding row, String name) {}
 
-  /// What stands in front of each text.
-  protected String prompt(P parameters) {
-    return "";
-  }
-
-  /// The tokens of a row whose numbers [#answer] gets, where tokens have numbers of their own.
-  protected int[] places(long[] ids) {
-    return IntStream.range(0, ids.length).toArray();
-  }
-
-  /// What the model is warmed up with.
-  protected String example() {
-    return "The engine is warm.";
-  }
-
-  @Override
-  protected void warmUp(TextModel model) {
-    model.warmUp(tokenizer.encode(example(), longest), this::places);
-  }
-
-  @Override
-  public List<MediaType> requestTypes() {
-    return REQUEST_TYPES;
-  }
-
-  /// The columns of CSV.
-  @Override
-  public Signature signature() {
-    return new Signature(
-        Stream.of("text", "text_pair").limit(task.pairs ? 2 : 1).map(Column::ofTexts).toList(),
-        task.columns.stream().map(TextHandler::column).toList());
-  }
-
-  private static Column column(String name) {
-    return switch (name) {
-      case "score" -> Column.of(name, ElementType.FLOAT64);
-      case "token", "start", "end" -> Column.of(name, ElementType.INT64);
-      default -> Column.ofTexts(name);
-    };
-  }
-
-  /// JSON: a text, `{"text": …}`, a list of those, or any of them as `{"inputs": …, "parameters":
-  /// {…}}`. JSON Lines: one of them in each line. CSV: the columns `text` and, for pairs,
-  /// `text_pair`, as many as its first row has. Plain text: one text.
-  @Override
-  protected Documents documents(InvocationRequest request) throws IOException {
-    if (MediaType.TEXT.includes(request.contentType())) {
-      return new Documents.Body(TextNode.valueOf(request.text()));
+    /// What stands in front of each text.
+    protected String prompt(P parameters) {
+        return "";
     }
-    var reader = ContentTypes.reading(request, OfDocuments.class);
-    if (!(reader instanceof CsvType) || !task.pairs) {
-      return reader.readDocuments(request, List.of("text"));
+
+    /// The tokens of a row whose numbers [#answer] gets, where tokens have numbers of their own.
+    protected int[] places(long[] ids) {
+        return IntStream.range(0, ids.length).toArray();
     }
-    var text = request.text();
-    var rows = Csv.rows(text);
-    var fields =
-        rows.isEmpty() || rows.getFirst().length > 1
-            ? List.of("text", "text_pair")
-            : List.of("text");
-    var body = new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8));
-    return reader.readDocuments(request.withBody(body), fields);
-  }
 
-  @Override
-  protected EncodedText read(TaskInput<P> input) {
-    var text = TextInput.read(input.json(), input.name(), task.pairs);
-    var whole = prompt(input.parameters()).concat(text.text());
-    var row = encode(whole, text.pair(), input.name(), task.truncates.test(input.parameters()));
-    checkRow(row, input.name());
-    return new EncodedText(text, row);
-  }
-
-  private Encoding encode(String text, Optional<String> pair, String name, boolean truncate) {
-    var cut = truncate ? longest : Truncation.NONE;
-    var row =
-        pair.isPresent() ? tokenizer.encode(text, pair.get(), cut) : tokenizer.encode(text, cut);
-    if (row.size() > longest.maxLength()) {
-      throw new BadInputException(
-          "%s: found %d tokens, expected at most the %d that the model takes; %s cuts longer texts"
-              .formatted(
-                  name, row.size(), longest.maxLength(), "\"parameters\": {\"truncation\": true}"));
+    /// What the model is warmed up with.
+    protected String example() {
+        return "The engine is warm.";
     }
-    if (row.size() == 0) {
-      throw new BadInputException(
-          "%s: found no tokens in %s, expected a text that has some"
-              .formatted(name, Excerpt.quoted(text)));
+
+    @Override
+    protected void warmUp(TextModel model) {
+        model.warmUp(tokenizer.encode(example(), longest), this::places);
     }
-    return row;
-  }
 
-  /// Answers what needs no model at once, and counts the tokens for the protocols whose answers say
-  /// how many there were.
-  @Override
-  public List<TaskRecord<EncodedText, P>> inputFn(InvocationRequest request) throws IOException {
-    var answer = questions.answer(request);
-    if (answer.isPresent()) {
-      request.attributes().put(ANSWER, answer.get());
-      return List.of();
+    @Override
+    public List<MediaType> requestTypes() {
+        return REQUEST_TYPES;
     }
-    var records = super.inputFn(request);
-    request
-        .attributes()
-        .put(InvocationRequest.TOKENS, records.stream().mapToInt(this::length).sum());
-    return records;
-  }
 
-  @Override
-  public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request)
-      throws IOException {
-    var answer = request.attributes().get(ANSWER);
-    return answer == null
-        ? super.outputFn(answers, request)
-        : InvocationResponse.of(Json.write(answer), MediaType.JSON);
-  }
+    /// The columns of CSV.
+    @Override
+    public Signature signature() {
+        return new Signature(
+                Stream.of("text", "text_pair")
+                        .limit(task.pairs ? 2 : 1)
+                        .map(Column::ofTexts)
+                        .toList(),
+                task.columns.stream().map(TextHandler::column).toList());
+    }
 
-  @Override
-  public int length(TaskRecord<EncodedText, P> record) {
-    return record instanceof Asked<EncodedText, P> asked ? asked.input().row().size() : 1;
-  }
+    private static Column column(String name) {
+        return switch (name) {
+            case "score" -> Column.of(name, ElementType.FLOAT64);
+            case "token", "start", "end" -> Column.of(name, ElementType.INT64);
+            default -> Column.ofTexts(name);
+        };
+    }
 
-  @Override
-  protected List<float[]> forward(List<EncodedText> texts, TextModel model) {
-    return model.forward(texts.stream().map(EncodedText::row).toList(), this::places);
-  }
+    /// JSON: a text, `{"text": …}`, a list of those, or any of them as `{"inputs": …, "parameters":
+    /// {…}}`. JSON Lines: one of them in each line. CSV: the columns `text` and, for pairs,
+    /// `text_pair`, as many as its first row has. Plain text: one text.
+    @Override
+    protected Documents documents(InvocationRequest request) throws IOException {
+        if (MediaType.TEXT.includes(request.contentType())) {
+            return new Documents.Body(TextNode.valueOf(request.text()));
+        }
+        var reader = ContentTypes.reading(request, OfDocuments.class);
+        if (!(reader instanceof CsvType) || !task.pairs) {
+            return reader.readDocuments(request, List.of("text"));
+        }
+        var text = request.text();
+        var rows = Csv.rows(text);
+        var fields = rows.isEmpty() || rows.getFirst().length > 1 ? List.of("text", "text_pair") : List.of("text");
+        var body = new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8));
+        return reader.readDocuments(request.withBody(body), fields);
+    }
 
-  @Override
-  public void close() {
-    super.close();
-    tokenizer.close();
-  }
+    @Override
+    protected EncodedText read(TaskInput<P> input) {
+        var text = TextInput.read(input.json(), input.name(), task.pairs);
+        var whole = prompt(input.parameters()).concat(text.text());
+        var row = encode(whole, text.pair(), input.name(), task.truncates.test(input.parameters()));
+        checkRow(row, input.name());
+        return new EncodedText(text, row);
+    }
+
+    private Encoding encode(String text, Optional<String> pair, String name, boolean truncate) {
+        var cut = truncate ? longest : Truncation.NONE;
+        var row = pair.isPresent() ? tokenizer.encode(text, pair.get(), cut) : tokenizer.encode(text, cut);
+        if (row.size() > longest.maxLength()) {
+            throw new BadInputException(
+                    "%s: found %d tokens, expected at most the %d that the model takes; %s cuts longer texts"
+                            .formatted(
+                                    name, row.size(), longest.maxLength(), "\"parameters\": {\"truncation\": true}"));
+        }
+        if (row.size() == 0) {
+            throw new BadInputException(
+                    "%s: found no tokens in %s, expected a text that has some".formatted(name, Excerpt.quoted(text)));
+        }
+        return row;
+    }
+
+    /// Answers what needs no model at once, and counts the tokens for the protocols whose answers say
+    /// how many there were.
+    @Override
+    public List<TaskRecord<EncodedText, P>> inputFn(InvocationRequest request) throws IOException {
+        var answer = questions.answer(request);
+        if (answer.isPresent()) {
+            request.attributes().put(ANSWER, answer.get());
+            return List.of();
+        }
+        var records = super.inputFn(request);
+        request.attributes()
+                .put(
+                        InvocationRequest.TOKENS,
+                        records.stream().mapToInt(this::length).sum());
+        return records;
+    }
+
+    @Override
+    public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request) throws IOException {
+        var answer = request.attributes().get(ANSWER);
+        return answer == null
+                ? super.outputFn(answers, request)
+                : InvocationResponse.of(Json.write(answer), MediaType.JSON);
+    }
+
+    @Override
+    public int length(TaskRecord<EncodedText, P> record) {
+        return record instanceof Asked<EncodedText, P> asked
+                ? asked.input().row().size()
+                : 1;
+    }
+
+    @Override
+    protected List<float[]> forward(List<EncodedText> texts, TextModel model) {
+        return model.forward(texts.stream().map(EncodedText::row).toList(), this::places);
+    }
+
+    @Override
+    public void close() {
+        super.close();
+        tokenizer.close();
+    }
 }

@@ -9,26 +9,25 @@ import java.util.List;
 /// The task of [TokenClassificationHandler].
 public final class TokenClassification extends HubTask {
 
-  public TokenClassification() {
-    super("token-classification", "ForTokenClassification", TokenClassificationHandler::new);
-  }
+    public TokenClassification() {
+        super("token-classification", "ForTokenClassification", TokenClassificationHandler::new);
+    }
 
-  @Override
-  public void describe(HubFiles model, ObjectNode json) {
-    model.outputs(json, "logits", "logits");
-    model.rows(json);
-    model.labels(json);
-  }
+    @Override
+    public void describe(HubFiles model, ObjectNode json) {
+        model.outputs(json, "logits", "logits");
+        model.rows(json);
+        model.labels(json);
+    }
 
-  @Override
-  public boolean isSame(JsonNode one, JsonNode other, JsonNode json, double near) {
-    return entities(one).equals(entities(other));
-  }
+    @Override
+    public boolean isSame(JsonNode one, JsonNode other, JsonNode json, double near) {
+        return entities(one).equals(entities(other));
+    }
 
-  private static List<String> entities(JsonNode answer) {
-    return answer
-        .valueStream()
-        .map(entity -> entity.path("entity") + "@" + entity.path("index"))
-        .toList();
-  }
+    private static List<String> entities(JsonNode answer) {
+        return answer.valueStream()
+                .map(entity -> entity.path("entity") + "@" + entity.path("index"))
+                .toList();
+    }
 }

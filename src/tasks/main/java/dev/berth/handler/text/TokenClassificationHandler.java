@@ -21,84 +21,79 @@ import java.util.Map;
 /// that is too long is cut, as there.
 public class TokenClassificationHandler extends TextHandler<TokenClassificationHandler.Parameters> {
 
-  /// How to put tokens together, in the pipeline's words.
-  ///
-  /// @param aggregation what becomes one entity
-  /// @param ignored labels that are left out
-  public record Parameters(Aggregation aggregation, List<String> ignored) {
+    /// How to put tokens together, in the pipeline's words.
+    ///
+    /// @param aggregation what becomes one entity
+    /// @param ignored labels that are left out
+    public record Parameters(Aggregation aggregation, List<String> ignored) {
 
-    private Parameters with(Fields fields) {
-      return new Parameters(
-          fields.choice("aggregation_strategy", Aggregation.ALL, aggregation),
-          fields.texts("ignore_labels").orElse(ignored));
+        private Parameters with(Fields fields) {
+            return new Parameters(
+                    fields.choice("aggregation_strategy", Aggregation.ALL, aggregation),
+                    fields.texts("ignore_labels").orElse(ignored));
+        }
     }
-  }
 
-  private final List<String> labels;
-  private final EntityFinder finder;
+    private final List<String> labels;
+    private final EntityFinder finder;
 
-  public TokenClassificationHandler(Path modelDirectory) {
-    var artifact = ModelArtifact.open(modelDirectory);
-    super(
-        artifact,
-        new Task<>(
-            "logits",
-            true,
-            false,
-            List.of("entity", "entity_group", "score", "word", "start", "end"),
-            List.of("aggregation_strategy", "ignore_labels"),
-            new Parameters(Aggregation.NONE, List.of("O")),
-            Parameters::with,
-            _ -> true));
-    this.labels = Labels.of(artifact);
-    this.finder = new EntityFinder(tokenizer, vocabulary(artifact), labels);
-  }
-
-  static Vocabulary vocabulary(ModelArtifact artifact) {
-    try {
-      return Vocabulary.read(artifact.tokenizer());
-    } catch (IOException e) {
-      throw new ModelArtifactException(
-          artifact.directory(), "tokenizer.json: " + e.getMessage(), e);
+    public TokenClassificationHandler(Path modelDirectory) {
+        var artifact = ModelArtifact.open(modelDirectory);
+        super(
+                artifact,
+                new Task<>(
+                        "logits",
+                        true,
+                        false,
+                        List.of("entity", "entity_group", "score", "word", "start", "end"),
+                        List.of("aggregation_strategy", "ignore_labels"),
+                        new Parameters(Aggregation.NONE, List.of("O")),
+                        Parameters::with,
+                        _ -> true));
+        this.labels = Labels.of(artifact);
+        this.finder = new EntityFinder(tokenizer, vocabulary(artifact), labels);
     }
-  }
 
-  /// A text has any number of entities, so they are one text of JSON.
-  @Override
-  public Signature signature() {
-    return new Signature(super.signature().inputs(), List.of(Column.ofTexts("entities")));
-  }
-
-  /// A list of entities. An `entity` is one token, an `entity_group` those that belong together.
-  @Override
-  protected Object answer(Asked<EncodedText, Parameters> record, float[] output) {
-    int width = output.length / record.input().row().size();
-    if (width != labels.size()) {
-      throw new EngineException(
-          "logits: found %d for each token, expected one for each of the %d labels"
-              .formatted(width, labels.size()));
+    static Vocabulary vocabulary(ModelArtifact artifact) {
+        try {
+            return Vocabulary.read(artifact.tokenizer());
+        } catch (IOException e) {
+            throw new ModelArtifactException(artifact.directory(), "tokenizer.json: " + e.getMessage(), e);
+        }
     }
-    var parameters = record.parameters();
-    var entities =
-        finder.find(
-            record.input().text().text(), record.input().row(), output, parameters.aggregation);
-    return entities.stream()
-        .filter(entity -> !parameters.ignored.contains(entity.label()))
-        .map(entity -> described(entity, parameters.aggregation))
-        .toList();
-  }
 
-  private static Map<String, Object> described(
-      EntityFinder.Entity entity, Aggregation aggregation) {
-    var described = new LinkedHashMap<String, Object>();
-    described.put(aggregation == Aggregation.NONE ? "entity" : "entity_group", entity.label());
-    described.put("score", entity.score());
-    if (aggregation == Aggregation.NONE) {
-      described.put("index", entity.index());
+    /// A text has any number of entities, so they are one text of JSON.
+    @Override
+    public Signature signature() {
+        return new Signature(super.signature().inputs(), List.of(Column.ofTexts("entities")));
     }
-    described.put("word", entity.word());
-    described.put("start", entity.start());
-    described.put("end", entity.end());
-    return described;
-  }
+
+    /// A list of entities. An `entity` is one token, an `entity_group` those that belong together.
+    @Override
+    protected Object answer(Asked<EncodedText, Parameters> record, float[] output) {
+        int width = output.length / record.input().row().size();
+        if (width != labels.size()) {
+            throw new EngineException("logits: found %d for each token, expected one for each of the %d labels"
+                    .formatted(width, labels.size()));
+        }
+        var parameters = record.parameters();
+        var entities = finder.find(record.input().text().text(), record.input().row(), output, parameters.aggregation);
+        return entities.stream()
+                .filter(entity -> !parameters.ignored.contains(entity.label()))
+                .map(entity -> described(entity, parameters.aggregation))
+                .toList();
+    }
+
+    private static Map<String, Object> described(EntityFinder.Entity entity, Aggregation aggregation) {
+        var described = new LinkedHashMap<String, Object>();
+        described.put(aggregation == Aggregation.NONE ? "entity" : "entity_group", entity.label());
+        described.put("score", entity.score());
+        if (aggregation == Aggregation.NONE) {
+            described.put("index", entity.index());
+        }
+        described.put("word", entity.word());
+        described.put("start", entity.start());
+        described.put("end", entity.end());
+        return described;
+    }
 }

@@ -8,18 +8,18 @@ import java.util.Optional;
 /// [#arrived].
 public interface Checkpoint {
 
-  /// What an earlier run has written for these records.
-  Optional<byte[]> answer(long first, int count);
+    /// What an earlier run has written for these records.
+    Optional<byte[]> answer(long first, int count);
 
-  /// Takes the output of a mini-batch as soon as it is there. Called by many threads, in any order.
-  default void arrived(long first, int count, byte[] output) {}
+    /// Takes the output of a mini-batch as soon as it is there. Called by many threads, in any order.
+    default void arrived(long first, int count, byte[] output) {}
 
-  /// Takes an output when all before it have been taken.
-  default void written(long first, int count, byte[] output) {}
+    /// Takes an output when all before it have been taken.
+    default void written(long first, int count, byte[] output) {}
 
-  /// Ends it, and keeps what it has: the object can't be done now.
-  void keep();
+    /// Ends it, and keeps what it has: the object can't be done now.
+    void keep();
 
-  /// Removes it: the output is there.
-  void end();
+    /// Removes it: the output is there.
+    void end();
 }

@@ -14,38 +14,40 @@ import java.util.zip.CRC32;
 /// @param sum the answer's CRC-32
 record Frame(long first, int count, int length, int sum) {
 
-  static final int BYTES = Long.BYTES + 4 * Integer.BYTES;
+    static final int BYTES = Long.BYTES + 4 * Integer.BYTES;
 
-  static Frame of(long first, int count, byte[] answer) {
-    return new Frame(first, count, answer.length, crc(ByteBuffer.wrap(answer)));
-  }
-
-  /// Reads the head that begins at the buffer's position; nothing where there is none.
-  static Optional<Frame> read(ByteBuffer in) {
-    if (in.remaining() < BYTES) {
-      return Optional.empty();
+    static Frame of(long first, int count, byte[] answer) {
+        return new Frame(first, count, answer.length, crc(ByteBuffer.wrap(answer)));
     }
-    int sum = crc(in.slice(in.position(), BYTES - Integer.BYTES));
-    var frame = new Frame(in.getLong(), in.getInt(), in.getInt(), in.getInt());
-    return in.getInt() == sum && frame.first > 0 && frame.length >= 0
-        ? Optional.of(frame)
-        : Optional.empty();
-  }
 
-  /// The head alone.
-  ByteBuffer head() {
-    var head = ByteBuffer.allocate(BYTES).putLong(first).putInt(count).putInt(length).putInt(sum);
-    return head.putInt(crc(head.slice(0, BYTES - Integer.BYTES))).flip();
-  }
+    /// Reads the head that begins at the buffer's position; nothing where there is none.
+    static Optional<Frame> read(ByteBuffer in) {
+        if (in.remaining() < BYTES) {
+            return Optional.empty();
+        }
+        int sum = crc(in.slice(in.position(), BYTES - Integer.BYTES));
+        var frame = new Frame(in.getLong(), in.getInt(), in.getInt(), in.getInt());
+        return in.getInt() == sum && frame.first > 0 && frame.length >= 0 ? Optional.of(frame) : Optional.empty();
+    }
 
-  /// Whether it is the head of this answer.
-  boolean isOf(byte[] answer) {
-    return answer.length == length && crc(ByteBuffer.wrap(answer)) == sum;
-  }
+    /// The head alone.
+    ByteBuffer head() {
+        var head = ByteBuffer.allocate(BYTES)
+                .putLong(first)
+                .putInt(count)
+                .putInt(length)
+                .putInt(sum);
+        return head.putInt(crc(head.slice(0, BYTES - Integer.BYTES))).flip();
+    }
 
-  private static int crc(ByteBuffer bytes) {
-    var crc = new CRC32();
-    crc.update(bytes);
-    return (int) crc.getValue();
-  }
+    /// Whether it is the head of this answer.
+    boolean isOf(byte[] answer) {
+        return answer.length == length && crc(ByteBuffer.wrap(answer)) == sum;
+    }
+
+    private static int crc(ByteBuffer bytes) {
+        var crc = new CRC32();
+        crc.update(bytes);
+        return (int) crc.getValue();
+    }
 }

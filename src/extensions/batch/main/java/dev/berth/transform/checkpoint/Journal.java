@@ -21,144 +21,139 @@ import org.slf4j.LoggerFactory;
 /// it, which the checksums tell.
 final class Journal implements Checkpoint {
 
-  private static final Logger log = LoggerFactory.getLogger(Journal.class);
+    private static final Logger log = LoggerFactory.getLogger(Journal.class);
 
-  private record Place(Frame frame, long position) {}
+    private record Place(Frame frame, long position) {}
 
-  private final Path directory;
-  private final Path path;
-  private final Map<Long, Place> places = new HashMap<>();
+    private final Path directory;
+    private final Path path;
+    private final Map<Long, Place> places = new HashMap<>();
 
-  /// Written under the monitor, as is what follows. Null until there is something to read or to
-  /// write.
-  private FileChannel file;
+    /// Written under the monitor, as is what follows. Null until there is something to read or to
+    /// write.
+    private FileChannel file;
 
-  private long end;
-  private boolean isBroken;
+    private long end;
+    private boolean isBroken;
 
-  private Journal(Path directory, Path path) {
-    this.directory = directory;
-    this.path = path;
-  }
+    private Journal(Path directory, Path path) {
+        this.directory = directory;
+        this.path = path;
+    }
 
-  /// @param hash the file's name
-  /// @param goOn whether what was left counts; otherwise it is removed
-  /// @throws StorageException where what was left can't be read or removed
-  static Journal open(Path directory, String hash, boolean goOn) {
-    var journal = new Journal(directory, directory.resolve(hash));
-    try {
-      if (Files.isDirectory(directory)) {
-        try (var left = Files.newDirectoryStream(directory)) {
-          for (var other : left) {
-            if (!goOn || !other.equals(journal.path)) {
-              Files.delete(other);
+    /// @param hash the file's name
+    /// @param goOn whether what was left counts; otherwise it is removed
+    /// @throws StorageException where what was left can't be read or removed
+    static Journal open(Path directory, String hash, boolean goOn) {
+        var journal = new Journal(directory, directory.resolve(hash));
+        try {
+            if (Files.isDirectory(directory)) {
+                try (var left = Files.newDirectoryStream(directory)) {
+                    for (var other : left) {
+                        if (!goOn || !other.equals(journal.path)) {
+                            Files.delete(other);
+                        }
+                    }
+                }
             }
-          }
+            if (Files.exists(journal.path)) {
+                journal.find();
+            }
+        } catch (IOException e) {
+            journal.keep();
+            throw StorageException.permanent(journal.path, "it can't be read; --overwrite begins anew: " + e, e);
         }
-      }
-      if (Files.exists(journal.path)) {
-        journal.find();
-      }
-    } catch (IOException e) {
-      journal.keep();
-      throw StorageException.permanent(
-          journal.path, "it can't be read; --overwrite begins anew: " + e, e);
+        return journal;
     }
-    return journal;
-  }
 
-  /// Finds the answers. What follows the last whole one is cut off.
-  private void find() throws IOException {
-    file = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
-    long size = file.size();
-    while (true) {
-      var head = Frame.read(read(end, Frame.BYTES));
-      if (head.isEmpty() || end + Frame.BYTES + head.get().length() > size) {
-        file.truncate(end);
-        return;
-      }
-      places.put(head.get().first(), new Place(head.get(), end + Frame.BYTES));
-      end += Frame.BYTES + head.get().length();
-    }
-  }
-
-  private ByteBuffer read(long position, int length) throws IOException {
-    var bytes = ByteBuffer.allocate(length);
-    while (bytes.hasRemaining() && file.read(bytes, position + bytes.position()) >= 0) {
-      // Until it is full, or the file ends.
-    }
-    return bytes.flip();
-  }
-
-  @Override
-  public synchronized Optional<byte[]> answer(long first, int count) {
-    var place = places.get(first);
-    if (place == null || place.frame.count() != count) {
-      return Optional.empty();
-    }
-    try {
-      var answer = read(place.position, place.frame.length()).array();
-      return place.frame.isOf(answer) ? Optional.of(answer) : Optional.empty();
-    } catch (IOException e) {
-      log.debug("{}: records {} and on are asked again", path, first, e);
-      return Optional.empty();
-    }
-  }
-
-  /// An object does not fail where only its journal can't be written: it has no further answers
-  /// then.
-  @Override
-  public synchronized void arrived(long first, int count, byte[] output) {
-    try {
-      if (isBroken) {
-        return;
-      }
-      if (file == null) {
-        Files.createDirectories(directory);
-        file =
-            FileChannel.open(
-                path,
-                StandardOpenOption.READ,
-                StandardOpenOption.WRITE,
-                StandardOpenOption.CREATE_NEW);
-      }
-      file.position(end);
-      for (var bytes : List.of(Frame.of(first, count, output).head(), ByteBuffer.wrap(output))) {
-        while (bytes.hasRemaining()) {
-          end += file.write(bytes);
+    /// Finds the answers. What follows the last whole one is cut off.
+    private void find() throws IOException {
+        file = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        long size = file.size();
+        while (true) {
+            var head = Frame.read(read(end, Frame.BYTES));
+            if (head.isEmpty() || end + Frame.BYTES + head.get().length() > size) {
+                file.truncate(end);
+                return;
+            }
+            places.put(head.get().first(), new Place(head.get(), end + Frame.BYTES));
+            end += Frame.BYTES + head.get().length();
         }
-      }
-    } catch (IOException e) {
-      log.debug("{}: no further answers are kept", path, e);
-      isBroken = true;
     }
-  }
 
-  /// The output is there, so the object does not fail where the journal stays: the next run removes
-  /// it.
-  @Override
-  public void end() {
-    keep();
-    if (file == null) {
-      return;
+    private ByteBuffer read(long position, int length) throws IOException {
+        var bytes = ByteBuffer.allocate(length);
+        while (bytes.hasRemaining() && file.read(bytes, position + bytes.position()) >= 0) {
+            // Until it is full, or the file ends.
+        }
+        return bytes.flip();
     }
-    try {
-      Files.deleteIfExists(path);
-      Files.deleteIfExists(directory);
-    } catch (IOException e) {
-      log.debug("{} stays", path, e);
-    }
-  }
 
-  @Override
-  public synchronized void keep() {
-    try {
-      isBroken = true;
-      if (file != null) {
-        file.close();
-      }
-    } catch (IOException e) {
-      log.debug("{}", path, e);
+    @Override
+    public synchronized Optional<byte[]> answer(long first, int count) {
+        var place = places.get(first);
+        if (place == null || place.frame.count() != count) {
+            return Optional.empty();
+        }
+        try {
+            var answer = read(place.position, place.frame.length()).array();
+            return place.frame.isOf(answer) ? Optional.of(answer) : Optional.empty();
+        } catch (IOException e) {
+            log.debug("{}: records {} and on are asked again", path, first, e);
+            return Optional.empty();
+        }
     }
-  }
+
+    /// An object does not fail where only its journal can't be written: it has no further answers
+    /// then.
+    @Override
+    public synchronized void arrived(long first, int count, byte[] output) {
+        try {
+            if (isBroken) {
+                return;
+            }
+            if (file == null) {
+                Files.createDirectories(directory);
+                file = FileChannel.open(
+                        path, StandardOpenOption.READ, StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW);
+            }
+            file.position(end);
+            for (var bytes : List.of(Frame.of(first, count, output).head(), ByteBuffer.wrap(output))) {
+                while (bytes.hasRemaining()) {
+                    end += file.write(bytes);
+                }
+            }
+        } catch (IOException e) {
+            log.debug("{}: no further answers are kept", path, e);
+            isBroken = true;
+        }
+    }
+
+    /// The output is there, so the object does not fail where the journal stays: the next run removes
+    /// it.
+    @Override
+    public void end() {
+        keep();
+        if (file == null) {
+            return;
+        }
+        try {
+            Files.deleteIfExists(path);
+            Files.deleteIfExists(directory);
+        } catch (IOException e) {
+            log.debug("{} stays", path, e);
+        }
+    }
+
+    @Override
+    public synchronized void keep() {
+        try {
+            isBroken = true;
+            if (file != null) {
+                file.close();
+            }
+        } catch (IOException e) {
+            log.debug("{}", path, e);
+        }
+    }
 }

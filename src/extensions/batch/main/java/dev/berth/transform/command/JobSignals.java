@@ -8,43 +8,39 @@ import java.util.concurrent.TimeUnit;
 /// Stops the job where the process is told to end, and lets it end when the report is written.
 final class JobSignals implements AutoCloseable {
 
-  /// What the job needs to end, or a model to be loaded, which can't be interrupted.
-  private static final Duration LONGEST_END = Duration.ofSeconds(20);
+    /// What the job needs to end, or a model to be loaded, which can't be interrupted.
+    private static final Duration LONGEST_END = Duration.ofSeconds(20);
 
-  private final CountDownLatch written = new CountDownLatch(1);
-  private volatile JobRunner runner;
-  private final Thread hook =
-      Thread.ofPlatform()
-          .name("transform-stop")
-          .unstarted(
-              () -> {
-                if (runner == null) {
-                  return;
-                }
-                runner.stop();
-                try {
-                  written.await(LONGEST_END.toSeconds(), TimeUnit.SECONDS);
-                } catch (InterruptedException _) {
-                  Thread.currentThread().interrupt();
-                }
-              });
+    private final CountDownLatch written = new CountDownLatch(1);
+    private volatile JobRunner runner;
+    private final Thread hook = Thread.ofPlatform().name("transform-stop").unstarted(() -> {
+        if (runner == null) {
+            return;
+        }
+        runner.stop();
+        try {
+            written.await(LONGEST_END.toSeconds(), TimeUnit.SECONDS);
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+    });
 
-  JobSignals() {
-    Runtime.getRuntime().addShutdownHook(hook);
-  }
-
-  /// From now on a signal stops this job.
-  void stops(JobRunner runner) {
-    this.runner = runner;
-  }
-
-  @Override
-  public void close() {
-    written.countDown();
-    try {
-      Runtime.getRuntime().removeShutdownHook(hook);
-    } catch (IllegalStateException _) {
-      // It runs.
+    JobSignals() {
+        Runtime.getRuntime().addShutdownHook(hook);
     }
-  }
+
+    /// From now on a signal stops this job.
+    void stops(JobRunner runner) {
+        this.runner = runner;
+    }
+
+    @Override
+    public void close() {
+        written.countDown();
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException _) {
+            // It runs.
+        }
+    }
 }

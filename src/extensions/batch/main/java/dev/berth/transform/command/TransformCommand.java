@@ -51,303 +51,277 @@ import picocli.CommandLine.ParseResult;
 /// be.
 public final class TransformCommand implements Subcommand {
 
-  private static final Logger log = LoggerFactory.getLogger(TransformCommand.class);
+    private static final Logger log = LoggerFactory.getLogger(TransformCommand.class);
 
-  private static final int MOST_SPLIT_SHOWN = 20;
-  private static final String ENDPOINT = "--endpoint";
-  private static final String DRY_RUN = "--dry-run";
-  private static final String BAD_RECORDS = "BERTH_BAD_RECORDS";
+    private static final int MOST_SPLIT_SHOWN = 20;
+    private static final String ENDPOINT = "--endpoint";
+    private static final String DRY_RUN = "--dry-run";
+    private static final String BAD_RECORDS = "BERTH_BAD_RECORDS";
 
-  /// Those that say, besides the model's own, how the server in this process behaves.
-  private static final List<Setting> OF_THE_SERVER =
-      Settings.named("model-dir trailing-newline log-format");
+    /// Those that say, besides the model's own, how the server in this process behaves.
+    private static final List<Setting> OF_THE_SERVER = Settings.named("model-dir trailing-newline log-format");
 
-  @Override
-  public String name() {
-    return "transform";
-  }
-
-  @Override
-  public CommandSpec spec() {
-    var spec = ServeOptions.with(List.of());
-    for (var option : JobOption.values()) {
-      spec.addOption(
-          text(
-              option.flag(),
-              option.label(),
-              option.meaning(),
-              option.field().isEmpty() ? "" : "  " + option.field()));
+    @Override
+    public String name() {
+        return "transform";
     }
-    for (var type : SplitType.all()) {
-      type.option().ifPresent(own -> spec.addOption(text(own.name(), own.label(), own.meaning())));
-    }
-    spec.addOption(
-        text(
-            "--job",
-            "<file>",
-            "The JSON of a CreateTransformJob or CreateModelInvocationJob call; flags win over"
-                + " it"));
-    spec.addOption(
-        text(ENDPOINT, "<url>", "A container that is up; unset, the server runs in this process"));
-    spec.addOption(flag(DRY_RUN, "Says what each instance would do, and does nothing"));
-    spec.addOption(
-        text("--report", "<file>", "Where the report goes, transform-report.json unless set"));
-    for (var jobSwitch : JobSwitch.values()) {
-      spec.addOption(flag(jobSwitch.flag(), jobSwitch.meaning()));
-    }
-    for (var option : Storage.flags()) {
-      spec.addOption(
-          option.label().isEmpty()
-              ? flag(option.name(), option.meaning())
-              : text(option.name(), option.label(), option.meaning()));
-    }
-    ServeOptions.add(OF_THE_SERVER, spec);
-    ServeOptions.add(Settings.OF_THE_MODEL, spec);
-    spec.usageMessage()
-        .customSynopsis("transform --input <in> --output <out> [option]...")
-        .description(
-            "Runs a batch-transform job: reads objects, sends their records to the model, writes"
-                + " the answers.",
-            "Ends with 0, with 1 when an object failed, or with 2 when it was told something"
-                + " wrong.",
-            "");
-    return spec;
-  }
 
-  @Override
-  public int run(Map<String, String> environment, Path home, ParseResult parsed) {
-    try {
-      var job = job(environment, parsed);
-      var report = report(job, parsed);
-      var endpoint = endpoint(parsed);
-      if (endpoint.isPresent()) {
-        requireNoServersFlags(parsed);
-      }
-      if (parsed.hasMatchedOption(DRY_RUN)) {
-        return dryRun(job, parsed);
-      }
-      try (var storage = storage(parsed)) {
-        return run(
-            job,
-            storage,
-            report,
-            runner -> {
-              if (endpoint.isPresent()) {
-                return runner.run(endpoint.get());
-              }
-              try (var server =
-                  InProcessServer.start(
-                      job.serverVariables(environment), ServeOptions.given(parsed), home)) {
-                return runner.run(server.awaitReady());
-              }
-            });
-      }
-    } catch (JobException | ConfigurationException e) {
-      e.getMessage().lines().forEach(System.err::println);
-      return ExitCode.USAGE;
-    } catch (StartException e) {
-      e.getMessage().lines().forEach(System.err::println);
-      log.debug("the server did not start", e);
-      return ExitCode.SOFTWARE;
-    } catch (TransformException | StorageException e) {
-      System.err.println(e.getMessage());
-      return ExitCode.SOFTWARE;
-    } catch (OutOfMemoryError e) {
-      System.err.println(TransformException.heapIsFull());
-      return ExitCode.SOFTWARE;
-    } catch (Exception | Error e) {
-      System.err.println("the job can't go on: " + e);
-      log.debug("the job failed", e);
-      return ExitCode.SOFTWARE;
+    @Override
+    public CommandSpec spec() {
+        var spec = ServeOptions.with(List.of());
+        for (var option : JobOption.values()) {
+            spec.addOption(text(
+                    option.flag(),
+                    option.label(),
+                    option.meaning(),
+                    option.field().isEmpty() ? "" : "  " + option.field()));
+        }
+        for (var type : SplitType.all()) {
+            type.option().ifPresent(own -> spec.addOption(text(own.name(), own.label(), own.meaning())));
+        }
+        spec.addOption(text(
+                "--job",
+                "<file>",
+                "The JSON of a CreateTransformJob or CreateModelInvocationJob call; flags win over" + " it"));
+        spec.addOption(text(ENDPOINT, "<url>", "A container that is up; unset, the server runs in this process"));
+        spec.addOption(flag(DRY_RUN, "Says what each instance would do, and does nothing"));
+        spec.addOption(text("--report", "<file>", "Where the report goes, transform-report.json unless set"));
+        for (var jobSwitch : JobSwitch.values()) {
+            spec.addOption(flag(jobSwitch.flag(), jobSwitch.meaning()));
+        }
+        for (var option : Storage.flags()) {
+            spec.addOption(
+                    option.label().isEmpty()
+                            ? flag(option.name(), option.meaning())
+                            : text(option.name(), option.label(), option.meaning()));
+        }
+        ServeOptions.add(OF_THE_SERVER, spec);
+        ServeOptions.add(Settings.OF_THE_MODEL, spec);
+        spec.usageMessage()
+                .customSynopsis("transform --input <in> --output <out> [option]...")
+                .description(
+                        "Runs a batch-transform job: reads objects, sends their records to the model, writes"
+                                + " the answers.",
+                        "Ends with 0, with 1 when an object failed, or with 2 when it was told something" + " wrong.",
+                        "");
+        return spec;
     }
-  }
 
-  private interface Run {
-    JobReport of(JobRunner runner) throws Exception;
-  }
-
-  private static int run(TransformJob job, Storage storage, Path reportFile, Run run)
-      throws Exception {
-    JobReport report;
-    try (var signals = new JobSignals()) {
-      try (var progress = ProgressDisplay.here()) {
-        var runner = new JobRunner(job, storage, progress);
-        // The report of another run must not stand for this one.
-        write(JobReport.unfinished(job, JobStatus.IN_PROGRESS, "it has not ended"), reportFile);
-        signals.stops(runner);
-        report = run.of(runner);
-      } catch (Exception | Error e) {
-        write(JobReport.unfinished(job, JobStatus.FAILED, e.getMessage()), reportFile);
-        throw e;
-      }
-      if (!report.problem().isEmpty()) {
-        System.err.println(report.problem());
-      }
-      System.out.println(ProgressDisplay.summary(report));
-      write(report, reportFile);
+    @Override
+    public int run(Map<String, String> environment, Path home, ParseResult parsed) {
+        try {
+            var job = job(environment, parsed);
+            var report = report(job, parsed);
+            var endpoint = endpoint(parsed);
+            if (endpoint.isPresent()) {
+                requireNoServersFlags(parsed);
+            }
+            if (parsed.hasMatchedOption(DRY_RUN)) {
+                return dryRun(job, parsed);
+            }
+            try (var storage = storage(parsed)) {
+                return run(job, storage, report, runner -> {
+                    if (endpoint.isPresent()) {
+                        return runner.run(endpoint.get());
+                    }
+                    try (var server =
+                            InProcessServer.start(job.serverVariables(environment), ServeOptions.given(parsed), home)) {
+                        return runner.run(server.awaitReady());
+                    }
+                });
+            }
+        } catch (JobException | ConfigurationException e) {
+            e.getMessage().lines().forEach(System.err::println);
+            return ExitCode.USAGE;
+        } catch (StartException e) {
+            e.getMessage().lines().forEach(System.err::println);
+            log.debug("the server did not start", e);
+            return ExitCode.SOFTWARE;
+        } catch (TransformException | StorageException e) {
+            System.err.println(e.getMessage());
+            return ExitCode.SOFTWARE;
+        } catch (OutOfMemoryError e) {
+            System.err.println(TransformException.heapIsFull());
+            return ExitCode.SOFTWARE;
+        } catch (Exception | Error e) {
+            System.err.println("the job can't go on: " + e);
+            log.debug("the job failed", e);
+            return ExitCode.SOFTWARE;
+        }
     }
-    return report.isComplete() ? ExitCode.OK : ExitCode.SOFTWARE;
-  }
 
-  private static void requireNoServersFlags(ParseResult parsed) throws JobException {
-    var ignored =
-        Stream.concat(OF_THE_SERVER.stream(), Settings.OF_THE_MODEL.stream())
-            .flatMap(setting -> setting.flag().stream())
-            .filter(parsed::hasMatchedOption)
-            .map(
-                flag ->
-                    "%s: found it with --endpoint, expected one of them: it is for a server in this process"
+    private interface Run {
+        JobReport of(JobRunner runner) throws Exception;
+    }
+
+    private static int run(TransformJob job, Storage storage, Path reportFile, Run run) throws Exception {
+        JobReport report;
+        try (var signals = new JobSignals()) {
+            try (var progress = ProgressDisplay.here()) {
+                var runner = new JobRunner(job, storage, progress);
+                // The report of another run must not stand for this one.
+                write(JobReport.unfinished(job, JobStatus.IN_PROGRESS, "it has not ended"), reportFile);
+                signals.stops(runner);
+                report = run.of(runner);
+            } catch (Exception | Error e) {
+                write(JobReport.unfinished(job, JobStatus.FAILED, e.getMessage()), reportFile);
+                throw e;
+            }
+            if (!report.problem().isEmpty()) {
+                System.err.println(report.problem());
+            }
+            System.out.println(ProgressDisplay.summary(report));
+            write(report, reportFile);
+        }
+        return report.isComplete() ? ExitCode.OK : ExitCode.SOFTWARE;
+    }
+
+    private static void requireNoServersFlags(ParseResult parsed) throws JobException {
+        var ignored = Stream.concat(OF_THE_SERVER.stream(), Settings.OF_THE_MODEL.stream())
+                .flatMap(setting -> setting.flag().stream())
+                .filter(parsed::hasMatchedOption)
+                .map(flag -> "%s: found it with --endpoint, expected one of them: it is for a server in this process"
                         .formatted(flag))
-            .toList();
-    if (!ignored.isEmpty()) {
-      throw new JobException(ignored);
+                .toList();
+        if (!ignored.isEmpty()) {
+            throw new JobException(ignored);
+        }
     }
-  }
 
-  /// A line for each instance, and what of this one's part is done.
-  private static int dryRun(TransformJob job, ParseResult parsed) throws JobException {
-    try (var storage = storage(parsed)) {
-      var plan = JobPlan.of(job, storage);
-      System.out.printf("%-9s %9s %12s%n", "instance", "objects", "MB");
-      for (int i = 0; i < plan.shares().size(); i++) {
-        var share = plan.shares().get(i);
-        System.out.printf(
-            Locale.ROOT,
-            "%-9s %9d %12.1f%s%n",
-            i,
-            share.objects(),
-            share.bytes() / 1e6,
-            i == job.part().index()
-                ? "  this one; %d have their output".formatted(plan.done())
-                : "");
-      }
-      plan.split().stream()
-          .limit(MOST_SPLIT_SHOWN)
-          .forEach(
-              split ->
-                  System.out.printf(
-                      Locale.ROOT,
-                      "%s: %d ranges of %.1f MB%n",
-                      split.key(),
-                      split.ranges(),
-                      split.bytes() / 1e6 / split.ranges()));
-      if (plan.split().size() > MOST_SPLIT_SHOWN) {
-        System.out.printf(
-            "and %d more objects are split%n", plan.split().size() - MOST_SPLIT_SHOWN);
-      }
-      return ExitCode.OK;
+    /// A line for each instance, and what of this one's part is done.
+    private static int dryRun(TransformJob job, ParseResult parsed) throws JobException {
+        try (var storage = storage(parsed)) {
+            var plan = JobPlan.of(job, storage);
+            System.out.printf("%-9s %9s %12s%n", "instance", "objects", "MB");
+            for (int i = 0; i < plan.shares().size(); i++) {
+                var share = plan.shares().get(i);
+                System.out.printf(
+                        Locale.ROOT,
+                        "%-9s %9d %12.1f%s%n",
+                        i,
+                        share.objects(),
+                        share.bytes() / 1e6,
+                        i == job.part().index() ? "  this one; %d have their output".formatted(plan.done()) : "");
+            }
+            plan.split().stream()
+                    .limit(MOST_SPLIT_SHOWN)
+                    .forEach(split -> System.out.printf(
+                            Locale.ROOT,
+                            "%s: %d ranges of %.1f MB%n",
+                            split.key(),
+                            split.ranges(),
+                            split.bytes() / 1e6 / split.ranges()));
+            if (plan.split().size() > MOST_SPLIT_SHOWN) {
+                System.out.printf(
+                        "and %d more objects are split%n", plan.split().size() - MOST_SPLIT_SHOWN);
+            }
+            return ExitCode.OK;
+        }
     }
-  }
 
-  private static void write(JobReport report, Path file) throws IOException {
-    Files.writeString(file, JsonText.tree(report).toPrettyString());
-  }
+    private static void write(JobReport report, Path file) throws IOException {
+        Files.writeString(file, JsonText.tree(report).toPrettyString());
+    }
 
-  private static String defaultReport(TransformJob job) {
-    return job.part().count() == 1
-        ? "transform-report.json"
-        : "transform-report-%d-of-%d.json".formatted(job.part().index(), job.part().count());
-  }
+    private static String defaultReport(TransformJob job) {
+        return job.part().count() == 1
+                ? "transform-report.json"
+                : "transform-report-%d-of-%d.json"
+                        .formatted(job.part().index(), job.part().count());
+    }
 
-  /// Checked before the job: it would be known after hours otherwise.
-  private static Path report(TransformJob job, ParseResult parsed) throws JobException {
-    var file = Path.of(parsed.matchedOptionValue("--report", defaultReport(job))).toAbsolutePath();
-    boolean isObject = Location.of(file).isListedIn(job.input());
-    if (isObject || Files.isDirectory(file) || !Files.isDirectory(file.getParent())) {
-      throw new JobException(
-          List.of(
-              "--report: found %s, expected a file in a directory that is there%s"
-                  .formatted(
-                      file,
-                      isObject ? ", and not in the input, where it would be an object" : "")));
+    /// Checked before the job: it would be known after hours otherwise.
+    private static Path report(TransformJob job, ParseResult parsed) throws JobException {
+        var file = Path.of(parsed.matchedOptionValue("--report", defaultReport(job)))
+                .toAbsolutePath();
+        boolean isObject = Location.of(file).isListedIn(job.input());
+        if (isObject || Files.isDirectory(file) || !Files.isDirectory(file.getParent())) {
+            throw new JobException(List.of("--report: found %s, expected a file in a directory that is there%s"
+                    .formatted(file, isObject ? ", and not in the input, where it would be an object" : "")));
+        }
+        return file;
     }
-    return file;
-  }
 
-  private static Optional<URI> endpoint(ParseResult parsed) throws JobException {
-    String text = parsed.matchedOptionValue(ENDPOINT, null);
-    if (text == null) {
-      return Optional.empty();
+    private static Optional<URI> endpoint(ParseResult parsed) throws JobException {
+        String text = parsed.matchedOptionValue(ENDPOINT, null);
+        if (text == null) {
+            return Optional.empty();
+        }
+        try {
+            var url = new URI(text);
+            if (url.getHost() != null && List.of("http", "https").contains(url.getScheme())) {
+                return Optional.of(url);
+            }
+        } catch (URISyntaxException _) {
+            // As said below.
+        }
+        throw new JobException(
+                List.of("%s: found %s, expected a URL such as http://localhost:8080".formatted(ENDPOINT, text)));
     }
-    try {
-      var url = new URI(text);
-      if (url.getHost() != null && List.of("http", "https").contains(url.getScheme())) {
-        return Optional.of(url);
-      }
-    } catch (URISyntaxException _) {
-      // As said below.
-    }
-    throw new JobException(
-        List.of(
-            "%s: found %s, expected a URL such as http://localhost:8080"
-                .formatted(ENDPOINT, text)));
-  }
 
-  /// The flags over the file.
-  private static TransformJob job(Map<String, String> environment, ParseResult parsed)
-      throws JobException {
-    var options = new EnumMap<JobOption, String>(JobOption.class);
-    Map<String, String> ofJob = Map.of();
-    String file = parsed.matchedOptionValue("--job", null);
-    if (file != null) {
-      var read = JobFile.read(Path.of(file));
-      options.putAll(read.options());
-      ofJob = read.environment();
+    /// The flags over the file.
+    private static TransformJob job(Map<String, String> environment, ParseResult parsed) throws JobException {
+        var options = new EnumMap<JobOption, String>(JobOption.class);
+        Map<String, String> ofJob = Map.of();
+        String file = parsed.matchedOptionValue("--job", null);
+        if (file != null) {
+            var read = JobFile.read(Path.of(file));
+            options.putAll(read.options());
+            ofJob = read.environment();
+        }
+        for (var option : JobOption.values()) {
+            String value = parsed.matchedOptionValue(option.flag(), null);
+            if (value != null) {
+                options.put(option, value);
+            }
+        }
+        var badRecords = ofJob.getOrDefault(BAD_RECORDS, environment.get(BAD_RECORDS));
+        // The variable of a server is no reason to refuse a job whose records are no lines.
+        if (badRecords != null
+                && "Line".equals(options.get(JobOption.SPLIT_TYPE))
+                && !options.containsKey(JobOption.FORMAT)) {
+            options.putIfAbsent(JobOption.BAD_RECORDS, badRecords);
+        }
+        ArrayJob.read(environment, options);
+        var switches = EnumSet.noneOf(JobSwitch.class);
+        for (var jobSwitch : JobSwitch.values()) {
+            if (parsed.hasMatchedOption(jobSwitch.flag())) {
+                switches.add(jobSwitch);
+            }
+        }
+        var ofSplitTypes = new HashMap<String, String>();
+        for (var type : SplitType.all()) {
+            type.option()
+                    .ifPresent(
+                            own -> given(own.name(), parsed).ifPresent(value -> ofSplitTypes.put(own.name(), value)));
+        }
+        return TransformJob.read(options, ofSplitTypes, ofJob, switches);
     }
-    for (var option : JobOption.values()) {
-      String value = parsed.matchedOptionValue(option.flag(), null);
-      if (value != null) {
-        options.put(option, value);
-      }
-    }
-    var badRecords = ofJob.getOrDefault(BAD_RECORDS, environment.get(BAD_RECORDS));
-    // The variable of a server is no reason to refuse a job whose records are no lines.
-    if (badRecords != null
-        && "Line".equals(options.get(JobOption.SPLIT_TYPE))
-        && !options.containsKey(JobOption.FORMAT)) {
-      options.putIfAbsent(JobOption.BAD_RECORDS, badRecords);
-    }
-    ArrayJob.read(environment, options);
-    var switches = EnumSet.noneOf(JobSwitch.class);
-    for (var jobSwitch : JobSwitch.values()) {
-      if (parsed.hasMatchedOption(jobSwitch.flag())) {
-        switches.add(jobSwitch);
-      }
-    }
-    var ofSplitTypes = new HashMap<String, String>();
-    for (var type : SplitType.all()) {
-      type.option()
-          .ifPresent(
-              own ->
-                  given(own.name(), parsed)
-                      .ifPresent(value -> ofSplitTypes.put(own.name(), value)));
-    }
-    return TransformJob.read(options, ofSplitTypes, ofJob, switches);
-  }
 
-  private static Storage storage(ParseResult parsed) throws JobException {
-    try {
-      return new Storage(Storage.options(flag -> given(flag, parsed)));
-    } catch (IllegalArgumentException e) {
-      throw new JobException(List.of(e.getMessage()));
+    private static Storage storage(ParseResult parsed) throws JobException {
+        try {
+            return new Storage(Storage.options(flag -> given(flag, parsed)));
+        } catch (IllegalArgumentException e) {
+            throw new JobException(List.of(e.getMessage()));
+        }
     }
-  }
 
-  private static Optional<String> given(String flag, ParseResult parsed) {
-    return Optional.ofNullable(parsed.matchedOptionValue(flag, (Object) null))
-        .map(Object::toString);
-  }
+    private static Optional<String> given(String flag, ParseResult parsed) {
+        return Optional.ofNullable(parsed.matchedOptionValue(flag, (Object) null))
+                .map(Object::toString);
+    }
 
-  private static OptionSpec text(String name, String label, String... meaning) {
-    return OptionSpec.builder(name)
-        .type(String.class)
-        .paramLabel(label)
-        .description(
-            List.of(meaning).stream().filter(line -> !line.isEmpty()).toArray(String[]::new))
-        .build();
-  }
+    private static OptionSpec text(String name, String label, String... meaning) {
+        return OptionSpec.builder(name)
+                .type(String.class)
+                .paramLabel(label)
+                .description(List.of(meaning).stream()
+                        .filter(line -> !line.isEmpty())
+                        .toArray(String[]::new))
+                .build();
+    }
 
-  private static OptionSpec flag(String name, String meaning) {
-    return OptionSpec.builder(name).type(boolean.class).description(meaning).build();
-  }
+    private static OptionSpec flag(String name, String meaning) {
+        return OptionSpec.builder(name).type(boolean.class).description(meaning).build();
+    }
 }

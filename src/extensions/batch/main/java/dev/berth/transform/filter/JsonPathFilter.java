@@ -23,50 +23,50 @@ import java.util.List;
 /// of arrays does; one that takes nothing is an error.
 public record JsonPathFilter(String text, List<PathStep> steps) {
 
-  public JsonPathFilter {
-    steps = List.copyOf(steps);
-  }
-
-  /// @throws BadInputException with what was found and expected, to follow the name of the field
-  ///   that holds the text
-  public static JsonPathFilter parse(String text, SliceEnd sliceEnd) {
-    return new JsonPathFilterParser(text, sliceEnd).parse();
-  }
-
-  /// Whether this is `$`.
-  public boolean selectsAll() {
-    return steps.isEmpty();
-  }
-
-  /// Whether this may be applied to a row of CSV, whose cells have no parts and no names.
-  public boolean isForRows() {
-    return steps.isEmpty()
-        || (steps.size() == 1
-            && switch (steps.getFirst()) {
-              case PathStep.Elements _, PathStep.All _ -> true;
-              case PathStep.Members _, PathStep.Subset _ -> false;
-            });
-  }
-
-  /// What this selects.
-  ///
-  /// @throws BadInputException with what was found and expected when that is not there
-  public JsonNode apply(JsonNode value) {
-    var selected = List.of(value);
-    boolean isList = false;
-    for (var step : steps) {
-      var next = new ArrayList<JsonNode>();
-      for (var node : selected) {
-        step.select(node, next);
-      }
-      isList |= step.givesList();
-      selected = next;
+    public JsonPathFilter {
+        steps = List.copyOf(steps);
     }
-    return isList ? JsonNodeFactory.instance.arrayNode().addAll(selected) : selected.getFirst();
-  }
 
-  @Override
-  public String toString() {
-    return text;
-  }
+    /// @throws BadInputException with what was found and expected, to follow the name of the field
+    ///   that holds the text
+    public static JsonPathFilter parse(String text, SliceEnd sliceEnd) {
+        return new JsonPathFilterParser(text, sliceEnd).parse();
+    }
+
+    /// Whether this is `$`.
+    public boolean selectsAll() {
+        return steps.isEmpty();
+    }
+
+    /// Whether this may be applied to a row of CSV, whose cells have no parts and no names.
+    public boolean isForRows() {
+        return steps.isEmpty()
+                || (steps.size() == 1
+                        && switch (steps.getFirst()) {
+                            case PathStep.Elements _, PathStep.All _ -> true;
+                            case PathStep.Members _, PathStep.Subset _ -> false;
+                        });
+    }
+
+    /// What this selects.
+    ///
+    /// @throws BadInputException with what was found and expected when that is not there
+    public JsonNode apply(JsonNode value) {
+        var selected = List.of(value);
+        boolean isList = false;
+        for (var step : steps) {
+            var next = new ArrayList<JsonNode>();
+            for (var node : selected) {
+                step.select(node, next);
+            }
+            isList |= step.givesList();
+            selected = next;
+        }
+        return isList ? JsonNodeFactory.instance.arrayNode().addAll(selected) : selected.getFirst();
+    }
+
+    @Override
+    public String toString() {
+        return text;
+    }
 }

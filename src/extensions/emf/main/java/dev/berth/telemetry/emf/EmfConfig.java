@@ -15,75 +15,70 @@ import java.util.stream.Collectors;
 /// @param dimensions what is on all of them, by name
 record EmfConfig(Format format, Duration interval, Map<String, String> dimensions) {
 
-  /// Where metrics go besides the path of the metrics.
-  enum Format {
-    /// Nowhere.
-    PROMETHEUS,
-    /// To stdout, in CloudWatch's Embedded Metric Format.
-    EMF
-  }
-
-  /// CloudWatch's own rules for a name and a value.
-  private static final Pattern DIMENSION =
-      Pattern.compile("((?!_aws=)[!-9;-<>-~][!-<>-~]{0,254})=([!-~][ -~]{0,1023})");
-
-  /// Of the 30 that CloudWatch takes, two are left for the server's own.
-  private static final int MOST_DIMENSIONS = 28;
-
-  /// Reads them.
-  public static final class Settings implements ExtensionSettings {
-    @Override
-    public Record read(Reading reading) {
-      var config =
-          new EmfConfig(
-              reading.fixed(
-                  "--metrics-format",
-                  Syntax.oneOf(Format.class),
-                  Format.PROMETHEUS,
-                  "prometheus: metrics are at their path only; emf: they are printed too, in"
-                      + " CloudWatch's Embedded Metric Format"),
-              reading.fixed(
-                  "--metrics-interval-seconds",
-                  Syntax.seconds(1),
-                  Duration.ofSeconds(60),
-                  "How often metrics are printed with --metrics-format emf"),
-              reading.fixed(
-                  "--metrics-dimensions",
-                  pairs(),
-                  Map.of(),
-                  "Dimensions of all printed metrics, such as"
-                      + " EndpointName=demo,VariantName=AllTraffic; SageMaker does not tell a"
-                      + " container these"));
-      if (config.dimensions.containsKey("model")) {
-        reading.problem(
-            "metrics-dimensions: found model, expected another name; each model has its own"
-                + " already");
-      }
-      return config;
+    /// Where metrics go besides the path of the metrics.
+    enum Format {
+        /// Nowhere.
+        PROMETHEUS,
+        /// To stdout, in CloudWatch's Embedded Metric Format.
+        EMF
     }
-  }
 
-  /// Names and values, with commas between the pairs.
-  private static Syntax<Map<String, String>> pairs() {
-    return new Syntax<>(
-        "<name=value,...>",
-        "at most %d pairs such as EndpointName=demo of ASCII characters, with commas between them"
-            .formatted(MOST_DIMENSIONS),
-        text -> {
-          var pairs = new LinkedHashMap<String, String>();
-          for (var pair : text.split(",", -1)) {
-            var parts = DIMENSION.matcher(pair.strip());
-            if (!parts.matches() || pairs.put(parts.group(1), parts.group(2)) != null) {
-              return Optional.empty();
+    /// CloudWatch's own rules for a name and a value.
+    private static final Pattern DIMENSION =
+            Pattern.compile("((?!_aws=)[!-9;-<>-~][!-<>-~]{0,254})=([!-~][ -~]{0,1023})");
+
+    /// Of the 30 that CloudWatch takes, two are left for the server's own.
+    private static final int MOST_DIMENSIONS = 28;
+
+    /// Reads them.
+    public static final class Settings implements ExtensionSettings {
+        @Override
+        public Record read(Reading reading) {
+            var config = new EmfConfig(
+                    reading.fixed(
+                            "--metrics-format",
+                            Syntax.oneOf(Format.class),
+                            Format.PROMETHEUS,
+                            "prometheus: metrics are at their path only; emf: they are printed too, in"
+                                    + " CloudWatch's Embedded Metric Format"),
+                    reading.fixed(
+                            "--metrics-interval-seconds",
+                            Syntax.seconds(1),
+                            Duration.ofSeconds(60),
+                            "How often metrics are printed with --metrics-format emf"),
+                    reading.fixed(
+                            "--metrics-dimensions",
+                            pairs(),
+                            Map.of(),
+                            "Dimensions of all printed metrics, such as"
+                                    + " EndpointName=demo,VariantName=AllTraffic; SageMaker does not tell a"
+                                    + " container these"));
+            if (config.dimensions.containsKey("model")) {
+                reading.problem(
+                        "metrics-dimensions: found model, expected another name; each model has its own" + " already");
             }
-          }
-          return pairs.size() > MOST_DIMENSIONS ? Optional.empty() : Optional.of(pairs);
-        },
-        pairs ->
-            pairs.isEmpty()
-                ? "none"
-                : pairs.entrySet().stream()
-                    .map(Map.Entry::toString)
-                    .collect(Collectors.joining(",")));
-  }
+            return config;
+        }
+    }
+
+    /// Names and values, with commas between the pairs.
+    private static Syntax<Map<String, String>> pairs() {
+        return new Syntax<>(
+                "<name=value,...>",
+                "at most %d pairs such as EndpointName=demo of ASCII characters, with commas between them"
+                        .formatted(MOST_DIMENSIONS),
+                text -> {
+                    var pairs = new LinkedHashMap<String, String>();
+                    for (var pair : text.split(",", -1)) {
+                        var parts = DIMENSION.matcher(pair.strip());
+                        if (!parts.matches() || pairs.put(parts.group(1), parts.group(2)) != null) {
+                            return Optional.empty();
+                        }
+                    }
+                    return pairs.size() > MOST_DIMENSIONS ? Optional.empty() : Optional.of(pairs);
+                },
+                pairs -> pairs.isEmpty()
+                        ? "none"
+                        : pairs.entrySet().stream().map(Map.Entry::toString).collect(Collectors.joining(",")));
+    }
 }

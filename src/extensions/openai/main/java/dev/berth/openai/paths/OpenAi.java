@@ -27,119 +27,106 @@ import java.util.Optional;
 /// of models. SageMaker's OpenAI-compatible path forwards to them.
 public final class OpenAi implements Protocol {
 
-  private static final String MODELS = "/v1/models";
+    private static final String MODELS = "/v1/models";
 
-  @Override
-  public List<Route> routes() {
-    return List.of(
-        asking(Chat.PATH, "{messages: [{role: '', content: null}]}", true),
-        asking(Completion.PATH, "{prompt: null}", true),
-        asking(Embeddings.PATH, "{input: null}", false),
-        Route.get(
-            MODELS,
-            o ->
-                o.model(
-                        "The models that can be asked, as OpenAI's clients list them",
-                        JsonErrorForm.NESTED)
-                    .answers(
-                        "{object: '', data: [{id: '', object: '', created: 1, owned_by: ''}]}"),
-            parts -> ctx -> list(ctx, parts)),
-        Route.get(
-            MODELS + "/{name}",
-            o ->
-                o.model(
-                        "The model, for clients of OpenAI and of KServe's version 1",
-                        JsonErrorForm.NESTED)
-                    .answers(
-                        "{id: '', object: '', created: 1, owned_by: '', name: '', ready: true}")
-                    .fails(ErrorType.NOT_READY),
-            parts -> ctx -> describe(ctx, parts)));
-  }
-
-  @Override
-  public Map<String, String> elsewhere(boolean hasMany) {
-    return hasMany
-        ? Map.of()
-        : Map.of(
-            "/v1/responses",
-            "of OpenAI's API there are chat completions, completions and embeddings");
-  }
-
-  /// Some of its clients show nothing of an error that is not inside an `error`.
-  @Override
-  public Optional<ErrorForm> errors(String path, ServerConfig config) {
-    return path.startsWith("/v1/") ? Optional.of(JsonErrorForm.NESTED) : Optional.empty();
-  }
-
-  /// @param example what the bodies have at least
-  /// @param writes whether it asks for a text, which may come in parts
-  private static Route asking(String path, String example, boolean writes) {
-    return Route.post(path, o -> said(o, path, example, writes), parts -> ask(parts, path, writes))
-        .ofOne();
-  }
-
-  private static Operation said(
-      Operations operations, String path, String example, boolean writes) {
-    if (!operations.any(facts -> facts.openAiPaths().contains(path))) {
-      return null;
+    @Override
+    public List<Route> routes() {
+        return List.of(
+                asking(Chat.PATH, "{messages: [{role: '', content: null}]}", true),
+                asking(Completion.PATH, "{prompt: null}", true),
+                asking(Embeddings.PATH, "{input: null}", false),
+                Route.get(
+                        MODELS,
+                        o -> o.model(
+                                        "The models that can be asked, as OpenAI's clients list them",
+                                        JsonErrorForm.NESTED)
+                                .answers("{object: '', data: [{id: '', object: '', created: 1, owned_by: ''}]}"),
+                        parts -> ctx -> list(ctx, parts)),
+                Route.get(
+                        MODELS + "/{name}",
+                        o -> o.model("The model, for clients of OpenAI and of KServe's version 1", JsonErrorForm.NESTED)
+                                .answers("{id: '', object: '', created: 1, owned_by: '', name: '', ready: true}")
+                                .fails(ErrorType.NOT_READY),
+                        parts -> ctx -> describe(ctx, parts)));
     }
-    var operation =
-        operations
-            .model("Ask the model as OpenAI's clients do", JsonErrorForm.NESTED)
-            .takes(example)
-            .answers("{}");
-    return (writes && operations.any(ModelFacts::streams)
-            ? operation.answersIn(MediaType.EVENT_STREAM.toString())
-            : operation)
-        .failsAsking();
-  }
 
-  /// Hooks that do not answer a path would only say that the body is wrong.
-  private static Handler ask(ServerParts parts, String path, boolean writes) {
-    var invocations = parts.invocations();
-    return ctx ->
-        invocations.ask(
-            ctx,
-            asked -> {
-              var facts = asked.visit().facts();
-              if (!facts.openAiPaths().contains(path)) {
+    @Override
+    public Map<String, String> elsewhere(boolean hasMany) {
+        return hasMany
+                ? Map.of()
+                : Map.of("/v1/responses", "of OpenAI's API there are chat completions, completions and embeddings");
+    }
+
+    /// Some of its clients show nothing of an error that is not inside an `error`.
+    @Override
+    public Optional<ErrorForm> errors(String path, ServerConfig config) {
+        return path.startsWith("/v1/") ? Optional.of(JsonErrorForm.NESTED) : Optional.empty();
+    }
+
+    /// @param example what the bodies have at least
+    /// @param writes whether it asks for a text, which may come in parts
+    private static Route asking(String path, String example, boolean writes) {
+        return Route.post(path, o -> said(o, path, example, writes), parts -> ask(parts, path, writes))
+                .ofOne();
+    }
+
+    private static Operation said(Operations operations, String path, String example, boolean writes) {
+        if (!operations.any(facts -> facts.openAiPaths().contains(path))) {
+            return null;
+        }
+        var operation = operations
+                .model("Ask the model as OpenAI's clients do", JsonErrorForm.NESTED)
+                .takes(example)
+                .answers("{}");
+        return (writes && operations.any(ModelFacts::streams)
+                        ? operation.answersIn(MediaType.EVENT_STREAM.toString())
+                        : operation)
+                .failsAsking();
+    }
+
+    /// Hooks that do not answer a path would only say that the body is wrong.
+    private static Handler ask(ServerParts parts, String path, boolean writes) {
+        var invocations = parts.invocations();
+        return ctx -> invocations.ask(ctx, asked -> {
+            var facts = asked.visit().facts();
+            if (!facts.openAiPaths().contains(path)) {
                 throw ErrorType.NOT_FOUND.because(
-                    "%s: this model %s, or its hooks do not say so in openAiPaths(); POST /invocations asks it"
-                        .formatted(path, writes ? "writes no text" : "makes no embeddings"));
-              }
-              invocations.answer(
-                  asked, List.of(MediaType.JSON), given(facts.responseTypes(), writes));
-            });
-  }
+                        "%s: this model %s, or its hooks do not say so in openAiPaths(); POST /invocations asks it"
+                                .formatted(path, writes ? "writes no text" : "makes no embeddings"));
+            }
+            invocations.answer(asked, List.of(MediaType.JSON), given(facts.responseTypes(), writes));
+        });
+    }
 
-  /// The content types that a path gives: JSON, and events of a text while it is written.
-  private static List<MediaType> given(List<MediaType> writable, boolean writes) {
-    return writes && (writable.isEmpty() || writable.contains(MediaType.EVENT_STREAM))
-        ? List.of(MediaType.JSON, MediaType.EVENT_STREAM)
-        : List.of(MediaType.JSON);
-  }
+    /// The content types that a path gives: JSON, and events of a text while it is written.
+    private static List<MediaType> given(List<MediaType> writable, boolean writes) {
+        return writes && (writable.isEmpty() || writable.contains(MediaType.EVENT_STREAM))
+                ? List.of(MediaType.JSON, MediaType.EVENT_STREAM)
+                : List.of(MediaType.JSON);
+    }
 
-  private static void list(Context ctx, ServerParts parts) {
-    var list = JsonNodeFactory.instance.objectNode().put("object", "list");
-    list.putArray("data").addAll(parts.models().ready().stream().map(OpenAi::model).toList());
-    ctx.contentType(MediaType.JSON.toString()).result(list.toString());
-  }
+    private static void list(Context ctx, ServerParts parts) {
+        var list = JsonNodeFactory.instance.objectNode().put("object", "list");
+        list.putArray("data")
+                .addAll(parts.models().ready().stream().map(OpenAi::model).toList());
+        ctx.contentType(MediaType.JSON.toString()).result(list.toString());
+    }
 
-  private static void describe(Context ctx, ServerParts parts) {
-    var target = parts.models().target(ctx);
-    parts.models().requireReady(target);
-    ctx.contentType(MediaType.JSON.toString()).result(model(target.model()).toString());
-  }
+    private static void describe(Context ctx, ServerParts parts) {
+        var target = parts.models().target(ctx);
+        parts.models().requireReady(target);
+        ctx.contentType(MediaType.JSON.toString()).result(model(target.model()).toString());
+    }
 
-  /// A model that can be asked, for OpenAI's clients and for those of KServe's version 1.
-  private static ObjectNode model(String name) {
-    return JsonNodeFactory.instance
-        .objectNode()
-        .put("id", name)
-        .put("object", "model")
-        .put("created", ManagementFactory.getRuntimeMXBean().getStartTime() / 1000)
-        .put("owned_by", "berth")
-        .put("name", name)
-        .put("ready", true);
-  }
+    /// A model that can be asked, for OpenAI's clients and for those of KServe's version 1.
+    private static ObjectNode model(String name) {
+        return JsonNodeFactory.instance
+                .objectNode()
+                .put("id", name)
+                .put("object", "model")
+                .put("created", ManagementFactory.getRuntimeMXBean().getStartTime() / 1000)
+                .put("owned_by", "berth")
+                .put("name", name)
+                .put("ready", true);
+    }
 }

@@ -12,49 +12,46 @@ import org.slf4j.LoggerFactory;
 /// then.
 final class ExportFailures extends Handler {
 
-  private static final org.slf4j.Logger log = LoggerFactory.getLogger(ExportFailures.class);
+    private static final org.slf4j.Logger log = LoggerFactory.getLogger(ExportFailures.class);
 
-  /// Held here: the JDK forgets loggers that nobody holds, and their handlers with them.
-  private static final Logger OF_THE_SDK = Logger.getLogger("io.opentelemetry");
+    /// Held here: the JDK forgets loggers that nobody holds, and their handlers with them.
+    private static final Logger OF_THE_SDK = Logger.getLogger("io.opentelemetry");
 
-  private final AtomicBoolean said = new AtomicBoolean();
+    private final AtomicBoolean said = new AtomicBoolean();
 
-  private final String endpoint;
+    private final String endpoint;
 
-  private ExportFailures(String endpoint) {
-    this.endpoint = endpoint;
-  }
-
-  /// @param endpoint where things are sent, for the message
-  static ExportFailures reported(String endpoint) {
-    var failures = new ExportFailures(endpoint);
-    OF_THE_SDK.setUseParentHandlers(false);
-    OF_THE_SDK.addHandler(failures);
-    return failures;
-  }
-
-  @Override
-  public void publish(LogRecord line) {
-    if (line.getLevel().intValue() < Level.WARNING.intValue()) {
-      return;
+    private ExportFailures(String endpoint) {
+        this.endpoint = endpoint;
     }
-    if (said.compareAndSet(false, true)) {
-      log.warn(
-          "can't send by OTLP to {}: {}; later failures are logged at DEBUG",
-          endpoint,
-          line.getMessage());
-    } else {
-      log.debug("can't send by OTLP to {}: {}", endpoint, line.getMessage());
+
+    /// @param endpoint where things are sent, for the message
+    static ExportFailures reported(String endpoint) {
+        var failures = new ExportFailures(endpoint);
+        OF_THE_SDK.setUseParentHandlers(false);
+        OF_THE_SDK.addHandler(failures);
+        return failures;
     }
-  }
 
-  @Override
-  public void flush() {
-    // Every line is passed on at once.
-  }
+    @Override
+    public void publish(LogRecord line) {
+        if (line.getLevel().intValue() < Level.WARNING.intValue()) {
+            return;
+        }
+        if (said.compareAndSet(false, true)) {
+            log.warn("can't send by OTLP to {}: {}; later failures are logged at DEBUG", endpoint, line.getMessage());
+        } else {
+            log.debug("can't send by OTLP to {}: {}", endpoint, line.getMessage());
+        }
+    }
 
-  @Override
-  public void close() {
-    OF_THE_SDK.removeHandler(this);
-  }
+    @Override
+    public void flush() {
+        // Every line is passed on at once.
+    }
+
+    @Override
+    public void close() {
+        OF_THE_SDK.removeHandler(this);
+    }
 }

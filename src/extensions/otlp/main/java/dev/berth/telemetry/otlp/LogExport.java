@@ -21,69 +21,64 @@ import org.slf4j.LoggerFactory;
 /// logs, and never waits.
 final class LogExport extends UnsynchronizedAppenderBase<ILoggingEvent> {
 
-  private final LoggerProvider logs;
+    private final LoggerProvider logs;
 
-  private LogExport(LoggerProvider logs) {
-    this.logs = logs;
-  }
-
-  static LogExport attached(LoggerProvider logs) {
-    var appender = new LogExport(logs);
-    var context = (LoggerContext) LoggerFactory.getILoggerFactory();
-    appender.setContext(context);
-    appender.start();
-    context.getLogger(Logger.ROOT_LOGGER_NAME).addAppender(appender);
-    return appender;
-  }
-
-  void detach() {
-    ((LoggerContext) getContext()).getLogger(Logger.ROOT_LOGGER_NAME).detachAppender(this);
-    stop();
-  }
-
-  @Override
-  protected void append(ILoggingEvent event) {
-    var line =
-        logs.get(event.getLoggerName())
-            .logRecordBuilder()
-            .setTimestamp(event.getInstant())
-            .setContext(context(event))
-            .setSeverity(severity(event.getLevel()))
-            .setSeverityText(event.getLevel().toString())
-            .setBody(event.getFormattedMessage())
-            .setAttribute("thread.name", event.getThreadName());
-    event.getMDCPropertyMap().forEach(line::setAttribute);
-    if (event.getKeyValuePairs() != null) {
-      event
-          .getKeyValuePairs()
-          .forEach(pair -> line.setAttribute(pair.key, String.valueOf(pair.value)));
+    private LogExport(LoggerProvider logs) {
+        this.logs = logs;
     }
-    if (event.getThrowableProxy() instanceof ThrowableProxy thrown) {
-      line.setException(thrown.getThrowable());
+
+    static LogExport attached(LoggerProvider logs) {
+        var appender = new LogExport(logs);
+        var context = (LoggerContext) LoggerFactory.getILoggerFactory();
+        appender.setContext(context);
+        appender.start();
+        context.getLogger(Logger.ROOT_LOGGER_NAME).addAppender(appender);
+        return appender;
     }
-    line.emit();
-  }
 
-  /// The lines of a batch have the ids of all its requests, and so are in none of their traces.
-  private static Context context(ILoggingEvent event) {
-    var trace = event.getMDCPropertyMap().getOrDefault("trace_id", "");
-    var span = event.getMDCPropertyMap().getOrDefault("span_id", "");
-    return TraceId.isValid(trace) && SpanId.isValid(span)
-        ? Context.root()
-            .with(
-                Span.wrap(
-                    SpanContext.create(
-                        trace, span, TraceFlags.getSampled(), TraceState.getDefault())))
-        : Context.root();
-  }
+    void detach() {
+        ((LoggerContext) getContext()).getLogger(Logger.ROOT_LOGGER_NAME).detachAppender(this);
+        stop();
+    }
 
-  private static Severity severity(Level level) {
-    return switch (level.toInt()) {
-      case Level.ERROR_INT -> Severity.ERROR;
-      case Level.WARN_INT -> Severity.WARN;
-      case Level.INFO_INT -> Severity.INFO;
-      case Level.DEBUG_INT -> Severity.DEBUG;
-      default -> Severity.TRACE;
-    };
-  }
+    @Override
+    protected void append(ILoggingEvent event) {
+        var line = logs.get(event.getLoggerName())
+                .logRecordBuilder()
+                .setTimestamp(event.getInstant())
+                .setContext(context(event))
+                .setSeverity(severity(event.getLevel()))
+                .setSeverityText(event.getLevel().toString())
+                .setBody(event.getFormattedMessage())
+                .setAttribute("thread.name", event.getThreadName());
+        event.getMDCPropertyMap().forEach(line::setAttribute);
+        if (event.getKeyValuePairs() != null) {
+            event.getKeyValuePairs().forEach(pair -> line.setAttribute(pair.key, String.valueOf(pair.value)));
+        }
+        if (event.getThrowableProxy() instanceof ThrowableProxy thrown) {
+            line.setException(thrown.getThrowable());
+        }
+        line.emit();
+    }
+
+    /// The lines of a batch have the ids of all its requests, and so are in none of their traces.
+    private static Context context(ILoggingEvent event) {
+        var trace = event.getMDCPropertyMap().getOrDefault("trace_id", "");
+        var span = event.getMDCPropertyMap().getOrDefault("span_id", "");
+        return TraceId.isValid(trace) && SpanId.isValid(span)
+                ? Context.root()
+                        .with(Span.wrap(
+                                SpanContext.create(trace, span, TraceFlags.getSampled(), TraceState.getDefault())))
+                : Context.root();
+    }
+
+    private static Severity severity(Level level) {
+        return switch (level.toInt()) {
+            case Level.ERROR_INT -> Severity.ERROR;
+            case Level.WARN_INT -> Severity.WARN;
+            case Level.INFO_INT -> Severity.INFO;
+            case Level.DEBUG_INT -> Severity.DEBUG;
+            default -> Severity.TRACE;
+        };
+    }
 }

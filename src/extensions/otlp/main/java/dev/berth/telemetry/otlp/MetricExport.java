@@ -37,117 +37,104 @@ import java.util.function.Supplier;
 /// The SDK has no public way to make such data, so the classes behind its own instruments are used.
 final class MetricExport implements MetricProducer {
 
-  private static final InstrumentationScopeInfo SCOPE =
-      InstrumentationScopeInfo.create("dev.berth");
+    private static final InstrumentationScopeInfo SCOPE = InstrumentationScopeInfo.create("dev.berth");
 
-  private final Supplier<MetricSnapshots> metrics;
-  private final long start = nanos();
+    private final Supplier<MetricSnapshots> metrics;
+    private final long start = nanos();
 
-  MetricExport(Supplier<MetricSnapshots> metrics) {
-    this.metrics = metrics;
-  }
-
-  @Override
-  public Collection<MetricData> produce(Resource resource) {
-    long now = nanos();
-    return metrics.get().stream()
-        .flatMap(snapshot -> data(snapshot, resource, now).stream())
-        .toList();
-  }
-
-  /// Nothing where there is no metric of such a kind in OpenTelemetry.
-  private Optional<MetricData> data(MetricSnapshot snapshot, Resource resource, long now) {
-    var name = snapshot.getMetadata().getName();
-    var help = Optional.ofNullable(snapshot.getMetadata().getHelp()).orElse("");
-    var head = new Head(resource, name, help, unit(name));
-    return switch (snapshot) {
-      case CounterSnapshot counter ->
-          Optional.of(
-              head.sum(
-                  counter.getDataPoints().stream()
-                      .map(point -> number(point, point.getValue(), now))
-                      .toList()));
-      case GaugeSnapshot gauge ->
-          Optional.of(
-              head.gauge(
-                  gauge.getDataPoints().stream()
-                      .map(point -> number(point, point.getValue(), now))
-                      .toList()));
-      case InfoSnapshot info ->
-          Optional.of(
-              new Head(resource, name + "_info", help, "")
-                  .gauge(
-                      info.getDataPoints().stream().map(point -> number(point, 1, now)).toList()));
-      case HistogramSnapshot histogram ->
-          Optional.of(
-              head.histogram(
-                  histogram.getDataPoints().stream()
-                      .map(point -> spread(point, point.getSum(), point.getClassicBuckets(), now))
-                      .toList()));
-      // Of the JVM's pauses: how many, and how long together.
-      case SummarySnapshot summary ->
-          Optional.of(
-              head.histogram(
-                  summary.getDataPoints().stream()
-                      .map(point -> spread(point, point.getSum(), only(point.getCount()), now))
-                      .toList()));
-      default -> Optional.empty();
-    };
-  }
-
-  private record Head(Resource resource, String name, String help, String unit) {
-
-    MetricData sum(List<DoublePointData> points) {
-      var data = ImmutableSumData.create(true, AggregationTemporality.CUMULATIVE, points);
-      return ImmutableMetricData.createDoubleSum(resource, SCOPE, name, help, unit, data);
+    MetricExport(Supplier<MetricSnapshots> metrics) {
+        this.metrics = metrics;
     }
 
-    MetricData gauge(List<DoublePointData> points) {
-      var data = ImmutableGaugeData.create(points);
-      return ImmutableMetricData.createDoubleGauge(resource, SCOPE, name, help, unit, data);
+    @Override
+    public Collection<MetricData> produce(Resource resource) {
+        long now = nanos();
+        return metrics.get().stream()
+                .flatMap(snapshot -> data(snapshot, resource, now).stream())
+                .toList();
     }
 
-    MetricData histogram(List<HistogramPointData> points) {
-      var data = ImmutableHistogramData.create(AggregationTemporality.CUMULATIVE, points);
-      return ImmutableMetricData.createDoubleHistogram(resource, SCOPE, name, help, unit, data);
+    /// Nothing where there is no metric of such a kind in OpenTelemetry.
+    private Optional<MetricData> data(MetricSnapshot snapshot, Resource resource, long now) {
+        var name = snapshot.getMetadata().getName();
+        var help = Optional.ofNullable(snapshot.getMetadata().getHelp()).orElse("");
+        var head = new Head(resource, name, help, unit(name));
+        return switch (snapshot) {
+            case CounterSnapshot counter ->
+                Optional.of(head.sum(counter.getDataPoints().stream()
+                        .map(point -> number(point, point.getValue(), now))
+                        .toList()));
+            case GaugeSnapshot gauge ->
+                Optional.of(head.gauge(gauge.getDataPoints().stream()
+                        .map(point -> number(point, point.getValue(), now))
+                        .toList()));
+            case InfoSnapshot info ->
+                Optional.of(new Head(resource, name + "_info", help, "")
+                        .gauge(info.getDataPoints().stream()
+                                .map(point -> number(point, 1, now))
+                                .toList()));
+            case HistogramSnapshot histogram ->
+                Optional.of(head.histogram(histogram.getDataPoints().stream()
+                        .map(point -> spread(point, point.getSum(), point.getClassicBuckets(), now))
+                        .toList()));
+            // Of the JVM's pauses: how many, and how long together.
+            case SummarySnapshot summary ->
+                Optional.of(head.histogram(summary.getDataPoints().stream()
+                        .map(point -> spread(point, point.getSum(), only(point.getCount()), now))
+                        .toList()));
+            default -> Optional.empty();
+        };
     }
-  }
 
-  private DoublePointData number(DataPointSnapshot point, double value, long now) {
-    return ImmutableDoublePointData.create(start, now, attributes(point), value);
-  }
+    private record Head(Resource resource, String name, String help, String unit) {
 
-  private HistogramPointData spread(
-      DataPointSnapshot point, double sum, ClassicHistogramBuckets buckets, long now) {
-    var counts = buckets.stream().map(ClassicHistogramBucket::getCount).toList();
-    // The last one has no upper bound.
-    var bounds =
-        buckets.stream()
-            .limit(buckets.size() - 1)
-            .map(ClassicHistogramBucket::getUpperBound)
-            .toList();
-    return ImmutableHistogramPointData.create(
-        start, now, attributes(point), sum, false, 0, false, 0, bounds, counts);
-  }
+        MetricData sum(List<DoublePointData> points) {
+            var data = ImmutableSumData.create(true, AggregationTemporality.CUMULATIVE, points);
+            return ImmutableMetricData.createDoubleSum(resource, SCOPE, name, help, unit, data);
+        }
 
-  private static ClassicHistogramBuckets only(long count) {
-    return ClassicHistogramBuckets.of(new double[] {Double.POSITIVE_INFINITY}, new long[] {count});
-  }
+        MetricData gauge(List<DoublePointData> points) {
+            var data = ImmutableGaugeData.create(points);
+            return ImmutableMetricData.createDoubleGauge(resource, SCOPE, name, help, unit, data);
+        }
 
-  private static Attributes attributes(DataPointSnapshot point) {
-    var attributes = Attributes.builder();
-    point.getLabels().forEach(label -> attributes.put(label.getName(), label.getValue()));
-    return attributes.build();
-  }
+        MetricData histogram(List<HistogramPointData> points) {
+            var data = ImmutableHistogramData.create(AggregationTemporality.CUMULATIVE, points);
+            return ImmutableMetricData.createDoubleHistogram(resource, SCOPE, name, help, unit, data);
+        }
+    }
 
-  private static String unit(String name) {
-    return name.endsWith("_seconds") || name.endsWith("_seconds_max")
-        ? "s"
-        : name.endsWith("_bytes") ? "By" : "";
-  }
+    private DoublePointData number(DataPointSnapshot point, double value, long now) {
+        return ImmutableDoublePointData.create(start, now, attributes(point), value);
+    }
 
-  private static long nanos() {
-    var now = Instant.now();
-    return TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano();
-  }
+    private HistogramPointData spread(DataPointSnapshot point, double sum, ClassicHistogramBuckets buckets, long now) {
+        var counts = buckets.stream().map(ClassicHistogramBucket::getCount).toList();
+        // The last one has no upper bound.
+        var bounds = buckets.stream()
+                .limit(buckets.size() - 1)
+                .map(ClassicHistogramBucket::getUpperBound)
+                .toList();
+        return ImmutableHistogramPointData.create(
+                start, now, attributes(point), sum, false, 0, false, 0, bounds, counts);
+    }
+
+    private static ClassicHistogramBuckets only(long count) {
+        return ClassicHistogramBuckets.of(new double[] {Double.POSITIVE_INFINITY}, new long[] {count});
+    }
+
+    private static Attributes attributes(DataPointSnapshot point) {
+        var attributes = Attributes.builder();
+        point.getLabels().forEach(label -> attributes.put(label.getName(), label.getValue()));
+        return attributes.build();
+    }
+
+    private static String unit(String name) {
+        return name.endsWith("_seconds") || name.endsWith("_seconds_max") ? "s" : name.endsWith("_bytes") ? "By" : "";
+    }
+
+    private static long nanos() {
+        var now = Instant.now();
+        return TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano();
+    }
 }

@@ -14,58 +14,51 @@ import java.util.stream.Collectors;
 /// @param openTelemetry the variables of OpenTelemetry's own, `OTEL_…`
 record OtlpConfig(Optional<URI> endpoint, Map<String, String> openTelemetry) {
 
-  /// The signals of OpenTelemetry as its variables spell them.
-  static final List<String> SIGNALS = List.of("TRACES", "METRICS", "LOGS");
+    /// The signals of OpenTelemetry as its variables spell them.
+    static final List<String> SIGNALS = List.of("TRACES", "METRICS", "LOGS");
 
-  /// Reads them.
-  public static final class Settings implements ExtensionSettings {
-    @Override
-    public Record read(Reading reading) {
-      var config =
-          new OtlpConfig(
-              reading.optional(
-                  "--otlp-endpoint",
-                  Syntax.httpAddress("http://collector:4318"),
-                  "not set: nothing is sent",
-                  "OpenTelemetry collector that gets traces, metrics and logs by OTLP over HTTP;"
-                      + " other OTEL_ variables are read too",
-                  "BERTH_OTLP_ENDPOINT",
-                  "OTEL_EXPORTER_OTLP_ENDPOINT"),
-              reading.environment().entrySet().stream()
-                  .filter(
-                      variable ->
-                          variable.getKey().startsWith("OTEL_") && !variable.getValue().isBlank())
-                  .collect(
-                      Collectors.toUnmodifiableMap(
-                          Map.Entry::getKey, variable -> variable.getValue().strip())));
-      config.openTelemetry.forEach(
-          (name, value) -> {
-            // With gRPC there would be a second HTTP client in the server.
-            if (name.matches("OTEL_EXPORTER_OTLP_([A-Z]+_)?PROTOCOL")
-                && !value.equals("http/protobuf")) {
-              reading.problem(
-                  "%s: found %s, expected http/protobuf, mostly at port 4318"
-                      .formatted(name, value));
-            }
-          });
-      return config;
+    /// Reads them.
+    public static final class Settings implements ExtensionSettings {
+        @Override
+        public Record read(Reading reading) {
+            var config = new OtlpConfig(
+                    reading.optional(
+                            "--otlp-endpoint",
+                            Syntax.httpAddress("http://collector:4318"),
+                            "not set: nothing is sent",
+                            "OpenTelemetry collector that gets traces, metrics and logs by OTLP over HTTP;"
+                                    + " other OTEL_ variables are read too",
+                            "BERTH_OTLP_ENDPOINT",
+                            "OTEL_EXPORTER_OTLP_ENDPOINT"),
+                    reading.environment().entrySet().stream()
+                            .filter(variable -> variable.getKey().startsWith("OTEL_")
+                                    && !variable.getValue().isBlank())
+                            .collect(Collectors.toUnmodifiableMap(
+                                    Map.Entry::getKey,
+                                    variable -> variable.getValue().strip())));
+            config.openTelemetry.forEach((name, value) -> {
+                // With gRPC there would be a second HTTP client in the server.
+                if (name.matches("OTEL_EXPORTER_OTLP_([A-Z]+_)?PROTOCOL") && !value.equals("http/protobuf")) {
+                    reading.problem("%s: found %s, expected http/protobuf, mostly at port 4318".formatted(name, value));
+                }
+            });
+            return config;
+        }
     }
-  }
 
-  /// Whether anything is sent.
-  boolean isOn() {
-    return !"true".equalsIgnoreCase(openTelemetry.get("OTEL_SDK_DISABLED"))
-        && SIGNALS.stream().anyMatch(this::hasEndpoint);
-  }
+    /// Whether anything is sent.
+    boolean isOn() {
+        return !"true".equalsIgnoreCase(openTelemetry.get("OTEL_SDK_DISABLED"))
+                && SIGNALS.stream().anyMatch(this::hasEndpoint);
+    }
 
-  /// The endpoint for the log: a password may stand in it.
-  Optional<String> shownEndpoint() {
-    return endpoint.map(uri -> Syntax.withoutUser(uri.toString()));
-  }
+    /// The endpoint for the log: a password may stand in it.
+    Optional<String> shownEndpoint() {
+        return endpoint.map(uri -> Syntax.withoutUser(uri.toString()));
+    }
 
-  /// Whether a signal has somewhere to go.
-  boolean hasEndpoint(String signal) {
-    return endpoint.isPresent()
-        || openTelemetry.containsKey("OTEL_EXPORTER_OTLP_%s_ENDPOINT".formatted(signal));
-  }
+    /// Whether a signal has somewhere to go.
+    boolean hasEndpoint(String signal) {
+        return endpoint.isPresent() || openTelemetry.containsKey("OTEL_EXPORTER_OTLP_%s_ENDPOINT".formatted(signal));
+    }
 }

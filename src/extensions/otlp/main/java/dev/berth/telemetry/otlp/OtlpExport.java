@@ -29,130 +29,110 @@ import org.slf4j.LoggerFactory;
 /// closed once.
 public final class OtlpExport implements Exporter.Export, Tracing {
 
-  /// How long the end of the server waits for what is left to be sent.
-  private static final Duration LAST_EXPORTS = Duration.ofSeconds(2);
+    /// How long the end of the server waits for what is left to be sent.
+    private static final Duration LAST_EXPORTS = Duration.ofSeconds(2);
 
-  private static final String NAME = "dev.berth";
-  private static final Logger log = LoggerFactory.getLogger(OtlpExport.class);
+    private static final String NAME = "dev.berth";
+    private static final Logger log = LoggerFactory.getLogger(OtlpExport.class);
 
-  private final OpenTelemetrySdk sdk;
-  private final Tracer tracer;
-  private final LogExport logs;
-  private final ExportFailures failures;
+    private final OpenTelemetrySdk sdk;
+    private final Tracer tracer;
+    private final LogExport logs;
+    private final ExportFailures failures;
 
-  private OtlpExport(OtlpConfig config, Supplier<MetricSnapshots> metrics) {
-    failures = ExportFailures.reported(place(config));
-    sdk =
-        AutoConfiguredOpenTelemetrySdk.builder()
-            .disableShutdownHook()
-            .addPropertiesSupplier(() -> properties(config))
-            // A flag wins over the environment.
-            .addPropertiesCustomizer(
-                _ ->
-                    config
-                        .endpoint()
+    private OtlpExport(OtlpConfig config, Supplier<MetricSnapshots> metrics) {
+        failures = ExportFailures.reported(place(config));
+        sdk = AutoConfiguredOpenTelemetrySdk.builder()
+                .disableShutdownHook()
+                .addPropertiesSupplier(() -> properties(config))
+                // A flag wins over the environment.
+                .addPropertiesCustomizer(_ -> config.endpoint()
                         .map(uri -> Map.of("otel.exporter.otlp.endpoint", uri.toString()))
                         .orElse(Map.of()))
-            .addMeterProviderCustomizer(
-                (builder, _) -> builder.registerMetricProducer(new MetricExport(metrics)))
-            .build()
-            .getOpenTelemetrySdk();
-    tracer = sdk.getTracer(NAME);
-    logs = LogExport.attached(sdk.getLogsBridge());
-  }
+                .addMeterProviderCustomizer((builder, _) -> builder.registerMetricProducer(new MetricExport(metrics)))
+                .build()
+                .getOpenTelemetrySdk();
+        tracer = sdk.getTracer(NAME);
+        logs = LogExport.attached(sdk.getLogsBridge());
+    }
 
-  /// Where the settings ask for it. No class of OpenTelemetry is loaded elsewhere.
-  public static final class OfSettings implements Exporter {
+    /// Where the settings ask for it. No class of OpenTelemetry is loaded elsewhere.
+    public static final class OfSettings implements Exporter {
+        @Override
+        public Optional<Export> start(ServerConfig config, Supplier<MetricSnapshots> metrics, Consumer<String> print) {
+            var otlp = config.of(OtlpConfig.class);
+            if (!otlp.isOn()) {
+                return Optional.empty();
+            }
+            var export = new OtlpExport(otlp, metrics);
+            log.info("sends traces, metrics and logs by OTLP to {}", place(otlp));
+            return Optional.of(export);
+        }
+    }
+
     @Override
-    public Optional<Export> start(
-        ServerConfig config, Supplier<MetricSnapshots> metrics, Consumer<String> print) {
-      var otlp = config.of(OtlpConfig.class);
-      if (!otlp.isOn()) {
-        return Optional.empty();
-      }
-      var export = new OtlpExport(otlp, metrics);
-      log.info("sends traces, metrics and logs by OTLP to {}", place(otlp));
-      return Optional.of(export);
+    public Tracing tracing() {
+        return this;
     }
-  }
 
-  @Override
-  public Tracing tracing() {
-    return this;
-  }
-
-  @Override
-  public Duration atMost() {
-    return LAST_EXPORTS;
-  }
-
-  private static String place(OtlpConfig config) {
-    return config.shownEndpoint().orElse("the OTEL_EXPORTER_OTLP_…_ENDPOINT of each");
-  }
-
-  /// A span of kind SERVER, below that of its caller.
-  @Override
-  public <R> RequestTrace begin(
-      String method, String path, R request, BiFunction<R, String, String> header) {
-    var parent =
-        sdk.getPropagators()
-            .getTextMapPropagator()
-            .extract(Context.root(), request, new Headers<>(header));
-    var span =
-        tracer
-            .spanBuilder(method)
-            .setParent(parent)
-            .setSpanKind(SpanKind.SERVER)
-            .setAttribute("http.request.method", method)
-            .setAttribute("url.path", path)
-            .startSpan();
-    return new RequestSpan(tracer, method, span, parent.with(span));
-  }
-
-  private record Headers<R>(BiFunction<R, String, String> header) implements TextMapGetter<R> {
     @Override
-    public String get(R request, String name) {
-      return request == null ? null : header.apply(request, name);
+    public Duration atMost() {
+        return LAST_EXPORTS;
     }
-  }
 
-  /// The variables that are set, and what holds where they are not.
-  private static Map<String, String> properties(OtlpConfig config) {
-    var properties = new HashMap<>(Map.of("otel.exporter.otlp.protocol", "http/protobuf"));
-    if (!config
-        .openTelemetry()
-        .getOrDefault("OTEL_RESOURCE_ATTRIBUTES", "")
-        .contains("service.name=")) {
-      properties.put("otel.service.name", "berth");
+    private static String place(OtlpConfig config) {
+        return config.shownEndpoint().orElse("the OTEL_EXPORTER_OTLP_…_ENDPOINT of each");
     }
-    for (var signal : OtlpConfig.SIGNALS) {
-      if (!config.hasEndpoint(signal)) {
-        properties.put("otel.%s.exporter".formatted(signal.toLowerCase(Locale.ROOT)), "none");
-      }
-    }
-    config
-        .openTelemetry()
-        .forEach(
-            (name, value) ->
-                properties.put(name.toLowerCase(Locale.ROOT).replace('_', '.'), value));
-    return properties;
-  }
 
-  /// Sends what is left, for [#LAST_EXPORTS] at most.
-  @Override
-  public void close() {
-    logs.detach();
-    var ended =
-        CompletableResultCode.ofAll(
-            List.of(
+    /// A span of kind SERVER, below that of its caller.
+    @Override
+    public <R> RequestTrace begin(String method, String path, R request, BiFunction<R, String, String> header) {
+        var parent =
+                sdk.getPropagators().getTextMapPropagator().extract(Context.root(), request, new Headers<>(header));
+        var span = tracer.spanBuilder(method)
+                .setParent(parent)
+                .setSpanKind(SpanKind.SERVER)
+                .setAttribute("http.request.method", method)
+                .setAttribute("url.path", path)
+                .startSpan();
+        return new RequestSpan(tracer, method, span, parent.with(span));
+    }
+
+    private record Headers<R>(BiFunction<R, String, String> header) implements TextMapGetter<R> {
+        @Override
+        public String get(R request, String name) {
+            return request == null ? null : header.apply(request, name);
+        }
+    }
+
+    /// The variables that are set, and what holds where they are not.
+    private static Map<String, String> properties(OtlpConfig config) {
+        var properties = new HashMap<>(Map.of("otel.exporter.otlp.protocol", "http/protobuf"));
+        if (!config.openTelemetry().getOrDefault("OTEL_RESOURCE_ATTRIBUTES", "").contains("service.name=")) {
+            properties.put("otel.service.name", "berth");
+        }
+        for (var signal : OtlpConfig.SIGNALS) {
+            if (!config.hasEndpoint(signal)) {
+                properties.put("otel.%s.exporter".formatted(signal.toLowerCase(Locale.ROOT)), "none");
+            }
+        }
+        config.openTelemetry()
+                .forEach((name, value) ->
+                        properties.put(name.toLowerCase(Locale.ROOT).replace('_', '.'), value));
+        return properties;
+    }
+
+    /// Sends what is left, for [#LAST_EXPORTS] at most.
+    @Override
+    public void close() {
+        logs.detach();
+        var ended = CompletableResultCode.ofAll(List.of(
                 sdk.getSdkTracerProvider().shutdown(),
                 sdk.getSdkMeterProvider().shutdown(),
                 sdk.getSdkLoggerProvider().shutdown()));
-    if (!ended.join(LAST_EXPORTS.toMillis(), TimeUnit.MILLISECONDS).isSuccess()) {
-      log.warn(
-          "some traces, metrics or logs could not be sent within {} s of the end",
-          LAST_EXPORTS.toSeconds());
+        if (!ended.join(LAST_EXPORTS.toMillis(), TimeUnit.MILLISECONDS).isSuccess()) {
+            log.warn("some traces, metrics or logs could not be sent within {} s of the end", LAST_EXPORTS.toSeconds());
+        }
+        failures.close();
     }
-    failures.close();
-  }
 }

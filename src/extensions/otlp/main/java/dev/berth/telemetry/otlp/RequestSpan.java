@@ -17,105 +17,105 @@ import java.util.concurrent.atomic.AtomicReference;
 /// links to it.
 final class RequestSpan implements RequestTrace {
 
-  private final Tracer tracer;
-  private final String method;
-  private final Span span;
-  private final Context context;
+    private final Tracer tracer;
+    private final String method;
+    private final Span span;
+    private final Context context;
 
-  /// While its records wait.
-  private final AtomicReference<Span> queue = new AtomicReference<>();
+    /// While its records wait.
+    private final AtomicReference<Span> queue = new AtomicReference<>();
 
-  RequestSpan(Tracer tracer, String method, Span span, Context context) {
-    this.tracer = tracer;
-    this.method = method;
-    this.span = span;
-    this.context = context;
-  }
-
-  @Override
-  public Optional<Place> place() {
-    var own = span.getSpanContext();
-    return Optional.of(
-        new Place(
-            own.getTraceId(),
-            own.getSpanId(),
-            "00-%s-%s-%s"
-                .formatted(own.getTraceId(), own.getSpanId(), own.getTraceFlags().asHex())));
-  }
-
-  @Override
-  public void id(String requestId) {
-    span.setAttribute("berth.request_id", requestId);
-  }
-
-  @Override
-  public void model(String name) {
-    span.setAttribute("berth.model", name);
-  }
-
-  @Override
-  public void records(int count) {
-    span.setAttribute("berth.records", count);
-  }
-
-  @Override
-  public Step step(String name) {
-    return SpanStep.begin(tracer.spanBuilder(name), context, tracer);
-  }
-
-  @Override
-  public void queued() {
-    queue.set(tracer.spanBuilder("queue").setParent(context).startSpan());
-  }
-
-  @Override
-  public Step batch(String name, List<RequestTrace> requests, BatchSize size, int worker) {
-    var spans = requests.stream().map(RequestSpan.class::cast).toList();
-    var parent = spans.stream().filter(RequestSpan::isSampled).findFirst().orElse(this);
-    var builder =
-        tracer
-            .spanBuilder(name)
-            .setAttribute("berth.batch.requests", requests.size())
-            .setAttribute("berth.batch.records", size.records())
-            .setAttribute("berth.batch.tokens", size.tokens())
-            .setAttribute("berth.worker", worker);
-    spans.forEach(request -> builder.addLink(request.span.getSpanContext()));
-    var begun = SpanStep.begin(builder, parent.context, tracer);
-    for (var request : spans) {
-      request.leaveQueue();
-      if (request != parent) {
-        request.span.addLink(begun.place());
-      }
+    RequestSpan(Tracer tracer, String method, Span span, Context context) {
+        this.tracer = tracer;
+        this.method = method;
+        this.span = span;
+        this.context = context;
     }
-    return begun;
-  }
 
-  private boolean isSampled() {
-    return span.getSpanContext().isSampled();
-  }
+    @Override
+    public Optional<Place> place() {
+        var own = span.getSpanContext();
+        return Optional.of(new Place(
+                own.getTraceId(),
+                own.getSpanId(),
+                "00-%s-%s-%s"
+                        .formatted(
+                                own.getTraceId(),
+                                own.getSpanId(),
+                                own.getTraceFlags().asHex())));
+    }
 
-  private void leaveQueue() {
-    var waiting = queue.getAndSet(null);
-    if (waiting != null) {
-      waiting.end();
+    @Override
+    public void id(String requestId) {
+        span.setAttribute("berth.request_id", requestId);
     }
-  }
 
-  @Override
-  public void end(String route, int status, Optional<String> error) {
-    var waiting = queue.getAndSet(null);
-    if (waiting != null) {
-      waiting.setStatus(StatusCode.ERROR);
-      error.ifPresent(type -> waiting.setAttribute("error.type", type));
-      waiting.end();
+    @Override
+    public void model(String name) {
+        span.setAttribute("berth.model", name);
     }
-    span.updateName(method + " " + route);
-    span.setAttribute("http.route", route);
-    span.setAttribute("http.response.status_code", status);
-    error.ifPresent(type -> span.setAttribute("error.type", type));
-    if (status >= 500) {
-      span.setStatus(StatusCode.ERROR);
+
+    @Override
+    public void records(int count) {
+        span.setAttribute("berth.records", count);
     }
-    span.end();
-  }
+
+    @Override
+    public Step step(String name) {
+        return SpanStep.begin(tracer.spanBuilder(name), context, tracer);
+    }
+
+    @Override
+    public void queued() {
+        queue.set(tracer.spanBuilder("queue").setParent(context).startSpan());
+    }
+
+    @Override
+    public Step batch(String name, List<RequestTrace> requests, BatchSize size, int worker) {
+        var spans = requests.stream().map(RequestSpan.class::cast).toList();
+        var parent = spans.stream().filter(RequestSpan::isSampled).findFirst().orElse(this);
+        var builder = tracer.spanBuilder(name)
+                .setAttribute("berth.batch.requests", requests.size())
+                .setAttribute("berth.batch.records", size.records())
+                .setAttribute("berth.batch.tokens", size.tokens())
+                .setAttribute("berth.worker", worker);
+        spans.forEach(request -> builder.addLink(request.span.getSpanContext()));
+        var begun = SpanStep.begin(builder, parent.context, tracer);
+        for (var request : spans) {
+            request.leaveQueue();
+            if (request != parent) {
+                request.span.addLink(begun.place());
+            }
+        }
+        return begun;
+    }
+
+    private boolean isSampled() {
+        return span.getSpanContext().isSampled();
+    }
+
+    private void leaveQueue() {
+        var waiting = queue.getAndSet(null);
+        if (waiting != null) {
+            waiting.end();
+        }
+    }
+
+    @Override
+    public void end(String route, int status, Optional<String> error) {
+        var waiting = queue.getAndSet(null);
+        if (waiting != null) {
+            waiting.setStatus(StatusCode.ERROR);
+            error.ifPresent(type -> waiting.setAttribute("error.type", type));
+            waiting.end();
+        }
+        span.updateName(method + " " + route);
+        span.setAttribute("http.route", route);
+        span.setAttribute("http.response.status_code", status);
+        error.ifPresent(type -> span.setAttribute("error.type", type));
+        if (status >= 500) {
+            span.setStatus(StatusCode.ERROR);
+        }
+        span.end();
+    }
 }

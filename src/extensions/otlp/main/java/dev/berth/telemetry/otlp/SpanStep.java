@@ -11,27 +11,28 @@ import io.opentelemetry.context.Context;
 /// A step as a span.
 record SpanStep(Tracer tracer, Span span, Context context) implements Step {
 
-  static SpanStep begin(SpanBuilder builder, Context parent, Tracer tracer) {
-    var span = builder.setParent(parent).startSpan();
-    return new SpanStep(tracer, span, parent.with(span));
-  }
+    static SpanStep begin(SpanBuilder builder, Context parent, Tracer tracer) {
+        var span = builder.setParent(parent).startSpan();
+        return new SpanStep(tracer, span, parent.with(span));
+    }
 
-  SpanContext place() {
-    return span.getSpanContext();
-  }
+    SpanContext place() {
+        return span.getSpanContext();
+    }
 
-  @Override
-  public Step step(String name) {
-    return begin(tracer.spanBuilder(name), context, tracer);
-  }
+    @Override
+    public Step step(String name) {
+        return begin(tracer.spanBuilder(name), context, tracer);
+    }
 
-  @Override
-  public void failed(Throwable why) {
-    span.setStatus(StatusCode.ERROR).setAttribute("error.type", why.getClass().getName());
-  }
+    @Override
+    public void failed(Throwable why) {
+        span.setStatus(StatusCode.ERROR)
+                .setAttribute("error.type", why.getClass().getName());
+    }
 
-  @Override
-  public void close() {
-    span.end();
-  }
+    @Override
+    public void close() {
+        span.end();
+    }
 }

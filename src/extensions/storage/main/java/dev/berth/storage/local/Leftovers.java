@@ -21,60 +21,61 @@ import java.util.regex.Pattern;
 /// may hold a million files. Used by any threads.
 final class Leftovers {
 
-  private static final Pattern NAME =
-      Pattern.compile("\\.(.+)\\.part-[0-9a-f]{16}", Pattern.DOTALL);
+    private static final Pattern NAME = Pattern.compile("\\.(.+)\\.part-[0-9a-f]{16}", Pattern.DOTALL);
 
-  /// A file system takes 255 bytes.
-  private static final int LONGEST_NAME = 200;
+    /// A file system takes 255 bytes.
+    private static final int LONGEST_NAME = 200;
 
-  private static final int DIRECTORIES = 1000;
+    private static final int DIRECTORIES = 1000;
 
-  private final Map<Path, Map<String, List<Path>>> directories =
-      new LinkedHashMap<>(16, 0.75f, true) {
+    private final Map<Path, Map<String, List<Path>>> directories = new LinkedHashMap<>(16, 0.75f, true) {
         @Override
         protected boolean removeEldestEntry(Map.Entry<Path, Map<String, List<Path>>> eldest) {
-          return size() > DIRECTORIES;
+            return size() > DIRECTORIES;
         }
-      };
+    };
 
-  /// A new name beside the target.
-  static Path temporary(Path target) {
-    long random = ThreadLocalRandom.current().nextLong();
-    return target.resolveSibling(".%s.part-%016x".formatted(label(target), random));
-  }
-
-  /// Removes the leftovers of earlier writers of the target, whose directory must exist.
-  synchronized void remove(Path target) throws IOException {
-    var directory = target.toAbsolutePath().getParent();
-    var found = directories.get(directory);
-    if (found == null) {
-      found = find(directory);
-      directories.put(directory, found);
+    /// A new name beside the target.
+    static Path temporary(Path target) {
+        long random = ThreadLocalRandom.current().nextLong();
+        return target.resolveSibling(".%s.part-%016x".formatted(label(target), random));
     }
-    var ofTarget = found.remove(label(target));
-    for (var file : ofTarget == null ? List.<Path>of() : ofTarget) {
-      Files.deleteIfExists(file);
-    }
-  }
 
-  private static Map<String, List<Path>> find(Path directory) throws IOException {
-    var found = new LinkedHashMap<String, List<Path>>();
-    try (var entries = Files.newDirectoryStream(directory)) {
-      for (var entry : entries) {
-        var matcher = NAME.matcher(entry.getFileName().toString());
-        if (matcher.matches() && Files.isRegularFile(entry, LinkOption.NOFOLLOW_LINKS)) {
-          found.computeIfAbsent(matcher.group(1), _ -> new ArrayList<>()).add(entry);
+    /// Removes the leftovers of earlier writers of the target, whose directory must exist.
+    synchronized void remove(Path target) throws IOException {
+        var directory = target.toAbsolutePath().getParent();
+        var found = directories.get(directory);
+        if (found == null) {
+            found = find(directory);
+            directories.put(directory, found);
         }
-      }
-    } catch (DirectoryIteratorException e) {
-      throw e.getCause();
+        var ofTarget = found.remove(label(target));
+        for (var file : ofTarget == null ? List.<Path>of() : ofTarget) {
+            Files.deleteIfExists(file);
+        }
     }
-    return found;
-  }
 
-  private static String label(Path target) {
-    var name = target.getFileName().toString();
-    var bytes = name.getBytes(StandardCharsets.UTF_8);
-    return bytes.length <= LONGEST_NAME ? name : UUID.nameUUIDFromBytes(bytes).toString();
-  }
+    private static Map<String, List<Path>> find(Path directory) throws IOException {
+        var found = new LinkedHashMap<String, List<Path>>();
+        try (var entries = Files.newDirectoryStream(directory)) {
+            for (var entry : entries) {
+                var matcher = NAME.matcher(entry.getFileName().toString());
+                if (matcher.matches() && Files.isRegularFile(entry, LinkOption.NOFOLLOW_LINKS)) {
+                    found.computeIfAbsent(matcher.group(1), _ -> new ArrayList<>())
+                            .add(entry);
+                }
+            }
+        } catch (DirectoryIteratorException e) {
+            throw e.getCause();
+        }
+        return found;
+    }
+
+    private static String label(Path target) {
+        var name = target.getFileName().toString();
+        var bytes = name.getBytes(StandardCharsets.UTF_8);
+        return bytes.length <= LONGEST_NAME
+                ? name
+                : UUID.nameUUIDFromBytes(bytes).toString();
+    }
 }

@@ -12,47 +12,47 @@ import java.nio.file.NoSuchFileException;
 /// Says what the operating system refused, in words of its own where it has some.
 final class LocalErrors {
 
-  private LocalErrors() {}
+    private LocalErrors() {}
 
-  interface Action<T> {
-    T run() throws IOException;
-  }
-
-  /// @param verb what could not be done, such as `read`
-  static <T> T naming(Location location, String verb, Action<T> action) {
-    try {
-      return action.run();
-    } catch (IOException e) {
-      throw of(location, verb, e);
+    interface Action<T> {
+        T run() throws IOException;
     }
-  }
 
-  /// @param verb what could not be done, such as `read`
-  static StorageException of(Location location, String verb, IOException cause) {
-    if (cause instanceof ClosedByInterruptException) {
-      return StorageException.retryable(location, "interrupted", cause);
+    /// @param verb what could not be done, such as `read`
+    static <T> T naming(Location location, String verb, Action<T> action) {
+        try {
+            return action.run();
+        } catch (IOException e) {
+            throw of(location, verb, e);
+        }
     }
-    return StorageException.permanent(location, message(verb, cause), cause);
-  }
 
-  /// Of bytes that a file which is open does not take. No other file takes them then: the disk is
-  /// full, or gone.
-  static StorageException ofBytes(Location location, IOException cause) {
-    return cause instanceof ClosedByInterruptException
-        ? of(location, "written", cause)
-        : StorageException.ofStore(location, message("written", cause), cause);
-  }
+    /// @param verb what could not be done, such as `read`
+    static StorageException of(Location location, String verb, IOException cause) {
+        if (cause instanceof ClosedByInterruptException) {
+            return StorageException.retryable(location, "interrupted", cause);
+        }
+        return StorageException.permanent(location, message(verb, cause), cause);
+    }
 
-  private static String message(String verb, IOException cause) {
-    return "can't be %s: %s".formatted(verb, reason(cause));
-  }
+    /// Of bytes that a file which is open does not take. No other file takes them then: the disk is
+    /// full, or gone.
+    static StorageException ofBytes(Location location, IOException cause) {
+        return cause instanceof ClosedByInterruptException
+                ? of(location, "written", cause)
+                : StorageException.ofStore(location, message("written", cause), cause);
+    }
 
-  private static String reason(IOException cause) {
-    return switch (cause) {
-      case NoSuchFileException _ -> "no such file or directory";
-      case AccessDeniedException _ -> "permission denied";
-      case FileSystemException e when e.getReason() != null -> e.getReason();
-      default -> Shortened.explanation(cause);
-    };
-  }
+    private static String message(String verb, IOException cause) {
+        return "can't be %s: %s".formatted(verb, reason(cause));
+    }
+
+    private static String reason(IOException cause) {
+        return switch (cause) {
+            case NoSuchFileException _ -> "no such file or directory";
+            case AccessDeniedException _ -> "permission denied";
+            case FileSystemException e when e.getReason() != null -> e.getReason();
+            default -> Shortened.explanation(cause);
+        };
+    }
 }

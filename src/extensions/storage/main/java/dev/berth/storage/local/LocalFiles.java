@@ -8,28 +8,28 @@ import java.util.Collection;
 /// Files and directories, by their paths or as `file:///path`.
 public final class LocalFiles implements StoreKind<LocalLocation> {
 
-  @Override
-  public String scheme() {
-    return "file";
-  }
+    @Override
+    public String scheme() {
+        return "file";
+    }
 
-  @Override
-  public String form() {
-    return "file:///path";
-  }
+    @Override
+    public String form() {
+        return "file:///path";
+    }
 
-  @Override
-  public Class<LocalLocation> locations() {
-    return LocalLocation.class;
-  }
+    @Override
+    public Class<LocalLocation> locations() {
+        return LocalLocation.class;
+    }
 
-  @Override
-  public LocalLocation location(String text) {
-    return LocalLocation.of(text);
-  }
+    @Override
+    public LocalLocation location(String text) {
+        return LocalLocation.of(text);
+    }
 
-  @Override
-  public ObjectStore<LocalLocation> open(Collection<StoreOptions> options) {
-    return new LocalStore();
-  }
+    @Override
+    public ObjectStore<LocalLocation> open(Collection<StoreOptions> options) {
+        return new LocalStore();
+    }
 }

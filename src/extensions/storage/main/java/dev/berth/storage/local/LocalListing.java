@@ -26,118 +26,116 @@ import java.util.function.Consumer;
 /// that it is within, and no directory open. Used by one thread.
 final class LocalListing extends Spliterators.AbstractSpliterator<StoredObject> {
 
-  /// That of S3. `String`'s own order differs where a character needs two chars.
-  static final Comparator<String> KEY_ORDER =
-      Comparator.comparing(key -> key.getBytes(StandardCharsets.UTF_8), Arrays::compareUnsigned);
+    /// That of S3. `String`'s own order differs where a character needs two chars.
+    static final Comparator<String> KEY_ORDER =
+            Comparator.comparing(key -> key.getBytes(StandardCharsets.UTF_8), Arrays::compareUnsigned);
 
-  /// @param real free of symbolic links, by which a way back into it is known
-  /// @param key of the directory with a slash, or empty
-  /// @param names those of directories end in a slash, so that they stand where the keys of their
-  ///   files do
-  private record Directory(Path path, Path real, String key, Iterator<String> names) {}
+    /// @param real free of symbolic links, by which a way back into it is known
+    /// @param key of the directory with a slash, or empty
+    /// @param names those of directories end in a slash, so that they stand where the keys of their
+    ///   files do
+    private record Directory(Path path, Path real, String key, Iterator<String> names) {}
 
-  /// Links to directories with links double the paths with each step: a tree of 20 directories may
-  /// have a million.
-  private static final int MOST_WAYS = 1_000;
+    /// Links to directories with links double the paths with each step: a tree of 20 directories may
+    /// have a million.
+    private static final int MOST_WAYS = 1_000;
 
-  private final LocalLocation root;
-  private final Deque<Directory> within = new ArrayDeque<>();
+    private final LocalLocation root;
+    private final Deque<Directory> within = new ArrayDeque<>();
 
-  /// How often each directory was entered through a link.
-  private final Map<Path, Integer> ways = new HashMap<>();
+    /// How often each directory was entered through a link.
+    private final Map<Path, Integer> ways = new HashMap<>();
 
-  /// Reads the names in the root directory.
-  LocalListing(LocalLocation root) {
-    super(Long.MAX_VALUE, ORDERED | NONNULL);
-    this.root = root;
-    enter(root.path(), "");
-  }
-
-  @Override
-  public boolean tryAdvance(Consumer<? super StoredObject> action) {
-    var object = advance();
-    object.ifPresent(action);
-    return object.isPresent();
-  }
-
-  private Optional<StoredObject> advance() {
-    while (!within.isEmpty()) {
-      var directory = within.peek();
-      if (!directory.names.hasNext()) {
-        within.pop();
-        continue;
-      }
-      var name = directory.names.next();
-      if (name.endsWith("/")) {
-        enter(directory.path.resolve(name), directory.key + name);
-      } else {
-        var object = file(directory.path.resolve(name), directory.key + name);
-        if (object.isPresent()) {
-          return object;
-        }
-      }
+    /// Reads the names in the root directory.
+    LocalListing(LocalLocation root) {
+        super(Long.MAX_VALUE, ORDERED | NONNULL);
+        this.root = root;
+        enter(root.path(), "");
     }
-    return Optional.empty();
-  }
 
-  private void enter(Path path, String key) {
-    try {
-      var real = path.toRealPath();
-      if (within.stream().noneMatch(directory -> directory.real.equals(real))) {
-        if (Files.isSymbolicLink(path) && ways.merge(real, 1, Integer::sum) > MOST_WAYS) {
-          throw StorageException.permanent(
-              located(key),
-              "found more than %d ways to this directory through links, expected a tree"
-                  .formatted(MOST_WAYS));
-        }
-        within.push(new Directory(path, real, key, names(path, key).iterator()));
-      }
-    } catch (IOException e) {
-      throw LocalErrors.of(located(key), "listed", e);
-    } catch (DirectoryIteratorException e) {
-      throw LocalErrors.of(located(key), "listed", e.getCause());
+    @Override
+    public boolean tryAdvance(Consumer<? super StoredObject> action) {
+        var object = advance();
+        object.ifPresent(action);
+        return object.isPresent();
     }
-  }
 
-  private List<String> names(Path path, String key) throws IOException {
-    var names = new ArrayList<String>();
-    try (var entries = Files.newDirectoryStream(path)) {
-      for (var entry : entries) {
-        var name = entry.getFileName().toString();
-        if (name.startsWith(".")) {
-          continue;
+    private Optional<StoredObject> advance() {
+        while (!within.isEmpty()) {
+            var directory = within.peek();
+            if (!directory.names.hasNext()) {
+                within.pop();
+                continue;
+            }
+            var name = directory.names.next();
+            if (name.endsWith("/")) {
+                enter(directory.path.resolve(name), directory.key + name);
+            } else {
+                var object = file(directory.path.resolve(name), directory.key + name);
+                if (object.isPresent()) {
+                    return object;
+                }
+            }
         }
-        if (!path.resolve(name).equals(entry)) {
-          throw StorageException.permanent(
-              located(key + name),
-              "found a name that is not %s, the encoding of this process. Rename the file, or set LC_ALL"
-                  .formatted(System.getProperty("sun.jnu.encoding")));
+        return Optional.empty();
+    }
+
+    private void enter(Path path, String key) {
+        try {
+            var real = path.toRealPath();
+            if (within.stream().noneMatch(directory -> directory.real.equals(real))) {
+                if (Files.isSymbolicLink(path) && ways.merge(real, 1, Integer::sum) > MOST_WAYS) {
+                    throw StorageException.permanent(
+                            located(key),
+                            "found more than %d ways to this directory through links, expected a tree"
+                                    .formatted(MOST_WAYS));
+                }
+                within.push(new Directory(path, real, key, names(path, key).iterator()));
+            }
+        } catch (IOException e) {
+            throw LocalErrors.of(located(key), "listed", e);
+        } catch (DirectoryIteratorException e) {
+            throw LocalErrors.of(located(key), "listed", e.getCause());
         }
-        names.add(Files.isDirectory(entry) ? name + "/" : name);
-      }
     }
-    names.sort(KEY_ORDER);
-    return names;
-  }
 
-  /// Nothing for pipes, sockets and devices.
-  private Optional<StoredObject> file(Path path, String key) {
-    try {
-      var attributes = Files.readAttributes(path, BasicFileAttributes.class);
-      return attributes.isRegularFile()
-          ? Optional.of(new StoredObject(located(key), key, attributes.size()))
-          : Optional.empty();
-    } catch (NoSuchFileException e) {
-      // A link to nothing, or a file that is gone meanwhile. Whoever opens it gets to know that.
-      return Optional.of(new StoredObject(located(key), key, 0));
-    } catch (IOException e) {
-      throw LocalErrors.of(located(key), "read", e);
+    private List<String> names(Path path, String key) throws IOException {
+        var names = new ArrayList<String>();
+        try (var entries = Files.newDirectoryStream(path)) {
+            for (var entry : entries) {
+                var name = entry.getFileName().toString();
+                if (name.startsWith(".")) {
+                    continue;
+                }
+                if (!path.resolve(name).equals(entry)) {
+                    throw StorageException.permanent(
+                            located(key + name),
+                            "found a name that is not %s, the encoding of this process. Rename the file, or set LC_ALL"
+                                    .formatted(System.getProperty("sun.jnu.encoding")));
+                }
+                names.add(Files.isDirectory(entry) ? name + "/" : name);
+            }
+        }
+        names.sort(KEY_ORDER);
+        return names;
     }
-  }
 
-  private LocalLocation located(String key) {
-    return key.isEmpty()
-        ? root
-        : root.resolve(key.endsWith("/") ? key.substring(0, key.length() - 1) : key);
-  }
+    /// Nothing for pipes, sockets and devices.
+    private Optional<StoredObject> file(Path path, String key) {
+        try {
+            var attributes = Files.readAttributes(path, BasicFileAttributes.class);
+            return attributes.isRegularFile()
+                    ? Optional.of(new StoredObject(located(key), key, attributes.size()))
+                    : Optional.empty();
+        } catch (NoSuchFileException e) {
+            // A link to nothing, or a file that is gone meanwhile. Whoever opens it gets to know that.
+            return Optional.of(new StoredObject(located(key), key, 0));
+        } catch (IOException e) {
+            throw LocalErrors.of(located(key), "read", e);
+        }
+    }
+
+    private LocalLocation located(String key) {
+        return key.isEmpty() ? root : root.resolve(key.endsWith("/") ? key.substring(0, key.length() - 1) : key);
+    }
 }

@@ -12,53 +12,52 @@ import java.nio.file.Files;
 /// end than it was at its beginning.
 final class LocalReader extends ObjectStream {
 
-  private final LocalLocation location;
-  private final SeekableByteChannel file;
-  private final InputStream in;
-  private final long size;
+    private final LocalLocation location;
+    private final SeekableByteChannel file;
+    private final InputStream in;
+    private final long size;
 
-  LocalReader(LocalLocation location, long from) throws IOException {
-    this.location = location;
-    this.file = Files.newByteChannel(location.path());
-    this.in = Channels.newInputStream(file.position(from));
-    this.size = file.size();
-  }
-
-  @Override
-  public long size() {
-    return size;
-  }
-
-  @Override
-  public int read(byte[] bytes, int offset, int length) {
-    int count = reading(() -> in.read(bytes, offset, length));
-    long now = count < 0 ? reading(file::size) : size;
-    if (now != size) {
-      throw StorageException.changed(location, "while it was read", now, size);
+    LocalReader(LocalLocation location, long from) throws IOException {
+        this.location = location;
+        this.file = Files.newByteChannel(location.path());
+        this.in = Channels.newInputStream(file.position(from));
+        this.size = file.size();
     }
-    return count;
-  }
 
-  @Override
-  public long skip(long count) {
-    return reading(() -> in.skip(count));
-  }
+    @Override
+    public long size() {
+        return size;
+    }
 
-  @Override
-  public int available() {
-    return reading(in::available);
-  }
+    @Override
+    public int read(byte[] bytes, int offset, int length) {
+        int count = reading(() -> in.read(bytes, offset, length));
+        long now = count < 0 ? reading(file::size) : size;
+        if (now != size) {
+            throw StorageException.changed(location, "while it was read", now, size);
+        }
+        return count;
+    }
 
-  @Override
-  public void close() {
-    reading(
-        () -> {
-          in.close();
-          return null;
+    @Override
+    public long skip(long count) {
+        return reading(() -> in.skip(count));
+    }
+
+    @Override
+    public int available() {
+        return reading(in::available);
+    }
+
+    @Override
+    public void close() {
+        reading(() -> {
+            in.close();
+            return null;
         });
-  }
+    }
 
-  private <T> T reading(LocalErrors.Action<T> action) {
-    return LocalErrors.naming(location, "read", action);
-  }
+    private <T> T reading(LocalErrors.Action<T> action) {
+        return LocalErrors.naming(location, "read", action);
+    }
 }

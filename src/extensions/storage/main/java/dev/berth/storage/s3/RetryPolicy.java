@@ -10,10 +10,9 @@ import java.time.Duration;
 /// @param firstDelay the limit of the first delay
 /// @param longestDelay the limit that the others end at
 /// @param silence how long to wait for the next byte from S3 before the connection counts as lost
-public record RetryPolicy(
-    int attempts, Duration firstDelay, Duration longestDelay, Duration silence) {
+public record RetryPolicy(int attempts, Duration firstDelay, Duration longestDelay, Duration silence) {
 
-  /// A request is given up after half a minute of delays, more or less.
-  public static final RetryPolicy DEFAULT =
-      new RetryPolicy(10, Duration.ofMillis(200), Duration.ofSeconds(20), Duration.ofSeconds(30));
+    /// A request is given up after half a minute of delays, more or less.
+    public static final RetryPolicy DEFAULT =
+            new RetryPolicy(10, Duration.ofMillis(200), Duration.ofSeconds(20), Duration.ofSeconds(30));
 }

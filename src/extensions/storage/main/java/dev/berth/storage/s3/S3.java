@@ -11,47 +11,46 @@ import java.util.function.Function;
 /// S3, as `s3://bucket/key`. Its options are those of the AWS CLI.
 public final class S3 implements StoreKind<S3Location> {
 
-  @Override
-  public String scheme() {
-    return "s3";
-  }
+    @Override
+    public String scheme() {
+        return "s3";
+    }
 
-  @Override
-  public String form() {
-    return "s3://bucket/key";
-  }
+    @Override
+    public String form() {
+        return "s3://bucket/key";
+    }
 
-  @Override
-  public Class<S3Location> locations() {
-    return S3Location.class;
-  }
+    @Override
+    public Class<S3Location> locations() {
+        return S3Location.class;
+    }
 
-  @Override
-  public S3Location location(String text) {
-    return S3Location.of(text);
-  }
+    @Override
+    public S3Location location(String text) {
+        return S3Location.of(text);
+    }
 
-  @Override
-  public List<Option> options() {
-    return List.of(
-        new Option(S3Options.ENDPOINT, "<url>", "An S3 server other than AWS's"),
-        new Option(S3Options.REGION, "<region>", "The region of S3, where nothing else says it"),
-        new Option(S3Options.PATH_STYLE, "", "Addresses buckets by path"),
-        new Option(S3Options.ANONYMOUS, "", "Sends no signature, for public buckets"));
-  }
+    @Override
+    public List<Option> options() {
+        return List.of(
+                new Option(S3Options.ENDPOINT, "<url>", "An S3 server other than AWS's"),
+                new Option(S3Options.REGION, "<region>", "The region of S3, where nothing else says it"),
+                new Option(S3Options.PATH_STYLE, "", "Addresses buckets by path"),
+                new Option(S3Options.ANONYMOUS, "", "Sends no signature, for public buckets"));
+    }
 
-  @Override
-  public Optional<StoreOptions> read(Function<String, Optional<String>> given) {
-    return Optional.of(S3Options.read(given));
-  }
+    @Override
+    public Optional<StoreOptions> read(Function<String, Optional<String>> given) {
+        return Optional.of(S3Options.read(given));
+    }
 
-  @Override
-  public ObjectStore<S3Location> open(Collection<StoreOptions> options) {
-    return new S3Store(
-        options.stream()
-            .filter(S3Options.class::isInstance)
-            .map(S3Options.class::cast)
-            .findFirst()
-            .orElse(S3Options.DEFAULT));
-  }
+    @Override
+    public ObjectStore<S3Location> open(Collection<StoreOptions> options) {
+        return new S3Store(options.stream()
+                .filter(S3Options.class::isInstance)
+                .map(S3Options.class::cast)
+                .findFirst()
+                .orElse(S3Options.DEFAULT));
+    }
 }

@@ -18,124 +18,119 @@ import software.amazon.awssdk.core.exception.SdkException;
 /// Turns what the AWS SDK throws, after its retries, into a [StorageException].
 final class S3Errors {
 
-  /// No other key makes such a request better. An answer to HEAD has no code.
-  private static final Pattern OF_ALL_KEYS =
-      Pattern.compile(
-          "|Account.*|AllAccessDisabled|Expired.*|Invalid(AccessKeyId|Token)|RequestTimeTooSkewed"
-              + "|SignatureDoesNotMatch|TokenRefreshRequired");
+    /// No other key makes such a request better. An answer to HEAD has no code.
+    private static final Pattern OF_ALL_KEYS =
+            Pattern.compile("|Account.*|AllAccessDisabled|Expired.*|Invalid(AccessKeyId|Token)|RequestTimeTooSkewed"
+                    + "|SignatureDoesNotMatch|TokenRefreshRequired");
 
-  private S3Errors() {}
+    private S3Errors() {}
 
-  /// Makes a request.
-  static <T> T naming(S3Location location, Supplier<T> request) {
-    try {
-      return request.get();
-    } catch (SdkException | S3Clients.NoCredentialsException e) {
-      throw of(location, e);
+    /// Makes a request.
+    static <T> T naming(S3Location location, Supplier<T> request) {
+        try {
+            return request.get();
+        } catch (SdkException | S3Clients.NoCredentialsException e) {
+            throw of(location, e);
+        }
     }
-  }
 
-  /// Makes a request that writes. Outputs go to one place: if it denies one, it denies all.
-  static <T> T writing(S3Location location, Supplier<T> request) {
-    try {
-      return naming(location, request);
-    } catch (StorageException e) {
-      throw e.getCause() instanceof AwsServiceException answer && isDenied(answer.statusCode())
-          ? StorageException.ofStore(location, refusal(answer), answer)
-          : e;
+    /// Makes a request that writes. Outputs go to one place: if it denies one, it denies all.
+    static <T> T writing(S3Location location, Supplier<T> request) {
+        try {
+            return naming(location, request);
+        } catch (StorageException e) {
+            throw e.getCause() instanceof AwsServiceException answer && isDenied(answer.statusCode())
+                    ? StorageException.ofStore(location, refusal(answer), answer)
+                    : e;
+        }
     }
-  }
 
-  static StorageException of(S3Location location, RuntimeException e) {
-    if (Thread.currentThread().isInterrupted()) {
-      return StorageException.retryable(location, "interrupted", e);
+    static StorageException of(S3Location location, RuntimeException e) {
+        if (Thread.currentThread().isInterrupted()) {
+            return StorageException.retryable(location, "interrupted", e);
+        }
+        if (e instanceof AwsServiceException answer) {
+            return answered(location, answer);
+        }
+        if (cause(e, S3Clients.NoCredentialsException.class).isPresent()) {
+            return StorageException.ofStore(
+                    location,
+                    "found no AWS credentials in the environment, a profile, the container or the instance",
+                    e);
+        }
+        return switch (cause(e, IOException.class).orElse(null)) {
+            case null -> StorageException.permanent(location, Shortened.explanation(e), e);
+            case UnknownHostException unknown ->
+                StorageException.retryable(location, "can't be reached: unknown host " + unknown.getMessage(), e);
+            case SSLException insecure ->
+                StorageException.permanent(location, "can't be reached: " + Shortened.explanation(insecure), e);
+            case IOException lost ->
+                StorageException.retryable(location, "the connection failed: " + Shortened.explanation(lost), e);
+        };
     }
-    if (e instanceof AwsServiceException answer) {
-      return answered(location, answer);
+
+    static boolean isNoSuchUpload(AwsServiceException e) {
+        return code(e).equals("NoSuchUpload");
     }
-    if (cause(e, S3Clients.NoCredentialsException.class).isPresent()) {
-      return StorageException.ofStore(
-          location,
-          "found no AWS credentials in the environment, a profile, the container or the instance",
-          e);
+
+    static boolean isNoSuchBucket(AwsServiceException e) {
+        return code(e).equals("NoSuchBucket");
     }
-    return switch (cause(e, IOException.class).orElse(null)) {
-      case null -> StorageException.permanent(location, Shortened.explanation(e), e);
-      case UnknownHostException unknown ->
-          StorageException.retryable(
-              location, "can't be reached: unknown host " + unknown.getMessage(), e);
-      case SSLException insecure ->
-          StorageException.permanent(
-              location, "can't be reached: " + Shortened.explanation(insecure), e);
-      case IOException lost ->
-          StorageException.retryable(
-              location, "the connection failed: " + Shortened.explanation(lost), e);
-    };
-  }
 
-  static boolean isNoSuchUpload(AwsServiceException e) {
-    return code(e).equals("NoSuchUpload");
-  }
-
-  static boolean isNoSuchBucket(AwsServiceException e) {
-    return code(e).equals("NoSuchBucket");
-  }
-
-  private static StorageException answered(S3Location location, AwsServiceException e) {
-    if (isNoSuchBucket(e)) {
-      return StorageException.ofStore(location, "no such bucket", e);
+    private static StorageException answered(S3Location location, AwsServiceException e) {
+        if (isNoSuchBucket(e)) {
+            return StorageException.ofStore(location, "no such bucket", e);
+        }
+        if (code(e).equals("NoSuchKey")) {
+            return StorageException.permanent(location, "no such object", e);
+        }
+        if (e.statusCode() == HttpURLConnection.HTTP_PRECON_FAILED) {
+            return StorageException.permanent(location, "changed while it was read", e);
+        }
+        if (isPassing(e)) {
+            return StorageException.retryable(location, refusal(e), e);
+        }
+        boolean isOfKeys = e.statusCode() == HttpURLConnection.HTTP_BAD_REQUEST || isDenied(e.statusCode());
+        return isOfKeys && OF_ALL_KEYS.matcher(code(e)).matches()
+                ? StorageException.ofStore(location, refusal(e), e)
+                : StorageException.permanent(location, refusal(e), e);
     }
-    if (code(e).equals("NoSuchKey")) {
-      return StorageException.permanent(location, "no such object", e);
+
+    private static String refusal(AwsServiceException e) {
+        var message = Optional.ofNullable(e.awsErrorDetails())
+                .map(AwsErrorDetails::errorMessage)
+                .map(text -> ": " + Shortened.explanation(text))
+                .orElse("");
+        return "%s (%s)%s"
+                .formatted(
+                        isDenied(e.statusCode()) ? "access denied" : isPassing(e) ? "S3 failed" : "S3 refused",
+                        (e.statusCode() + " " + code(e)).strip(),
+                        message);
     }
-    if (e.statusCode() == HttpURLConnection.HTTP_PRECON_FAILED) {
-      return StorageException.permanent(location, "changed while it was read", e);
+
+    private static boolean isDenied(int status) {
+        return status == HttpURLConnection.HTTP_UNAUTHORIZED || status == HttpURLConnection.HTTP_FORBIDDEN;
     }
-    if (isPassing(e)) {
-      return StorageException.retryable(location, refusal(e), e);
+
+    private static boolean isPassing(AwsServiceException e) {
+        int status = e.statusCode();
+        return (status >= 500 && status != HttpURLConnection.HTTP_NOT_IMPLEMENTED)
+                || e.isThrottlingException()
+                // The server waited for the body; its status is 400.
+                || code(e).equals("RequestTimeout");
     }
-    boolean isOfKeys =
-        e.statusCode() == HttpURLConnection.HTTP_BAD_REQUEST || isDenied(e.statusCode());
-    return isOfKeys && OF_ALL_KEYS.matcher(code(e)).matches()
-        ? StorageException.ofStore(location, refusal(e), e)
-        : StorageException.permanent(location, refusal(e), e);
-  }
 
-  private static String refusal(AwsServiceException e) {
-    var message =
-        Optional.ofNullable(e.awsErrorDetails())
-            .map(AwsErrorDetails::errorMessage)
-            .map(text -> ": " + Shortened.explanation(text))
-            .orElse("");
-    return "%s (%s)%s"
-        .formatted(
-            isDenied(e.statusCode()) ? "access denied" : isPassing(e) ? "S3 failed" : "S3 refused",
-            (e.statusCode() + " " + code(e)).strip(),
-            message);
-  }
+    /// Empty for an answer without a body, as to HEAD.
+    private static String code(AwsServiceException e) {
+        return Optional.ofNullable(e.awsErrorDetails())
+                .map(AwsErrorDetails::errorCode)
+                .orElse("");
+    }
 
-  private static boolean isDenied(int status) {
-    return status == HttpURLConnection.HTTP_UNAUTHORIZED
-        || status == HttpURLConnection.HTTP_FORBIDDEN;
-  }
-
-  private static boolean isPassing(AwsServiceException e) {
-    int status = e.statusCode();
-    return (status >= 500 && status != HttpURLConnection.HTTP_NOT_IMPLEMENTED)
-        || e.isThrottlingException()
-        // The server waited for the body; its status is 400.
-        || code(e).equals("RequestTimeout");
-  }
-
-  /// Empty for an answer without a body, as to HEAD.
-  private static String code(AwsServiceException e) {
-    return Optional.ofNullable(e.awsErrorDetails()).map(AwsErrorDetails::errorCode).orElse("");
-  }
-
-  private static <T extends Throwable> Optional<T> cause(Throwable e, Class<T> type) {
-    return Stream.iterate(e, Objects::nonNull, Throwable::getCause)
-        .filter(type::isInstance)
-        .map(type::cast)
-        .findFirst();
-  }
+    private static <T extends Throwable> Optional<T> cause(Throwable e, Class<T> type) {
+        return Stream.iterate(e, Objects::nonNull, Throwable::getCause)
+                .filter(type::isInstance)
+                .map(type::cast)
+                .findFirst();
+    }
 }

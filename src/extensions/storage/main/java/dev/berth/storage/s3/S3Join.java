@@ -15,72 +15,72 @@ import software.amazon.awssdk.services.s3.model.S3Exception;
 /// complete, so one of them succeeds always. For one thread.
 record S3Join(S3Client client, S3Upload upload, RetryPolicy retries) {
 
-  private static final int LEAST_PART = 5 << 20;
-  private static final long MOST_COPIED_AT_ONCE = 256L << 20;
+    private static final int LEAST_PART = 5 << 20;
+    private static final long MOST_COPIED_AT_ONCE = 256L << 20;
 
-  private static final int NOT_IMPLEMENTED = 501;
+    private static final int NOT_IMPLEMENTED = 501;
 
-  /// @return false where the objects are too short for an upload in parts, or the server can't copy
-  boolean join(List<StoredObject> objects) {
-    long bytes = objects.stream().mapToLong(StoredObject::size).sum();
-    if (bytes < LEAST_PART) {
-      return false;
-    }
-    upload.beginBesideOthers();
-    boolean isComplete = false;
-    try {
-      begin(objects, Math.max(MOST_COPIED_AT_ONCE, 2 * bytes / S3Writer.MOST_PARTS));
-      upload.complete();
-      isComplete = true;
-    } catch (StorageException e) {
-      if (e.getCause() instanceof S3Exception answer && answer.statusCode() == NOT_IMPLEMENTED) {
-        return false;
-      }
-      throw e;
-    } finally {
-      if (isComplete) {
-        upload.endOthers();
-      } else {
-        upload.abort();
-      }
-    }
-    return true;
-  }
-
-  /// Begins to copy or send all parts.
-  private void begin(List<StoredObject> objects, long mostCopied) {
-    var pending = new PartBuffer();
-    for (var object : objects) {
-      long at = 0;
-      if (pending.size() > 0) {
-        at = Math.min(object.size(), LEAST_PART - pending.size());
-        read(object, 0, at, pending);
-        if (pending.size() == LEAST_PART) {
-          upload.send(pending);
-          pending = new PartBuffer();
+    /// @return false where the objects are too short for an upload in parts, or the server can't copy
+    boolean join(List<StoredObject> objects) {
+        long bytes = objects.stream().mapToLong(StoredObject::size).sum();
+        if (bytes < LEAST_PART) {
+            return false;
         }
-      }
-      while (object.size() - at >= LEAST_PART) {
-        long end = Math.min(object.size(), at + mostCopied);
-        upload.copy((S3Location) object.location(), at, end);
-        at = end;
-      }
-      read(object, at, object.size(), pending);
+        upload.beginBesideOthers();
+        boolean isComplete = false;
+        try {
+            begin(objects, Math.max(MOST_COPIED_AT_ONCE, 2 * bytes / S3Writer.MOST_PARTS));
+            upload.complete();
+            isComplete = true;
+        } catch (StorageException e) {
+            if (e.getCause() instanceof S3Exception answer && answer.statusCode() == NOT_IMPLEMENTED) {
+                return false;
+            }
+            throw e;
+        } finally {
+            if (isComplete) {
+                upload.endOthers();
+            } else {
+                upload.abort();
+            }
+        }
+        return true;
     }
-    if (pending.size() > 0) {
-      upload.send(pending);
-    }
-  }
 
-  private void read(StoredObject object, long start, long end, PartBuffer buffer) {
-    if (start == end) {
-      return;
+    /// Begins to copy or send all parts.
+    private void begin(List<StoredObject> objects, long mostCopied) {
+        var pending = new PartBuffer();
+        for (var object : objects) {
+            long at = 0;
+            if (pending.size() > 0) {
+                at = Math.min(object.size(), LEAST_PART - pending.size());
+                read(object, 0, at, pending);
+                if (pending.size() == LEAST_PART) {
+                    upload.send(pending);
+                    pending = new PartBuffer();
+                }
+            }
+            while (object.size() - at >= LEAST_PART) {
+                long end = Math.min(object.size(), at + mostCopied);
+                upload.copy((S3Location) object.location(), at, end);
+                at = end;
+            }
+            read(object, at, object.size(), pending);
+        }
+        if (pending.size() > 0) {
+            upload.send(pending);
+        }
     }
-    try (var in = new S3Reader(client, (S3Location) object.location(), retries, start)) {
-      var bytes = in.readNBytes((int) (end - start));
-      buffer.add(bytes, 0, bytes.length);
-    } catch (IOException e) {
-      throw StorageException.retryable(object.location(), "can't be joined: " + e.getMessage(), e);
+
+    private void read(StoredObject object, long start, long end, PartBuffer buffer) {
+        if (start == end) {
+            return;
+        }
+        try (var in = new S3Reader(client, (S3Location) object.location(), retries, start)) {
+            var bytes = in.readNBytes((int) (end - start));
+            buffer.add(bytes, 0, bytes.length);
+        } catch (IOException e) {
+            throw StorageException.retryable(object.location(), "can't be joined: " + e.getMessage(), e);
+        }
     }
-  }
 }

@@ -19,40 +19,36 @@ import java.util.function.Function;
 /// @param anonymous whether requests are sent without a signature, for public buckets
 /// @param retries how failures are met
 public record S3Options(
-    Optional<URI> endpoint,
-    boolean pathStyle,
-    Optional<String> region,
-    boolean anonymous,
-    RetryPolicy retries)
-    implements StoreOptions {
+        Optional<URI> endpoint, boolean pathStyle, Optional<String> region, boolean anonymous, RetryPolicy retries)
+        implements StoreOptions {
 
-  static final String ENDPOINT = "--endpoint-url";
-  static final String REGION = "--region";
-  static final String PATH_STYLE = "--path-style";
-  static final String ANONYMOUS = "--no-sign-request";
+    static final String ENDPOINT = "--endpoint-url";
+    static final String REGION = "--region";
+    static final String PATH_STYLE = "--path-style";
+    static final String ANONYMOUS = "--no-sign-request";
 
-  public static final S3Options DEFAULT =
-      new S3Options(Optional.empty(), false, Optional.empty(), false, RetryPolicy.DEFAULT);
+    public static final S3Options DEFAULT =
+            new S3Options(Optional.empty(), false, Optional.empty(), false, RetryPolicy.DEFAULT);
 
-  static S3Options read(Function<String, Optional<String>> given) {
-    return new S3Options(
-        given.apply(ENDPOINT).map(S3Options::url),
-        given.apply(PATH_STYLE).isPresent(),
-        given.apply(REGION),
-        given.apply(ANONYMOUS).isPresent(),
-        RetryPolicy.DEFAULT);
-  }
-
-  private static URI url(String text) {
-    try {
-      var url = new URI(text);
-      if (url.getHost() != null && List.of("http", "https").contains(url.getScheme())) {
-        return url;
-      }
-    } catch (URISyntaxException _) {
-      // As said below.
+    static S3Options read(Function<String, Optional<String>> given) {
+        return new S3Options(
+                given.apply(ENDPOINT).map(S3Options::url),
+                given.apply(PATH_STYLE).isPresent(),
+                given.apply(REGION),
+                given.apply(ANONYMOUS).isPresent(),
+                RetryPolicy.DEFAULT);
     }
-    throw new IllegalArgumentException(
-        "%s: found %s, expected a URL such as http://localhost:8080".formatted(ENDPOINT, text));
-  }
+
+    private static URI url(String text) {
+        try {
+            var url = new URI(text);
+            if (url.getHost() != null && List.of("http", "https").contains(url.getScheme())) {
+                return url;
+            }
+        } catch (URISyntaxException _) {
+            // As said below.
+        }
+        throw new IllegalArgumentException(
+                "%s: found %s, expected a URL such as http://localhost:8080".formatted(ENDPOINT, text));
+    }
 }

@@ -15,168 +15,162 @@ import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 /// rest, of the same version of the object (`If-Match`).
 final class S3Reader extends ObjectStream {
 
-  /// Less than this between two losses, and they count as losses in a row.
-  private static final int PROGRESS_BYTES = 1 << 16;
+    /// Less than this between two losses, and they count as losses in a row.
+    private static final int PROGRESS_BYTES = 1 << 16;
 
-  private final S3Client client;
-  private final S3Location location;
-  private final int attempts;
-  private final BackoffStrategy backoff;
-  private final String version;
-  private final long size;
+    private final S3Client client;
+    private final S3Location location;
+    private final int attempts;
+    private final BackoffStrategy backoff;
+    private final String version;
+    private final long size;
 
-  /// Null between a loss and the next attempt.
-  private ResponseInputStream<GetObjectResponse> body;
+    /// Null between a loss and the next attempt.
+    private ResponseInputStream<GetObjectResponse> body;
 
-  private long position;
-  private long lastLoss;
-  private int losses;
-  private boolean closed;
+    private long position;
+    private long lastLoss;
+    private int losses;
+    private boolean closed;
 
-  /// @param from how many bytes of the object are left out
-  S3Reader(S3Client client, S3Location location, RetryPolicy retries, long from) {
-    this.client = client;
-    this.location = location;
-    this.attempts = retries.attempts();
-    this.backoff = S3Clients.backoff(retries);
-    this.position = from;
-    this.body = get(null, from == 0 ? null : "bytes=%d-".formatted(from));
-    this.version = body.response().eTag();
-    if (body.response().contentLength() == null) {
-      body.abort();
-      throw StorageException.permanent(
-          location, "found an answer without the object's size, expected a Content-Length");
-    }
-    this.size = from + body.response().contentLength();
-    if (from > 0) {
-      requireRange(body);
-    }
-  }
-
-  @Override
-  public long size() {
-    return size;
-  }
-
-  @Override
-  public int read(byte[] bytes, int offset, int length) {
-    Objects.checkFromIndexSize(offset, length, bytes.length);
-    if (closed) {
-      throw new IllegalStateException(
-          location + ": found a stream that has been closed, expected an open one");
-    }
-    if (length == 0) {
-      return 0;
-    }
-    while (true) {
-      if (body == null) {
-        body = rest();
-      }
-      try {
-        int count = body.read(bytes, offset, length);
-        if (count > 0) {
-          position += count;
-          return count;
+    /// @param from how many bytes of the object are left out
+    S3Reader(S3Client client, S3Location location, RetryPolicy retries, long from) {
+        this.client = client;
+        this.location = location;
+        this.attempts = retries.attempts();
+        this.backoff = S3Clients.backoff(retries);
+        this.position = from;
+        this.body = get(null, from == 0 ? null : "bytes=%d-".formatted(from));
+        this.version = body.response().eTag();
+        if (body.response().contentLength() == null) {
+            body.abort();
+            throw StorageException.permanent(
+                    location, "found an answer without the object's size, expected a Content-Length");
         }
-        if (position == size) {
-          return -1;
+        this.size = from + body.response().contentLength();
+        if (from > 0) {
+            requireRange(body);
         }
-        afterLoss(new EOFException("found the end"));
-      } catch (IOException e) {
-        if (position == size) {
-          return -1;
-        }
-        afterLoss(e);
-      } catch (SdkException e) {
-        throw S3Errors.of(location, e);
-      }
     }
-  }
 
-  @Override
-  public int available() {
-    return closed || position == size ? 0 : 1;
-  }
+    @Override
+    public long size() {
+        return size;
+    }
 
-  /// Hangs up, rather than wait for what is not wanted any more. Where all has been read, the
-  /// connection is kept for another object.
-  @Override
-  public void close() {
-    if (!closed && body != null) {
-      if (position == size) {
-        release();
-      } else {
+    @Override
+    public int read(byte[] bytes, int offset, int length) {
+        Objects.checkFromIndexSize(offset, length, bytes.length);
+        if (closed) {
+            throw new IllegalStateException(location + ": found a stream that has been closed, expected an open one");
+        }
+        if (length == 0) {
+            return 0;
+        }
+        while (true) {
+            if (body == null) {
+                body = rest();
+            }
+            try {
+                int count = body.read(bytes, offset, length);
+                if (count > 0) {
+                    position += count;
+                    return count;
+                }
+                if (position == size) {
+                    return -1;
+                }
+                afterLoss(new EOFException("found the end"));
+            } catch (IOException e) {
+                if (position == size) {
+                    return -1;
+                }
+                afterLoss(e);
+            } catch (SdkException e) {
+                throw S3Errors.of(location, e);
+            }
+        }
+    }
+
+    @Override
+    public int available() {
+        return closed || position == size ? 0 : 1;
+    }
+
+    /// Hangs up, rather than wait for what is not wanted any more. Where all has been read, the
+    /// connection is kept for another object.
+    @Override
+    public void close() {
+        if (!closed && body != null) {
+            if (position == size) {
+                release();
+            } else {
+                body.abort();
+            }
+        }
+        closed = true;
+    }
+
+    private void release() {
+        try {
+            body.close();
+        } catch (IOException e) {
+            body.abort();
+        }
+    }
+
+    private void afterLoss(IOException cause) {
         body.abort();
-      }
+        body = null;
+        if (position - lastLoss >= PROGRESS_BYTES) {
+            losses = 0;
+        }
+        lastLoss = position;
+        losses++;
+        if (Thread.currentThread().isInterrupted()) {
+            throw StorageException.retryable(location, "interrupted", cause);
+        }
+        if (losses >= attempts) {
+            throw StorageException.retryable(
+                    location,
+                    "the connection was lost %d times, last after %d of %d bytes: %s"
+                            .formatted(losses, position, size, cause.getMessage()),
+                    cause);
+        }
+        try {
+            Thread.sleep(backoff.computeDelay(losses + 1));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw StorageException.retryable(location, "interrupted", e);
+        }
     }
-    closed = true;
-  }
 
-  private void release() {
-    try {
-      body.close();
-    } catch (IOException e) {
-      body.abort();
+    private ResponseInputStream<GetObjectResponse> rest() {
+        var rest = get(version, "bytes=%d-".formatted(position));
+        requireRange(rest);
+        return rest;
     }
-  }
 
-  private void afterLoss(IOException cause) {
-    body.abort();
-    body = null;
-    if (position - lastLoss >= PROGRESS_BYTES) {
-      losses = 0;
-    }
-    lastLoss = position;
-    losses++;
-    if (Thread.currentThread().isInterrupted()) {
-      throw StorageException.retryable(location, "interrupted", cause);
-    }
-    if (losses >= attempts) {
-      throw StorageException.retryable(
-          location,
-          "the connection was lost %d times, last after %d of %d bytes: %s"
-              .formatted(losses, position, size, cause.getMessage()),
-          cause);
-    }
-    try {
-      Thread.sleep(backoff.computeDelay(losses + 1));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw StorageException.retryable(location, "interrupted", e);
-    }
-  }
-
-  private ResponseInputStream<GetObjectResponse> rest() {
-    var rest = get(version, "bytes=%d-".formatted(position));
-    requireRange(rest);
-    return rest;
-  }
-
-  /// @param version null: any
-  /// @param range null: all of it
-  private ResponseInputStream<GetObjectResponse> get(String version, String range) {
-    return S3Errors.naming(
-        location,
-        () ->
-            client.getObject(
-                request ->
-                    request
-                        .bucket(location.bucket())
+    /// @param version null: any
+    /// @param range null: all of it
+    private ResponseInputStream<GetObjectResponse> get(String version, String range) {
+        return S3Errors.naming(
+                location,
+                () -> client.getObject(request -> request.bucket(location.bucket())
                         .key(location.key())
                         .ifMatch(version)
                         .range(range)));
-  }
-
-  /// Not every server knows ranges.
-  private void requireRange(ResponseInputStream<GetObjectResponse> rest) {
-    var range = "bytes %d-%d/%d".formatted(position, size - 1, size);
-    var found = rest.response().contentRange();
-    if (!range.equals(found)) {
-      rest.abort();
-      throw StorageException.permanent(
-          location,
-          "found %s, expected %s"
-              .formatted(found == null ? "an answer without a range" : found, range));
     }
-  }
+
+    /// Not every server knows ranges.
+    private void requireRange(ResponseInputStream<GetObjectResponse> rest) {
+        var range = "bytes %d-%d/%d".formatted(position, size - 1, size);
+        var found = rest.response().contentRange();
+        if (!range.equals(found)) {
+            rest.abort();
+            throw StorageException.permanent(
+                    location,
+                    "found %s, expected %s".formatted(found == null ? "an answer without a range" : found, range));
+        }
+    }
 }

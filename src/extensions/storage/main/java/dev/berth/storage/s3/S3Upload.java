@@ -25,296 +25,264 @@ import software.amazon.awssdk.services.s3.model.S3Exception;
 /// is sent by a virtual thread of its own. For one thread.
 final class S3Upload {
 
-  private static final String ANY_TYPE = "application/octet-stream";
-  private static final Pattern MD5 = Pattern.compile("\"?([0-9a-f]{32})\"?");
+    private static final String ANY_TYPE = "application/octet-stream";
+    private static final Pattern MD5 = Pattern.compile("\"?([0-9a-f]{32})\"?");
 
-  /// S3 copies some 100 MB a second for one request.
-  private static final int COPIES = 8;
+    /// S3 copies some 100 MB a second for one request.
+    private static final int COPIES = 8;
 
-  private final S3Client client;
-  private final S3Location location;
-  private final String bucket;
-  private final String key;
-  private final Optional<String> contentType;
-  private final boolean checksums;
-  private final List<CompletedPart> arrived = new ArrayList<>();
-  private final List<Future<CompletedPart>> sending = new ArrayList<>();
-  private final Semaphore copies = new Semaphore(COPIES);
+    private final S3Client client;
+    private final S3Location location;
+    private final String bucket;
+    private final String key;
+    private final Optional<String> contentType;
+    private final boolean checksums;
+    private final List<CompletedPart> arrived = new ArrayList<>();
+    private final List<Future<CompletedPart>> sending = new ArrayList<>();
+    private final Semaphore copies = new Semaphore(COPIES);
 
-  /// These are null until an upload in parts has begun.
-  private String id;
+    /// These are null until an upload in parts has begun.
+    private String id;
 
-  private ExecutorService threads;
+    private ExecutorService threads;
 
-  /// @param checksums whether parts travel with a CRC
-  S3Upload(S3Client client, S3Location location, Optional<String> contentType, boolean checksums) {
-    this.client = client;
-    this.location = location;
-    this.bucket = location.bucket();
-    this.key = location.key();
-    this.contentType = contentType;
-    this.checksums = checksums;
-  }
-
-  /// Writes a whole object.
-  void put(PartBuffer object) {
-    S3Errors.writing(
-        location,
-        () ->
-            client.putObject(
-                request -> request.bucket(bucket).key(key).contentType(type()), body(object)));
-  }
-
-  /// Begins an upload in parts.
-  ///
-  /// Then all others of this object are ended: of earlier runs that were killed, and of this call
-  /// where the answer to an attempt was lost.
-  void begin() {
-    try {
-      beginBesideOthers();
-    } finally {
-      endOthers();
+    /// @param checksums whether parts travel with a CRC
+    S3Upload(S3Client client, S3Location location, Optional<String> contentType, boolean checksums) {
+        this.client = client;
+        this.location = location;
+        this.bucket = location.bucket();
+        this.key = location.key();
+        this.contentType = contentType;
+        this.checksums = checksums;
     }
-  }
 
-  /// Begins an upload in parts, and leaves others of this object alone.
-  void beginBesideOthers() {
-    id =
+    /// Writes a whole object.
+    void put(PartBuffer object) {
         S3Errors.writing(
                 location,
-                () ->
-                    client.createMultipartUpload(
-                        request ->
-                            request
-                                .bucket(bucket)
+                () -> client.putObject(
+                        request -> request.bucket(bucket).key(key).contentType(type()), body(object)));
+    }
+
+    /// Begins an upload in parts.
+    ///
+    /// Then all others of this object are ended: of earlier runs that were killed, and of this call
+    /// where the answer to an attempt was lost.
+    void begin() {
+        try {
+            beginBesideOthers();
+        } finally {
+            endOthers();
+        }
+    }
+
+    /// Begins an upload in parts, and leaves others of this object alone.
+    void beginBesideOthers() {
+        id = S3Errors.writing(
+                        location,
+                        () -> client.createMultipartUpload(request -> request.bucket(bucket)
                                 .key(key)
                                 .contentType(type())
                                 .checksumAlgorithm(checksum())))
-            .uploadId();
-    threads = Executors.newVirtualThreadPerTaskExecutor();
-  }
+                .uploadId();
+        threads = Executors.newVirtualThreadPerTaskExecutor();
+    }
 
-  boolean hasBegun() {
-    return id != null;
-  }
+    boolean hasBegun() {
+        return id != null;
+    }
 
-  /// Begins to send the next part, which must not change any more.
-  void send(PartBuffer part) {
-    int number = arrived.size() + sending.size() + 1;
-    sending.add(threads.submit(() -> putPart(number, part)));
-  }
+    /// Begins to send the next part, which must not change any more.
+    void send(PartBuffer part) {
+        int number = arrived.size() + sending.size() + 1;
+        sending.add(threads.submit(() -> putPart(number, part)));
+    }
 
-  /// Begins to have S3 copy the next part from another object.
-  ///
-  /// @param end the offset of the byte behind the last one
-  void copy(S3Location source, long start, long end) {
-    int number = arrived.size() + sending.size() + 1;
-    sending.add(
-        threads.submit(
-            () -> {
-              copies.acquire();
-              try {
+    /// Begins to have S3 copy the next part from another object.
+    ///
+    /// @param end the offset of the byte behind the last one
+    void copy(S3Location source, long start, long end) {
+        int number = arrived.size() + sending.size() + 1;
+        sending.add(threads.submit(() -> {
+            copies.acquire();
+            try {
                 return copyPart(number, source, start, end);
-              } finally {
+            } finally {
                 copies.release();
-              }
-            }));
-  }
-
-  /// Waits until all parts have arrived that are on their way.
-  ///
-  /// @throws StorageException for one of them
-  void awaitArrival() {
-    sending.forEach(part -> arrived.add(arrived(part)));
-    sending.clear();
-  }
-
-  private CompletedPart arrived(Future<CompletedPart> part) {
-    try {
-      return part.get();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw StorageException.retryable(location, "interrupted", e);
-    } catch (ExecutionException e) {
-      if (e.getCause() instanceof StorageException failure) {
-        throw failure;
-      }
-      throw new IllegalStateException(e.getCause());
-    }
-  }
-
-  private CompletedPart putPart(int number, PartBuffer part) {
-    return S3Errors.writing(
-        location,
-        () -> {
-          var arrived =
-              client.uploadPart(
-                  request ->
-                      request
-                          .bucket(bucket)
-                          .key(key)
-                          .uploadId(id)
-                          .partNumber(number)
-                          .checksumAlgorithm(checksum()),
-                  body(part));
-          return completed(number, arrived.eTag(), arrived.checksumCRC32());
-        });
-  }
-
-  private CompletedPart copyPart(int number, S3Location source, long start, long end) {
-    return S3Errors.naming(
-        source,
-        () -> {
-          var copied =
-              client
-                  .uploadPartCopy(
-                      request ->
-                          request
-                              .sourceBucket(source.bucket())
-                              .sourceKey(source.key())
-                              .copySourceRange("bytes=%d-%d".formatted(start, end - 1))
-                              .destinationBucket(bucket)
-                              .destinationKey(key)
-                              .uploadId(id)
-                              .partNumber(number))
-                  .copyPartResult();
-          return completed(number, copied.eTag(), copied.checksumCRC32());
-        });
-  }
-
-  private static CompletedPart completed(int number, String tag, String checksum) {
-    return CompletedPart.builder().partNumber(number).eTag(tag).checksumCRC32(checksum).build();
-  }
-
-  /// Makes the object of its parts.
-  void complete() {
-    awaitArrival();
-    threads.close();
-    S3Errors.writing(
-        location,
-        () -> {
-          try {
-            return client.completeMultipartUpload(
-                request ->
-                    request
-                        .bucket(bucket)
-                        .key(key)
-                        .uploadId(id)
-                        .multipartUpload(upload -> upload.parts(arrived)));
-          } catch (S3Exception e) {
-            if (S3Errors.isNoSuchUpload(e) && isThere()) {
-              return null;
             }
-            throw e;
-          }
-        });
-  }
+        }));
+    }
 
-  /// Ends the upload, and its parts with it.
-  void abort() {
-    uninterrupted(
-        () -> {
-          // A part that arrives after the end would stay.
-          threads.shutdownNow();
-          threads.close();
-          end(id);
-        });
-  }
+    /// Waits until all parts have arrived that are on their way.
+    ///
+    /// @throws StorageException for one of them
+    void awaitArrival() {
+        sending.forEach(part -> arrived.add(arrived(part)));
+        sending.clear();
+    }
 
-  /// Ends an upload. One that is not there was complete, or another writer has ended it.
-  private void end(String upload) {
-    S3Errors.naming(
-        location,
-        () -> {
-          try {
-            client.abortMultipartUpload(
-                request -> request.bucket(bucket).key(key).uploadId(upload));
-          } catch (S3Exception e) {
-            if (!S3Errors.isNoSuchUpload(e)) {
-              throw e;
+    private CompletedPart arrived(Future<CompletedPart> part) {
+        try {
+            return part.get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw StorageException.retryable(location, "interrupted", e);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof StorageException failure) {
+                throw failure;
             }
-          }
-          return null;
+            throw new IllegalStateException(e.getCause());
+        }
+    }
+
+    private CompletedPart putPart(int number, PartBuffer part) {
+        return S3Errors.writing(location, () -> {
+            var arrived = client.uploadPart(
+                    request -> request.bucket(bucket)
+                            .key(key)
+                            .uploadId(id)
+                            .partNumber(number)
+                            .checksumAlgorithm(checksum()),
+                    body(part));
+            return completed(number, arrived.eTag(), arrived.checksumCRC32());
         });
-  }
-
-  /// Whether the object consists of these parts: the answer to an earlier attempt to complete it
-  /// was lost. Not known where the tag of one is no MD5, as with some encryptions.
-  private boolean isThere() {
-    var digest = md5();
-    for (var part : arrived) {
-      var matcher = MD5.matcher(part.eTag());
-      if (!matcher.matches()) {
-        return false;
-      }
-      digest.update(HexFormat.of().parseHex(matcher.group(1)));
     }
-    return "\"%s-%d\""
-        .formatted(HexFormat.of().formatHex(digest.digest()), arrived.size())
-        .equals(client.headObject(request -> request.bucket(bucket).key(key)).eTag());
-  }
 
-  private static MessageDigest md5() {
-    try {
-      return MessageDigest.getInstance("MD5");
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException(e);
-    }
-  }
-
-  /// Ends all other uploads of this object, as well as it goes: who may write an object may not
-  /// always list uploads, and not every server knows how.
-  void endOthers() {
-    uninterrupted(
-        () -> {
-          try {
-            var others =
-                S3Errors.naming(
-                    location,
-                    () ->
-                        client
-                            .listMultipartUploadsPaginator(
-                                request ->
-                                    request
-                                        .bucket(bucket)
-                                        .prefix(key)
-                                        .encodingType(EncodingType.URL))
-                            .uploads()
-                            .stream()
-                            .filter(upload -> upload.key().equals(key))
-                            .map(MultipartUpload::uploadId)
-                            .filter(other -> !other.equals(id))
-                            .toList());
-            others.forEach(this::end);
-          } catch (StorageException e) {
-            // As said above.
-          }
+    private CompletedPart copyPart(int number, S3Location source, long start, long end) {
+        return S3Errors.naming(source, () -> {
+            var copied = client.uploadPartCopy(request -> request.sourceBucket(source.bucket())
+                            .sourceKey(source.key())
+                            .copySourceRange("bytes=%d-%d".formatted(start, end - 1))
+                            .destinationBucket(bucket)
+                            .destinationKey(key)
+                            .uploadId(id)
+                            .partNumber(number))
+                    .copyPartResult();
+            return completed(number, copied.eTag(), copied.checksumCRC32());
         });
-  }
-
-  /// Cleans up, also where the thread has been interrupted, as a job is cancelled by that. Then it
-  /// is interrupted again.
-  private static void uninterrupted(Runnable cleaning) {
-    boolean interrupted = Thread.interrupted();
-    try {
-      cleaning.run();
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
     }
-  }
 
-  /// Null for none.
-  private ChecksumAlgorithm checksum() {
-    return checksums ? ChecksumAlgorithm.CRC32 : null;
-  }
+    private static CompletedPart completed(int number, String tag, String checksum) {
+        return CompletedPart.builder()
+                .partNumber(number)
+                .eTag(tag)
+                .checksumCRC32(checksum)
+                .build();
+    }
 
-  private static RequestBody body(PartBuffer part) {
-    return RequestBody.fromContentProvider(part::open, part.size(), ANY_TYPE);
-  }
+    /// Makes the object of its parts.
+    void complete() {
+        awaitArrival();
+        threads.close();
+        S3Errors.writing(location, () -> {
+            try {
+                return client.completeMultipartUpload(request ->
+                        request.bucket(bucket).key(key).uploadId(id).multipartUpload(upload -> upload.parts(arrived)));
+            } catch (S3Exception e) {
+                if (S3Errors.isNoSuchUpload(e) && isThere()) {
+                    return null;
+                }
+                throw e;
+            }
+        });
+    }
 
-  private String type() {
-    return contentType.orElse(ANY_TYPE);
-  }
+    /// Ends the upload, and its parts with it.
+    void abort() {
+        uninterrupted(() -> {
+            // A part that arrives after the end would stay.
+            threads.shutdownNow();
+            threads.close();
+            end(id);
+        });
+    }
+
+    /// Ends an upload. One that is not there was complete, or another writer has ended it.
+    private void end(String upload) {
+        S3Errors.naming(location, () -> {
+            try {
+                client.abortMultipartUpload(
+                        request -> request.bucket(bucket).key(key).uploadId(upload));
+            } catch (S3Exception e) {
+                if (!S3Errors.isNoSuchUpload(e)) {
+                    throw e;
+                }
+            }
+            return null;
+        });
+    }
+
+    /// Whether the object consists of these parts: the answer to an earlier attempt to complete it
+    /// was lost. Not known where the tag of one is no MD5, as with some encryptions.
+    private boolean isThere() {
+        var digest = md5();
+        for (var part : arrived) {
+            var matcher = MD5.matcher(part.eTag());
+            if (!matcher.matches()) {
+                return false;
+            }
+            digest.update(HexFormat.of().parseHex(matcher.group(1)));
+        }
+        return "\"%s-%d\""
+                .formatted(HexFormat.of().formatHex(digest.digest()), arrived.size())
+                .equals(client.headObject(request -> request.bucket(bucket).key(key))
+                        .eTag());
+    }
+
+    private static MessageDigest md5() {
+        try {
+            return MessageDigest.getInstance("MD5");
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /// Ends all other uploads of this object, as well as it goes: who may write an object may not
+    /// always list uploads, and not every server knows how.
+    void endOthers() {
+        uninterrupted(() -> {
+            try {
+                var others = S3Errors.naming(
+                        location,
+                        () -> client
+                                .listMultipartUploadsPaginator(request ->
+                                        request.bucket(bucket).prefix(key).encodingType(EncodingType.URL))
+                                .uploads()
+                                .stream()
+                                .filter(upload -> upload.key().equals(key))
+                                .map(MultipartUpload::uploadId)
+                                .filter(other -> !other.equals(id))
+                                .toList());
+                others.forEach(this::end);
+            } catch (StorageException e) {
+                // As said above.
+            }
+        });
+    }
+
+    /// Cleans up, also where the thread has been interrupted, as a job is cancelled by that. Then it
+    /// is interrupted again.
+    private static void uninterrupted(Runnable cleaning) {
+        boolean interrupted = Thread.interrupted();
+        try {
+            cleaning.run();
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /// Null for none.
+    private ChecksumAlgorithm checksum() {
+        return checksums ? ChecksumAlgorithm.CRC32 : null;
+    }
+
+    private static RequestBody body(PartBuffer part) {
+        return RequestBody.fromContentProvider(part::open, part.size(), ANY_TYPE);
+    }
+
+    private String type() {
+        return contentType.orElse(ANY_TYPE);
+    }
 }

@@ -11,70 +11,70 @@ import dev.berth.storage.StorageException;
 /// objects need little memory and the 10,000 parts that S3 takes reach to nearly 4 TiB.
 final class S3Writer extends ObjectWriter {
 
-  private static final int FIRST_PART_BYTES = 8 << 20;
-  private static final int PARTS_OF_ONE_SIZE = 1000;
-  private static final int MOST_DOUBLINGS = 7;
-  static final int MOST_PARTS = 10_000;
+    private static final int FIRST_PART_BYTES = 8 << 20;
+    private static final int PARTS_OF_ONE_SIZE = 1000;
+    private static final int MOST_DOUBLINGS = 7;
+    static final int MOST_PARTS = 10_000;
 
-  private final S3Upload upload;
-  private PartBuffer part = new PartBuffer();
+    private final S3Upload upload;
+    private PartBuffer part = new PartBuffer();
 
-  /// From 1.
-  private int number = 1;
+    /// From 1.
+    private int number = 1;
 
-  S3Writer(Location location, S3Upload upload) {
-    super(location);
-    this.upload = upload;
-  }
-
-  /// @param number from 1
-  static int partBytes(int number) {
-    return FIRST_PART_BYTES << Math.min((number - 1) / PARTS_OF_ONE_SIZE, MOST_DOUBLINGS);
-  }
-
-  @Override
-  protected void append(byte[] bytes, int offset, int length) {
-    int taken = 0;
-    while (taken < length) {
-      if (part.size() == partBytes(number)) {
-        sendPart();
-      }
-      int count = Math.min(length - taken, partBytes(number) - part.size());
-      part.add(bytes, offset + taken, count);
-      taken += count;
+    S3Writer(Location location, S3Upload upload) {
+        super(location);
+        this.upload = upload;
     }
-  }
 
-  @Override
-  protected void publish() {
-    if (!upload.hasBegun()) {
-      upload.put(part);
-    } else {
-      upload.awaitArrival();
-      upload.send(part);
-      upload.complete();
+    /// @param number from 1
+    static int partBytes(int number) {
+        return FIRST_PART_BYTES << Math.min((number - 1) / PARTS_OF_ONE_SIZE, MOST_DOUBLINGS);
     }
-  }
 
-  @Override
-  protected void discard() {
-    if (upload.hasBegun()) {
-      upload.abort();
+    @Override
+    protected void append(byte[] bytes, int offset, int length) {
+        int taken = 0;
+        while (taken < length) {
+            if (part.size() == partBytes(number)) {
+                sendPart();
+            }
+            int count = Math.min(length - taken, partBytes(number) - part.size());
+            part.add(bytes, offset + taken, count);
+            taken += count;
+        }
     }
-  }
 
-  /// There is more to come.
-  private void sendPart() {
-    if (number == MOST_PARTS) {
-      throw StorageException.permanent(
-          location, "found more than %d parts, the last of 1 GiB".formatted(MOST_PARTS));
+    @Override
+    protected void publish() {
+        if (!upload.hasBegun()) {
+            upload.put(part);
+        } else {
+            upload.awaitArrival();
+            upload.send(part);
+            upload.complete();
+        }
     }
-    if (!upload.hasBegun()) {
-      upload.begin();
+
+    @Override
+    protected void discard() {
+        if (upload.hasBegun()) {
+            upload.abort();
+        }
     }
-    upload.awaitArrival();
-    upload.send(part);
-    part = new PartBuffer();
-    number++;
-  }
+
+    /// There is more to come.
+    private void sendPart() {
+        if (number == MOST_PARTS) {
+            throw StorageException.permanent(
+                    location, "found more than %d parts, the last of 1 GiB".formatted(MOST_PARTS));
+        }
+        if (!upload.hasBegun()) {
+            upload.begin();
+        }
+        upload.awaitArrival();
+        upload.send(part);
+        part = new PartBuffer();
+        number++;
+    }
 }
