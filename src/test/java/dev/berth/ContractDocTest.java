@@ -20,10 +20,10 @@ import org.junit.jupiter.api.Test;
 class ContractDocTest {
 
     private static final Path PAGE = Path.of("docs/contract.md");
-    private static final Path TESTS = Path.of("src/test/java");
+    private static final Path TESTS = Path.of("src");
     private static final Pattern ROW = Pattern.compile("(?m)^(\\| ([A-Z]+-\\d+) \\|.*\\|) [^|]*\\|$");
     private static final Pattern TAG_OR_METHOD = Pattern.compile(
-            "@Tag\\(\"([A-Z]+-\\d+)\"\\)|^(?:  )?(?:public )?(?:class|void|Stream<\\w+>) (\\w+)", Pattern.MULTILINE);
+            "@Tag\\(\"([A-Z]+-\\d+)\"\\)|^(?:    )?(?:public )?(?:class|void|Stream<\\w+>) (\\w+)", Pattern.MULTILINE);
     private static final int MOST = 3;
 
     private static final String UPDATE = "update it with: mvn test -Dtest=ContractDocTest -Dberth.update.docs=true";

@@ -172,7 +172,7 @@ class HooksDocTest {
             Files.copy(example.resolve(name), artifact.resolve(name));
         }
         Files.writeString(artifact.resolve("sample-response.json"), "{\"digit\": 7}");
-        var hook = Pattern.compile("  @Override\n  public InvocationResponse outputFn.*?\n  }\n", Pattern.DOTALL)
+        var hook = Pattern.compile("    @Override\n    public InvocationResponse outputFn.*?\n    }\n", Pattern.DOTALL)
                 .matcher(Files.readString(example.resolve("code/Inference.java")));
         assertThat(hook.find()).isTrue();
         writeHooks(artifact, hook.replaceFirst(Matcher.quoteReplacement(fragment("@Override\n"))));

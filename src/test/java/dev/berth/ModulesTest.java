@@ -23,7 +23,8 @@ class ModulesTest {
     private static final Path SRC = Path.of("src");
     private static final Pattern ROW =
             Pattern.compile("(?m)^\\| `src/(\\S+)` \\| [^|]+ \\| ([^|]+) \\| ([0-9,]+) \\|$");
-    private static final Pattern OWN = Pattern.compile("<artifactId>berth-((?!parent|module)\\S+)</artifactId>");
+    private static final Pattern OWN =
+            Pattern.compile("<artifactId>berth-((?!parent|module|testing)\\S+)</artifactId>");
     private static final String EXTENSIONS = "extensions/";
 
     /// The rows by the folder below `src`.
@@ -40,7 +41,8 @@ class ModulesTest {
             modules = files.map(pom -> SRC.relativize(pom).getParent())
                     .filter(folder -> folder != null)
                     .map(Path::toString)
-                    .filter(folder -> !Set.of("parent", "extensions").contains(folder))
+                    .filter(folder ->
+                            !Set.of("parent", "extensions", "testing", "base").contains(folder))
                     .collect(Collectors.toSet());
         }
     }

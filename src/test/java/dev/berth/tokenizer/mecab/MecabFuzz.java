@@ -1,6 +1,7 @@
 package dev.berth.tokenizer.mecab;
 
 import dev.berth.hooks.BadInputException;
+import dev.berth.testing.JapaneseArtifact;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;

@@ -1,0 +1,57 @@
+package dev.berth.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.berth.testing.EchoProtocol;
+import dev.berth.testing.TestServer;
+import dev.berth.testing.TextHandler;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/// A protocol that nothing names but its line in `META-INF/services`.
+class ProtocolTest {
+
+    private static TestServer server;
+
+    @BeforeAll
+    static void start() throws Exception {
+        server = TestServer.with(new TextHandler()).set("BERTH_MODEL_NAME", "m").start();
+    }
+
+    @AfterAll
+    static void stop() throws Exception {
+        server.close();
+    }
+
+    @Test
+    void itIsServed() throws Exception {
+        var answer = server.send(HttpRequest.newBuilder(server.uri("/echo/m"))
+                .POST(BodyPublishers.ofString("hello"))
+                .build());
+        assertThat(answer.body()).isEqualTo("{\"m\": \"HELLO\"}");
+    }
+
+    @Test
+    void itHasWhatAllRoutesHave() throws Exception {
+        var get = server.get("/echo/m");
+        assertThat(get.statusCode()).isEqualTo(405);
+        assertThat(get.headers().firstValue("Allow")).contains("POST");
+        var unknown = server.send(HttpRequest.newBuilder(server.uri("/echo/x"))
+                .POST(BodyPublishers.ofString("hello"))
+                .build());
+        assertThat(unknown.statusCode()).isEqualTo(404);
+        assertThat(Routes.has("/echo/any")).isTrue();
+    }
+
+    @Test
+    void thePageShowsIt() throws Exception {
+        var file = Path.of("src/testing/java", EchoProtocol.class.getName().replace('.', '/') + ".java");
+        assertThat(Files.readString(Path.of("docs", "architecture.md")))
+                .contains("```java\n" + Files.readString(file) + "```");
+    }
+}

@@ -1,0 +1,348 @@
+package dev.berth.transform;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.berth.content.Json;
+import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.InvocationRequest;
+import dev.berth.hooks.InvocationResponse;
+import dev.berth.image.Image;
+import dev.berth.storage.Storage;
+import dev.berth.storage.s3.S3Options;
+import dev.berth.testing.S3Server;
+import dev.berth.testing.TestServer;
+import dev.berth.testing.TextHandler;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// The images of answers as files and on a sheet, of a real server whose model answers with the
+/// images that a prompt names.
+class AnswerImagesTest {
+
+    private static final Path DIGITS = Path.of("examples/mnist/digits");
+    private static final Path STAR = Path.of("examples/image-classification/pictures/blue-star.jpg");
+
+    private static TestServer server;
+
+    @TempDir
+    private Path directory;
+
+    @BeforeAll
+    static void start() throws Exception {
+        server = TestServer.with(new TextHandler() {
+                    @Override
+                    public List<String> inputFn(InvocationRequest request) throws IOException {
+                        var prompt = Json.read(request).path("prompt");
+                        if (!prompt.isTextual()) {
+                            throw new BadInputException("prompt: expected a text");
+                        }
+                        return List.of(prompt.textValue());
+                    }
+
+                    @Override
+                    public InvocationResponse outputFn(List<String> predictions, InvocationRequest request)
+                            throws IOException {
+                        var images = new ArrayList<String>();
+                        for (var word :
+                                predictions.getFirst().toLowerCase(Locale.ROOT).split(" ")) {
+                            images.add(
+                                    switch (word) {
+                                        case "star" -> "data:image/jpeg;base64," + base64(STAR);
+                                        case "broken" ->
+                                            Base64.getEncoder()
+                                                    .encodeToString(Arrays.copyOf(Files.readAllBytes(STAR), 400));
+                                        case "none" -> "/9j/ is no image, whatever it begins with";
+                                        // RIFF holds sounds too.
+                                        case "sound" ->
+                                            Base64.getEncoder()
+                                                    .encodeToString("RIFF....WAVEfmt and so on, and on".getBytes());
+                                        default -> base64(DIGITS.resolve(word + ".png"));
+                                    });
+                        }
+                        return InvocationResponse.of(
+                                Json.write(Map.of("images", images, "usage", Map.of())), request.accept());
+                    }
+                })
+                .set("SAGEMAKER_BATCH", "true")
+                .start();
+    }
+
+    @AfterAll
+    static void stop() throws Exception {
+        server.close();
+    }
+
+    private static String base64(Path file) throws IOException {
+        return Base64.getEncoder().encodeToString(Files.readAllBytes(file));
+    }
+
+    @Test
+    void anImageIsAFileThatIsNamedByItsRecord() throws Exception {
+        write("""
+        {"recordId": "A1", "modelInput": {"prompt": "1-00"}}
+        {"recordId": "A2", "modelInput": {"prompt": "2-00 star 2-01"}}
+        {"recordId": "A3", "modelInput": {"prompt": 3}}
+        {"recordId": "A4", "modelInput": {"prompt": "none sound"}}
+        {"modelInput": {"prompt": "5-00"}}
+        """);
+        assertThat(run(Map.of(JobOption.EXTRACT, "image/*"))).matches(JobReport::isComplete);
+        assertThat(files("out/in.jsonl"))
+                .containsExactly("A1.png", "A2-2.png", "A2.jpg", "A2.png", "RECORD00000005.png");
+        assertThat(directory.resolve("out/in.jsonl/A1.png")).hasSameBinaryContentAs(DIGITS.resolve("1-00.png"));
+        assertThat(directory.resolve("out/in.jsonl/A2.png")).hasSameBinaryContentAs(DIGITS.resolve("2-00.png"));
+        assertThat(directory.resolve("out/in.jsonl/A2-2.png")).hasSameBinaryContentAs(DIGITS.resolve("2-01.png"));
+        assertThat(directory.resolve("out/in.jsonl/A2.jpg")).hasSameBinaryContentAs(STAR);
+        assertThat(Files.readAllLines(directory.resolve("out/in.jsonl.out")))
+                .hasSize(5)
+                .element(0)
+                .asString()
+                .as("the line has the image too")
+                .contains(base64(DIGITS.resolve("1-00.png")));
+        assertThat(directory.resolve("out/manifest.json.out")).content().contains("\"successRecordCount\":4");
+    }
+
+    @Test
+    void onlyImagesOfTheTypeAreExtracted() throws Exception {
+        write("{\"custom_id\": \"a\", \"body\": {\"prompt\": \"1-00 star\"}}");
+        run(Map.of(JobOption.EXTRACT, "image/jpeg", JobOption.FORMAT, "openai"));
+        assertThat(files("out/in.jsonl")).containsExactly("a.jpg");
+    }
+
+    @Test
+    void idsThatAreNoNamesAreEscapedAndThoseThatStandTwiceGetANumber() throws Exception {
+        var ids = List.of("x", "X", "x-2", "x", "../a/b c", "é", ".hidden", "", "%", "L".repeat(300), "L".repeat(301));
+        write(ids.stream()
+                .map(id -> "{\"recordId\": \"%s\", \"modelInput\": {\"prompt\": \"1-00\"}}".formatted(id))
+                .collect(Collectors.joining("\n")));
+        assertThat(run(Map.of(JobOption.EXTRACT, "image/png"))).matches(JobReport::isComplete);
+        assertThat(files("out/in.jsonl"))
+                .hasSize(ids.size())
+                .contains(
+                        "x.png",
+                        "X-2.png",
+                        "x-2-2.png",
+                        "x-3.png",
+                        "%2E.%2Fa%2Fb%20c.png",
+                        "%C3%A9.png",
+                        "%2Ehidden.png",
+                        "_.png",
+                        "%25.png");
+        assertThat(files("out/in.jsonl"))
+                .filteredOn(name -> name.startsWith("L"))
+                .hasSize(2)
+                .allSatisfy(name -> assertThat(name).matches("L{120}~[0-9a-f]{16}\\.png"));
+    }
+
+    @Test
+    void aRerunWritesOnlyWhatIsNotThere() throws Exception {
+        write("""
+        {"recordId": "gone", "modelInput": {"prompt": "1-00"}}
+        {"recordId": "stale", "modelInput": {"prompt": "2-00"}}
+        {"recordId": "same", "modelInput": {"prompt": "3-00"}}
+        """);
+        var options = Map.of(
+                JobOption.EXTRACT,
+                "image/png",
+                JobOption.PREVIEW,
+                directory.resolve("sheet.png").toString());
+        run(options);
+        var images = directory.resolve("out/in.jsonl");
+        Files.delete(images.resolve("gone.png"));
+        Files.delete(directory.resolve("sheet.png"));
+        Files.write(images.resolve("stale.png"), new byte[(int) Files.size(images.resolve("stale.png"))]);
+        var before = FileTime.fromMillis(1_000_000);
+        Files.setLastModifiedTime(images.resolve("same.png"), before);
+        assertThat(run(options)).extracting(JobReport::skipped).isEqualTo(1L);
+        assertThat(images.resolve("gone.png")).hasSameBinaryContentAs(DIGITS.resolve("1-00.png"));
+        assertThat(images.resolve("stale.png")).hasSameBinaryContentAs(DIGITS.resolve("2-00.png"));
+        assertThat(Files.getLastModifiedTime(images.resolve("same.png"))).isEqualTo(before);
+        assertThat(directory.resolve("sheet.png")).exists();
+    }
+
+    @Test
+    void anObjectWhoseFilesCantBeWrittenFailsUntilTheyCan() throws Exception {
+        write("{\"recordId\": \"A1\", \"modelInput\": {\"prompt\": \"1-00\"}}");
+        Files.createDirectory(directory.resolve("out"));
+        Files.writeString(directory.resolve("out/in.jsonl"), "a file in the place of the directory");
+        var report = run(Map.of(JobOption.EXTRACT, "image/png"));
+        assertThat(report.failures())
+                .singleElement()
+                .extracting(ObjectOutcome::failure)
+                .asString()
+                .contains("A1.png");
+        Files.delete(directory.resolve("out/in.jsonl"));
+        assertThat(run(Map.of(JobOption.EXTRACT, "image/png"))).matches(JobReport::isComplete);
+        assertThat(files("out/in.jsonl")).containsExactly("A1.png");
+    }
+
+    @Test
+    void theSheetShowsTheFirstImagesInTheirOrder() throws Exception {
+        Files.createDirectory(directory.resolve("in.jsonl"));
+        // The objects end in any order; the sheet goes by their keys.
+        for (int object = 0; object < 4; object++) {
+            int first = 20 * object;
+            Files.writeString(
+                    directory.resolve("in.jsonl/%d.jsonl".formatted(object)),
+                    IntStream.range(first, first + 20)
+                            .mapToObj(i -> "{\"modelInput\": {\"prompt\": \"%d-00\"}}".formatted(i * 7 / 5 % 10))
+                            .collect(Collectors.joining("\n")));
+        }
+        var place = directory.resolve("made/sheet.png");
+        assertThat(run(Map.of(JobOption.PREVIEW, place.toString()))).matches(JobReport::isComplete);
+        var sheet = Image.read(Files.readAllBytes(place));
+        assertThat(sheet.width()).isEqualTo(8 * 32 + 4);
+        assertThat(sheet.height()).isEqualTo(8 * 32 + 4);
+        for (int i = 0; i < 64; i++) {
+            var cell = sheet.crop(4 + i % 8 * 32, 4 + i / 8 * 32, 28, 28);
+            assertThat(cell.rgb())
+                    .as("image %d", i)
+                    .isEqualTo(Image.read(Files.readAllBytes(DIGITS.resolve("%d-00.png".formatted(i * 7 / 5 % 10))))
+                            .rgb());
+        }
+        assertThat(directory.resolve("out/0.jsonl"))
+                .as("no files unless they are asked for")
+                .doesNotExist();
+    }
+
+    @Test
+    void aSheetGoesWithoutImagesThatCantBeReadAndIsNotThereWithoutAny() throws Exception {
+        write("{\"modelInput\": {\"prompt\": \"broken star\"}}\n");
+        var place = directory.resolve("sheet.png");
+        assertThat(run(Map.of(JobOption.PREVIEW, place.toString()))).matches(JobReport::isComplete);
+        var sheet = Image.read(Files.readAllBytes(place));
+        assertThat(Math.max(sheet.width(), sheet.height()))
+                .as("one image, made smaller")
+                .isEqualTo(128 + 8);
+        Files.delete(place);
+        write("{\"modelInput\": {\"prompt\": \"none\"}}\n");
+        assertThat(run(Map.of(
+                        JobOption.PREVIEW,
+                        place.toString(),
+                        JobOption.OUTPUT,
+                        directory.resolve("other").toString())))
+                .matches(JobReport::isComplete);
+        assertThat(place).doesNotExist();
+    }
+
+    @Test
+    @Tag("BED-01")
+    void inS3ItIsTheSameAndEachInstanceHasItsOwnSheet() throws Exception {
+        try (var s3 = S3Server.start().createBucket("images")) {
+            for (int i = 0; i < 4; i++) {
+                s3.put(
+                        "images",
+                        "in/%d.jsonl".formatted(i),
+                        "{\"recordId\": \"r/%1$d\", \"modelInput\": {\"prompt\": \"%1$d-00\"}}\n"
+                                .formatted(i)
+                                .repeat(12));
+            }
+            for (int instance = 0; instance < 2; instance++) {
+                var options = Map.of(
+                        JobOption.INPUT,
+                        "s3://images/in/",
+                        JobOption.OUTPUT,
+                        "s3://images/out",
+                        JobOption.EXTRACT,
+                        "image/png",
+                        JobOption.PREVIEW,
+                        "s3://images/sheets/sheet.png",
+                        JobOption.INSTANCE_COUNT,
+                        "2",
+                        JobOption.INSTANCE_INDEX,
+                        String.valueOf(instance));
+                assertThat(run(options, Impatient.options(s3.endpoint())))
+                        .matches(JobReport::isComplete)
+                        .extracting(JobReport::objects)
+                        .isEqualTo(2L);
+            }
+            assertThat(s3.keys("images"))
+                    .contains("sheets/sheet-0-of-2.png", "sheets/sheet-1-of-2.png")
+                    .filteredOn(key -> key.startsWith("out/3.jsonl/"))
+                    .hasSize(12)
+                    .contains("out/3.jsonl/r%2F3.png", "out/3.jsonl/r%2F3-12.png");
+            assertThat(s3.bytes("images", "out/3.jsonl/r%2F3-12.png"))
+                    .isEqualTo(Files.readAllBytes(DIGITS.resolve("3-00.png")));
+            assertThat(s3.contentType("images", "out/3.jsonl/r%2F3.png")).isEqualTo("image/png");
+            var sheet = Image.read(s3.bytes("images", "sheets/sheet-0-of-2.png"));
+            assertThat(sheet.height()).as("24 images in rows of 8").isEqualTo(3 * 32 + 4);
+        }
+    }
+
+    @Test
+    @Tag("BAT-05")
+    void whatCantBeIsRefused() {
+        assertThat(problems(Map.of(JobOption.EXTRACT, "text/plain", JobOption.FORMAT, "bedrock")))
+                .containsExactly(
+                        "--extract: found text/plain, expected image/* or one of [image/png, image/jpeg, image/gif, image/webp]");
+        assertThat(problems(Map.of(JobOption.EXTRACT, "*/*", JobOption.FORMAT, "bedrock")))
+                .hasSize(1);
+        assertThat(problems(Map.of(JobOption.PREVIEW, "sheet.jpg", JobOption.FORMAT, "bedrock")))
+                .containsExactly("--preview: found sheet.jpg, expected a name that ends in .png");
+        assertThat(problems(Map.of(JobOption.PREVIEW, "in/sheet.png", JobOption.FORMAT, "bedrock")))
+                .singleElement()
+                .asString()
+                .startsWith("--preview: found in/sheet.png within the input in, expected another place");
+        assertThat(problems(Map.of(JobOption.PREVIEW, "s3://", JobOption.FORMAT, "bedrock")))
+                .hasSize(1);
+        assertThat(problems(Map.of(JobOption.PREVIEW, "sheet.png", JobOption.EXTRACT, "image/png")))
+                .containsExactly(
+                        "--format: found sagemaker, expected bedrock or openai with --extract",
+                        "--format: found sagemaker, expected bedrock or openai with --preview");
+    }
+
+    private static List<String> problems(Map<JobOption, String> more) {
+        var options = new EnumMap<>(Map.of(JobOption.INPUT, "in", JobOption.OUTPUT, "out"));
+        options.putAll(more);
+        return catchThrowableOfType(JobException.class, () -> TransformJob.read(options, Map.of(), Set.of()))
+                .problems();
+    }
+
+    private void write(String lines) throws IOException {
+        Files.writeString(directory.resolve("in.jsonl"), lines);
+    }
+
+    private List<String> files(String name) throws IOException {
+        try (var files = Files.list(directory.resolve(name))) {
+            return files.map(file -> file.getFileName().toString()).sorted().toList();
+        }
+    }
+
+    private JobReport run(Map<JobOption, String> more) throws Exception {
+        return run(more, S3Options.DEFAULT);
+    }
+
+    private JobReport run(Map<JobOption, String> more, S3Options s3) throws Exception {
+        var options = new EnumMap<>(Map.of(
+                JobOption.INPUT,
+                directory.resolve("in.jsonl").toString(),
+                JobOption.OUTPUT,
+                directory.resolve("out").toString(),
+                JobOption.FORMAT,
+                "bedrock",
+                JobOption.MAX_CONCURRENT_TRANSFORMS,
+                "4"));
+        options.putAll(more);
+        try (var storage = new Storage(s3)) {
+            return new JobRunner(TransformJob.read(options, Map.of(), Set.of()), storage, new Unwatched())
+                    .run(server.uri("/"));
+        }
+    }
+}

@@ -1,0 +1,353 @@
+package dev.berth.transform;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.berth.storage.Location;
+import dev.berth.storage.Storage;
+import dev.berth.testing.FaultyProxy;
+import dev.berth.testing.FaultyProxy.Fault;
+import dev.berth.testing.Gate;
+import dev.berth.testing.Pipes;
+import dev.berth.testing.S3Server;
+import dev.berth.testing.TestServer;
+import dev.berth.testing.TestThreads;
+import dev.berth.testing.TextHandler;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// Locks in a directory and in a real server of S3's protocol.
+class JobLockTest {
+
+    private static final JobLock.Timing PATIENT = new JobLock.Timing(Duration.ofHours(1), Duration.ofHours(1));
+    private static final JobLock.Timing NONE_COUNTS = new JobLock.Timing(Duration.ofHours(1), Duration.ZERO);
+    private static final JobLock.Timing BUSY = new JobLock.Timing(Duration.ofMillis(1), Duration.ofHours(1));
+    private static final ProcessName OWN = ProcessName.own();
+    private static final ProcessName ELSEWHERE =
+            new ProcessName("worker-3", "another machine", OWN.process(), OWN.started());
+
+    private static S3Server s3;
+    private static Storage storage;
+
+    @TempDir
+    private Path directory;
+
+    private final List<String> lost = new CopyOnWriteArrayList<>();
+
+    @BeforeAll
+    static void start() throws Exception {
+        s3 = S3Server.start().createBucket("locks");
+        storage = new Storage(Impatient.options(s3.endpoint()));
+    }
+
+    @AfterAll
+    static void stop() throws Exception {
+        storage.close();
+        s3.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aSecondRunnerOnThisMachineIsRefusedAtOnce(boolean remote) throws Exception {
+        var location = location(remote, "second");
+        try (var _ = take(location, OWN, PATIENT)) {
+            assertThatThrownBy(() -> take(location, OWN, PATIENT))
+                    .isInstanceOf(TransformException.class)
+                    .hasMessageMatching(
+                            ("\\Q%s: found the lock of process %d on %s, renewed \\E\\d+\\Q s ago, which does this job. "
+                                            + "Wait for its end or stop it; after 3600 s without renewal the lock no longer counts\\E")
+                                    .formatted(location, OWN.process(), OWN.host()));
+        }
+        assertThat(storage.exists(location)).isFalse();
+        take(location, OWN, PATIENT).close();
+    }
+
+    @ParameterizedTest
+    @Tag("slow")
+    @ValueSource(booleans = {false, true})
+    void aLockThatIsRenewedElsewhereIsRefused(boolean remote) throws Exception {
+        var location = location(remote, "renewed");
+        try (var _ = take(location, ELSEWHERE, BUSY)) {
+            assertThatThrownBy(() -> take(location, OWN, PATIENT))
+                    .isInstanceOf(TransformException.class)
+                    .hasMessageContaining("on worker-3, renewed ");
+        }
+        assertThat(lost).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aStaleLockIsBrokenAndOneOfTheTwoIsTold(boolean remote) throws Exception {
+        var location = location(remote, "stale");
+        try (var _ = take(location, ELSEWHERE, new JobLock.Timing(Duration.ofMillis(50), Duration.ofHours(1)));
+                var _ = take(location, OWN, new JobLock.Timing(Duration.ofMillis(50), Duration.ZERO))) {
+            await().until(() -> !lost.isEmpty());
+            assertThat(lost)
+                    .singleElement()
+                    .asString()
+                    .startsWith(location + ": found the lock of process %d on ".formatted(OWN.process()))
+                    .endsWith("expected this job's: it was taken over");
+        }
+        assertThat(storage.exists(location))
+                .as("the one that has it removes it")
+                .isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void theLockOfADeadProcessOfThisMachineIsBrokenAtOnce(boolean remote) throws Exception {
+        var location = location(remote, "dead");
+        var ended = new ProcessBuilder("true").start();
+        ended.waitFor();
+        var others = List.of(
+                new ProcessName(OWN.host(), OWN.system(), ended.pid(), 0),
+                // Its id was given again.
+                new ProcessName(OWN.host(), OWN.system(), OWN.process(), OWN.started() - 1000));
+        for (var dead : others) {
+            assertThat(storage.mark(location, text(dead))).isTrue();
+            take(location, OWN, PATIENT).close();
+            assertThat(storage.exists(location)).isFalse();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void whatSaysNothingCountsUntilItIsOld(boolean remote) throws Exception {
+        var location = location(remote, "torn");
+        assertThat(storage.mark(location, "{\"ow")).isTrue();
+        assertThatThrownBy(() -> take(location, OWN, PATIENT, () -> true))
+                .hasMessageContaining("the lock of an unknown process");
+        take(location, OWN, NONE_COUNTS).close();
+        assertThat(storage.exists(location)).isFalse();
+    }
+
+    @Test
+    void whatIsNoFileIsNoLock() throws Exception {
+        var link = location(false, "link");
+        Files.createSymbolicLink(directory.resolve("link"), Path.of("nothing"));
+        assertThatThrownBy(() -> take(link, OWN, PATIENT))
+                .hasMessage(link + ": can't be read: found a link, expected a file");
+        Pipes.make(directory.resolve("pipe"));
+        assertThatThrownBy(() -> take(location(false, "pipe"), OWN, PATIENT))
+                .hasMessageContaining("found a pipe, a socket or a device");
+    }
+
+    /// A server that says that the lock is there, and has none.
+    @Test
+    @Tag("slow")
+    void aLockThatIsThereAndNotThereIsNotWaitedForForEver() throws Exception {
+        try (var proxy = new FaultyProxy(
+                        s3.endpoint(),
+                        request -> request.method().equals("PUT")
+                                ? new Fault.Answer(412, "PreconditionFailed")
+                                : new Fault.Pass());
+                var storage = new Storage(Impatient.options(proxy.endpoint()))) {
+            for (boolean isOver : new boolean[] {true, false}) {
+                assertThatThrownBy(() -> JobLock.take(
+                                storage, Location.of("s3://locks/none"), OWN, PATIENT, () -> isOver, lost::add))
+                        .isInstanceOf(TransformException.class)
+                        .hasMessageStartingWith("s3://locks/none: found a lock that can neither be read");
+            }
+        }
+    }
+
+    @Test
+    void theAgeOfAFileIsThatOfItsDirectorysClock() throws Exception {
+        var location = location(false, "old");
+        assertThat(storage.mark(location, text(ELSEWHERE))).isTrue();
+        var file = directory.resolve("old");
+        Files.setLastModifiedTime(
+                file, FileTime.from(Files.getLastModifiedTime(file).toInstant().minusSeconds(3601)));
+        take(location, OWN, PATIENT).close();
+        assertThat(directory).isEmptyDirectory();
+    }
+
+    /// Not with the S3 of the tests: it looks at a condition and writes in two steps.
+    @Test
+    void ofManyThatBreakOneLockOneHasIt() throws Exception {
+        var location = location(false, "many");
+        assertThat(storage.mark(location, text(new ProcessName(OWN.host(), OWN.system(), OWN.process(), 1))))
+                .isTrue();
+        var taken = new ArrayList<CompletableFuture<JobLock>>();
+        try (var threads = new TestThreads()) {
+            for (int i = 0; i < 8; i++) {
+                taken.add(CompletableFuture.supplyAsync(
+                        () -> {
+                            try {
+                                return take(location, OWN, PATIENT);
+                            } catch (InterruptedException e) {
+                                throw new IllegalStateException(e);
+                            }
+                        },
+                        threads));
+            }
+            await().until(() -> taken.stream().allMatch(CompletableFuture::isDone));
+        }
+        var owners =
+                taken.stream().filter(lock -> !lock.isCompletedExceptionally()).toList();
+        assertThat(owners).hasSize(1);
+        owners.getFirst().get().close();
+        assertThat(storage.exists(location)).isFalse();
+    }
+
+    /// Some servers know no conditions. The proxy says so, for the first attempt of each: the second
+    /// one has none.
+    @Test
+    void aServerWithoutConditionsIsAskedBeforeAndAfter() throws Exception {
+        var refused = new CopyOnWriteArrayList<String>();
+        try (var proxy = new FaultyProxy(s3.endpoint(), request -> {
+                    if (request.method().equals("PUT") && request.attempt() % 2 == 1) {
+                        refused.add(request.target());
+                        return new Fault.Answer(501, "NotImplemented");
+                    }
+                    return new Fault.Pass();
+                });
+                var simple = new Storage(Impatient.options(proxy.endpoint()))) {
+            var location = Location.of("s3://locks/simple");
+            assertThat(simple.mark(location, "one")).isTrue();
+            assertThat(simple.mark(location, "two")).isFalse();
+            assertThat(s3.text("locks", "simple")).isEqualTo("one");
+            assertThat(refused).hasSize(2);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aMarkerThatChangedIsNotReplaced(boolean remote) throws Exception {
+        var location = location(remote, "changed");
+        assertThat(storage.mark(location, "one")).isTrue();
+        var one = storage.marker(location).orElseThrow();
+        assertThat(storage.renew(location, "a longer text", one)).isTrue();
+        var two = storage.marker(location).orElseThrow();
+        assertThat(storage.renew(location, "2", two)).isTrue();
+        assertThat(storage.marker(location).orElseThrow().text()).isEqualTo("2");
+        assertThat(storage.replace(location, "three", one)).isFalse();
+        assertThat(storage.renew(location, "three", one)).isFalse();
+        assertThat(storage.marker(location).orElseThrow().text()).isEqualTo("2");
+        storage.delete(location);
+        assertThat(storage.replace(location, "three", two)).isFalse();
+        assertThat(storage.renew(location, "three", two)).isFalse();
+        assertThat(storage.marker(location)).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void twoRunnersOfOneJobAreOne(boolean remote) throws Exception {
+        var gate = new Gate(1);
+        var slow = new TextHandler() {
+            @Override
+            public List<String> predictFn(List<String> records, Object model) throws Exception {
+                gate.pass();
+                return super.predictFn(records, model);
+            }
+        };
+        try (var server = TestServer.with(slow).set("SAGEMAKER_BATCH", "true").start();
+                var threads = new TestThreads()) {
+            var input = remote
+                    ? "s3://locks/job/"
+                    : Files.createDirectories(directory.resolve("in")).toString();
+            put(remote, "job/a.txt", "words\n");
+            var output = location(remote, "out").toString();
+            var first = threads.submit(() -> run(input, output, 1, server.uri("/")));
+            gate.awaitArrival();
+            var refused = run(input, output, 1, server.uri("/"));
+            var other = threads.submit(() -> run(input, output, 2, server.uri("/")));
+            gate.open();
+            assertThat(refused)
+                    .extracting(JobReport::status, JobReport::objects)
+                    .containsExactly(JobStatus.FAILED, 0L);
+            assertThat(refused.problem()).contains("/.berth-lock-0-of-1: found the lock of process ");
+            assertThat(first.get())
+                    .matches(JobReport::isComplete)
+                    .extracting(JobReport::objects)
+                    .isEqualTo(1L);
+            assertThat(other.get().problem())
+                    .as("another share has a lock of its own")
+                    .isEmpty();
+            assertThat(storage.exists(Location.of(output + "/.berth-lock-0-of-1")))
+                    .isFalse();
+        }
+    }
+
+    /// What a job keeps beside its outputs is no input of the next one.
+    @Test
+    void locksAndPartsInS3AreNoObjects() throws Exception {
+        for (var key : List.of(
+                "chain/a",
+                "chain/.berth-lock-0-of-1",
+                "chain/.berth-parts/a.parts/0123456789abcdef/1-2",
+                "chain/b.berth-x")) {
+            s3.put("locks", key, key);
+        }
+        var options =
+                new EnumMap<>(Map.of(JobOption.INPUT, "s3://locks/chain/", JobOption.OUTPUT, "s3://locks/chained"));
+        try (var objects = JobObjects.of(TransformJob.read(options, Map.of(), Set.of()), storage)) {
+            assertThat(objects).extracting(object -> object.key()).containsExactly("a", "b.berth-x");
+        }
+    }
+
+    private JobReport run(String input, String output, int instances, URI endpoint) throws Exception {
+        var options = new EnumMap<>(Map.of(
+                JobOption.INPUT,
+                input,
+                JobOption.OUTPUT,
+                output,
+                JobOption.CONTENT_TYPE,
+                "text/plain",
+                JobOption.SPLIT_TYPE,
+                "Line",
+                JobOption.INSTANCE_COUNT,
+                String.valueOf(instances),
+                JobOption.INSTANCE_INDEX,
+                "0"));
+        return new JobRunner(TransformJob.read(options, Map.of(), Set.of()), storage, new Unwatched()).run(endpoint);
+    }
+
+    private void put(boolean remote, String key, String text) throws IOException {
+        if (remote) {
+            s3.put("locks", key, text);
+        } else {
+            Files.writeString(directory.resolve("in/a.txt"), text);
+        }
+    }
+
+    private Location location(boolean remote, String name) {
+        return remote
+                ? Location.of("s3://locks/" + name)
+                : Location.of(directory.resolve(name).toString());
+    }
+
+    private static String text(ProcessName owner) {
+        return "{\"owner\":{\"host\":\"%s\",\"system\":\"%s\",\"process\":%d,\"started\":%d},\"run\":\"x\",\"renewals\":0}"
+                .formatted(owner.host(), owner.system(), owner.process(), owner.started());
+    }
+
+    private JobLock take(Location location, ProcessName own, JobLock.Timing timing) throws InterruptedException {
+        return take(location, own, timing, () -> false);
+    }
+
+    private JobLock take(Location location, ProcessName own, JobLock.Timing timing, BooleanSupplier isOver)
+            throws InterruptedException {
+        return JobLock.take(storage, location, own, timing, isOver, lost::add);
+    }
+}

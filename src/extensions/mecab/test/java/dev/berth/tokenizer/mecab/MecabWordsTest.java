@@ -1,0 +1,161 @@
+package dev.berth.tokenizer.mecab;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import dev.berth.testing.Gzipped;
+import dev.berth.testing.JapaneseArtifact;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.text.Normalizer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// The words of MeCab itself, recorded by `trace/japanese_dictionary.py`: 600 sentences of a
+/// handbook, 19 that were written here, 181 made of halves of two, and 200 of unknown words and odd
+/// characters.
+class MecabWordsTest {
+
+    private static final Path RECORDED = Path.of("src/test/resources/mecab");
+
+    @TempDir
+    private static Path tiny;
+
+    @BeforeAll
+    static void unpack() throws IOException {
+        JapaneseArtifact.writeDictionary(tiny);
+    }
+
+    @Test
+    void aTinyDictionaryCutsAsMecabDoes() throws IOException {
+        assertSameWords(tiny, "words-tiny.txt.gz");
+    }
+
+    /// Debian's `mecab-ipadic-utf8` and `unidic-mecab`, where they are installed.
+    @ParameterizedTest
+    @CsvSource({"/var/lib/mecab/dic/ipadic-utf8, words-ipadic.txt.gz", "/var/lib/mecab/dic/unidic, words-unidic.txt.gz"
+    })
+    void realDictionariesCutAsMecabDoes(Path dictionary, String recorded) throws IOException {
+        assumeThat(dictionary).exists();
+        assertSameWords(dictionary, recorded);
+    }
+
+    @Test
+    void whiteSpaceBelongsToNoWord() throws IOException {
+        try (var dictionary = MecabDictionary.open(tiny)) {
+            assertThat(words(dictionary, "")).isEmpty();
+            assertThat(words(dictionary, " \n\t ")).isEmpty();
+            assertThat(words(dictionary, " 東京\n は  ")).containsExactly("東京", "は");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"sys.dic", "unk.dic", "matrix.bin", "char.bin"})
+    void aFileThatIsMissingOrCutIsNamed(String name, @TempDir Path directory) throws IOException {
+        JapaneseArtifact.writeDictionary(directory);
+        var file = directory.resolve(name);
+        var content = Files.readAllBytes(file);
+        for (int length : new int[] {content.length - 8, 2}) {
+            Files.write(file, Arrays.copyOf(content, length));
+            assertThatThrownBy(() -> MecabDictionary.open(directory))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining(name);
+        }
+        Files.delete(file);
+        assertThatThrownBy(() -> MecabDictionary.open(directory))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining(name + ": not found");
+    }
+
+    @Test
+    void aDictionaryInAnotherCharacterSetIsRefused(@TempDir Path directory) throws IOException {
+        JapaneseArtifact.writeDictionary(directory);
+        overwrite(directory.resolve("sys.dic"), 40, "EUC-JP".getBytes());
+        assertThatThrownBy(() -> MecabDictionary.open(directory))
+                .isInstanceOf(IOException.class)
+                .hasMessageEndingWith("found a dictionary in EUC-JP, expected one in UTF-8");
+    }
+
+    @Test
+    void aCategoryWithoutUnknownWordsIsRefused(@TempDir Path directory) throws IOException {
+        JapaneseArtifact.writeDictionary(directory);
+        overwrite(directory.resolve("char.bin"), 4, "NOTHING\0".getBytes());
+        assertThatThrownBy(() -> MecabDictionary.open(directory))
+                .isInstanceOf(IOException.class)
+                .hasMessageEndingWith("unk.dic: found no entry for the category NOTHING of char.bin");
+    }
+
+    /// Places of the double array, of the entries and of the characters.
+    @ParameterizedTest
+    @CsvSource({"sys.dic, 72", "sys.dic, 88", "sys.dic, 12672", "unk.dic, 3616", "char.bin, 390"})
+    void whatWouldLeadOutOfTheDictionaryIsRefused(String name, int place, @TempDir Path directory) throws IOException {
+        JapaneseArtifact.writeDictionary(directory);
+        overwrite(directory.resolve(name), place, new byte[] {-1, -1, -1, 0x7f});
+        assertThatThrownBy(() -> MecabDictionary.open(directory))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining(name)
+                .hasMessageContaining("damaged");
+    }
+
+    @Test
+    void aDictionaryOfAnotherVersionIsRefused(@TempDir Path directory) throws IOException {
+        JapaneseArtifact.writeDictionary(directory);
+        overwrite(
+                directory.resolve("sys.dic"),
+                4,
+                ByteBuffer.allocate(4)
+                        .order(ByteOrder.LITTLE_ENDIAN)
+                        .putInt(101)
+                        .array());
+        assertThatThrownBy(() -> MecabDictionary.open(directory))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("found no dictionary of MeCab 0.996");
+    }
+
+    private static void assertSameWords(Path directory, String recorded) throws IOException {
+        var sentences = lines(Gzipped.text(RECORDED.resolve("sentences.txt.gz")));
+        var expected = lines(Gzipped.text(RECORDED.resolve(recorded)));
+        assertThat(sentences).hasSize(1000).hasSameSizeAs(expected);
+        try (var dictionary = MecabDictionary.open(directory)) {
+            for (int i = 0; i < sentences.size(); i++) {
+                var sentence = Normalizer.normalize(sentences.get(i), Normalizer.Form.NFKC);
+                assertThat(words(dictionary, sentence))
+                        .as(sentence)
+                        .containsExactly(expected.get(i).split("\t"));
+            }
+        }
+    }
+
+    private static List<String> words(MecabDictionary dictionary, String text) {
+        var codePoints = text.codePoints().toArray();
+        var bounds = new MecabWords(dictionary).cut(codePoints);
+        var words = new ArrayList<String>();
+        for (int i = 0; i < bounds.length; i += 2) {
+            words.add(new String(codePoints, bounds[i], bounds[i + 1] - bounds[i]));
+        }
+        return words;
+    }
+
+    /// Not `readAllLines`, for which other characters end a line too.
+    private static List<String> lines(String text) {
+        return List.of(text.split("\n"));
+    }
+
+    private static void overwrite(Path file, long place, byte[] content) throws IOException {
+        try (var channel = Files.newByteChannel(file, StandardOpenOption.WRITE)) {
+            channel.position(place).write(ByteBuffer.wrap(content));
+        }
+    }
+}

@@ -1,0 +1,169 @@
+package dev.berth.tokenizer.mecab;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.berth.testing.JapaneseArtifact;
+import dev.berth.tokenizer.Tokenizer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.text.Normalizer;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/// A tokenizer.json that says that MeCab cuts the words.
+class WordsOfMecabTest {
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Path REFERENCE = Path.of("src/test/resources/reference/japanese-bert-tokens.jsonl");
+
+    @TempDir
+    private Path directory;
+
+    private Path file;
+    private Tokenizer tokenizer;
+
+    @BeforeEach
+    void load() throws IOException {
+        file = JapaneseArtifact.write(directory).resolve("tokenizer.json");
+        tokenizer = Tokenizer.load(file);
+    }
+
+    @AfterEach
+    void close() {
+        tokenizer.close();
+    }
+
+    /// Those of `trace/japanese_words.py`, whose ids are those of transformers.
+    @TestFactory
+    Stream<DynamicTest> theTokensAreThoseOfTheReference() throws IOException {
+        return Stream.of(Files.readString(REFERENCE).split("\n"))
+                .map(line -> DynamicTest.dynamicTest(line, () -> {
+                    var expected = JSON.readTree(line);
+                    var found = tokenizer.tokens(expected.path("text").asText());
+                    assertThat(found.ids()).containsExactly(longs(expected.path("ids")));
+                    assertThat(found.words()).containsExactly(longs(expected.path("words")));
+                    assertThat(Arrays.stream(found.starts()).asLongStream())
+                            .containsExactly(boxed(expected.path("starts")));
+                    assertThat(Arrays.stream(found.ends()).asLongStream())
+                            .containsExactly(boxed(expected.path("ends")));
+                }));
+    }
+
+    @Test
+    void answersEndWhereWordsOfMecabDo() {
+        var text = "😀東京は㍿の首都です。";
+        var tokens = tokenizer.tokens(text);
+        var words = IntStream.range(0, tokens.size())
+                .mapToObj(i -> text.substring(
+                        text.offsetByCodePoints(0, tokens.wordStart(i, 0)),
+                        text.offsetByCodePoints(0, tokens.wordEnd(i, tokens.size()))))
+                .distinct();
+        assertThat(words).containsExactly("😀", "東京", "は", "㍿", "の", "首都", "です", "。");
+    }
+
+    @Test
+    void aTextWithoutWordsHasNoTokens() {
+        assertThat(tokenizer.tokens("").size()).isZero();
+        assertThat(tokenizer.tokens(" \n\t").size()).isZero();
+    }
+
+    /// It is cut into several pieces, after full stops.
+    @Test
+    void aLongTextHasTheTokensOfItsSentences() {
+        var sentence = "東京は日本の首都です。";
+        var one = tokenizer.tokens(sentence);
+        var many = tokenizer.tokens(sentence.repeat(2000));
+        assertThat(many.size()).isEqualTo(2000 * one.size());
+        assertThat(Arrays.copyOf(many.ids(), one.size())).containsExactly(one.ids());
+        assertThat(many.ends()[many.size() - 1]).isEqualTo(2000 * sentence.length());
+        assertThat(Arrays.stream(many.words()).distinct()).hasSize(many.size());
+    }
+
+    @Test
+    void lowerCaseIsMadeOfWords() throws IOException {
+        change("words", "lowercase", "true");
+        var vocabulary = JSON.readTree(file.toFile()).at("/model/vocab");
+        try (var lower = Tokenizer.load(file)) {
+            var tokens = lower.tokens("東京İ");
+            assertThat(tokens.ids())
+                    .containsExactly(
+                            vocabulary.path("東京").asLong(),
+                            vocabulary.path("[UNK]").asLong());
+            assertThat(tokens.ends()).containsExactly(2, 3);
+        }
+    }
+
+    @Test
+    void normalisationByPartsIsThatOfTheWhole() {
+        var random = new Random(7);
+        var alphabet = IntStream.range(0, 0x20000)
+                .filter(codePoint -> codePoint < 0xd800 || codePoint > 0xdfff)
+                .filter(codePoint -> !Normalizer.isNormalized(Character.toString(codePoint), Normalizer.Form.NFKC)
+                        || Character.getType(codePoint) == Character.NON_SPACING_MARK
+                        || "aかカ가각ㄱㅏ".indexOf(codePoint) >= 0)
+                .toArray();
+        for (int i = 0; i < 20_000; i++) {
+            var text = random.ints(6, 0, alphabet.length)
+                    .mapToObj(index -> Character.toString(alphabet[index]))
+                    .collect(Collectors.joining());
+            var found = NormalisedText.of(text, 0, true).codePoints();
+            assertThat(new String(found, 0, found.length)).isEqualTo(Normalizer.normalize(text, Normalizer.Form.NFKC));
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "cutter | \"sudachi\" | words.cutter: found \"sudachi\", expected \"mecab\"",
+                "directory | \"../elsewhere\" | words.directory: found \"../elsewhere\", expected a directory beside tokenizer.json",
+                "directory | \"\" | words.directory: found \"\"",
+                "directory | \"nothing\" | nothing/sys.dic: not found",
+                "normalize | 1 | words.normalize: found 1, expected true or false",
+                "lowercase | null | words.lowercase: found null, expected true or false"
+            })
+    void whatIsWrongIsNamed(String name, String value, String message) throws IOException {
+        change("words", name, value);
+        assertThatThrownBy(() -> Tokenizer.load(file))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining(file.toString())
+                .hasMessageContaining(message);
+    }
+
+    @Test
+    void aTokenizerThatIsNoneIsNamedToo() throws IOException {
+        change("model", "type", "\"Nothing\"");
+        assertThatThrownBy(() -> Tokenizer.load(file))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("can't be loaded as a tokenizer");
+    }
+
+    private void change(String object, String name, String value) throws IOException {
+        var json = JSON.readTree(file.toFile());
+        json.withObject("/" + object).set(name, JSON.readTree(value));
+        JSON.writeValue(file.toFile(), json);
+    }
+
+    private static long[] longs(JsonNode list) {
+        return list.valueStream().mapToLong(JsonNode::asLong).toArray();
+    }
+
+    private static Long[] boxed(JsonNode list) {
+        return list.valueStream().map(JsonNode::asLong).toArray(Long[]::new);
+    }
+}

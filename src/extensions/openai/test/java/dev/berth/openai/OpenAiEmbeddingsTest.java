@@ -1,0 +1,195 @@
+package dev.berth.openai;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.berth.testing.TestServer;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/// `/v1/embeddings` of the task that makes embeddings, and of those that make none.
+@Tag("OAI-01")
+class OpenAiEmbeddingsTest {
+
+    private static final Path ARTIFACT =
+            Path.of("src/test/resources/tasks/sentence-embeddings-bert").toAbsolutePath();
+
+    private static final JsonMapper JSON = new JsonMapper();
+
+    private static TestServer server;
+
+    @BeforeAll
+    static void start() throws Exception {
+        server = TestServer.artifact(ARTIFACT).start();
+    }
+
+    @AfterAll
+    static void stop() throws Exception {
+        server.close();
+    }
+
+    private static HttpResponse<String> post(TestServer server, String path, String body) throws Exception {
+        return server.send(HttpRequest.newBuilder(server.uri(path))
+                .header("Content-Type", "application/json")
+                .POST(BodyPublishers.ofString(body))
+                .build());
+    }
+
+    private static JsonNode ask(String body) throws Exception {
+        var response = post(server, "/v1/embeddings", body);
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        return JSON.readTree(response.body());
+    }
+
+    private static JsonNode own(String text) throws Exception {
+        return JSON.readTree(server.invoke(JSON.writeValueAsString(text), "Content-Type", "application/json")
+                .body());
+    }
+
+    @Test
+    void theAnswerIsInOpenAisForm() throws Exception {
+        var answer = ask("""
+        {"model": "mine", "input": ["The lamp.", "It works."], "encoding_format": null, "user": "u"}""");
+        assertThat(answer.path("object").textValue()).isEqualTo("list");
+        assertThat(answer.path("model").textValue()).isEqualTo("mine");
+        assertThat(answer.at("/usage/prompt_tokens").intValue())
+                .isGreaterThan(4)
+                .isEqualTo(answer.at("/usage/total_tokens").intValue());
+        assertThat(answer.path("data")).hasSize(2);
+        assertThat(answer.at("/data/1/object").textValue()).isEqualTo("embedding");
+        assertThat(answer.at("/data/1/index").intValue()).isEqualTo(1);
+        assertThat(answer.at("/data/1/embedding")).hasSize(own("It works.").size());
+        assertThat(answer.at("/data/1/embedding/0").doubleValue())
+                .isCloseTo(own("It works.").path(0).doubleValue(), within(1e-5));
+        // One text alone has a list too. SageMaker's path takes the body as well.
+        assertThat(ask("{\"input\": \"The lamp.\"}").path("data")).hasSize(1);
+        assertThat(post(server, "/invocations", "{\"input\": \"The lamp.\"}").body())
+                .contains("\"embedding\"");
+    }
+
+    @Test
+    void base64IsTheVectorsBytes() throws Exception {
+        var bytes = ask("{\"input\": \"The lamp.\", \"encoding_format\": \"base64\"}")
+                .at("/data/0/embedding")
+                .binaryValue();
+        var vector = own("The lamp.");
+        var floats = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
+        assertThat(floats.remaining()).isEqualTo(vector.size());
+        assertThat((double) floats.get(3)).isCloseTo(vector.path(3).doubleValue(), within(1e-5));
+    }
+
+    @Test
+    void dimensionsCutTheVectorToLengthOne() throws Exception {
+        var vector = ask("{\"input\": \"The lamp.\", \"dimensions\": 4}").at("/data/0/embedding");
+        assertThat(vector).hasSize(4);
+        assertThat(IntStream.range(0, 4)
+                        .mapToDouble(i -> Math.pow(vector.path(i).doubleValue(), 2))
+                        .sum())
+                .isCloseTo(1, within(1e-5));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "{\"model\": \"m\"}|input: found nothing, expected a text or a list of texts",
+                "{\"input\": []}|input: found an empty list, expected a text or a list of texts",
+                "{\"input\": [5, 7]}|input: found token ids, expected a text; they are those of another tokenizer",
+                "{\"input\": [[5, 7]]}|input[0]: found token ids, expected a text; they are those of another tokenizer",
+                "{\"input\": [\"a\", null]}|input[1]: found null, expected a text",
+                "{\"input\": \"a\", \"encoding_format\": \"int8\"}|encoding_format: found the text \"int8\", expected one of float, base64",
+                "{\"input\": \"a\", \"dimensions\": 0}|dimensions: found 0, expected a whole number of at least 1",
+                "{\"input\": \"a\", \"dimensions\": 1.5}|dimensions: found 1.5, expected a whole number of at least 1",
+                "{\"input\": \"a\", \"model\": 7}|model: found 7, expected a text",
+                "{\"input\": \"a\", \"dimension\": 4}|body: found the unknown parameter \"dimension\", expected dimensions",
+                "{\"input\": \"a\", \"stream\": true}|body: found the unknown parameter \"stream\", expected one of model, input, encoding_format, dimensions, embedding_type, normalized, task"
+            })
+    void whatIsWrongIsNamed(String body, String message) throws Exception {
+        var response = post(server, "/v1/embeddings", body);
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(JSON.readTree(response.body()).at("/error/message").textValue())
+                .isEqualTo(message);
+    }
+
+    @Test
+    void moreDimensionsThanTheModelHasAreRefused() throws Exception {
+        var response = post(server, "/v1/embeddings", "{\"input\": \"a\", \"dimensions\": 99999}");
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(JSON.readTree(response.body()).at("/error/message").textValue())
+                .isEqualTo("dimensions: found 99999, expected at most the %d of this model's vectors"
+                        .formatted(own("a").size()));
+    }
+
+    /// Whatever the types are that the task has elsewhere.
+    @Test
+    void theBodiesAreJsonAlone() throws Exception {
+        try (var asCsv = TestServer.artifact(ARTIFACT)
+                .set("SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT", "text/csv")
+                .start()) {
+            assertThat(post(asCsv, "/v1/embeddings", "{\"input\": \"a\"}")
+                            .headers()
+                            .firstValue("Content-Type"))
+                    .contains("application/json");
+        }
+        for (var type : List.of("text/csv", "application/jsonlines", "application/x-npy")) {
+            var request = HttpRequest.newBuilder(server.uri("/v1/embeddings"));
+            var body = BodyPublishers.ofString("{\"input\": \"a\"}");
+            assertThat(server.send(request.copy()
+                                    .header("Content-Type", type)
+                                    .POST(body)
+                                    .build())
+                            .statusCode())
+                    .isEqualTo(415);
+            assertThat(server.send(request.header("Accept", type).POST(body).build())
+                            .statusCode())
+                    .isEqualTo(406);
+        }
+    }
+
+    @Test
+    void theModelIsListed() throws Exception {
+        var list = JSON.readTree(server.get("/v1/models").body());
+        assertThat(list.path("object").textValue()).isEqualTo("list");
+        assertThat(list.path("data")).hasSize(1);
+        var model = list.at("/data/0");
+        assertThat(model.path("id").textValue()).isEqualTo("model");
+        assertThat(model.path("object").textValue()).isEqualTo("model");
+        assertThat(model.path("created").isIntegralNumber()).isTrue();
+        assertThat(model.path("owned_by").isTextual()).isTrue();
+        assertThat(JSON.readTree(server.get("/v1/models/model").body())).isEqualTo(model);
+        var unknown = server.get("/v1/models/gpt");
+        assertThat(unknown.statusCode()).isEqualTo(404);
+        assertThat(JSON.readTree(unknown.body()).at("/error/message").textValue())
+                .startsWith("model: found \"gpt\", expected model");
+    }
+
+    @Test
+    void modelsThatMakeNoneSaySo() throws Exception {
+        assertThat(post(server, "/v1/chat/completions", "{}").statusCode()).isEqualTo(404);
+        try (var questions = TestServer.sample().start()) {
+            var response = post(questions, "/v1/embeddings", "{\"input\": \"a\"}");
+            assertThat(response.statusCode()).isEqualTo(404);
+            assertThat(JSON.readTree(response.body()).at("/error/message").textValue())
+                    .isEqualTo(
+                            "/v1/embeddings: this model makes no embeddings, or its hooks do not say so in openAiPaths(); POST /invocations asks it");
+            var list = questions.get("/v1/models");
+            assertThat(list.statusCode()).isEqualTo(200);
+            assertThat(JSON.readTree(list.body()).at("/data/0/id").textValue()).isEqualTo("model");
+        }
+    }
+}

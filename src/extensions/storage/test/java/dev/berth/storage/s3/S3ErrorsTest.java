@@ -1,0 +1,249 @@
+package dev.berth.storage.s3;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.sun.net.httpserver.HttpServer;
+import dev.berth.storage.Location;
+import dev.berth.storage.Storage;
+import dev.berth.storage.StorageException;
+import dev.berth.testing.FaultyProxy;
+import dev.berth.testing.FaultyProxy.Fault;
+import dev.berth.testing.S3Server;
+import dev.berth.testing.SystemProperties;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.util.List;
+import java.util.Map;
+import org.assertj.core.api.AbstractThrowableAssert;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import software.amazon.awssdk.core.exception.SdkClientException;
+
+/// What is said when S3 says no.
+class S3ErrorsTest {
+
+    private static final Location OBJECT = Location.of("s3://bucket/object");
+    private static final byte[] MORE_THAN_A_PART = new byte[9 << 20];
+
+    private static S3Server server;
+
+    @BeforeAll
+    static void start() throws Exception {
+        server = S3Server.start().createBucket("bucket");
+        server.put("bucket", "object", "text");
+    }
+
+    @AfterAll
+    static void stop() throws Exception {
+        server.close();
+    }
+
+    @Test
+    void aBucketOrAnObjectThatIsNotThereIsNamed() {
+        try (var storage = new Storage(Impatient.options(server.endpoint()))) {
+            var nowhere = Location.of("s3://nowhere/a");
+            for (ThrowingCallable call : List.<ThrowingCallable>of(
+                    () -> storage.list(nowhere),
+                    () -> storage.open(nowhere),
+                    () -> write(storage, nowhere, new byte[1]),
+                    () -> write(storage, nowhere, MORE_THAN_A_PART))) {
+                assertPermanent(call).hasMessage("s3://nowhere/a: no such bucket");
+            }
+            assertPermanent(() -> storage.open(Location.of("s3://bucket/none")))
+                    .hasMessage("s3://bucket/none: no such object");
+        }
+    }
+
+    @Test
+    void aBucketIsNoObject() {
+        var bucket = Location.of("s3://bucket/");
+        try (var storage = new Storage(Impatient.options(server.endpoint()))) {
+            assertThat(storage.size(bucket)).isEmpty();
+            assertPermanent(() -> storage.open(bucket))
+                    .hasMessage("s3://bucket/: can't be read: found a bucket, expected an object");
+            assertPermanent(() -> storage.create(bucket))
+                    .hasMessage("s3://bucket/: can't be written: found a bucket, expected an object");
+        }
+    }
+
+    @Test
+    void whoMayNotIsToldSo() {
+        try (var storage = new Storage(Impatient.anonymous(server.endpoint()))) {
+            for (ThrowingCallable call : List.<ThrowingCallable>of(
+                    () -> storage.list(OBJECT),
+                    () -> storage.open(OBJECT),
+                    () -> write(storage, OBJECT, new byte[1]))) {
+                assertPermanent(call).hasMessageStartingWith("s3://bucket/object: access denied (403 AccessDenied): ");
+            }
+            assertPermanent(() -> storage.size(OBJECT))
+                    .hasMessageStartingWith("s3://bucket/object: access denied (403");
+        }
+        try (var _ = new SystemProperties(Map.of("aws.secretAccessKey", "wrong"));
+                var storage = new Storage(Impatient.options(server.endpoint()))) {
+            for (var bytes : List.of(new byte[1], MORE_THAN_A_PART)) {
+                assertPermanent(() -> write(storage, OBJECT, bytes))
+                        .hasMessageStartingWith("s3://bucket/object: access denied (403 SignatureDoesNotMatch): ");
+            }
+        }
+    }
+
+    @Test
+    void whatAnyOtherObjectWouldMeetIsKnown() throws IOException {
+        for (var answer : Map.of(
+                        new Fault.Answer(400, "ExpiredToken"), true,
+                        new Fault.Answer(403, "InvalidAccessKeyId"), true,
+                        new Fault.Answer(403, "AccessDenied"), false,
+                        new Fault.Answer(503, "SlowDown"), false)
+                .entrySet()) {
+            try (var proxy = new FaultyProxy(server.endpoint(), _ -> answer.getKey());
+                    var storage = new Storage(Impatient.options(proxy.endpoint()))) {
+                assertThatThrownBy(() -> storage.open(OBJECT))
+                        .isInstanceOfSatisfying(
+                                StorageException.class,
+                                e -> assertThat(e.isOfStore()).as("%s", answer).isEqualTo(answer.getValue()));
+                boolean isDenied = answer.getKey().equals(new Fault.Answer(403, "AccessDenied"));
+                assertThatThrownBy(() -> write(storage, OBJECT, new byte[1]))
+                        .isInstanceOfSatisfying(
+                                StorageException.class,
+                                e -> assertThat(e.isOfStore())
+                                        .as("%s to what writes", answer)
+                                        .isEqualTo(answer.getValue() || isDenied));
+            }
+        }
+    }
+
+    @Test
+    void aLongExplanationIsCut() {
+        var location = new S3Location("bucket", "object", "s3://bucket/object");
+        var cause = SdkClientException.create("why\n ".repeat(100));
+        assertThat(S3Errors.of(location, cause)).hasMessage("s3://bucket/object: " + "why ".repeat(60) + "…");
+    }
+
+    @Test
+    void whatS3RefusesIsPermanentAndWhatFailsThereIsRetryable() throws IOException {
+        assertAnswered(400, "InvalidArgument", "S3 refused (400 InvalidArgument): as scheduled", false);
+        assertAnswered(401, "Unauthorized", "access denied (401 Unauthorized): as scheduled", false);
+        assertAnswered(501, "NotImplemented", "S3 refused (501 NotImplemented): as scheduled", false);
+        assertAnswered(503, "SlowDown", "S3 failed (503 SlowDown): as scheduled", true);
+        assertAnswered(500, "InternalError", "S3 failed (500 InternalError): as scheduled", true);
+        assertAnswered(429, "TooManyRequests", "S3 failed (429 TooManyRequests): as scheduled", true);
+        assertAnswered(400, "RequestTimeout", "S3 failed (400 RequestTimeout): as scheduled", true);
+    }
+
+    @Test
+    void aServerThatCannotBeReachedIsSaid() throws IOException {
+        int closed;
+        try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            closed = socket.getLocalPort();
+        }
+        try (var storage = new Storage(Impatient.options(URI.create("http://127.0.0.1:" + closed)))) {
+            assertRetryable(() -> storage.list(OBJECT))
+                    .hasMessageStartingWith("s3://bucket/object: the connection failed: ")
+                    .hasMessageContaining("refused");
+        }
+        try (var storage = new Storage(Impatient.options(URI.create("http://no-such-host.invalid")))) {
+            assertRetryable(() -> storage.list(OBJECT))
+                    .hasMessageStartingWith("s3://bucket/object: can't be reached: unknown host no-such-host.invalid");
+        }
+    }
+
+    @Test
+    void aServerThatSpeaksNoTlsIsSaid() {
+        try (var storage = new Storage(
+                Impatient.options(URI.create(server.endpoint().toString().replace("http:", "https:"))))) {
+            assertPermanent(() -> storage.list(OBJECT))
+                    .hasMessageStartingWith("s3://bucket/object: can't be reached: ");
+        }
+    }
+
+    @Test
+    void anAnswerWithoutTheSizeOfTheObjectIsRefused() throws IOException {
+        try (var odd = new OddServer(0, 4)) {
+            assertPermanent(() -> odd.storage.open(OBJECT))
+                    .hasMessage("s3://bucket/object: found an answer without the object's size, expected a"
+                            + " Content-Length");
+        }
+    }
+
+    @Test
+    void anAnswerWithAnotherRangeThanTheOneThatWasAskedForIsRefused() throws IOException {
+        try (var odd = new OddServer(10, 4);
+                var in = odd.storage.open(OBJECT)) {
+            assertPermanent(in::readAllBytes)
+                    .hasMessage("s3://bucket/object: found an answer without a range, expected bytes 4-9/10");
+        }
+    }
+
+    @Test
+    void anInterruptedCallIsNoFaultOfS3() {
+        try (var storage = new Storage(Impatient.options(server.endpoint()))) {
+            Thread.currentThread().interrupt();
+            assertRetryable(() -> storage.size(OBJECT)).hasMessage("s3://bucket/object: interrupted");
+        } finally {
+            assertThat(Thread.interrupted()).isTrue();
+        }
+    }
+
+    private static void assertAnswered(int status, String code, String message, boolean retryable) throws IOException {
+        try (var proxy = new FaultyProxy(server.endpoint(), _ -> new Fault.Answer(status, code));
+                var storage = new Storage(Impatient.options(proxy.endpoint()))) {
+            assertThatThrownBy(() -> storage.open(OBJECT))
+                    .isInstanceOfSatisfying(
+                            StorageException.class,
+                            e -> assertThat(e.isRetryable()).isEqualTo(retryable))
+                    .hasMessage("s3://bucket/object: " + message);
+            assertThat(proxy.requests()).hasSize(retryable ? Impatient.RETRIES.attempts() : 1);
+        }
+    }
+
+    private static AbstractThrowableAssert<?, ?> assertPermanent(ThrowingCallable call) {
+        return assertThatThrownBy(call)
+                .isInstanceOfSatisfying(
+                        StorageException.class, e -> assertThat(e.isRetryable()).isFalse());
+    }
+
+    private static AbstractThrowableAssert<?, ?> assertRetryable(ThrowingCallable call) {
+        return assertThatThrownBy(call)
+                .isInstanceOfSatisfying(
+                        StorageException.class, e -> assertThat(e.isRetryable()).isTrue());
+    }
+
+    private static void write(Storage storage, Location location, byte[] bytes) throws IOException {
+        try (var writer = storage.create(location)) {
+            writer.write(bytes);
+            writer.commit();
+        }
+    }
+
+    /// A server that says that an object has so many bytes (0: does not say it), sends fewer and
+    /// knows no ranges.
+    private static final class OddServer implements AutoCloseable {
+        private final HttpServer http =
+                HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        private final Storage storage;
+
+        private OddServer(long declared, int sent) throws IOException {
+            http.createContext("/", exchange -> {
+                exchange.sendResponseHeaders(200, declared);
+                exchange.getResponseBody().write(new byte[sent]);
+                exchange.getResponseBody().flush();
+                exchange.close();
+            });
+            http.start();
+            storage = new Storage(Impatient.options(
+                    URI.create("http://127.0.0.1:" + http.getAddress().getPort())));
+        }
+
+        @Override
+        public void close() {
+            storage.close();
+            http.stop(0);
+        }
+    }
+}

@@ -1,0 +1,219 @@
+package dev.berth.storage.s3;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.berth.storage.Location;
+import dev.berth.storage.Storage;
+import dev.berth.storage.StorageException;
+import dev.berth.testing.FaultyProxy;
+import dev.berth.testing.FaultyProxy.Fault;
+import dev.berth.testing.FaultyProxy.Request;
+import dev.berth.testing.S3Server;
+import dev.berth.testing.TestThreads;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.Random;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/// An S3 that throttles, fails, and loses connections, between a real client and a real server.
+class S3FaultsTest {
+
+    private static final String BUCKET = "faults";
+    private static final Location OBJECT = Location.of("s3://faults/object");
+    private static final Location LARGE = Location.of("s3://faults/large");
+    private static final byte[] BYTES = new byte[20 << 20];
+
+    private static S3Server server;
+
+    @BeforeAll
+    static void start() throws Exception {
+        new Random(1).nextBytes(BYTES);
+        server = S3Server.start().createBucket(BUCKET);
+        server.put(BUCKET, "large", BYTES);
+    }
+
+    @AfterAll
+    static void stop() throws Exception {
+        server.close();
+    }
+
+    /// What may happen to the first attempts of every request. All of it is survived.
+    static Stream<Fault> faults() {
+        return Stream.of(
+                Fault.slowDown(),
+                new Fault.Answer(500, "InternalError"),
+                new Fault.CutRequest(0),
+                new Fault.CutRequest(100_000),
+                new Fault.LoseAnswer(),
+                new Fault.CutAnswer(0),
+                new Fault.CutAnswer(100),
+                new Fault.CutAnswer(100_000));
+    }
+
+    @ParameterizedTest
+    @Tag("slow")
+    @MethodSource("faults")
+    void whatIsWrittenThroughAFaultyConnectionIsWhole(Fault fault) throws IOException {
+        try (var proxy = twice(fault);
+                var storage = storage(proxy)) {
+            for (int size : new int[] {0, 1000, BYTES.length}) {
+                write(storage, OBJECT, size);
+                assertThat(server.bytes(BUCKET, "object")).isEqualTo(Arrays.copyOf(BYTES, size));
+            }
+        }
+        assertThat(server.unfinishedUploads(BUCKET)).isEmpty();
+    }
+
+    @ParameterizedTest
+    @Tag("slow")
+    @MethodSource("faults")
+    void whatIsReadThroughAFaultyConnectionIsWhole(Fault fault) throws IOException {
+        try (var proxy = twice(fault);
+                var storage = storage(proxy);
+                var in = storage.open(LARGE)) {
+            assertThat(in.readAllBytes()).isEqualTo(BYTES);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("faults")
+    void whatIsListedThroughAFaultyConnectionIsWhole(Fault fault) throws IOException {
+        var keys = IntStream.range(0, 1500).mapToObj("list/%04d"::formatted).toList();
+        keys.forEach(key -> server.put(BUCKET, key, "x"));
+        try (var proxy = twice(fault);
+                var storage = storage(proxy);
+                var objects = storage.list(Location.of("s3://faults/list"))) {
+            assertThat(objects.map(object -> "list/" + object.key())).containsExactlyElementsOf(keys);
+            assertThat(storage.size(Location.of("s3://faults/list/0000"))).hasValue(1);
+            assertThat(storage.size(Location.of("s3://faults/none"))).isEmpty();
+        }
+    }
+
+    @Test
+    void anObjectWhoseConnectionIsLostAgainAndAgainIsReadToItsEnd() throws IOException {
+        try (var proxy = proxy(_ -> new Fault.CutAnswer(700_000));
+                var storage = storage(proxy);
+                var in = storage.open(LARGE)) {
+            assertThat(in.readAllBytes()).isEqualTo(BYTES);
+            assertThat(proxy.requests()).hasSize(BYTES.length / 700_000 + 1);
+        }
+    }
+
+    @Test
+    @Tag("slow")
+    void anObjectOfWhichHardlyAnythingComesIsGivenUp() throws IOException {
+        try (var proxy = proxy(_ -> new Fault.CutAnswer(100));
+                var storage = storage(proxy);
+                var in = storage.open(LARGE)) {
+            assertThatThrownBy(in::readAllBytes)
+                    .isInstanceOfSatisfying(
+                            StorageException.class,
+                            e -> assertThat(e.isRetryable()).isTrue())
+                    .hasMessageStartingWith(
+                            "s3://faults/large: the connection was lost 6 times, last after 600 of 20971520 bytes: ");
+            assertThat(proxy.requests()).hasSize(Impatient.RETRIES.attempts());
+        }
+    }
+
+    @Test
+    void anObjectThatIsReplacedWhileItIsReadIsAnErrorAndNoMixture() throws IOException {
+        server.put(BUCKET, "replaced", new byte[200_000]);
+        try (var proxy = proxy(_ -> new Fault.CutAnswer(100_000));
+                var storage = storage(proxy);
+                var in = storage.open(Location.of("s3://faults/replaced"))) {
+            assertThat(in.readNBytes(100_000)).containsOnly(0);
+            server.put(BUCKET, "replaced", BYTES);
+            assertThatThrownBy(in::read)
+                    .isInstanceOfSatisfying(
+                            StorageException.class,
+                            e -> assertThat(e.isRetryable()).isFalse())
+                    .hasMessage("s3://faults/replaced: changed while it was read");
+        }
+    }
+
+    @Test
+    @Tag("slow")
+    void aConnectionThatFallsSilentIsTakenForLost() throws IOException {
+        var patience = new RetryPolicy(6, Duration.ofMillis(1), Duration.ofMillis(4), Duration.ofSeconds(1));
+        try (var proxy = proxy(request -> request.attempt() == 1 ? new Fault.Stall(10_000) : new Fault.Pass());
+                var storage = new Storage(
+                        new S3Options(Optional.of(proxy.endpoint()), false, Optional.empty(), false, patience));
+                var in = storage.open(LARGE)) {
+            assertThat(in.readAllBytes()).isEqualTo(BYTES);
+        }
+    }
+
+    @Test
+    void anAnswerMayComeByteByByte() throws IOException {
+        server.put(BUCKET, "slow", Arrays.copyOf(BYTES, 10_000));
+        try (var proxy = proxy(_ -> new Fault.Trickle());
+                var storage = storage(proxy)) {
+            assertThat(storage.open(Location.of("s3://faults/slow"))).hasBinaryContent(Arrays.copyOf(BYTES, 10_000));
+            assertThat(storage.list(Location.of("s3://faults/slow"))).hasSize(1);
+            write(storage, OBJECT, 9 << 20);
+        }
+        assertThat(server.bytes(BUCKET, "object")).isEqualTo(Arrays.copyOf(BYTES, 9 << 20));
+    }
+
+    @Test
+    void manyObjectsAreCopiedAtOnceThroughEveryFault() throws Exception {
+        var keys = IntStream.range(0, 40).mapToObj("copy/in/%02d"::formatted).toList();
+        keys.forEach(key ->
+                server.put(BUCKET, key, Arrays.copyOfRange(BYTES, key.hashCode() & 0xff, key.hashCode() & 0xfffff)));
+        var faults = faults().toList();
+        Function<Request, Fault> schedule = request -> {
+            int chosen = Math.floorMod(new Random(request.hashCode()).nextInt(), 2 * faults.size());
+            return chosen < faults.size() && request.attempt() < 4 ? faults.get(chosen) : new Fault.Pass();
+        };
+        try (var proxy = proxy(schedule);
+                var storage = storage(proxy);
+                var threads = new TestThreads();
+                var objects = storage.list(Location.of("s3://faults/copy/in/"))) {
+            var copies = objects.map(object -> threads.submit(() -> {
+                        try (var in = storage.open(object.location());
+                                var out = storage.create(
+                                        Location.of("s3://faults/copy/out").resolve(object.key()))) {
+                            in.transferTo(out);
+                            out.commit();
+                        }
+                        return object.key();
+                    }))
+                    .toList();
+            for (var copy : copies) {
+                assertThat(server.bytes(BUCKET, "copy/out/" + copy.get()))
+                        .isEqualTo(server.bytes(BUCKET, "copy/in/" + copy.get()));
+            }
+            assertThat(copies).hasSameSizeAs(keys);
+        }
+    }
+
+    private static FaultyProxy twice(Fault fault) throws IOException {
+        return proxy(request -> request.attempt() <= 2 ? fault : new Fault.Pass());
+    }
+
+    private static FaultyProxy proxy(Function<Request, Fault> schedule) throws IOException {
+        return new FaultyProxy(server.endpoint(), schedule);
+    }
+
+    private static Storage storage(FaultyProxy proxy) {
+        return new Storage(Impatient.options(proxy.endpoint()));
+    }
+
+    private static void write(Storage storage, Location location, int size) throws IOException {
+        try (var writer = storage.create(location)) {
+            writer.write(BYTES, 0, size);
+            writer.commit();
+        }
+    }
+}

@@ -1,0 +1,321 @@
+package dev.berth.storage.s3;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.berth.storage.Location;
+import dev.berth.storage.Storage;
+import dev.berth.storage.StorageException;
+import dev.berth.storage.StoredObject;
+import dev.berth.testing.FaultyProxy;
+import dev.berth.testing.FaultyProxy.Fault;
+import dev.berth.testing.S3Server;
+import dev.berth.testing.TestThreads;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.ExecutionException;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+class S3StorageTest {
+
+    private static S3Server server;
+    private static Storage storage;
+
+    @BeforeAll
+    static void start() throws Exception {
+        server = S3Server.start();
+        storage = new Storage(Impatient.options(server.endpoint()));
+    }
+
+    @AfterAll
+    static void stop() throws Exception {
+        storage.close();
+        server.close();
+    }
+
+    @Test
+    void objectsAreListedByPrefixWithinNamesTooAndWithoutDirectoryMarkers() {
+        server.createBucket("prefixes");
+        for (var key : List.of("in/", "in/a.csv", "in/b/", "in/b/c.csv", "in-2/x", "in.csv", "other")) {
+            server.put("prefixes", key, key.endsWith("/") ? "" : key);
+        }
+        assertThat(keys("s3://prefixes/in/")).containsExactly("a.csv", "b/c.csv");
+        assertThat(keys("s3://prefixes/in")).containsExactly("in-2/x", "in.csv", "a.csv", "b/c.csv");
+        assertThat(keys("s3://prefixes/in/b/c.csv")).containsExactly("c.csv");
+        assertThat(keys("s3://prefixes")).containsExactly("in-2/x", "in.csv", "in/a.csv", "in/b/c.csv", "other");
+        assertThat(keys("s3://prefixes/none")).isEmpty();
+        try (var objects = storage.list(Location.of("s3://prefixes/in/b"))) {
+            assertThat(objects).containsExactly(new StoredObject(Location.of("s3://prefixes/in/b/c.csv"), "c.csv", 10));
+        }
+    }
+
+    @Test
+    void keysMayHoldAnyCharacter() throws IOException {
+        server.createBucket("characters");
+        var out = Location.of("s3://characters/out put/");
+        var keys = List.of(" leading", "%20", "+", "a b+c%2Bd", "a&b=c?d#e", "é/日本", "\"<'>", "control\u0001\n", "😀");
+        for (var key : keys) {
+            write(out.resolve(key), key.getBytes());
+        }
+        assertThat(server.keys("characters"))
+                .containsExactlyInAnyOrderElementsOf(
+                        keys.stream().map("out put/"::concat).toList());
+        try (var objects = storage.list(out)) {
+            var found = objects.toList();
+            assertThat(found)
+                    .extracting(StoredObject::key)
+                    .containsExactlyElementsOf(keys.stream()
+                            .sorted(Comparator.comparing(
+                                    key -> key.getBytes(StandardCharsets.UTF_8), Arrays::compareUnsigned))
+                            .toList());
+            assertThat(found).allSatisfy(object -> {
+                assertThat(object.location()).hasToString("s3://characters/out put/" + object.key());
+                assertThat(storage.size(object.location())).hasValue(object.size());
+                assertThat(storage.open(object.location())).hasContent(object.key());
+            });
+        }
+    }
+
+    @Test
+    void anObjectMayBeReadFromAnyPlaceWithinIt() throws IOException {
+        server.createBucket("places").put("places", "abc", "abcdef");
+        var location = Location.of("s3://places/abc");
+        var object = new StoredObject(location, "abc", 6);
+        for (int from = 0; from < 6; from++) {
+            try (var in = storage.open(object, from)) {
+                assertThat(in).hasContent("abcdef".substring(from));
+            }
+        }
+        assertThatThrownBy(() -> storage.open(object, 6))
+                .isInstanceOf(StorageException.class)
+                .hasMessageStartingWith("s3://places/abc: ");
+        assertThatThrownBy(() -> storage.open(new StoredObject(location, "abc", 7), 0))
+                .hasMessage("s3://places/abc: changed since it was listed: found 6 bytes, expected 7");
+    }
+
+    @Test
+    void objectsAreJoinedWhateverTheirLengths() throws Exception {
+        server.createBucket("joined");
+        var random = new Random(7);
+        for (var sizes : List.of(
+                List.of(0),
+                List.of(3, 0, 4),
+                List.of(5 << 20),
+                List.of(6 << 20, 1 << 20, 0, 5 << 20, 3, 12 << 20, 1),
+                List.of(1 << 20, 1 << 20, 1 << 20, 9 << 20),
+                List.of((5 << 20) - 1, 2, 5 << 20, 7))) {
+            var all = new ByteArrayOutputStream();
+            for (int i = 0; i < sizes.size(); i++) {
+                var bytes = new byte[sizes.get(i)];
+                random.nextBytes(bytes);
+                all.write(bytes);
+                server.put("joined", "%s/%d".formatted(sizes, i), bytes);
+            }
+            var whole = Location.of("s3://joined/whole");
+            storage.join(listed("s3://joined/%s/".formatted(sizes)), whole, Optional.of("text/csv"));
+            assertThat(server.bytes("joined", "whole")).as("%s", sizes).isEqualTo(all.toByteArray());
+            assertThat(server.contentType("joined", "whole")).isEqualTo("text/csv");
+            assertThat(server.unfinishedUploads("joined")).isEmpty();
+        }
+    }
+
+    @Test
+    void aServerThatCannotCopyGetsTheBytes() throws Exception {
+        server.createBucket("read").put("read", "in/a", new byte[6 << 20]).put("read", "in/b", "end");
+        try (var proxy = new FaultyProxy(
+                        server.endpoint(),
+                        request -> request.method().equals("PUT")
+                                        && request.target().contains("partNumber")
+                                ? new Fault.Answer(501, "NotImplemented")
+                                : new Fault.Pass());
+                var slow = new Storage(Impatient.options(proxy.endpoint()))) {
+            slow.join(listed("s3://read/in/"), Location.of("s3://read/whole"), Optional.empty());
+        }
+        assertThat(server.bytes("read", "whole")).hasSize((6 << 20) + 3).endsWith("end".getBytes());
+        assertThat(server.unfinishedUploads("read")).isEmpty();
+    }
+
+    @Test
+    void joiningTwiceAtOnceIsJoiningOnce() throws Exception {
+        server.createBucket("twice").put("twice", "in/a", new byte[6 << 20]).put("twice", "in/b", "end");
+        var parts = listed("s3://twice/in/");
+        try (var threads = new TestThreads()) {
+            for (int i = 0; i < 5; i++) {
+                var whole = Location.of("s3://twice/whole-" + i);
+                var joins = Stream.generate(() -> threads.submit(() -> storage.join(parts, whole, Optional.empty())))
+                        .limit(3)
+                        .toList();
+                int failed = 0;
+                for (var join : joins) {
+                    try {
+                        join.get();
+                    } catch (ExecutionException e) {
+                        assertThat(e).hasCauseInstanceOf(StorageException.class);
+                        failed++;
+                    }
+                }
+                assertThat(failed).as("one of them makes it").isLessThan(3);
+                assertThat(server.bytes("twice", "whole-" + i))
+                        .hasSize((6 << 20) + 3)
+                        .endsWith("end".getBytes());
+            }
+        }
+        assertThat(server.unfinishedUploads("twice")).isEmpty();
+    }
+
+    private static List<StoredObject> listed(String prefix) {
+        try (var objects = storage.list(Location.of(prefix))) {
+            return objects.toList();
+        }
+    }
+
+    @Test
+    @Tag("slow")
+    void aLongListingComesPageByPageAndNoFurtherThanItIsAskedFor() throws IOException {
+        server.createBucket("pages");
+        var keys = IntStream.range(0, 12_000).mapToObj("in/%05d"::formatted).toList();
+        keys.forEach(key -> server.put("pages", key, "x"));
+        try (var proxy = new FaultyProxy(server.endpoint(), _ -> new Fault.Pass());
+                var pages = new Storage(Impatient.options(proxy.endpoint()))) {
+            try (var objects = pages.list(Location.of("s3://pages/in/"))) {
+                assertThat(objects.limit(1500)).hasSize(1500);
+            }
+            assertThat(proxy.requests()).hasSize(2);
+            try (var objects = pages.list(Location.of("s3://pages/in/"))) {
+                assertThat(objects.map(object -> "in/" + object.key())).containsExactlyElementsOf(keys);
+            }
+            assertThat(proxy.requests()).hasSize(2 + 12);
+        }
+    }
+
+    @Test
+    void objectsHaveTheirSizeOrNone() {
+        server.createBucket("sizes").put("sizes", "dir/object", "12345");
+        assertThat(storage.size(Location.of("s3://sizes/dir/object"))).hasValue(5);
+        assertThat(storage.exists(Location.of("s3://sizes/dir/object"))).isTrue();
+        assertThat(storage.size(Location.of("s3://sizes/dir/"))).isEmpty();
+        assertThat(storage.exists(Location.of("s3://sizes/dir"))).isFalse();
+        assertThat(storage.exists(Location.of("s3://no-such-bucket/object"))).isFalse();
+    }
+
+    @Test
+    void whatIsWrittenIsRead() throws IOException {
+        server.createBucket("round");
+        for (int size : new int[] {0, 1, 65_536, 8 << 20}) {
+            var bytes = bytes(size);
+            var location = Location.of("s3://round/dir/" + size);
+            write(location, bytes);
+            assertThat(server.bytes("round", "dir/" + size)).isEqualTo(bytes);
+            try (var in = storage.open(location)) {
+                assertThat(in.readAllBytes()).isEqualTo(bytes);
+                assertThat(in.read()).isEqualTo(-1);
+                assertThat(in.read(new byte[0])).isZero();
+            }
+        }
+    }
+
+    @Test
+    void anObjectMayBeReadByteByByteAndLeftBeforeItsEnd() throws IOException {
+        server.createBucket("bytes").put("bytes", "a", bytes(5 << 20));
+        var expected = bytes(5 << 20);
+        var in = storage.open(Location.of("s3://bytes/a"));
+        for (int i = 0; i < 1000; i++) {
+            assertThat(in.read()).isEqualTo(expected[i] & 0xff);
+        }
+        in.close();
+        in.close();
+        assertThatThrownBy(in::read)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("s3://bytes/a: found a stream that has been closed, expected an open one");
+    }
+
+    @Test
+    void anObjectHasTheContentTypeThatItIsGiven() throws IOException {
+        server.createBucket("types");
+        try (var writer = storage.create(Location.of("s3://types/lines"), Optional.of("application/jsonlines"));
+                var large = storage.create(Location.of("s3://types/large"), Optional.of("text/csv"))) {
+            writer.write('{');
+            writer.commit();
+            large.write(bytes(9 << 20));
+            large.commit();
+        }
+        write(Location.of("s3://types/none"), new byte[1]);
+        assertThat(server.contentType("types", "lines")).isEqualTo("application/jsonlines");
+        assertThat(server.contentType("types", "large")).isEqualTo("text/csv");
+        assertThat(server.contentType("types", "none")).isEqualTo("application/octet-stream");
+    }
+
+    @Test
+    void aPublicServerIsAskedWithoutASignature() throws Exception {
+        try (var open = S3Server.startPublic();
+                var anonymous = new Storage(Impatient.anonymous(open.endpoint()))) {
+            open.createBucket("open").put("open", "a", "text");
+            assertThat(anonymous.open(Location.of("s3://open/a"))).hasContent("text");
+        }
+    }
+
+    @Test
+    void partsMayTravelWithTheChecksumsThatAwsWants() throws IOException {
+        server.createBucket("checksums");
+        try (var store = new S3Store(Impatient.options(server.endpoint()), true)) {
+            for (int size : new int[] {0, 10, 20 << 20}) {
+                var location = new S3Location("checksums", "a" + size, "s3://checksums/a" + size);
+                try (var writer = store.create(location, Optional.empty())) {
+                    writer.write(bytes(size));
+                    writer.commit();
+                }
+                assertThat(server.bytes("checksums", "a" + size)).isEqualTo(bytes(size));
+                try (var in = store.open(location, 0)) {
+                    assertThat(in.readAllBytes()).isEqualTo(bytes(size));
+                }
+            }
+        }
+    }
+
+    @Test
+    void aGzipFileOfSeveralMembersIsReadToItsEnd() throws IOException {
+        var members = new ByteArrayOutputStream();
+        for (int i = 0; i < 3; i++) {
+            try (var gzip = new GZIPOutputStream(members)) {
+                gzip.write(bytes(100_000));
+            }
+        }
+        server.createBucket("gzip").put("gzip", "a.gz", members.toByteArray());
+        try (var in = new GZIPInputStream(storage.open(Location.of("s3://gzip/a.gz")))) {
+            assertThat(in.readAllBytes()).hasSize(300_000);
+        }
+    }
+
+    private static List<String> keys(String prefix) {
+        try (var objects = storage.list(Location.of(prefix))) {
+            return objects.map(StoredObject::key).toList();
+        }
+    }
+
+    private static void write(Location location, byte[] bytes) throws IOException {
+        try (var writer = storage.create(location)) {
+            writer.write(bytes);
+            assertThat(storage.exists(location)).isFalse();
+            writer.commit();
+        }
+    }
+
+    private static byte[] bytes(int size) {
+        var bytes = new byte[size];
+        new Random(size).nextBytes(bytes);
+        return bytes;
+    }
+}

@@ -1,0 +1,44 @@
+package dev.berth.storage.s3;
+
+import dev.berth.storage.Location;
+import dev.berth.storage.Storage;
+import java.net.URI;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.Random;
+
+/// Writes an object and reads it again, in a process whose heap can't hold it.
+final class SmallHeap {
+
+    static final int OBJECT_BYTES = 64 << 20;
+
+    private SmallHeap() {}
+
+    /// @param args the endpoint and the location
+    public static void main(String[] args) throws Exception {
+        var bytes = new byte[1 << 16];
+        new Random(1).nextBytes(bytes);
+        var options =
+                new S3Options(Optional.of(URI.create(args[0])), false, Optional.empty(), false, Impatient.RETRIES);
+        try (var storage = new Storage(options)) {
+            var object = Location.of(args[1]);
+            try (var writer = storage.create(object)) {
+                for (int written = 0; written < OBJECT_BYTES; written += bytes.length) {
+                    writer.write(bytes);
+                }
+                writer.commit();
+            }
+            try (var objects = storage.list(object);
+                    var in = storage.open(objects.findFirst().orElseThrow().location())) {
+                for (int read = 0; read < OBJECT_BYTES; read += bytes.length) {
+                    if (!Arrays.equals(in.readNBytes(bytes.length), bytes)) {
+                        throw new IllegalStateException("found other bytes at %d".formatted(read));
+                    }
+                }
+                if (in.read() != -1) {
+                    throw new IllegalStateException("found more bytes");
+                }
+            }
+        }
+    }
+}
