@@ -61,11 +61,7 @@ final class ServeCommand {
     static CommandSpec spec() {
         var spec = ServeOptions.with(Settings.ALL);
         spec.usageMessage()
-                .customSynopsis(
-                        "serve [option]...",
-                        "serve check [option]... [MODEL_DIR]",
-                        "serve init [--template <template>] DIR",
-                        "serve health [option]...")
+                .customSynopsis("serve [option]...", "serve COMMAND [option]...")
                 .description(
                         "Serves a model as a SageMaker container does: /ping and /invocations.",
                         "A flag wins over the environment.",

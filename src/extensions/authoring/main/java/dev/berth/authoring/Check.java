@@ -1,8 +1,11 @@
-package dev.berth.command;
+package dev.berth.authoring;
 
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.code.HookCode;
 import dev.berth.batching.BatchLimits;
+import dev.berth.command.Deployment;
+import dev.berth.command.SampleRequest;
+import dev.berth.command.StartException;
 import dev.berth.config.ServerConfig;
 import dev.berth.engine.Graph;
 import dev.berth.engine.Machine;
@@ -35,7 +38,7 @@ import java.util.stream.IntStream;
 /// Loads a model artifact on every device as the server does, asks it its sample as the server
 /// would be asked, and measures it. Hooks run one after another on a thread that is left behind
 /// when one of them does not end.
-final class Check {
+public final class Check {
 
     /// Enough for a median.
     private static final int MOST_RUNS = 50;
@@ -77,7 +80,7 @@ final class Check {
 
     /// @return the report, line by line
     /// @throws StartException with every problem that was found
-    static List<String> run(ServerConfig config) throws StartException {
+    public static List<String> run(ServerConfig config) throws StartException {
         try {
             var check = new Check(config, Deployment.plan(config, Machine.current()));
             var handler = check.deployment.hooks().handler();
@@ -148,7 +151,7 @@ final class Check {
 
     private <M, I, O> void trySample(SampleRequest sample, Rehearsal<M, I, O> model) throws Exception {
         within(model, sample, () -> {
-            FirstSample.tryRows(model, sample, config);
+            sample.tryRows(model, config);
             return model;
         });
         var answer = ask(sample, model);
@@ -177,7 +180,7 @@ final class Check {
                     answer.response().contentType());
             return answer;
         } catch (ServingException e) {
-            throw new ModelArtifactException(directory, FirstSample.problem(sample, e), e);
+            throw new ModelArtifactException(directory, sample.problem(e), e);
         }
     }
 
@@ -227,12 +230,12 @@ final class Check {
     private static boolean isAsExpected(
             SampleRequest sample, InferenceHandler<?, ?, ?> handler, InvocationResponse response)
             throws IOException, StartException {
-        return FirstSample.checksSample(handler) ? sample.hasResponse() : sample.check(response);
+        return SampleRequest.isAskedBy(handler) ? sample.hasResponse() : sample.check(response);
     }
 
     /// The batch sizes above 1 that are worth a try: the powers of two, and the largest that the
     /// server forms.
-    static List<Integer> batches(BatchLimits limits, int length) {
+    public static List<Integer> batches(BatchLimits limits, int length) {
         int largest = Math.min(MOST_RECORDS, Math.min(limits.maxBatchSize(), limits.maxBatchTokens() / length));
         return IntStream.concat(
                         IntStream.iterate(2, batch -> batch < largest, batch -> batch * 2), IntStream.of(largest))
