@@ -107,7 +107,7 @@ public record Deployment(
     }
 
     /// See [ServedModel#load].
-    void load(ServedModel model, Workers workers, FirstRequest first, SessionRoom sessions) throws Exception {
+    public void load(ServedModel model, Workers workers, FirstRequest first, SessionRoom sessions) throws Exception {
         model.load(directory, hooks.handler(), workers, limits, first, sessions);
     }
 
@@ -235,7 +235,7 @@ public record Deployment(
     }
 
     /// The room for the sessions of all models.
-    static SessionRoom sessions(ServerConfig config) {
+    public static SessionRoom sessions(ServerConfig config) {
         return new SessionRoom(
                 config.sessions().most(),
                 config.sessions().bytes().orElse(Runtime.getRuntime().maxMemory() / 10));

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
 
 /// Asks each model the artifact's `sample.json` before it serves, where there is one. Workers that
 /// share a model ask once. Used by one thread at a time.
-final class FirstSample implements FirstRequest {
+public final class FirstSample implements FirstRequest {
 
     private static final Logger log = LoggerFactory.getLogger(FirstSample.class);
 
@@ -27,7 +27,7 @@ final class FirstSample implements FirstRequest {
     private final Set<Object> asked = Collections.newSetFromMap(new IdentityHashMap<>());
 
     /// @param directory the artifact's
-    FirstSample(Path directory, ServerConfig config) {
+    public FirstSample(Path directory, ServerConfig config) {
         this.directory = directory;
         this.config = config;
     }

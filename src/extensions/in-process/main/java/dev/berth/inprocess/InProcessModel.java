@@ -1,5 +1,8 @@
-package dev.berth.command;
+package dev.berth.inprocess;
 
+import dev.berth.command.Deployment;
+import dev.berth.command.FirstSample;
+import dev.berth.command.StartException;
 import dev.berth.config.Configuration;
 import dev.berth.config.ServerConfig;
 import dev.berth.engine.Machine;
