@@ -1,7 +1,7 @@
 """Makes the small TorchScript files that stand in for models in the Java tests.
 
     python trace/fixtures.py --output src/test/resources/torchscript --library src/test/resources/native \\
-        --templates src/server/main/templates
+        --templates src/extensions/authoring/main/templates
 
 Most take the inputs of a BERT and answer as `echo` does unless their name says otherwise. `doubled`, `sum-and-product`,
 `summed-up`, `unfit`, `two-columns`, `looked-up`, `any-type`, `counts` and `fails` take tensors of other kinds. Among the

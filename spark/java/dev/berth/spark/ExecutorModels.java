@@ -1,9 +1,9 @@
 package dev.berth.spark;
 
-import dev.berth.command.InProcessModel;
 import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
 import dev.berth.hooks.MediaType;
+import dev.berth.inprocess.InProcessModel;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.berth.spark;
 
-import dev.berth.command.InProcessModel;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.inprocess.InProcessModel;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;

@@ -3,7 +3,7 @@ package dev.berth;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.artifact.TensorArtifact;
-import dev.berth.command.Template;
+import dev.berth.authoring.Template;
 import dev.berth.engine.Engine;
 import dev.berth.hooks.ElementType;
 import dev.berth.testing.TestServer;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.berth.artifact.ArtifactBuilds;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.Target;
+import dev.berth.authoring.Check;
 import dev.berth.config.Configuration;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;

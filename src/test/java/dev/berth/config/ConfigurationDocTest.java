@@ -51,7 +51,8 @@ class ConfigurationDocTest {
     private static String row(Setting setting) {
         var flag = setting.flag().map("`%s`"::formatted).orElse("–");
         var variables = setting.variables().stream().map("`%s`"::formatted).collect(joining(", "));
-        var value = setting.expected();
-        return "| %s | %s | %s | %s | %s |\n".formatted(flag, variables, value, setting.unset(), setting.meaning());
+        var value = setting.syntax().expected();
+        return "| %s | %s | %s | %s | %s |\n"
+                .formatted(flag, variables, value, setting.unset(), Settings.meaning(setting));
     }
 }

@@ -60,63 +60,50 @@ class ConfigurationTest {
     @Test
     @Tag("BAT-05")
     void nothing_set_gives_the_defaults() {
-        assertThat(read(Map.of()))
-                .usingRecursiveComparison()
-                .ignoringFields("extensions")
-                .isEqualTo(new ServerConfig(
-                        new HttpConfig(
-                                "127.0.0.1",
-                                8080,
-                                104_857_600,
-                                MediaType.JSON,
-                                "/metrics",
-                                true,
-                                true,
-                                true,
-                                false,
-                                Duration.ZERO,
-                                Duration.ofSeconds(20),
-                                OptionalInt.empty(),
-                                OptionalInt.empty(),
-                                Optional.empty()),
-                        new ModelConfig(
-                                home.resolve("model-artifact"),
-                                Optional.empty(),
-                                Optional.empty(),
-                                OptionalInt.empty(),
-                                CpuProfile.ADAPTIVE,
-                                OptionalInt.empty(),
-                                List.of(),
-                                false),
-                        new MultiModelConfig(
-                                false,
-                                Optional.empty(),
-                                MultiModelConfig.Load.LAZY,
-                                OptionalLong.empty(),
-                                Duration.ofSeconds(360)),
-                        new BatchingConfig(
-                                1000,
-                                OptionalInt.empty(),
-                                OptionalInt.empty(),
-                                Duration.ZERO,
-                                Duration.ofMillis(300),
-                                Duration.ofSeconds(60),
-                                Duration.ofSeconds(120)),
-                        new StreamConfig(Duration.ofSeconds(60), Duration.ofSeconds(480)),
-                        new SessionConfig(1000, Optional.empty()),
-                        new TransformConfig(
-                                false,
-                                TransformConfig.ExecutionParameters.SAGEMAKER,
-                                OptionalInt.empty(),
-                                Optional.empty(),
-                                OptionalInt.empty(),
-                                false,
-                                false),
-                        new PlatformConfig(Optional.empty(), Optional.empty(), false),
-                        new ProtocolConfig(OptionalInt.empty(), "model"),
-                        new LogConfig(LogConfig.Level.INFO, LogConfig.Format.PLAIN),
-                        MetricsAliases.NONE,
-                        Map.of()));
+        assertThat(Configuration.read(Map.of(), Map.of(), home).effective())
+                .filteredOn(setting -> !setting.isChosen())
+                .map(Setting::toString)
+                .contains(
+                        "host = 127.0.0.1 (default)",
+                        "port = 8080 (default)",
+                        "max-payload-mb = 100 MiB (default)",
+                        "default-accept = application/json (default)",
+                        "metrics-path = /metrics (default)",
+                        "health-route = not set (default)",
+                        "compression = false (default)",
+                        "lame-duck-seconds = 0 s (default)",
+                        "drain-seconds = 20 s (default)",
+                        "max-connections = chosen from ulimit -n and the heap, at most 10000 (detected)",
+                        "model-dir = %s (default)".formatted(home.resolve("model-artifact")),
+                        "model-name = model (default)",
+                        "program = Inference.java (default)",
+                        "instance-type = looked up on the machine (detected)",
+                        "cpu-profile = adaptive (default)",
+                        "neuron-cores = all of the machine (detected)",
+                        "extra-libraries = none (default)",
+                        "watch = false (default)",
+                        "multi-model = false (default)",
+                        "load-models = lazy (default)",
+                        "load-timeout-seconds = 360 s (default)",
+                        "queue-capacity = 1000 (default)",
+                        "max-batch-delay-ms = 0 s (default)",
+                        "target-delay-ms = 300 ms (default)",
+                        "timeout = 60 s (default)",
+                        "stuck-seconds = 120 s (default)",
+                        "stream-part-timeout = 60 s (default)",
+                        "stream-timeout = 480 s (default)",
+                        "max-sessions = 1000 (default)",
+                        "batch = false (default)",
+                        "execution-parameters = sagemaker (default)",
+                        "bad-records = reject (default)",
+                        "trailing-newline = false (default)",
+                        "log-level = INFO (default)",
+                        "log-format = plain (default)",
+                        "metrics-aliases = none (default)",
+                        "page = true (default)",
+                        "runtime-api = true (default)",
+                        "client-paths = true (default)",
+                        "grpc-port = not set (default)");
     }
 
     @Test
@@ -151,8 +138,8 @@ class ConfigurationTest {
                 "BERTH_MAX_BATCH_DELAY_MS", "5",
                 "BERTH_METRICS_PATH", "/server/metrics",
                 "BERTH_PAGE", "false",
-                "BERTH_RUNTIME_API", "true",
-                "BERTH_CLIENT_PATHS", "true",
+                "BERTH_RUNTIME_API", "false",
+                "BERTH_CLIENT_PATHS", "false",
                 "BERTH_DRAIN_SECONDS", "3",
                 "BERTH_LAME_DUCK_SECONDS", "4"));
         environment.putAll(Map.of(
@@ -168,65 +155,66 @@ class ConfigurationTest {
                 "AIP_PREDICT_ROUTE", "/predict"));
         environment.putAll(Map.of(
                 "BERTH_METRICS_ALIASES", "vllm",
+                "BERTH_STREAM_PART_TIMEOUT", "7",
+                "BERTH_STREAM_TIMEOUT", "70",
+                "BERTH_MAX_SESSIONS", "9",
+                "BERTH_SESSION_MEMORY_MB", "8",
                 "BERTH_COMPRESSION", "true"));
 
-        assertThat(read(environment))
-                .usingRecursiveComparison()
-                .ignoringFields("extensions")
-                .isEqualTo(new ServerConfig(
-                        new HttpConfig(
-                                "localhost",
-                                9123,
-                                6 * 1024 * 1024,
-                                new MediaType("text", "csv", Map.of("header", "absent")),
-                                "/server/metrics",
-                                false,
-                                true,
-                                true,
-                                true,
-                                Duration.ofSeconds(4),
-                                Duration.ofSeconds(3),
-                                OptionalInt.of(500),
-                                OptionalInt.of(20),
-                                Optional.empty()),
-                        new ModelConfig(
-                                model,
-                                Optional.of("Answers.java"),
-                                Optional.of("inf2"),
-                                OptionalInt.of(2),
-                                CpuProfile.THROUGHPUT,
-                                OptionalInt.of(1),
-                                List.of(library),
-                                false),
-                        new MultiModelConfig(
-                                false,
-                                Optional.empty(),
-                                MultiModelConfig.Load.LAZY,
-                                OptionalLong.empty(),
-                                Duration.ofSeconds(120)),
-                        new BatchingConfig(
-                                50,
-                                OptionalInt.of(16),
-                                OptionalInt.of(4096),
-                                Duration.ofMillis(5),
-                                Duration.ofMillis(150),
-                                Duration.ofSeconds(90),
-                                Duration.ofSeconds(30)),
-                        new StreamConfig(Duration.ofSeconds(60), Duration.ofSeconds(480)),
-                        new SessionConfig(1000, Optional.empty()),
-                        new TransformConfig(
-                                false,
-                                TransformConfig.ExecutionParameters.LOCAL_MODE,
-                                OptionalInt.of(8),
-                                Optional.of(BatchStrategy.SINGLE_RECORD),
-                                OptionalInt.of(6),
-                                true,
-                                true),
-                        new PlatformConfig(Optional.of("/health"), Optional.of("/predict"), false),
-                        new ProtocolConfig(OptionalInt.of(9000), "answers"),
-                        new LogConfig(LogConfig.Level.DEBUG, LogConfig.Format.JSON),
-                        MetricsAliases.VLLM,
-                        Map.of()));
+        var config = read(environment);
+        assertThat(config.http())
+                .returns("localhost", HttpConfig::host)
+                .returns(9123, HttpConfig::port)
+                .returns(6L * 1024 * 1024, HttpConfig::maxPayloadBytes)
+                .returns(new MediaType("text", "csv", Map.of("header", "absent")), HttpConfig::defaultAccept)
+                .returns("/server/metrics", HttpConfig::metricsPath)
+                .returns(Optional.of("/health"), HttpConfig::healthRoute)
+                .returns(true, HttpConfig::compression)
+                .returns(Duration.ofSeconds(4), HttpConfig::lameDuck)
+                .returns(Duration.ofSeconds(3), HttpConfig::drain)
+                .returns(OptionalInt.of(500), HttpConfig::maxConnections)
+                .returns(OptionalInt.of(20), HttpConfig::maxConnectionsPerAddress);
+        assertThat(config.model())
+                .returns(model, ModelConfig::directory)
+                .returns("answers", ModelConfig::name)
+                .returns(Optional.of("Answers.java"), ModelConfig::program)
+                .returns(Optional.of("inf2"), ModelConfig::instanceType)
+                .returns(OptionalInt.of(2), ModelConfig::workers)
+                .returns(CpuProfile.THROUGHPUT, ModelConfig::cpuProfile)
+                .returns(OptionalInt.of(1), ModelConfig::neuronCores)
+                .returns(List.of(library), ModelConfig::extraLibraries);
+        assertThat(config.multiModel().loadTimeout()).hasSeconds(120);
+        assertThat(config.batching())
+                .returns(50, BatchingConfig::queueCapacity)
+                .returns(OptionalInt.of(16), BatchingConfig::maxBatchSize)
+                .returns(OptionalInt.of(4096), BatchingConfig::maxBatchTokens)
+                .returns(Duration.ofMillis(5), BatchingConfig::maxBatchDelay)
+                .returns(Duration.ofMillis(150), BatchingConfig::targetDelay)
+                .returns(Duration.ofSeconds(90), BatchingConfig::timeout)
+                .returns(Duration.ofSeconds(30), BatchingConfig::stuckAfter);
+        assertThat(config.streams())
+                .returns(Duration.ofSeconds(7), StreamConfig::partTimeout)
+                .returns(Duration.ofSeconds(70), StreamConfig::timeout);
+        assertThat(config.sessions())
+                .returns(9, SessionConfig::most)
+                .returns(Optional.of(8L << 20), SessionConfig::bytes);
+        assertThat(config.transform())
+                .returns(TransformConfig.ExecutionParameters.LOCAL_MODE, TransformConfig::executionParameters)
+                .returns(OptionalInt.of(8), TransformConfig::maxConcurrentTransforms)
+                .returns(Optional.of(BatchStrategy.SINGLE_RECORD), TransformConfig::batchStrategy)
+                .returns(OptionalInt.of(6), TransformConfig::maxPayloadInMb)
+                .returns(true, TransformConfig::keepBadRecords)
+                .returns(true, TransformConfig::trailingNewline);
+        assertThat(config.log()).isEqualTo(new LogConfig(LogConfig.Level.DEBUG, LogConfig.Format.JSON));
+        assertThat(config.metricsAliases()).isEqualTo(MetricsAliases.VLLM);
+        assertThat(Configuration.read(environment, Map.of(), home).effective())
+                .map(Setting::toString)
+                .contains(
+                        "page = false (BERTH_PAGE)",
+                        "runtime-api = false (BERTH_RUNTIME_API)",
+                        "client-paths = false (BERTH_CLIENT_PATHS)",
+                        "predict-route = /predict (AIP_PREDICT_ROUTE)",
+                        "grpc-port = 9000 (BERTH_GRPC_PORT)");
     }
 
     @Test
@@ -264,8 +252,9 @@ class ConfigurationTest {
     @Test
     void the_routes_of_vertex_leave_the_servers_own_alone() {
         assertThat(read(Map.of("AIP_HEALTH_ROUTE", "/ping", "AIP_PREDICT_ROUTE", "/invocations"))
-                        .platform())
-                .isEqualTo(new PlatformConfig(Optional.of("/ping"), Optional.of("/invocations"), false));
+                        .http()
+                        .healthRoute())
+                .hasValue("/ping");
         assertThat(problems(Map.of("AIP_HEALTH_ROUTE", "/invocations", "AIP_PREDICT_ROUTE", "/metrics")))
                 .containsExactly(
                         "AIP_HEALTH_ROUTE: found /invocations, expected /ping or a path of its own",
@@ -556,7 +545,7 @@ class ConfigurationTest {
     })
     void a_link_to_a_service_is_no_setting(String name, String value) {
         assertThat(Configuration.read(Map.of(name, value), Map.of(), home))
-                .isEqualTo(Configuration.read(Map.of(), Map.of(), home));
+                .hasToString(Configuration.read(Map.of(), Map.of(), home).toString());
     }
 
     @Test
@@ -695,9 +684,15 @@ class ConfigurationTest {
         "K_SERVICE, '', true"
     })
     void the_page_is_off_where_a_platform_has_its_variables(String name, String value, boolean expected) {
-        assertThat(read(Map.of(name, value)).http().page()).isEqualTo(expected);
-        assertThat(read(Map.of(name, value), Map.of("--page", "true")).http().page())
-                .isTrue();
+        assertThat(page(Map.of(name, value), Map.of()).value()).isEqualTo(String.valueOf(expected));
+        assertThat(page(Map.of(name, value), Map.of("--page", "true")).value()).isEqualTo("true");
+    }
+
+    private Setting page(Map<String, String> environment, Map<String, String> flags) {
+        return Configuration.read(environment, flags, home).effective().stream()
+                .filter(setting -> setting.name().equals("page"))
+                .findFirst()
+                .orElseThrow();
     }
 
     private ServerConfig read(Map<String, String> environment) {

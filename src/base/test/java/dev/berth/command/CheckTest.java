@@ -3,6 +3,8 @@ package dev.berth.command;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.berth.authoring.Check;
+import dev.berth.authoring.CheckCommand;
 import dev.berth.batching.BatchLimits;
 import dev.berth.config.Configuration;
 import dev.berth.config.ServerConfig;
@@ -205,7 +207,7 @@ class CheckTest {
 
     @Test
     void theExitCodesAreInTheHelp() {
-        var help = new CommandLine(CheckCommand.spec()).getUsageMessage();
+        var help = new CommandLine(new CheckCommand().spec()).getUsageMessage();
         assertThat(help)
                 .contains("--timeout", "--default-accept", "--bad-records")
                 .containsPattern("0 +serve would start")

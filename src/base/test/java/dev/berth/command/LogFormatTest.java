@@ -6,12 +6,11 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.LoggingEvent;
-import ch.qos.logback.core.encoder.Encoder;
+import ch.qos.logback.core.Layout;
 import ch.qos.logback.core.spi.FilterReply;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.testing.CapturedLog;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -150,10 +149,10 @@ class LogFormatTest {
         return JSON.readTree(text);
     }
 
-    private static String encoded(Encoder<ILoggingEvent> encoder, Runnable call) {
+    private static String encoded(Layout<ILoggingEvent> layout, Runnable call) {
         try (var captured = new CapturedLog()) {
             call.run();
-            return new String(encoder.encode(captured.events().getFirst()), StandardCharsets.UTF_8);
+            return layout.doLayout(captured.events().getFirst());
         }
     }
 }

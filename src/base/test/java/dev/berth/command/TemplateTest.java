@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
+import dev.berth.authoring.Template;
 import dev.berth.testing.TestServer;
 import java.io.PrintWriter;
 import java.io.StringWriter;

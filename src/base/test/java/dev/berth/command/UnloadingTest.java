@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.berth.authoring.Check;
 import dev.berth.config.Configuration;
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.CodeArtifact;

@@ -1,5 +1,7 @@
 package dev.berth.config;
 
+import static dev.berth.config.Reading.number;
+
 import dev.berth.hooks.MediaType;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -11,6 +13,7 @@ import java.util.OptionalInt;
 /// How the server listens.
 ///
 /// @param maxPayloadBytes `Long.MAX_VALUE` is unlimited
+/// @param healthRoute a path that answers as `/ping` does, for Vertex AI
 /// @param maxConnections lowers the limit that follows from the process's descriptors and heap
 /// @param maxConnectionsPerAddress empty: one address may have all of them, as behind a load
 ///   balancer
@@ -21,9 +24,7 @@ public record HttpConfig(
         long maxPayloadBytes,
         MediaType defaultAccept,
         String metricsPath,
-        boolean page,
-        boolean runtimeApi,
-        boolean clientPaths,
+        Optional<String> healthRoute,
         boolean compression,
         Duration lameDuck,
         Duration drain,
@@ -35,10 +36,9 @@ public record HttpConfig(
     private static final List<String> EVERYWHERE = List.of("0.0.0.0", "::", "[::]");
 
     static HttpConfig read(Reading reading) {
-        int port = port(reading);
         return new HttpConfig(
                 host(reading),
-                port,
+                port(reading),
                 reading.fixed(
                         "--max-payload-mb",
                         Syntax.mebibytes()
@@ -47,80 +47,27 @@ public record HttpConfig(
                                 .in("MMS_MAX_REQUEST_SIZE", Syntax.bytes())
                                 .in("SERVING_MAX_REQUEST_SIZE", Syntax.bytes()),
                         100L * 1024 * 1024,
-                        "Largest request body, 0 for unlimited; the variables that end in SIZE count bytes",
                         "SAGEMAKER_MAX_REQUEST_SIZE",
                         "SAGEMAKER_MAX_PAYLOAD_IN_MB",
                         "TS_MAX_REQUEST_SIZE",
                         "MMS_MAX_REQUEST_SIZE",
                         "SERVING_MAX_REQUEST_SIZE"),
                 reading.fixed(
-                        "--default-accept",
-                        Syntax.mediaType(),
-                        MediaType.JSON,
-                        "Type of the response for a caller that names none, or */*",
-                        "SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT"),
+                        "--default-accept", Syntax.mediaType(), MediaType.JSON, "SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT"),
                 metricsPath(reading),
-                reading.derived(
-                        "--page",
-                        Syntax.trueOrFalse(),
-                        !PlatformConfig.isPresent(reading.environment()),
-                        "true; false where a platform's variables are set",
-                        "Whether / has a page to try the model, with /docs and /openapi.json"),
-                reading.derived(
-                        "--runtime-api",
-                        Syntax.trueOrFalse(),
-                        !PlatformConfig.isPresent(reading.environment()),
-                        "true; false where a platform's variables are set",
-                        "Whether /endpoints/NAME/invocations answers boto3 as SageMaker's endpoints do, and"
-                                + " /predictions/NAME the clients of TorchServe"),
-                reading.derived(
-                        "--client-paths",
-                        Syntax.trueOrFalse(),
-                        !PlatformConfig.isPresent(reading.environment()),
-                        "true; false where a platform's variables are set",
-                        "Whether clients of Text Embeddings Inference, Hugging Face, Cohere and Jina can ask a"
-                                + " model of a text task"),
-                reading.fixed(
-                        "--compression",
-                        Syntax.trueOrFalse(),
-                        false,
-                        "Whether answers of text from 16 KiB to 16 MiB are gzip for clients whose"
-                                + " Accept-Encoding asks"),
-                reading.fixed(
-                        "--lame-duck-seconds",
-                        Syntax.seconds(0),
-                        Duration.ZERO,
-                        "How long new requests are still served after SIGTERM while /ping is 503 already; then"
-                                + " they are refused"),
-                reading.fixed(
-                        "--drain-seconds",
-                        Syntax.seconds(0),
-                        Duration.ofSeconds(20),
-                        "How long requests may go on after SIGTERM; SageMaker kills the container after 30 s"),
-                Reading.number(reading.detected(
-                        "--max-connections",
-                        Syntax.positive(),
-                        "chosen from ulimit -n and the heap, at most 10000",
-                        "Connections that serve requests; beyond them, those that are waited for longest"
-                                + " are closed for new ones")),
-                Reading.number(reading.optional(
-                        "--max-connections-per-address",
-                        Syntax.positive(),
-                        "not set",
-                        "Connections of one client address; others are refused with 503. Behind a load"
-                                + " balancer all clients have its address")),
+                route(reading, "health-route", "AIP_HEALTH_ROUTE", "/ping"),
+                reading.fixed("--compression", Syntax.trueOrFalse(), false),
+                reading.fixed("--lame-duck-seconds", Syntax.seconds(0), Duration.ZERO),
+                reading.fixed("--drain-seconds", Syntax.seconds(0), Duration.ofSeconds(20)),
+                number(reading.detected(
+                        "--max-connections", Syntax.positive(), "chosen from ulimit -n and the heap, at most 10000")),
+                number(reading.optional("--max-connections-per-address", Syntax.positive(), "not set")),
                 TlsConfig.read(reading));
     }
 
-    static int port(Reading reading) {
+    public static int port(Reading reading) {
         return reading.fixed(
-                "--port",
-                Syntax.wholeNumber(0, 65535),
-                8080,
-                "Port to listen on; 0 takes any free one",
-                "SAGEMAKER_BIND_TO_PORT",
-                "AIP_HTTP_PORT",
-                "PORT");
+                "--port", Syntax.wholeNumber(0, 65535), 8080, "SAGEMAKER_BIND_TO_PORT", "AIP_HTTP_PORT", "PORT");
     }
 
     /// The image sets the variable.
@@ -128,9 +75,8 @@ public record HttpConfig(
         return reading.derived(
                 "--host",
                 Syntax.word("<host>", "a host name or an address"),
-                PlatformConfig.isPresent(reading.environment()) ? EVERYWHERE.getFirst() : "127.0.0.1",
-                "127.0.0.1; 0.0.0.0 in the image and where a platform's variables are set",
-                "Address to listen on; by default none but this machine can connect");
+                PlatformConfig.of(reading.environment()).isAny() ? EVERYWHERE.getFirst() : "127.0.0.1",
+                "127.0.0.1; 0.0.0.0 in the image and where a platform's variables are set");
     }
 
     private static String metricsPath(Reading reading) {
@@ -140,17 +86,24 @@ public record HttpConfig(
                 "a path of letters, digits and / _ . - that starts with /, without .. and of at most"
                         + " 256 characters",
                 "/(?!.*\\.\\.)[a-zA-Z0-9/_.\\-]{1,255}");
-        var path = reading.fixed("--metrics-path", syntax, "/metrics", "Path of the Prometheus metrics");
-        if (reading.isTaken(path)) {
-            reading.problem(
-                    "metrics-path: found %s, expected a path of its own; the server has a route there".formatted(path));
-        }
+        var path = reading.fixed("--metrics-path", syntax, "/metrics");
+        reading.claim("metrics-path", path, "a path of its own; the server has a route there");
         return path;
     }
 
-    /// Whether the server has something else at this path.
-    static boolean isTaken(String path, Reading reading) {
-        return reading.isTaken(path) || path.equals(metricsPath(reading));
+    /// A path that a platform names.
+    ///
+    /// @param others the server's own paths that it may be all the same
+    public static Optional<String> route(Reading reading, String name, String variable, String... others) {
+        // No segment begins with a colon, which routers take for a parameter.
+        var syntax = Syntax.matching(
+                "<path>",
+                "a path of letters, digits and / _ . : @ ~ - that starts with /",
+                "(?=.{1,1024}$)(/(?!:)[a-zA-Z0-9_.:@~\\-]*)+");
+        var path = reading.optional(name, syntax, "not set", variable);
+        path.filter(own -> !List.of(others).contains(own))
+                .ifPresent(own -> reading.claim(variable, own, others[0] + " or a path of its own"));
+        return path;
     }
 
     /// Whether only this machine can connect.

@@ -1,7 +1,6 @@
 package dev.berth.config;
 
 import java.util.Locale;
-import java.util.Optional;
 
 /// How much is logged, and how a line of the log looks.
 public record LogConfig(Level level, Format format) {
@@ -24,17 +23,8 @@ public record LogConfig(Level level, Format format) {
 
     static LogConfig read(Reading reading) {
         return new LogConfig(
-                reading.fixed(
-                        "--log-level",
-                        pythonLevel(),
-                        Level.INFO,
-                        "Least serious events to log, by name or by Python's number",
-                        "SAGEMAKER_CONTAINER_LOG_LEVEL"),
-                reading.fixed(
-                        "--log-format",
-                        Syntax.oneOf(Format.class),
-                        Format.PLAIN,
-                        "Lines for people, or one JSON object per line"));
+                reading.fixed("--log-level", pythonLevel(), Level.INFO, "SAGEMAKER_CONTAINER_LOG_LEVEL"),
+                reading.fixed("--log-format", Syntax.oneOf(Format.class), Format.PLAIN));
     }
 
     /// The names, Python's other names for them, and the numbers of Python's `logging`, which the
@@ -43,13 +33,12 @@ public record LogConfig(Level level, Format format) {
         return new Syntax<>(
                 "<level>",
                 "one of DEBUG, INFO, WARN, ERROR, or Python's 10, 20, 30, 40",
-                text -> Optional.ofNullable(
-                        switch (text.toUpperCase(Locale.ROOT)) {
-                            case "DEBUG", "10" -> Level.DEBUG;
-                            case "INFO", "20" -> Level.INFO;
-                            case "WARN", "WARNING", "30" -> Level.WARN;
-                            case "ERROR", "CRITICAL", "40", "50" -> Level.ERROR;
-                            default -> null;
-                        }));
+                text -> switch (text.toUpperCase(Locale.ROOT)) {
+                    case "DEBUG", "10" -> Level.DEBUG;
+                    case "INFO", "20" -> Level.INFO;
+                    case "WARN", "WARNING", "30" -> Level.WARN;
+                    case "ERROR", "CRITICAL", "40", "50" -> Level.ERROR;
+                    default -> null;
+                });
     }
 }

@@ -6,10 +6,6 @@ public enum MetricsAliases {
     VLLM;
 
     static MetricsAliases read(Reading reading) {
-        return reading.fixed(
-                "--metrics-aliases",
-                Syntax.oneOf(MetricsAliases.class),
-                NONE,
-                "vllm: some metrics are there under vLLM's names too, for dashboards made for it");
+        return reading.fixed("--metrics-aliases", Syntax.oneOf(MetricsAliases.class), NONE);
     }
 }

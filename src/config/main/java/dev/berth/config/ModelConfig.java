@@ -1,5 +1,7 @@
 package dev.berth.config;
 
+import static dev.berth.config.Reading.number;
+
 import dev.berth.hooks.CpuProfile;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,12 +16,14 @@ import java.util.stream.Collectors;
 /// Which model is served, and on what.
 ///
 /// @param directory where models come and go, each has its own
+/// @param name what protocols call it that name their models
 /// @param program empty: `Inference.java`
 /// @param instanceType unchecked; empty: look at the machine
 /// @param workers empty: as the accelerator wants
 /// @param neuronCores empty: all of the machine
 public record ModelConfig(
         Path directory,
+        String name,
         Optional<String> program,
         Optional<String> instanceType,
         OptionalInt workers,
@@ -34,11 +38,11 @@ public record ModelConfig(
     static ModelConfig read(Reading reading, Path home) {
         return new ModelConfig(
                 directory(reading, home),
+                reading.fixed("--model-name", Syntax.word("<name>", "a name"), "model"),
                 reading.optional(
                         "--program",
                         Syntax.word("<file>", "the name of a file"),
                         "Inference.java",
-                        "The file of code/ in the model artifact that has the hooks",
                         "SAGEMAKER_PROGRAM"),
                 reading.detected(
                         "--instance-type",
@@ -47,44 +51,20 @@ public record ModelConfig(
                                 "cpu, gpu, inf1, inf2, trn1 or a name such as ml.g5.xlarge",
                                 "(?i)cpu|gpu|inf1|inf2|trn1|(ml\\.)?[a-z]+\\d+[a-z-]*\\.[a-z0-9-]+"),
                         "looked up on the machine",
-                        "What to run on: cpu, gpu, inf1, inf2, trn1, or an instance such as ml.g5.xlarge",
                         "INSTANCE_TYPE"),
-                Reading.number(reading.detected(
+                number(reading.detected(
                         "--workers",
                         Syntax.positive(),
                         "chosen from the device",
-                        "Threads that predict, spread over the devices",
                         "SAGEMAKER_MODEL_SERVER_WORKERS",
                         "SAGEMAKER_NUM_MODEL_WORKERS",
                         "SAGEMAKER_TS_MAX_WORKERS",
                         "TS_DEFAULT_WORKERS_PER_MODEL",
                         "MMS_DEFAULT_WORKERS_PER_MODEL",
                         "SERVING_MAX_WORKERS")),
-                reading.fixed(
-                        "--cpu-profile",
-                        Syntax.oneOf(CpuProfile.class),
-                        CpuProfile.ADAPTIVE,
-                        "How workers share a CPU: adaptive gives a long input the idle cores and any other one,"
-                                + " latency runs one at a time on all cores, throughput always gives each one"
-                                + " core"),
-                // 0 is NEURON_RT_NUM_CORES's word for all.
-                Reading.number(reading.detected(
-                                "neuron-cores",
-                                visibleCores()
-                                        .in("NEURON_RT_NUM_CORES", Syntax.wholeNumber(0, Integer.MAX_VALUE))
-                                        .in("BERTH_NEURON_CORES", Syntax.positive()),
-                                "all of the machine",
-                                "NeuronCores to use, a copy of the model on each; the Neuron runtime reads the"
-                                        + " NEURON_RT variables too",
-                                "NEURON_RT_VISIBLE_CORES",
-                                "NEURON_RT_NUM_CORES",
-                                "BERTH_NEURON_CORES")
-                        .filter(cores -> cores > 0)),
-                reading.fixed(
-                        "--extra-libraries",
-                        files(),
-                        List.of(),
-                        "Libraries of operators that a model file needs, loaded after its engine"),
+                reading.fixed("--cpu-profile", Syntax.oneOf(CpuProfile.class), CpuProfile.ADAPTIVE),
+                neuronCores(reading),
+                reading.fixed("--extra-libraries", files(), List.of()),
                 watch(reading));
     }
 
@@ -96,7 +76,6 @@ public record ModelConfig(
                 Syntax.directory().in("AIP_STORAGE_URI", artifactUri()).in("HF_MODEL_ID", hubDirectory()),
                 unset,
                 "model/ in base-dir where that exists, else model-artifact/ beside the serve script",
-                "The model artifact: the directory unpacked from model.tar.gz",
                 "BERTH_MODEL_DIR",
                 "AIP_STORAGE_URI",
                 "HF_MODEL_ID");
@@ -112,7 +91,7 @@ public record ModelConfig(
                     + " directory, model-dir one artifact");
         } else if (many) {
             reading.warning(
-                    "model-dir: has no effect, because SAGEMAKER_MULTI_MODEL is true; POST /models loads" + " models");
+                    "model-dir: has no effect, because SAGEMAKER_MULTI_MODEL is true; POST /models loads models");
         }
         return directory;
     }
@@ -120,11 +99,7 @@ public record ModelConfig(
     /// Where the platform mounts the artifact.
     static Path mounted(Reading reading) {
         return reading.fixed(
-                        "base-dir",
-                        new Syntax<>("<dir>", "a path", Syntax::path),
-                        Path.of("/opt/ml"),
-                        "Where the platform mounts its files",
-                        "SAGEMAKER_BASE_DIR")
+                        "base-dir", new Syntax<>("<dir>", "a path", Path::of), Path.of("/opt/ml"), "SAGEMAKER_BASE_DIR")
                 .resolve("model");
     }
 
@@ -136,12 +111,7 @@ public record ModelConfig(
     /// A container of SageMaker's must serve what was deployed, and nothing that somebody edits
     /// there.
     private static boolean watch(Reading reading) {
-        boolean watch = reading.fixed(
-                "--watch",
-                Syntax.trueOrFalse(),
-                false,
-                "Whether edits to the artifact are served at once while hooks are written; a version"
-                        + " that fails leaves the one before");
+        boolean watch = reading.fixed("--watch", Syntax.trueOrFalse(), false);
         if (watch && reading.isSet("models")) {
             reading.problem("watch: found models too, expected one of them; models picks up changes by itself");
         }
@@ -158,57 +128,69 @@ public record ModelConfig(
     /// Where a platform has put the artifact: a directory, also as a `file` URI.
     private static Syntax<Path> artifactUri() {
         return new Syntax<>(
-                "<uri>",
-                "a directory that exists or its file:// URI; no artifact is downloaded: mount the bucket,"
-                        + " for instance with Cloud Storage FUSE, and name its directory in BERTH_MODEL_DIR, or"
-                        + " copy the artifact into the image and leave artifactUri out",
-                text -> Syntax.directory().read(text.startsWith(FILE) ? text.substring(FILE.length()) : text));
+                        "<uri>",
+                        "a directory that exists or its file:// URI; no artifact is downloaded: mount the bucket,"
+                                + " for instance with Cloud Storage FUSE, and name its directory in BERTH_MODEL_DIR, or"
+                                + " copy the artifact into the image and leave artifactUri out",
+                        text -> Path.of(text.startsWith(FILE) ? text.substring(FILE.length()) : text))
+                .where(Files::isDirectory);
     }
 
     /// What Hugging Face's containers download.
     private static Syntax<Path> hubDirectory() {
         return new Syntax<>(
-                "<dir>",
-                "the directory of a model of the hub that exists; nothing is downloaded: get it with hf download"
-                        + " MODEL --local-dir DIR, mount DIR, and name it in HF_MODEL_ID, or mount it at"
-                        + " /opt/ml/model and leave HF_MODEL_ID out",
-                Syntax.directory()::read);
+                        "<dir>",
+                        "the directory of a model of the hub that exists; nothing is downloaded: get it with hf download"
+                                + " MODEL --local-dir DIR, mount DIR, and name it in HF_MODEL_ID, or mount it at"
+                                + " /opt/ml/model and leave HF_MODEL_ID out",
+                        Path::of)
+                .where(Files::isDirectory);
+    }
+
+    /// 0 is `NEURON_RT_NUM_CORES`'s word for all.
+    private static OptionalInt neuronCores(Reading reading) {
+        var syntax = new Syntax<>(
+                        "<cores>", "NeuronCores such as 0, 0-3 or 0,2-3, each once", ModelConfig::visibleCores)
+                .in("NEURON_RT_NUM_CORES", Syntax.wholeNumber(0, Integer.MAX_VALUE))
+                .in("BERTH_NEURON_CORES", Syntax.positive());
+        return number(reading.detected(
+                        "neuron-cores",
+                        syntax,
+                        "all of the machine",
+                        "NEURON_RT_VISIBLE_CORES",
+                        "NEURON_RT_NUM_CORES",
+                        "BERTH_NEURON_CORES")
+                .filter(cores -> cores > 0));
     }
 
     /// How many cores `NEURON_RT_VISIBLE_CORES` names: a number, a range as in `4-7`, or several of
-    /// those.
-    private static Syntax<Integer> visibleCores() {
-        return new Syntax<>("<cores>", "NeuronCores such as 0, 0-3 or 0,2-3, each once", text -> {
-            var cores = new BitSet();
-            for (var part : text.split(",", -1)) {
-                var range = CORES.matcher(part.strip());
-                if (!range.matches()) {
-                    return Optional.empty();
-                }
-                int first = Integer.parseInt(range.group(1));
-                int last = range.group(2) == null ? first : Integer.parseInt(range.group(2));
-                if (last < first || cores.get(first, last + 1).cardinality() > 0) {
-                    return Optional.empty();
-                }
-                cores.set(first, last + 1);
+    /// those. Null: it is none of that.
+    private static Integer visibleCores(String text) {
+        var cores = new BitSet();
+        for (var part : text.split(",", -1)) {
+            var range = CORES.matcher(part.strip());
+            if (!range.matches()) {
+                return null;
             }
-            return Optional.of(cores.cardinality());
-        });
+            int first = Integer.parseInt(range.group(1));
+            int last = range.group(2) == null ? first : Integer.parseInt(range.group(2));
+            if (last < first || !cores.get(first, last + 1).isEmpty()) {
+                return null;
+            }
+            cores.set(first, last + 1);
+        }
+        return cores.cardinality();
     }
 
     private static Syntax<List<Path>> files() {
         return new Syntax<>(
-                "<files>",
-                "files that exist, with commas between them",
-                text -> {
-                    var names = text.split(",");
-                    var files = Arrays.stream(names)
-                            .flatMap(name -> Syntax.path(name.strip()).stream())
-                            .filter(Files::isRegularFile)
-                            .toList();
-                    return files.size() == names.length ? Optional.of(files) : Optional.empty();
-                },
-                files -> files.isEmpty()
+                        "<files>",
+                        "files that exist, with commas between them",
+                        text -> Arrays.stream(text.split(","))
+                                .map(name -> Path.of(name.strip()))
+                                .toList())
+                .where(files -> files.stream().allMatch(Files::isRegularFile))
+                .shown(files -> files.isEmpty()
                         ? "none"
                         : files.stream().map(Path::toString).collect(Collectors.joining(",")));
     }

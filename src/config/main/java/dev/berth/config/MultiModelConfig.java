@@ -23,66 +23,45 @@ public record MultiModelConfig(
     }
 
     static MultiModelConfig read(Reading reading) {
-        boolean platform = isSageMakers(reading);
         var config = new MultiModelConfig(
                 isEnabled(reading),
                 directory(reading),
-                reading.fixed(
-                        "--load-models",
-                        Syntax.oneOf(Load.class),
-                        Load.LAZY,
-                        "When the models of --models are loaded: by the first request for each, or as many"
-                                + " as fit before /ping is 200"),
+                reading.fixed("--load-models", Syntax.oneOf(Load.class), Load.LAZY),
                 reading.detected(
                                 "--models-memory",
-                                new Syntax<>(
-                                        "<MB>",
-                                        "a whole number of MB, at least 1",
-                                        Syntax.positive()::read,
-                                        megabytes -> megabytes + " MB"),
-                                "measured: what the machine and the container have left",
-                                "What the models of --models may take together; the least recently used idle"
-                                        + " one makes way")
+                                megabytes(),
+                                "measured: what the machine and the container have left")
                         .map(megabytes -> OptionalLong.of((long) megabytes << 20))
                         .orElseGet(OptionalLong::empty),
-                reading.fixed(
-                        "--load-timeout-seconds",
-                        Syntax.seconds(1),
-                        Duration.ofMinutes(6),
-                        "How long a load of one of many models may take before POST /models answers 504;"
-                                + " SageMaker waits for 360 s"));
+                reading.fixed("--load-timeout-seconds", Syntax.seconds(1), Duration.ofMinutes(6)));
         if (!reading.isSet("models")) {
             Stream.of("load-models", "models-memory")
                     .filter(reading::isSet)
                     .forEach(name -> reading.warning("%s: has no effect without models".formatted(name)));
-        } else if (platform) {
+        } else if (isSageMakers(reading)) {
             reading.problem("models: found SAGEMAKER_MULTI_MODEL=true too, expected one of them; with the variable,"
                     + " POST /models loads models");
         }
         return config;
     }
 
-    static boolean isEnabled(Reading reading) {
-        boolean platform = isSageMakers(reading);
-        directory(reading);
-        return platform || reading.isSet("models");
+    private static Syntax<Integer> megabytes() {
+        return new Syntax<>("<MB>", "a whole number of MB, at least 1", Integer::valueOf)
+                .where(megabytes -> megabytes > 0)
+                .shown(megabytes -> megabytes + " MB");
     }
 
-    static boolean isSageMakers(Reading reading) {
-        return reading.fixed(
-                "multi-model",
-                Syntax.trueOrFalse(),
-                false,
-                "Set by the platform: a multi-model endpoint, which starts without a model and is told what"
-                        + " to load",
-                "SAGEMAKER_MULTI_MODEL");
+    /// Whether the settings ask for many models.
+    public static boolean isEnabled(Reading reading) {
+        directory(reading);
+        return isSageMakers(reading) || reading.isSet("models");
+    }
+
+    private static boolean isSageMakers(Reading reading) {
+        return reading.fixed("multi-model", Syntax.trueOrFalse(), false, "SAGEMAKER_MULTI_MODEL");
     }
 
     private static Optional<Path> directory(Reading reading) {
-        return reading.optional(
-                "--models",
-                Syntax.directory(),
-                "not set",
-                "Serve every artifact of this directory, at /models/{name}/invoke; changes are picked up");
+        return reading.optional("--models", Syntax.directory(), "not set");
     }
 }

@@ -1,5 +1,6 @@
 package dev.berth.config;
 
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -9,11 +10,13 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.SequencedMap;
 import java.util.SequencedSet;
+import java.util.Set;
 import java.util.function.Predicate;
 
 /// One pass over the settings. To declare a setting and to read it is one call, so that what is
 /// read can be listed too: [Settings] makes a pass in which nothing is set. A setting that others
-/// look at may be read more than once.
+/// look at may be read more than once. What it is for stands in `settings.properties` beside the
+/// class that reads it.
 ///
 /// The name of a setting that has a flag is that flag, as in `--port`. Its variable is `BERTH_` and
 /// the name, unless others are given: the first of those that is set wins, and a flag wins over
@@ -24,12 +27,11 @@ public final class Reading {
     /// Also the prefix of the variables that are Berth's alone.
     static final String OURS = "BERTH_";
 
-    private static final String DASHES = "--";
-
     private final Map<String, String> environment;
     private final Map<String, String> flags;
     private final Predicate<String> isTaken;
     private final SequencedMap<String, Setting> settings = new LinkedHashMap<>();
+    private final Set<String> claimed = new HashSet<>();
     private final SequencedSet<String> problems = new LinkedHashSet<>();
     private final SequencedSet<String> warnings = new LinkedHashSet<>();
 
@@ -44,63 +46,45 @@ public final class Reading {
         this.isTaken = isTaken;
     }
 
-    public boolean isTaken(String path) {
-        return isTaken.test(path);
-    }
-
     /// A setting with a fixed default.
-    public <T> T fixed(String name, Syntax<T> syntax, T unset, String meaning, String... variables) {
-        return derived(name, syntax, unset, syntax.show(unset), meaning, variables);
+    public <T> T fixed(String option, Syntax<T> syntax, T unset, String... variables) {
+        return derived(option, syntax, unset, syntax.show(unset), variables);
     }
 
     /// One whose default follows from other settings, as the rule says.
-    public <T> T derived(String name, Syntax<T> syntax, T unset, String rule, String meaning, String... variables) {
-        return read(name, syntax, rule, syntax.show(unset), Setting.DEFAULT, meaning, variables)
+    public <T> T derived(String option, Syntax<T> syntax, T unset, String rule, String... variables) {
+        return read(option, syntax, rule, new Unset(syntax.show(unset), Setting.DEFAULT), variables)
                 .orElse(unset);
     }
 
     /// One that may stay open.
     ///
     /// @param unset what that means, in words
-    public <T> Optional<T> optional(String name, Syntax<T> syntax, String unset, String meaning, String... variables) {
-        return read(name, syntax, unset, unset, Setting.DEFAULT, meaning, variables);
+    public <T> Optional<T> optional(String option, Syntax<T> syntax, String unset, String... variables) {
+        return read(option, syntax, unset, new Unset(unset, Setting.DEFAULT), variables);
     }
 
     /// The same, where the part of the server that the setting is for looks at the machine then.
-    public <T> Optional<T> detected(String name, Syntax<T> syntax, String unset, String meaning, String... variables) {
-        return read(name, syntax, unset, unset, Setting.DETECTED, meaning, variables);
+    public <T> Optional<T> detected(String option, Syntax<T> syntax, String unset, String... variables) {
+        return read(option, syntax, unset, new Unset(unset, Setting.DETECTED), variables);
     }
 
-    private <T> Optional<T> read(
-            String flagOrName,
-            Syntax<T> syntax,
-            String unset,
-            String shown,
-            String unsetOrigin,
-            String meaning,
-            String... given) {
-        boolean hasFlag = flagOrName.startsWith(DASHES);
-        var name = hasFlag ? flagOrName.substring(DASHES.length()) : flagOrName;
+    /// What is shown of a setting that nobody has chosen.
+    private record Unset(String value, String origin) {}
+
+    private <T> Optional<T> read(String option, Syntax<T> syntax, String rule, Unset unset, String... given) {
+        var name = Setting.nameOf(option);
         var variables = given.length > 0 ? List.of(given) : List.of(ours(name));
         var texts = new LinkedHashMap<String, String>();
-        texts.put(flagOrName, flags.getOrDefault(flagOrName, ""));
+        texts.put(option, flags.getOrDefault(option, ""));
         variables.forEach(variable -> texts.put(variable, environment.getOrDefault(variable, "")));
         texts.values().removeIf(String::isBlank);
         var source = Optional.ofNullable(texts.firstEntry());
         var value = source.flatMap(text -> read(text, syntax.variants().getOrDefault(text.getKey(), syntax)));
-        settings.put(
-                name,
-                new Setting(
-                        name,
-                        hasFlag,
-                        variables,
-                        syntax.label(),
-                        syntax.expected(),
-                        unset,
-                        meaning,
-                        value.map(syntax::show).orElse(shown),
-                        source.map(text -> (text.getKey().equals(flagOrName) ? "flag " : "") + text.getKey())
-                                .orElse(unsetOrigin)));
+        var shown = value.map(syntax::show).orElse(unset.value);
+        var origin = source.map(text -> (text.getKey().equals(option) ? "flag " : "") + text.getKey())
+                .orElse(unset.origin);
+        settings.put(name, new Setting(option, variables, syntax, rule, shown, origin));
         return value;
     }
 
@@ -129,6 +113,16 @@ public final class Reading {
     /// Whether anybody has chosen this, rightly or wrongly.
     public boolean isSet(String name) {
         return settings.get(name).isChosen();
+    }
+
+    /// Gives a path to a setting. It is a problem where the server has a route there, or another setting
+    /// has the path.
+    ///
+    /// @param expected ends the sentence "expected …"
+    public void claim(String setting, String path, String expected) {
+        if (isTaken.test(path) || !claimed.add(path)) {
+            problem("%s: found %s, expected %s".formatted(setting, path, expected));
+        }
     }
 
     public void problem(String message) {

@@ -20,13 +20,12 @@ public record ServerConfig(
         SessionConfig sessions,
         TransformConfig transform,
         PlatformConfig platform,
-        ProtocolConfig protocol,
         LogConfig log,
         MetricsAliases metricsAliases,
         Map<Class<?>, Record> extensions) {
 
     /// In the same order whatever the class path's.
-    private static final List<ExtensionSettings> EXTENSIONS = ServiceLoader.load(ExtensionSettings.class).stream()
+    static final List<ExtensionSettings> EXTENSIONS = ServiceLoader.load(ExtensionSettings.class).stream()
             .sorted(Comparator.comparing(provider -> provider.type().getName()))
             .map(ServiceLoader.Provider::get)
             .toList();
@@ -40,8 +39,7 @@ public record ServerConfig(
                 StreamConfig.read(reading),
                 SessionConfig.read(reading),
                 TransformConfig.read(reading),
-                PlatformConfig.read(reading),
-                ProtocolConfig.read(reading),
+                PlatformConfig.of(reading.environment()),
                 LogConfig.read(reading),
                 MetricsAliases.read(reading),
                 EXTENSIONS.stream()

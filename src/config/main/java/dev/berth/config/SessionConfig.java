@@ -9,17 +9,7 @@ public record SessionConfig(int most, Optional<Long> bytes) {
 
     static SessionConfig read(Reading reading) {
         return new SessionConfig(
-                reading.fixed(
-                        "--max-sessions",
-                        Syntax.positive(),
-                        1000,
-                        "Sessions that may be open, of all models together; a new one is rejected with 503"
-                                + " beyond it"),
-                reading.detected(
-                        "--session-memory-mb",
-                        Syntax.mebibytes(),
-                        "a tenth of the heap",
-                        "What open sessions may take by their hooks' own estimate, 0 for unlimited; beyond it"
-                                + " the idle ones end that were not used for longest"));
+                reading.fixed("--max-sessions", Syntax.positive(), 1000),
+                reading.detected("--session-memory-mb", Syntax.mebibytes(), "a tenth of the heap"));
     }
 }

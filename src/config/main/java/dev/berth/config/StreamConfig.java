@@ -10,16 +10,7 @@ public record StreamConfig(Duration partTimeout, Duration timeout) {
 
     static StreamConfig read(Reading reading) {
         return new StreamConfig(
-                reading.fixed(
-                        "--stream-part-timeout",
-                        Syntax.seconds(1),
-                        Duration.ofSeconds(60),
-                        "How long a streamed answer may take from one part to the next; --timeout goes to the"
-                                + " first one"),
-                reading.fixed(
-                        "--stream-timeout",
-                        Syntax.seconds(1),
-                        Duration.ofMinutes(8),
-                        "How long a streamed answer may take in all; SageMaker ends it after 480 s"));
+                reading.fixed("--stream-part-timeout", Syntax.seconds(1), Duration.ofSeconds(60)),
+                reading.fixed("--stream-timeout", Syntax.seconds(1), Duration.ofMinutes(8)));
     }
 }

@@ -3,7 +3,6 @@ package dev.berth.config;
 import dev.berth.hooks.MediaType;
 import java.net.URI;
 import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -12,18 +11,19 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 /// How the text of a setting is read and shown.
 ///
 /// @param label stands for the value in `--help`, such as `<seconds>`
 /// @param expected what a good value is, to end the sentence "expected …"
-/// @param reader gives the value; empty where the text is not one
+/// @param reader gives the value; null or an [IllegalArgumentException] where the text is not one
 /// @param shower gives the value as the log and the documentation write it, with its unit
 /// @param variants how those variables spell it that differ
 public record Syntax<T>(
         String label,
         String expected,
-        Function<String, Optional<T>> reader,
+        Function<String, T> reader,
         Function<T, String> shower,
         Map<String, Syntax<T>> variants) {
 
@@ -33,25 +33,17 @@ public record Syntax<T>(
     private static final long MEBIBYTE = 1024 * 1024;
 
     /// One whose values are shown as they are.
-    public Syntax(String label, String expected, Function<String, Optional<T>> reader) {
-        this(label, expected, reader, String::valueOf);
-    }
-
-    public Syntax(String label, String expected, Function<String, Optional<T>> reader, Function<T, String> shower) {
-        this(label, expected, reader, shower, Map.of());
+    public Syntax(String label, String expected, Function<String, T> reader) {
+        this(label, expected, reader, String::valueOf, Map.of());
     }
 
     public static Syntax<Integer> wholeNumber(int least, int most) {
         var expected = most == Integer.MAX_VALUE
                 ? "a whole number, at least " + least
                 : "a whole number from %d to %d".formatted(least, most);
-        return new Syntax<>(
-                "<n>",
-                expected,
-                text -> number(text)
-                        .filter(value -> value >= least && value <= most)
-                        .map(Math::toIntExact),
-                value -> value == Integer.MAX_VALUE ? "unlimited" : value.toString());
+        return new Syntax<>("<n>", expected, Integer::valueOf)
+                .where(value -> value >= least && value <= most)
+                .shown(value -> value == Integer.MAX_VALUE ? "unlimited" : value.toString());
     }
 
     public static Syntax<Integer> positive() {
@@ -62,16 +54,13 @@ public record Syntax<T>(
         return duration("seconds", Duration.ofSeconds(1), least);
     }
 
-    public static Syntax<Duration> milliseconds(int least) {
-        return duration("ms", Duration.ofMillis(1), least);
-    }
-
     public static Syntax<Duration> duration(String unitName, Duration unit, int least) {
         return new Syntax<>(
-                "<" + unitName + ">",
-                "a whole number of %s from %d to %d".formatted(unitName, least, MOST_UNITS),
-                text -> wholeNumber(least, MOST_UNITS).read(text).map(unit::multipliedBy),
-                value -> value.toMillis() % 1000 == 0 ? value.toSeconds() + " s" : value.toMillis() + " ms");
+                        "<" + unitName + ">",
+                        "a whole number of %s from %d to %d".formatted(unitName, least, MOST_UNITS),
+                        text -> unit.multipliedBy(
+                                wholeNumber(least, MOST_UNITS).read(text).orElseThrow(IllegalArgumentException::new)))
+                .shown(value -> value.toMillis() % 1000 == 0 ? value.toSeconds() + " s" : value.toMillis() + " ms");
     }
 
     public static Syntax<Long> bytes() {
@@ -83,13 +72,11 @@ public record Syntax<T>(
     }
 
     private static Syntax<Long> payload(String unitName, long unit, long most) {
-        return new Syntax<>(
-                "<" + unitName + ">",
-                "a whole number of %s, 0 for unlimited".formatted(unitName),
-                text -> number(text)
-                        .filter(value -> value >= 0 && value <= most)
-                        .map(value -> value == 0 ? Long.MAX_VALUE : value * unit),
-                Syntax::showBytes);
+        return new Syntax<>("<" + unitName + ">", "a whole number of %s, 0 for unlimited".formatted(unitName), text -> {
+                    long value = Long.parseLong(text);
+                    return value < 0 || value > most ? null : value == 0 ? Long.MAX_VALUE : Long.valueOf(value * unit);
+                })
+                .shown(Syntax::showBytes);
     }
 
     private static String showBytes(long bytes) {
@@ -100,11 +87,7 @@ public record Syntax<T>(
     }
 
     public static Syntax<Boolean> trueOrFalse() {
-        return new Syntax<>("<true|false>", "true or false", text -> switch (text.toLowerCase(Locale.ROOT)) {
-            case "true" -> Optional.of(true);
-            case "false" -> Optional.of(false);
-            default -> Optional.empty();
-        });
+        return matching("<true|false>", "true or false", "(?i)true|false").as(Boolean::valueOf);
     }
 
     /// One of an enum's constants, in any case and with `-`, `_` or nothing between its words.
@@ -116,40 +99,34 @@ public record Syntax<T>(
         var constants = type.getEnumConstants();
         var spelled = Arrays.stream(constants).map(show).toList();
         return new Syntax<>(
-                "<" + String.join("|", spelled) + ">",
-                "one of " + String.join(", ", spelled),
-                text -> Arrays.stream(constants)
-                        .filter(constant -> letters(constant.name()).equals(letters(text)))
-                        .findFirst(),
-                show);
+                        "<" + String.join("|", spelled) + ">",
+                        "one of " + String.join(", ", spelled),
+                        text -> Arrays.stream(constants)
+                                .filter(constant -> letters(constant.name()).equals(letters(text)))
+                                .findFirst()
+                                .orElse(null))
+                .shown(show);
+    }
+
+    private static String letters(String text) {
+        return text.replaceAll("[_-]", "").toLowerCase(Locale.ROOT);
     }
 
     public static Syntax<MediaType> mediaType() {
         return new Syntax<>(
                 "<type>",
                 "a media type such as application/json",
-                text -> MediaType.parse(text).filter(type -> !type.isRange()));
+                text -> MediaType.parse(text).filter(type -> !type.isRange()).orElse(null));
     }
 
     public static Syntax<Path> directory() {
-        return new Syntax<>(
-                "<dir>", "a directory that exists", text -> path(text).filter(Files::isDirectory));
+        return new Syntax<>("<dir>", "a directory that exists", Path::of).where(Files::isDirectory);
     }
 
     public static Syntax<URI> httpAddress(String example) {
-        return new Syntax<>(
-                "<url>",
-                "an address such as " + example,
-                text -> {
-                    try {
-                        return Optional.of(URI.create(text))
-                                .filter(uri ->
-                                        uri.getHost() != null && uri.getScheme().matches("https?"));
-                    } catch (IllegalArgumentException e) {
-                        return Optional.empty();
-                    }
-                },
-                uri -> withoutUser(uri.toString()));
+        return new Syntax<>("<url>", "an address such as " + example, URI::create)
+                .where(uri -> uri.getHost() != null && uri.getScheme().matches("https?"))
+                .shown(uri -> withoutUser(uri.toString()));
     }
 
     /// An address without the name and password that may stand in it.
@@ -162,7 +139,29 @@ public record Syntax<T>(
     }
 
     public static Syntax<String> matching(String label, String expected, String pattern) {
-        return new Syntax<>(label, expected, text -> Optional.of(text).filter(word -> word.matches(pattern)));
+        return new Syntax<>(label, expected, Function.<String>identity()).where(text -> text.matches(pattern));
+    }
+
+    /// The same, for those values that fulfil a condition.
+    public Syntax<T> where(Predicate<T> isGood) {
+        return new Syntax<>(
+                label,
+                expected,
+                text -> Optional.ofNullable(reader.apply(text)).filter(isGood).orElse(null),
+                shower,
+                variants);
+    }
+
+    /// The same, with another value made of each.
+    public <R> Syntax<R> as(Function<T, R> made) {
+        return new Syntax<>(
+                label,
+                expected,
+                text -> Optional.ofNullable(reader.apply(text)).map(made).orElse(null));
+    }
+
+    public Syntax<T> shown(Function<T, String> how) {
+        return new Syntax<>(label, expected, reader, how, variants);
     }
 
     /// The same, where one of the variables spells it in another way, such as in another unit.
@@ -174,30 +173,14 @@ public record Syntax<T>(
 
     /// Reads a value, without the blanks around it.
     public Optional<T> read(String text) {
-        return reader.apply(text.strip());
+        try {
+            return Optional.ofNullable(reader.apply(text.strip()));
+        } catch (IllegalArgumentException _) {
+            return Optional.empty();
+        }
     }
 
     public String show(T value) {
         return shower.apply(value);
-    }
-
-    public static Optional<Path> path(String text) {
-        try {
-            return Optional.of(Path.of(text));
-        } catch (InvalidPathException e) {
-            return Optional.empty();
-        }
-    }
-
-    private static Optional<Long> number(String text) {
-        try {
-            return Optional.of(Long.valueOf(text));
-        } catch (NumberFormatException e) {
-            return Optional.empty();
-        }
-    }
-
-    private static String letters(String text) {
-        return text.replaceAll("[_-]", "").toLowerCase(Locale.ROOT);
     }
 }

@@ -33,16 +33,9 @@ public record TlsConfig(Path certificate, Path key) {
             Pattern.compile("-----BEGIN (.*)PRIVATE KEY-----([A-Za-z0-9+/=\\s]+)-----END \\1PRIVATE KEY-----");
 
     static Optional<TlsConfig> read(Reading reading) {
-        var syntax = new Syntax<>(
-                "<file>", "a file that exists", text -> Syntax.path(text).filter(Files::isRegularFile));
-        var certificate = reading.optional(
-                "--tls-certificate",
-                syntax,
-                "not set",
-                "PEM file of the certificate chain; with --tls-key both ports speak TLS. A changed file"
-                        + " is taken within 5 s");
-        var key = reading.optional(
-                "--tls-key", syntax, "not set", "PEM file of the certificate's private key, without a password");
+        var file = new Syntax<>("<file>", "a file that exists", Path::of).where(Files::isRegularFile);
+        var certificate = reading.optional("--tls-certificate", file, "not set");
+        var key = reading.optional("--tls-key", file, "not set");
         if (reading.isSet("tls-certificate") != reading.isSet("tls-key")) {
             reading.problem("tls-certificate, tls-key: found one of them, expected both or none");
         }

@@ -1,5 +1,7 @@
 package dev.berth.config;
 
+import static dev.berth.config.Reading.number;
+
 import dev.berth.content.BatchStrategy;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -44,52 +46,30 @@ public record TransformConfig(
                         "--execution-parameters",
                         Syntax.oneOf(ExecutionParameters.class),
                         isLocalMode ? ExecutionParameters.LOCAL_MODE : ExecutionParameters.SAGEMAKER,
-                        "sagemaker, or local-mode where that has started the container",
-                        "What /execution-parameters answers: the platform's spelling, the one of the SDK's"
-                                + " local mode, or 404"),
-                Reading.number(reading.optional(
+                        "sagemaker, or local-mode where that has started the container"),
+                number(reading.optional(
                         "max-concurrent-transforms",
                         Syntax.positive(),
                         "not set",
-                        "Set by the platform: requests that a job sends at the same time",
                         "SAGEMAKER_MAX_CONCURRENT_TRANSFORMS")),
                 reading.optional(
                         "batch-strategy",
                         Syntax.oneOf(BatchStrategy.class, BatchStrategy::name),
                         "not set",
-                        "Set by the platform: whether a request holds one record or several",
                         "SAGEMAKER_BATCH_STRATEGY"),
-                Reading.number(reading.optional(
+                number(reading.optional(
                         "transform-max-payload-mb",
-                        new Syntax<>(
-                                "<MiB>",
-                                Syntax.mebibytes().expected(),
-                                Syntax.wholeNumber(0, Integer.MAX_VALUE)::read,
-                                value -> value == 0 ? "unlimited" : value + " MiB"),
+                        new Syntax<>("<MiB>", Syntax.mebibytes().expected(), Integer::valueOf)
+                                .where(value -> value >= 0)
+                                .shown(value -> value == 0 ? "unlimited" : value + " MiB"),
                         "not set",
-                        "Set by the platform: the job's own MaxPayloadInMB",
                         "SAGEMAKER_MAX_PAYLOAD_IN_MB")),
-                reading.fixed(
-                                "--bad-records",
-                                Syntax.oneOf(BadRecords.class),
-                                BadRecords.REJECT,
-                                "Whether a bad line fails its request, or is kept as an error in its own place")
-                        == BadRecords.KEEP,
-                reading.fixed(
-                        "--trailing-newline",
-                        Syntax.trueOrFalse(),
-                        false,
-                        "Whether a response of lines ends in a newline: false for AssembleWith=Line, which adds"
-                                + " one, true for None"));
+                reading.fixed("--bad-records", Syntax.oneOf(BadRecords.class), BadRecords.REJECT) == BadRecords.KEEP,
+                reading.fixed("--trailing-newline", Syntax.trueOrFalse(), false));
     }
 
     static boolean isBatch(Reading reading) {
-        return reading.fixed(
-                "batch",
-                Syntax.trueOrFalse(),
-                false,
-                "Set by the platform: this container runs for a batch-transform job",
-                "SAGEMAKER_BATCH");
+        return reading.fixed("batch", Syntax.trueOrFalse(), false, "SAGEMAKER_BATCH");
     }
 
     /// `BatchStrategy` as `GET /execution-parameters` spells it; empty where that is switched off.

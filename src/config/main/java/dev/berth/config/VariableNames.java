@@ -1,5 +1,8 @@
 package dev.berth.config;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,66 +25,34 @@ final class VariableNames {
     private static final Pattern SERVICE_LINK = Pattern.compile(
             "(BERTH|MMS|SERVING|TS)_(.+_)?(SERVICE_(HOST|PORT(_.+)?)=.*|PORT_\\d+_(TCP|UDP|SCTP)(_.+)?=.*|PORT=(tcp|udp|sctp)://.*)");
 
-    /// Variables of the platform, the SDK and other servers that are no settings here. Those which
-    /// mean the same as a setting are variables of it, where it is declared.
+    /// Variables that are no settings here, as `variables-of-others.txt` has them.
     ///
     /// @param variables names and values, with `=` between them
     /// @param advice what to do instead; empty: nobody misses them
     private record OfOthers(Pattern variables, String advice) {
 
-        private OfOthers(String variables, String advice) {
-            this(Pattern.compile(variables, Pattern.DOTALL), advice);
+        static OfOthers of(String line) {
+            var parts = line.split(" ", 2);
+            return new OfOthers(Pattern.compile(parts[0], Pattern.DOTALL), parts.length == 1 ? "" : parts[1]);
         }
 
         boolean has(Map.Entry<String, String> variable) {
             return variables.matcher(variable.toString()).matches();
         }
-    }
 
-    /// The first one counts. docs/migrate.md has the same table.
-    private static final List<OfOthers> OF_OTHERS = List.of(
-            new OfOthers(
-                    "SAGEMAKER_(HANDLER|REGION|SAFE_PORT_RANGE|SECURE_MODE|SECURITY_CONTROLS"
-                            + "|STARTUP_TIMEOUT|UNTRUSTED_CHANNELS|MODEL_SERVER_VMARGS|MODEL_STORE"
-                            + "|HEALTH_CHECK_OVERRIDE|ENABLE_LOAD_AWARE)=.*"
-                            // Where the SDK says that the code is, and where it is looked for.
-                            + "|SAGEMAKER_SUBMIT_DIRECTORY=(file://)?/opt/ml/model/code/?"
-                            // Has nothing to do with TorchServe.
-                            + "|TS_NODE_.*",
-                    ""),
-            new OfOthers(
-                    "SAGEMAKER_SUBMIT_DIRECTORY=.*",
-                    "hooks are taken from code/ of the model artifact, and Python is not run;"
-                            + " docs/migrate.md turns an inference.py into Java"),
-            new OfOthers(
-                    "(SAGEMAKER_TS|SERVING)_MIN_WORKERS=.*", "workers do not come and go; --workers is their number"),
-            new OfOthers("(SAGEMAKER_TS|SAGEMAKER|TS|MMS|SERVING)_MAX_RESPONSE_SIZE=.*", "answers may have any size"),
-            new OfOthers(
-                    "(SAGEMAKER_RESPONSE|SERVING_CHUNKED_READ)_TIMEOUT=.*",
-                    "--timeout bounds an answer, --stream-part-timeout the parts of a stream"),
-            new OfOthers(
-                    "SAGEMAKER_(ENABLE_STATEFUL_SESSIONS|SESSIONS_(EXPIRATION|PATH))=.*",
-                    "sessions are those of a SessionHandler, which says how long they live;"
-                            + " --max-sessions is how many there may be"),
-            new OfOthers(
-                    "SAGEMAKER_(TFS|GUNICORN)_.*",
-                    "of the TensorFlow container; --max-batch-size, --max-batch-delay-ms, --workers and"
-                            + " --timeout say the same"),
-            new OfOthers(
-                    "(TS|MMS|SERVING)_(INFERENCE|MANAGEMENT|METRICS|GRPC_INFERENCE)_(ADDRESS|PORT)=.*",
-                    "--host and --port say where the server listens, --grpc-port where it speaks gRPC"),
-            new OfOthers(
-                    "HF_TASK=.*", "the task is that of model.json, or follows from config.json of a model of the hub"),
-            new OfOthers(
-                    "HF_MODEL_REVISION=.*",
-                    "nothing is downloaded; the directory that --model-dir names is served as it is"),
-            new OfOthers(
-                    "OPTION_.*",
-                    "of DJL Serving's models; model.json describes a model, --instance-type, --workers and"
-                            + " --max-batch-size how it is run"),
-            new OfOthers(
-                    "(SAGEMAKER_TS|TS|MMS|SERVING)_.*",
-                    "of another model server; docs/migrate.md has the settings that say the same"));
+        /// The first one counts.
+        static List<OfOthers> all() {
+            try (var in = VariableNames.class.getResourceAsStream("variables-of-others.txt")) {
+                return new String(in.readAllBytes(), StandardCharsets.UTF_8)
+                        .lines()
+                        .filter(line -> !line.startsWith("#"))
+                        .map(OfOthers::of)
+                        .toList();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
 
     private static final int SLIP = 2;
 
@@ -112,7 +83,7 @@ final class VariableNames {
     void check(Map<String, String> environment, List<String> problems, List<String> warnings) {
         var unknown = new TreeMap<>(environment);
         unknown.keySet().removeAll(known);
-        for (var others : OF_OTHERS) {
+        for (var others : OfOthers.all()) {
             var found = unknown.entrySet().stream()
                     .filter(others::has)
                     .map(Map.Entry::copyOf)

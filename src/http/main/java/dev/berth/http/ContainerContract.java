@@ -75,7 +75,7 @@ public final class ContainerContract implements Protocol {
                 config.http().metricsPath(),
                 o -> o.server("Metrics in the format of Prometheus").answersIn("text/plain"),
                 parts -> new Scrapes(parts.metrics()));
-        var health = config.platform()
+        var health = config.http()
                 .healthRoute()
                 .map(path -> get(path, ContainerContract::aPing, ContainerContract::ping)
                         .forHealth());

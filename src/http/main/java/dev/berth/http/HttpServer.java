@@ -83,7 +83,7 @@ public final class HttpServer implements AutoCloseable {
                             config,
                             config.http().port(),
                             (server, http) -> PeerAwareConnector.of(server, http, connections));
-                    routes.http2Ports()
+                    Routes.http2Ports(config)
                             .forEach(port -> listen(
                                     settings,
                                     config,

@@ -54,7 +54,7 @@ public final class Routes {
     public Routes(ServerConfig config, Serving serving, ServingMetrics metrics, Tracing tracing) {
         this.config = config;
         this.serving = serving;
-        this.on = ALL.stream().filter(protocol -> protocol.isOn(config)).toList();
+        this.on = on(config).toList();
         this.here = here(_ -> true);
         var untraced = new HashSet<>(healthPaths());
         untraced.add(config.http().metricsPath());
@@ -73,11 +73,25 @@ public final class Routes {
         return Paths.find(own, path).isPresent();
     }
 
-    /// The port that a protocol has for itself.
-    Stream<Integer> http2Ports() {
-        return on.stream()
+    /// The ports that protocols have for themselves.
+    public static List<Integer> http2Ports(ServerConfig config) {
+        return on(config)
                 .flatMapToInt(protocol -> protocol.http2Port(config).stream())
-                .boxed();
+                .boxed()
+                .toList();
+    }
+
+    /// What protocols say of themselves.
+    ///
+    /// @param address of the server, such as `http://localhost:8080`
+    public static List<String> announcements(ServerConfig config, String address) {
+        return on(config)
+                .flatMap(protocol -> protocol.announcement(address).stream())
+                .toList();
+    }
+
+    private static Stream<Protocol> on(ServerConfig config) {
+        return ALL.stream().filter(protocol -> protocol.isOn(config));
     }
 
     /// What stands in front of the routes, outermost first.

@@ -27,7 +27,7 @@ public record ServerParts(
 
     /// The models by name.
     public NamedModels models() {
-        return new NamedModels(serving.models(), config.protocol().modelName());
+        return new NamedModels(serving.models(), config.model().name());
     }
 
     /// Asks a model, in the hooks' own way or in a dialect.

@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
 ///
 /// @param handler made, and not loaded; whoever opens this closes it
 /// @param description what there is to say of the artifact, by name
-record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, String> description) {
+public record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<String, String> description) {
 
     /// Files of tokenizers that only Python reads.
     private static final List<String> SLOW_TOKENIZERS =

@@ -49,11 +49,7 @@ public final class Commands {
         if (args.length == 1 && args[0].equals(HealthCommand.NAME)) {
             return new HealthCommand(environment, System.err).run(Map.of());
         }
-        var serve = ServeCommand.spec()
-                .name(ServeCommand.NAME)
-                .addSubcommand(CheckCommand.NAME, CheckCommand.spec())
-                .addSubcommand(InitCommand.NAME, InitCommand.spec())
-                .addSubcommand(HealthCommand.NAME, HealthCommand.spec());
+        var serve = ServeCommand.spec().name(ServeCommand.NAME).addSubcommand(HealthCommand.NAME, HealthCommand.spec());
         var found = ServiceLoader.load(Subcommand.class).stream()
                 .map(ServiceLoader.Provider::get)
                 .collect(Collectors.toMap(Subcommand::name, identity(), (a, _) -> a, TreeMap::new));
@@ -72,10 +68,8 @@ public final class Commands {
                             ? parsed.subcommand().commandSpec().name()
                             : ServeCommand.NAME;
                     return switch (name) {
-                        case CheckCommand.NAME -> new CheckCommand(environment, home).run(parsed, parsed.subcommand());
                         case HealthCommand.NAME ->
                             new HealthCommand(environment, System.err).run(ServeOptions.given(parsed.subcommand()));
-                        case InitCommand.NAME -> new InitCommand(home).run(parsed.subcommand());
                         case ServeCommand.NAME ->
                             new ServeCommand(environment, home, stop).run(ServeOptions.given(parsed));
                         default -> found.get(name).run(environment, home, parsed.subcommand());

@@ -34,7 +34,8 @@ import java.util.stream.IntStream;
 /// @param directory the artifact's; of one with several builds that of the build
 /// @param hooks whoever plans closes their handler
 /// @param workers the accelerator of each worker
-record Deployment(Path directory, Devices devices, ArtifactHooks hooks, List<Accelerator> workers, BatchLimits limits) {
+public record Deployment(
+        Path directory, Devices devices, ArtifactHooks hooks, List<Accelerator> workers, BatchLimits limits) {
 
     /// On a GPU, where records of like length share a batch.
     private static final int BATCH_TOKENS = 16_384;
@@ -48,7 +49,7 @@ record Deployment(Path directory, Devices devices, ArtifactHooks hooks, List<Acc
     ///
     /// @throws StartException with every problem, each on a line
     /// @throws Exception anything that the constructor of the artifact's own handler throws
-    static Deployment plan(ServerConfig config, Machine machine) throws Exception {
+    public static Deployment plan(ServerConfig config, Machine machine) throws Exception {
         return plan(config, machine, artifact -> open(config, artifact));
     }
 
@@ -106,7 +107,7 @@ record Deployment(Path directory, Devices devices, ArtifactHooks hooks, List<Acc
     }
 
     /// See [ServedModel#load].
-    void load(ServedModel model, Workers workers, FirstRequest first, SessionRoom sessions) throws Exception {
+    public void load(ServedModel model, Workers workers, FirstRequest first, SessionRoom sessions) throws Exception {
         model.load(directory, hooks.handler(), workers, limits, first, sessions);
     }
 
@@ -234,7 +235,7 @@ record Deployment(Path directory, Devices devices, ArtifactHooks hooks, List<Acc
     }
 
     /// The room for the sessions of all models.
-    static SessionRoom sessions(ServerConfig config) {
+    public static SessionRoom sessions(ServerConfig config) {
         return new SessionRoom(
                 config.sessions().most(),
                 config.sessions().bytes().orElse(Runtime.getRuntime().maxMemory() / 10));

@@ -2,26 +2,18 @@ package dev.berth.command;
 
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.ThrowableProxyUtil;
-import ch.qos.logback.core.encoder.EncoderBase;
+import ch.qos.logback.core.LayoutBase;
 import dev.berth.content.Json;
-import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 
 /// Log events as JSON, one object a line. The ids of a request and the fields of an event are
 /// members beside the message, so that a query such as CloudWatch's `filter status >= 500` finds
 /// them by name; Logback's own JSON has them in lists of objects.
-final class JsonEvents extends EncoderBase<ILoggingEvent> {
-
-    private static final byte[] NOTHING = {};
+final class JsonEvents extends LayoutBase<ILoggingEvent> {
 
     @Override
-    public byte[] headerBytes() {
-        return NOTHING;
-    }
-
-    @Override
-    public byte[] encode(ILoggingEvent event) {
+    public String doLayout(ILoggingEvent event) {
         var members = new LinkedHashMap<String, Object>();
         members.put("timestamp", Instant.ofEpochMilli(event.getTimeStamp()).toString());
         members.put("level", event.getLevel().toString());
@@ -36,12 +28,7 @@ final class JsonEvents extends EncoderBase<ILoggingEvent> {
         if (event.getKeyValuePairs() != null) {
             event.getKeyValuePairs().forEach(pair -> members.putIfAbsent(pair.key, plain(pair.value)));
         }
-        return (Json.write(members) + "\n").getBytes(StandardCharsets.UTF_8);
-    }
-
-    @Override
-    public byte[] footerBytes() {
-        return NOTHING;
+        return Json.write(members) + "\n";
     }
 
     /// A hook's own value as text: Jackson would keep its class, and a model could not be unloaded.

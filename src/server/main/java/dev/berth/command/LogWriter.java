@@ -2,10 +2,10 @@ package dev.berth.command;
 
 import java.io.IOException;
 import java.io.OutputStream;
-import java.time.Duration;
 import java.util.Arrays;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongFunction;
 
@@ -23,19 +23,27 @@ final class LogWriter extends OutputStream {
     private static final int MOST_BYTES = 1 << 20;
 
     /// How long the end of the process waits for a slow reader.
-    private static final Duration LAST_WRITES = Duration.ofSeconds(1);
-
-    private static final byte[] END = {};
+    private static final int LAST_WRITES_SECONDS = 1;
 
     private final OutputStream out;
     private final LongFunction<byte[]> lostLine;
-    private final BlockingQueue<byte[]> queue = new LinkedBlockingQueue<>();
 
     /// With those of the event that is being written.
     private final AtomicLong waitingBytes = new AtomicLong();
 
     private final AtomicLong dropped = new AtomicLong();
-    private final Thread thread = Thread.ofPlatform().name("berth-log").daemon().unstarted(this::run);
+
+    /// Of the lost events, those that the log has told of. For the thread that writes.
+    private long said;
+
+    private final ThreadPoolExecutor thread = new ThreadPoolExecutor(
+            1,
+            1,
+            0,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            Thread.ofPlatform().name("berth-log").daemon().factory(),
+            new ThreadPoolExecutor.DiscardPolicy());
 
     private LogWriter(OutputStream out, LongFunction<byte[]> lostLine) {
         this.out = out;
@@ -45,7 +53,8 @@ final class LogWriter extends OutputStream {
     /// @param lostLine how the log says that so many events were lost
     static LogWriter to(OutputStream out, LongFunction<byte[]> lostLine) {
         var writer = new LogWriter(out, lostLine);
-        writer.thread.start();
+        // There may be no memory for a thread when it is needed.
+        writer.thread.prestartCoreThread();
         return writer;
     }
 
@@ -71,53 +80,34 @@ final class LogWriter extends OutputStream {
 
     private void enqueue(byte[] event) {
         waitingBytes.addAndGet(event.length);
-        queue.add(event);
+        thread.execute(() -> writeOut(event));
     }
 
     /// Waits until all is written, but not for long. Nothing may be written after.
     @Override
     public void close() {
-        queue.add(END);
+        thread.shutdown();
         try {
-            thread.join(LAST_WRITES);
+            thread.awaitTermination(LAST_WRITES_SECONDS, TimeUnit.SECONDS);
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
         }
     }
 
-    private void run() {
-        long said = 0;
-        while (true) {
-            try {
-                var event = queue.take();
-                // Not any empty event, but this one.
-                @SuppressWarnings("ReferenceEquality")
-                boolean isEnd = event == END;
-                if (isEnd) {
-                    return;
-                }
-                writeOut(event);
-                long lost = dropped.get() - said;
-                if (lost > 0 && waitingBytes.get() <= MOST_BYTES / 2) {
-                    // It comes after what waited when they were lost.
-                    enqueue(lostLine.apply(lost));
-                    said += lost;
-                }
-            } catch (InterruptedException | OutOfMemoryError _) {
-                // This thread is never interrupted on purpose, and it must not end: the log would be silent
-                // for ever.
-            }
-        }
-    }
-
-    /// A write that fails loses its event only: a full disk may have room again.
+    /// A write that fails loses its event only: a full disk or heap may have room again.
     private void writeOut(byte[] event) {
         try {
             out.write(event);
-        } catch (IOException _) {
+        } catch (IOException | OutOfMemoryError _) {
             dropped.incrementAndGet();
         } finally {
             waitingBytes.addAndGet(-event.length);
+        }
+        long lost = dropped.get() - said;
+        if (lost > 0 && waitingBytes.get() <= MOST_BYTES / 2) {
+            // It comes after what waited when they were lost.
+            enqueue(lostLine.apply(lost));
+            said += lost;
         }
     }
 }

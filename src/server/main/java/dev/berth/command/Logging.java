@@ -2,11 +2,15 @@ package dev.berth.command;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.spi.Configurator;
+import ch.qos.logback.classic.spi.ConfiguratorRank;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.LoggingEvent;
+import ch.qos.logback.core.Layout;
 import ch.qos.logback.core.OutputStreamAppender;
-import ch.qos.logback.core.encoder.Encoder;
+import ch.qos.logback.core.encoder.LayoutWrappingEncoder;
 import ch.qos.logback.core.filter.Filter;
+import ch.qos.logback.core.spi.ContextAwareBase;
 import ch.qos.logback.core.spi.FilterReply;
 import dev.berth.config.LogConfig;
 import java.io.FileDescriptor;
@@ -15,30 +19,54 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Applies the chosen level, format and stream on top of [LogDefaults], which hold the plain form
-/// and the levels of libraries.
-public final class Logging {
+/// How the log looks: plain lines at first, then as the settings say. In Java and not in a
+/// `logback.xml`, because reading XML takes longer than all else that happens before the settings
+/// are read. Logback finds it as a service.
+///
+/// The property `logback.configurationFile` still names a file to use in its place. Its appenders
+/// are left as they are.
+@ConfiguratorRank(ConfiguratorRank.CUSTOM_NORMAL_PRIORITY)
+public final class Logging extends ContextAwareBase implements Configurator {
 
-    private Logging() {}
+    private static final String APPENDER = "console";
+
+    /// Libraries that speak only when something is wrong. Below that, the HTTP client of the last two
+    /// writes out what it sends, signatures and all.
+    private static final List<String> QUIET =
+            List.of("org.eclipse.jetty", "io.javalin", "ai.djl", "software.amazon.awssdk", "org.apache.hc");
+
+    /// Called by Logback before the first event.
+    @Override
+    public ExecutionStatus configure(LoggerContext context) {
+        if (System.getProperty("logback.configurationFile") != null) {
+            return ExecutionStatus.INVOKE_NEXT_IF_ANY;
+        }
+        QUIET.forEach(name -> context.getLogger(name).setLevel(Level.WARN));
+        // It warns four times of a driver that does not match; Berth says once which device it uses,
+        // and why.
+        context.getLogger("ai.djl.util.cuda").setLevel(Level.ERROR);
+        context.getLogger(Logger.ROOT_LOGGER_NAME).setLevel(Level.INFO);
+        append(context, new PlainEvents(), System.out);
+        return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
+    }
 
     /// Sets the level and the stream, which is none of `System`'s: a hook can replace or close those.
-    ///
-    /// Appenders of a `logback.configurationFile` are left as they are.
     public static void configure(LogConfig config, OutputStream stream) {
         configure(config, _ -> stream);
     }
 
     /// The same, and whoever logs never waits for those who read the stream.
     static void configureWithoutWaiting(LogConfig config, OutputStream stream) {
-        configure(config, encoder -> LogWriter.to(stream, lost -> encoder.encode(lostEvents(lost))));
+        configure(config, layout -> LogWriter.to(stream, lost -> bytes(layout.doLayout(lostEvents(lost)))));
     }
 
-    private static void configure(LogConfig config, Function<Encoder<ILoggingEvent>, OutputStream> stream) {
+    private static void configure(LogConfig config, Function<Layout<ILoggingEvent>, OutputStream> stream) {
         var context = context();
         var level = Level.toLevel(config.level().name());
         var root = context.getLogger(Logger.ROOT_LOGGER_NAME);
@@ -46,18 +74,25 @@ public final class Logging {
         context.getLoggerList().stream()
                 .filter(logger -> logger.getLevel() != null && level.isGreaterOrEqual(logger.getLevel()))
                 .forEach(logger -> logger.setLevel(level));
-        if (root.detachAppender(LogDefaults.APPENDER)) {
-            var appender = new OutputStreamAppender<ILoggingEvent>();
-            appender.setContext(context);
-            appender.setName(LogDefaults.APPENDER);
-            var encoder = config.format() == LogConfig.Format.JSON ? new JsonEvents() : new PlainEvents();
-            appender.setEncoder(encoder);
-            // Unbuffered, so that each event is one write.
-            appender.setOutputStream(stream.apply(encoder));
-            appender.addFilter(new SaidOnce());
-            appender.start();
-            root.addAppender(appender);
+        if (root.detachAppender(APPENDER)) {
+            var layout = config.format() == LogConfig.Format.JSON ? new JsonEvents() : new PlainEvents();
+            append(context, layout, stream.apply(layout));
         }
+    }
+
+    /// Has events written, each by one write.
+    private static void append(LoggerContext context, Layout<ILoggingEvent> layout, OutputStream stream) {
+        var encoder = new LayoutWrappingEncoder<ILoggingEvent>();
+        encoder.setCharset(StandardCharsets.UTF_8);
+        encoder.setLayout(layout);
+        var appender = new OutputStreamAppender<ILoggingEvent>();
+        appender.setContext(context);
+        appender.setName(APPENDER);
+        appender.setEncoder(encoder);
+        appender.setOutputStream(stream);
+        appender.addFilter(new SaidOnce());
+        appender.start();
+        context.getLogger(Logger.ROOT_LOGGER_NAME).addAppender(appender);
     }
 
     /// Logs what is printed from now on, by the loggers `stdout` and `stderr`.
@@ -69,28 +104,25 @@ public final class Logging {
 
     /// How many events of the log were lost, because it was not read in time.
     static long dropped() {
-        return context().getLogger(Logger.ROOT_LOGGER_NAME).getAppender(LogDefaults.APPENDER)
-                                instanceof OutputStreamAppender<?> appender
-                        && appender.getOutputStream() instanceof LogWriter writer
-                ? writer.dropped()
-                : 0;
+        return stream() instanceof LogWriter writer ? writer.dropped() : 0;
     }
 
     /// Prints a line among those of the log, as it is: no event is before it or behind it on its
     /// line.
     static void print(String line) {
-        var bytes = (line + "\n").getBytes(StandardCharsets.UTF_8);
         try {
-            if (context().getLogger(Logger.ROOT_LOGGER_NAME).getAppender(LogDefaults.APPENDER)
-                    instanceof OutputStreamAppender<?> appender) {
-                appender.getOutputStream().write(bytes);
-            } else {
-                // Its owner has another log, on a stream of its own.
-                new FileOutputStream(FileDescriptor.out).write(bytes);
-            }
+            stream().write(bytes(line + "\n"));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /// That of the log, or of the process where its owner has another log.
+    private static OutputStream stream() {
+        return context().getLogger(Logger.ROOT_LOGGER_NAME).getAppender(APPENDER)
+                        instanceof OutputStreamAppender<?> appender
+                ? appender.getOutputStream()
+                : new FileOutputStream(FileDescriptor.out);
     }
 
     /// Writes out what is still held, for a second at most, and ends logging.
@@ -98,11 +130,14 @@ public final class Logging {
         context().stop();
     }
 
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
     private static ILoggingEvent lostEvents(long lost) {
-        var logger = context().getLogger(LogWriter.class);
         return new LoggingEvent(
                 Logging.class.getName(),
-                logger,
+                context().getLogger(LogWriter.class),
                 Level.WARN,
                 "{} events of the log were lost, because nobody read it in time",
                 null,

@@ -4,10 +4,15 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.artifact.ArtifactBuilds;
 import dev.berth.artifact.ArtifactFile;
 import dev.berth.artifact.ModelArtifactException;
+import dev.berth.artifact.code.Thrown;
 import dev.berth.config.ServerConfig;
 import dev.berth.content.ContentTypes;
+import dev.berth.engine.Graph;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.handler.task.TracedHandler;
+import dev.berth.handler.tensor.TensorHandler;
+import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
@@ -21,6 +26,7 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -33,7 +39,7 @@ import org.slf4j.LoggerFactory;
 /// `sample.png` and so on, with the response to it in `sample-response.json` if it likes.
 ///
 /// @param types what the ending of the file may stand for, the usual one first
-record SampleRequest(Path file, List<MediaType> types) {
+public record SampleRequest(Path file, List<MediaType> types) {
 
     /// How far apart two numbers of a response may be, absolutely or relatively: processors add in
     /// different orders.
@@ -48,7 +54,7 @@ record SampleRequest(Path file, List<MediaType> types) {
 
     /// @param readable the content types that the hooks read; empty: any
     /// @throws StartException when there is one that can't be read
-    static Optional<SampleRequest> in(Path directory, List<MediaType> readable) throws StartException {
+    public static Optional<SampleRequest> in(Path directory, List<MediaType> readable) throws StartException {
         var found = Stream.concat(
                         ContentTypes.all().stream()
                                 .flatMap(type -> type.fileEndings().stream()
@@ -106,7 +112,7 @@ record SampleRequest(Path file, List<MediaType> types) {
     }
 
     /// What messages call it.
-    String name() {
+    public String name() {
         return file.getFileName().toString();
     }
 
@@ -116,7 +122,8 @@ record SampleRequest(Path file, List<MediaType> types) {
     /// @param body closed by the caller
     /// @throws ServingException when a server would refuse it before any hook
     /// @throws LoadException when the hooks do not say what types they take
-    InvocationRequest request(InputStream body, Rehearsal<?, ?, ?> model, ServerConfig config) throws LoadException {
+    public InvocationRequest request(InputStream body, Rehearsal<?, ?, ?> model, ServerConfig config)
+            throws LoadException {
         var readable = model.requestTypes();
         var contentType = types.stream()
                 .filter(type -> readable.isEmpty() || readable.contains(type))
@@ -136,7 +143,7 @@ record SampleRequest(Path file, List<MediaType> types) {
     }
 
     /// Whether the artifact says what the response is.
-    boolean hasResponse() {
+    public boolean hasResponse() {
         return ArtifactFile.isThere(response());
     }
 
@@ -148,7 +155,7 @@ record SampleRequest(Path file, List<MediaType> types) {
     ///
     /// @return whether it expects one
     /// @throws StartException when they differ
-    boolean check(InvocationResponse response) throws IOException, StartException {
+    public boolean check(InvocationResponse response) throws IOException, StartException {
         if (!hasResponse()) {
             return false;
         }
@@ -179,7 +186,7 @@ record SampleRequest(Path file, List<MediaType> types) {
 
     /// A response as a terminal can show it: its text, cut where it is long; type and size where it
     /// is none.
-    static String shown(InvocationResponse response) {
+    public static String shown(InvocationResponse response) {
         try {
             var text = StandardCharsets.UTF_8
                     .newDecoder()
@@ -198,5 +205,25 @@ record SampleRequest(Path file, List<MediaType> types) {
 
     private static boolean isControl(int character) {
         return Character.isISOControl(character) && !Character.isWhitespace(character);
+    }
+
+    /// Whether the handler has asked it in its warm-up.
+    public static boolean isAskedBy(InferenceHandler<?, ?, ?> handler) {
+        return handler instanceof TracedHandler<?, ?, ?> traced && traced.checksSample();
+    }
+
+    /// Has a model of tensors find out what may go through it together, before it is asked.
+    public void tryRows(Rehearsal<?, ?, ?> model, ServerConfig config) throws IOException, LoadException {
+        if (model.handler() instanceof TensorHandler tensors && model.model() instanceof Graph graph) {
+            try (var body = Files.newInputStream(file)) {
+                tensors.trySample(request(body, model, config), graph);
+            }
+        }
+    }
+
+    /// What a caller would get.
+    public String problem(ServingException e) {
+        return "%s: the model does not answer it: %s; correct it, or delete it and sample-response.json"
+                .formatted(name(), Thrown.withCauses(e.getMessage(), e.getCause()));
     }
 }

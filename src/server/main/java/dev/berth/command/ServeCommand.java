@@ -61,11 +61,7 @@ final class ServeCommand {
     static CommandSpec spec() {
         var spec = ServeOptions.with(Settings.ALL);
         spec.usageMessage()
-                .customSynopsis(
-                        "serve [option]...",
-                        "serve check [option]... [MODEL_DIR]",
-                        "serve init [--template <template>] DIR",
-                        "serve health [option]...")
+                .customSynopsis("serve [option]...", "serve COMMAND [option]...")
                 .description(
                         "Serves a model as a SageMaker container does: /ping and /invocations.",
                         "A flag wins over the environment.",
@@ -124,7 +120,7 @@ final class ServeCommand {
         stop.closes(server, server.mostToClose().plus(LAST_STEPS));
         try {
             server.awaitReady();
-            announcePage(config, server.port());
+            Routes.announcements(config, address(config.http(), server.port())).forEach(line -> log.info("{}", line));
         } catch (StartException e) {
             if (stop.withdraw()) {
                 if (e.saysWhy()) {
@@ -159,14 +155,9 @@ final class ServeCommand {
                         >> 20);
     }
 
-    private static void announcePage(ServerConfig config, int port) {
-        if (config.http().page()) {
-            log.info(
-                    "try it at {}://{}:{}/",
-                    config.http().tls().isPresent() ? "https" : "http",
-                    HttpConfig.inUrl(config.http().host(), "localhost"),
-                    port);
-        }
+    private static String address(HttpConfig http, int port) {
+        return "%s://%s:%d"
+                .formatted(http.tls().isPresent() ? "https" : "http", HttpConfig.inUrl(http.host(), "localhost"), port);
     }
 
     private static Optional<String> notListening(ServerConfig config, Exception e) {
@@ -177,18 +168,15 @@ final class ServeCommand {
                         || cause instanceof UnsupportedAddressTypeException)
                 .findFirst()
                 .map(cause ->
-                        "can't listen on %s port %d%s: %s; choose another with --host, --port or SAGEMAKER_BIND_TO_PORT%s"
+                        "can't listen on %s port %s: %s; choose another with --host, --port or SAGEMAKER_BIND_TO_PORT"
                                 .formatted(
                                         config.http().host(),
-                                        config.http().port(),
-                                        ofGrpc(config, " or port %d"),
-                                        cause,
-                                        ofGrpc(config, ", or with --grpc-port")));
-    }
-
-    private static String ofGrpc(ServerConfig config, String text) {
-        var port = config.protocol().grpcPort();
-        return port.isPresent() ? text.formatted(port.getAsInt()) : "";
+                                        Stream.concat(
+                                                        Stream.of(config.http().port()),
+                                                        Routes.http2Ports(config).stream())
+                                                .map(Object::toString)
+                                                .collect(Collectors.joining(" or port ")),
+                                        cause));
     }
 
     private void explain(String reason) {

@@ -43,14 +43,14 @@ public final class ServeOptions {
 
     private static OptionSpec option(Setting setting, String flag) {
         var option = OptionSpec.builder(flag);
-        if (setting.label().equals("<true|false>")) {
+        if (setting.syntax().label().equals("<true|false>")) {
             // The name alone is enough.
             option.arity("0..1").fallbackValue("true");
         }
         return option.type(String.class)
-                .paramLabel(setting.label())
+                .paramLabel(setting.syntax().label())
                 .description(
-                        setting.meaning(),
+                        Settings.meaning(setting),
                         "  " + String.join(", ", setting.variables()),
                         "  Default: " + setting.unset())
                 .build();
@@ -61,7 +61,7 @@ public final class ServeOptions {
         var lines = new ArrayList<>(List.of("", "Set in the environment only:"));
         Settings.ALL.stream().filter(setting -> setting.flag().isEmpty()).forEach(setting -> {
             lines.add("  " + String.join(", ", setting.variables()));
-            lines.add("      %s. Default: %s".formatted(setting.meaning(), setting.unset()));
+            lines.add("      %s. Default: %s".formatted(Settings.meaning(setting), setting.unset()));
         });
         return lines.toArray(String[]::new);
     }

@@ -186,7 +186,7 @@ public final class Server implements AutoCloseable {
                 config.http().isLocal()
                         ? ", which only this machine can reach; --host 0.0.0.0 lets all others in"
                         : "");
-        listening.http2Port().ifPresent(port -> log.info("listening for gRPC on {}:{}", host, port));
+        listening.http2Port().ifPresent(port -> log.info("listening for HTTP/2 on {}:{}", host, port));
         return listening;
     }
 
@@ -203,7 +203,7 @@ public final class Server implements AutoCloseable {
         return http.port();
     }
 
-    /// Empty: there is no gRPC.
+    /// The port of HTTP/2, which gRPC has; empty: there is none.
     public OptionalInt grpcPort() {
         return http.http2Port();
     }

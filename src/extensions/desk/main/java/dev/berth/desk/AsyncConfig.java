@@ -29,42 +29,22 @@ public record AsyncConfig(
     public static final class Settings implements ExtensionSettings {
         @Override
         public Record read(Reading reading) {
-            var output = reading.optional(
-                    "--async-output",
-                    place(),
-                    "not set: there are none",
-                    "Where the answers of asynchronous invocations (/endpoints/NAME/async-invocations) go");
+            var output = reading.optional("--async-output", place(), "not set: there are none");
             if (output.isPresent() && reading.isSet("tls-certificate")) {
                 reading.problem("async-output: found it beside tls-certificate, expected one of them; the server asks"
                         + " itself without TLS");
             }
             return new AsyncConfig(
                     output,
+                    reading.optional("--async-failures", place(), "failures/ below async-output"),
                     reading.optional(
-                            "--async-failures",
-                            place(),
-                            "failures/ below async-output",
-                            "Where the errors of asynchronous invocations go"),
-                    reading.optional(
-                            "--async-input",
-                            Syntax.directory(),
-                            "not set: inputs are in S3 or in the request",
-                            "Directory of the files that asynchronous invocations may name as their input"),
-                    reading.fixed(
-                            "--async-concurrency",
-                            Syntax.wholeNumber(1, 1000),
-                            4,
-                            "Asynchronous invocations that are answered at the same time"),
-                    reading.fixed(
-                            "--async-queue",
-                            Syntax.wholeNumber(1, 1000),
-                            100,
-                            "Asynchronous invocations that may wait before callers are throttled"),
+                            "--async-input", Syntax.directory(), "not set: inputs are in S3 or in the request"),
+                    reading.fixed("--async-concurrency", Syntax.wholeNumber(1, 1000), 4),
+                    reading.fixed("--async-queue", Syntax.wholeNumber(1, 1000), 100),
                     reading.optional(
                             "s3-endpoint",
                             Syntax.httpAddress("http://localhost:9000"),
                             "AWS itself",
-                            "Server of the objects of asynchronous invocations, where it is not AWS",
                             "AWS_ENDPOINT_URL_S3",
                             "AWS_ENDPOINT_URL"));
         }
@@ -74,9 +54,9 @@ public record AsyncConfig(
         return new Syntax<>("<place>", "a directory or s3://bucket/prefix", text -> {
             try {
                 Location.of(text);
-                return Optional.of(text);
+                return text;
             } catch (StorageException _) {
-                return Optional.empty();
+                return null;
             }
         });
     }

@@ -20,7 +20,7 @@ public final class Desk implements Protocol {
 
     @Override
     public boolean isOn(ServerConfig config) {
-        return config.http().runtimeApi();
+        return config.of(DeskConfig.class).isOn();
     }
 
     @Override

@@ -46,7 +46,7 @@ public final class TaskClients implements Protocol {
 
     @Override
     public boolean isOn(ServerConfig config) {
-        return config.http().clientPaths();
+        return config.of(DialectsConfig.class).taskClients();
     }
 
     @Override

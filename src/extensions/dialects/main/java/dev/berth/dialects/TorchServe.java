@@ -45,7 +45,7 @@ public final class TorchServe implements Protocol {
 
     @Override
     public boolean isOn(ServerConfig config) {
-        return config.http().runtimeApi();
+        return config.of(DialectsConfig.class).torchServe();
     }
 
     @Override

@@ -25,7 +25,7 @@ public final class VertexAndKserve implements Protocol {
 
     @Override
     public List<Route> named(ServerConfig config) {
-        return config.platform().predictRoute().stream()
+        return config.of(DialectsConfig.class).predictRoute().stream()
                 .map(path -> Route.post(path, VertexAndKserve::said, VertexAndKserve::predict)
                         .ofOne())
                 .toList();
@@ -33,7 +33,8 @@ public final class VertexAndKserve implements Protocol {
 
     @Override
     public Optional<ErrorForm> errors(String path, ServerConfig config) {
-        return path.startsWith(MODELS + "/") || config.platform().predictRoute().equals(Optional.of(path))
+        return path.startsWith(MODELS + "/")
+                        || config.of(DialectsConfig.class).predictRoute().equals(Optional.of(path))
                 ? Optional.of(JsonErrorForm.NESTED)
                 : Optional.empty();
     }

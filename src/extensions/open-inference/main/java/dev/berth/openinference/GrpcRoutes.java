@@ -79,7 +79,7 @@ public final class GrpcRoutes implements Protocol {
 
     @Override
     public OptionalInt http2Port(ServerConfig config) {
-        return config.protocol().grpcPort();
+        return config.of(GrpcConfig.class).port();
     }
 
     @Override

@@ -7,6 +7,7 @@ import dev.berth.error.ErrorType;
 import dev.berth.http.Protocol;
 import dev.berth.http.Route;
 import java.util.List;
+import java.util.Optional;
 
 /// The page's protocol: that of a browser.
 public final class PageRoutes implements Protocol {
@@ -43,7 +44,12 @@ public final class PageRoutes implements Protocol {
 
     @Override
     public boolean isOn(ServerConfig config) {
-        return config.http().page();
+        return config.of(PageConfig.class).isOn();
+    }
+
+    @Override
+    public Optional<String> announcement(String address) {
+        return Optional.of("try it at %s/".formatted(address));
     }
 
     @Override

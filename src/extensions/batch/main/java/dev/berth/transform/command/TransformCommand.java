@@ -1,12 +1,12 @@
 package dev.berth.transform.command;
 
-import dev.berth.command.InProcessServer;
 import dev.berth.command.ServeOptions;
 import dev.berth.command.StartException;
 import dev.berth.command.Subcommand;
 import dev.berth.config.ConfigurationException;
 import dev.berth.config.Setting;
 import dev.berth.config.Settings;
+import dev.berth.inprocess.InProcessServer;
 import dev.berth.json.JsonText;
 import dev.berth.storage.Location;
 import dev.berth.storage.Storage;

@@ -6,7 +6,6 @@ import dev.berth.config.Syntax;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
@@ -35,27 +34,12 @@ record EmfConfig(Format format, Duration interval, Map<String, String> dimension
         @Override
         public Record read(Reading reading) {
             var config = new EmfConfig(
-                    reading.fixed(
-                            "--metrics-format",
-                            Syntax.oneOf(Format.class),
-                            Format.PROMETHEUS,
-                            "prometheus: metrics are at their path only; emf: they are printed too, in"
-                                    + " CloudWatch's Embedded Metric Format"),
-                    reading.fixed(
-                            "--metrics-interval-seconds",
-                            Syntax.seconds(1),
-                            Duration.ofSeconds(60),
-                            "How often metrics are printed with --metrics-format emf"),
-                    reading.fixed(
-                            "--metrics-dimensions",
-                            pairs(),
-                            Map.of(),
-                            "Dimensions of all printed metrics, such as"
-                                    + " EndpointName=demo,VariantName=AllTraffic; SageMaker does not tell a"
-                                    + " container these"));
+                    reading.fixed("--metrics-format", Syntax.oneOf(Format.class), Format.PROMETHEUS),
+                    reading.fixed("--metrics-interval-seconds", Syntax.seconds(1), Duration.ofSeconds(60)),
+                    reading.fixed("--metrics-dimensions", pairs(), Map.of()));
             if (config.dimensions.containsKey("model")) {
                 reading.problem(
-                        "metrics-dimensions: found model, expected another name; each model has its own" + " already");
+                        "metrics-dimensions: found model, expected another name; each model has its own already");
             }
             return config;
         }
@@ -63,21 +47,22 @@ record EmfConfig(Format format, Duration interval, Map<String, String> dimension
 
     /// Names and values, with commas between the pairs.
     private static Syntax<Map<String, String>> pairs() {
-        return new Syntax<>(
-                "<name=value,...>",
-                "at most %d pairs such as EndpointName=demo of ASCII characters, with commas between them"
-                        .formatted(MOST_DIMENSIONS),
-                text -> {
-                    var pairs = new LinkedHashMap<String, String>();
-                    for (var pair : text.split(",", -1)) {
-                        var parts = DIMENSION.matcher(pair.strip());
-                        if (!parts.matches() || pairs.put(parts.group(1), parts.group(2)) != null) {
-                            return Optional.empty();
-                        }
-                    }
-                    return pairs.size() > MOST_DIMENSIONS ? Optional.empty() : Optional.of(pairs);
-                },
-                pairs -> pairs.isEmpty()
+        return new Syntax<Map<String, String>>(
+                        "<name=value,...>",
+                        "at most %d pairs such as EndpointName=demo of ASCII characters, with commas between them"
+                                .formatted(MOST_DIMENSIONS),
+                        text -> {
+                            var pairs = new LinkedHashMap<String, String>();
+                            for (var pair : text.split(",", -1)) {
+                                var parts = DIMENSION.matcher(pair.strip());
+                                if (!parts.matches() || pairs.put(parts.group(1), parts.group(2)) != null) {
+                                    return null;
+                                }
+                            }
+                            return pairs;
+                        })
+                .where(pairs -> pairs.size() <= MOST_DIMENSIONS)
+                .shown(pairs -> pairs.isEmpty()
                         ? "none"
                         : pairs.entrySet().stream().map(Map.Entry::toString).collect(Collectors.joining(",")));
     }

@@ -26,8 +26,6 @@ record OtlpConfig(Optional<URI> endpoint, Map<String, String> openTelemetry) {
                             "--otlp-endpoint",
                             Syntax.httpAddress("http://collector:4318"),
                             "not set: nothing is sent",
-                            "OpenTelemetry collector that gets traces, metrics and logs by OTLP over HTTP;"
-                                    + " other OTEL_ variables are read too",
                             "BERTH_OTLP_ENDPOINT",
                             "OTEL_EXPORTER_OTLP_ENDPOINT"),
                     reading.environment().entrySet().stream()

@@ -1,5 +1,8 @@
-package dev.berth.command;
+package dev.berth.inprocess;
 
+import dev.berth.command.Logging;
+import dev.berth.command.Server;
+import dev.berth.command.StartException;
 import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
 import dev.berth.http.Routes;
@@ -12,7 +15,7 @@ import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// A server of one model that a [Subcommand] asks, for this process alone: it listens on a free
+/// A server of one model that a [dev.berth.command.Subcommand] asks, for this process alone: it listens on a free
 /// port of this machine, without TLS, and its log goes to stderr. For one thread.
 public final class InProcessServer implements AutoCloseable {
 

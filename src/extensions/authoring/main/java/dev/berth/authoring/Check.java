@@ -1,8 +1,11 @@
-package dev.berth.command;
+package dev.berth.authoring;
 
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.code.HookCode;
 import dev.berth.batching.BatchLimits;
+import dev.berth.command.Deployment;
+import dev.berth.command.SampleRequest;
+import dev.berth.command.StartException;
 import dev.berth.config.ServerConfig;
 import dev.berth.engine.Graph;
 import dev.berth.engine.Machine;
@@ -30,12 +33,12 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
+import java.util.stream.IntStream;
 
 /// Loads a model artifact on every device as the server does, asks it its sample as the server
 /// would be asked, and measures it. Hooks run one after another on a thread that is left behind
 /// when one of them does not end.
-final class Check {
+public final class Check {
 
     /// Enough for a median.
     private static final int MOST_RUNS = 50;
@@ -67,7 +70,7 @@ final class Check {
             Thread.ofPlatform().name("berth-worker-1").daemon().factory());
 
     /// What it has found, by name.
-    private final Map<String, Object> report = new LinkedHashMap<>();
+    private final Map<String, String> report = new LinkedHashMap<>();
 
     private Check(ServerConfig config, Deployment deployment) {
         this.directory = deployment.directory();
@@ -77,7 +80,7 @@ final class Check {
 
     /// @return the report, line by line
     /// @throws StartException with every problem that was found
-    static List<String> run(ServerConfig config) throws StartException {
+    public static List<String> run(ServerConfig config) throws StartException {
         try {
             var check = new Check(config, Deployment.plan(config, Machine.current()));
             var handler = check.deployment.hooks().handler();
@@ -108,84 +111,82 @@ final class Check {
         }
         double loaded = (System.nanoTime() - start) / 1e9;
 
-        report.put("artifact", config.model().directory());
+        report.put("artifact", config.model().directory().toString());
         report.putAll(deployment.hooks().description());
-        report.put(
-                "device",
-                "%s; %s"
-                        .formatted(
-                                accelerators.stream().map(Object::toString).collect(Collectors.joining(", ")),
-                                deployment.devices().origin()));
-        report.put(
+        var devices = accelerators.stream().map(Object::toString).collect(Collectors.joining(", "));
+        say("device", "%s; %s", devices, deployment.devices().origin());
+        int workers = deployment.workers().size();
+        say(
                 "workers",
-                "%d, each on batches of up to %d"
-                        .formatted(
-                                deployment.workers().size(), deployment.limits().maxBatchSize()));
-        report.put(
-                "load",
-                "%.1f s for %d cop%s, warm-up included"
-                        .formatted(loaded, models.size(), models.size() == 1 ? "y" : "ies"));
+                "%d, each on batches of up to %d",
+                workers,
+                deployment.limits().maxBatchSize());
+        var copies = models.size() == 1 ? "1 copy" : models.size() + " copies";
+        say("load", "%.1f s for %s, warm-up included", loaded, copies);
         var sample = SampleRequest.in(directory, models.getFirst().requestTypes());
         if (sample.isPresent()) {
             trySample(sample.get(), models.getFirst());
         } else {
-            report.put("sample", "none: put a request into sample.json, and it is tried and measured here");
+            say("sample", "none: put a request into sample.json, and it is tried and measured here");
         }
         if (models.getFirst().model() instanceof Graph graph) {
-            report.put("names", names(graph));
+            say("names", "inputs %s; outputs %s", names(graph.inputNames()), names(graph.outputNames()));
         }
         if (handler instanceof TensorHandler tensors) {
-            report.put("a forward", tensors.forwards());
+            say("a forward", "%s", tensors.forwards());
         }
         return report.entrySet().stream()
                 .map(line -> "%-12s%s".formatted(line.getKey(), line.getValue()))
                 .toList();
     }
 
+    private void say(String name, String format, Object... values) {
+        report.put(name, format.formatted(values));
+    }
+
     /// For `model.json`. Some outputs have names only once the sample has been tried.
-    private static String names(Graph graph) {
-        return Stream.of(Map.entry("inputs", graph.inputNames()), Map.entry("outputs", graph.outputNames()))
-                .map(names -> names.getKey()
-                        + " "
-                        + (names.getValue().isEmpty() ? "unknown" : String.join(", ", names.getValue())))
-                .collect(Collectors.joining("; "));
+    private static String names(List<String> names) {
+        return names.isEmpty() ? "unknown" : String.join(", ", names);
     }
 
     private <M, I, O> void trySample(SampleRequest sample, Rehearsal<M, I, O> model) throws Exception {
-        Rehearsal.Answer<I> answer;
         within(model, sample, () -> {
-            FirstSample.tryRows(model, sample, config);
+            sample.tryRows(model, config);
             return model;
         });
+        var answer = ask(sample, model);
+        var checked = isAsExpected(sample, model.handler(), answer.response())
+                ? " (checked against sample-response.json)"
+                : "";
+        say("sample", "%s%s", SampleRequest.shown(answer.response()), checked);
+        // The record of a TransformHandler is a whole request, whose body can be read once.
+        if (!(model.handler() instanceof TransformHandler<?>)
+                && !answer.records().isEmpty()) {
+            measure(sample, model, answer.records().getFirst());
+        }
+    }
+
+    private <I> Rehearsal.Answer<I> ask(SampleRequest sample, Rehearsal<?, I, ?> model) throws Exception {
         try (var body = Files.newInputStream(sample.file())) {
             var request = sample.request(body, model, config);
-            answer = within(model, sample, () -> model.ask(request));
-            report.put(
+            var answer = within(model, sample, () -> model.ask(request));
+            boolean isDefault = request.accept().equals(config.http().defaultAccept());
+            say(
                     "asked as",
-                    "POST /invocations with Content-Type %s and %s, within %s s; answered as %s"
-                            .formatted(
-                                    request.contentType(),
-                                    request.accept().equals(config.http().defaultAccept())
-                                            ? "no Accept"
-                                            : "Accept " + request.accept(),
-                                    seconds(config.batching().timeout()),
-                                    answer.response().contentType()));
+                    "POST /invocations with Content-Type %s and %s, within %s s; answered as %s",
+                    request.contentType(),
+                    isDefault ? "no Accept" : "Accept " + request.accept(),
+                    seconds(config.batching().timeout()),
+                    answer.response().contentType());
+            return answer;
         } catch (ServingException e) {
-            throw new ModelArtifactException(directory, FirstSample.problem(sample, e), e);
+            throw new ModelArtifactException(directory, sample.problem(e), e);
         }
-        report.put(
-                "sample",
-                SampleRequest.shown(answer.response())
-                        + (isAsExpected(sample, model.handler(), answer.response())
-                                ? " (checked against sample-response.json)"
-                                : ""));
-        if (model.handler() instanceof TransformHandler<?> || answer.records().isEmpty()) {
-            // The record of the former is a whole request, whose body can be read once.
-            return;
-        }
-        var record = answer.records().getFirst();
+    }
+
+    private <M, I, O> void measure(SampleRequest sample, Rehearsal<M, I, O> model, I record) throws Exception {
         var alone = within(model, sample, () -> measure(model, record, 1));
-        report.put("batch of 1", shown(alone));
+        say("batch of 1", shown(alone));
         var best = alone;
         long begin = System.nanoTime();
         for (int batch :
@@ -198,8 +199,8 @@ final class Check {
                 best = speed;
             }
         }
-        report.put("best batch", best.batch == 1 ? "1" : "%d: %s".formatted(best.batch, shown(best)));
-        report.put(
+        say("best batch", best.batch == 1 ? "1" : "%d: %s".formatted(best.batch, shown(best)));
+        say(
                 "differs",
                 "unlike in serve, hooks ran on one thread, one request at a time; batches were copies of one record");
     }
@@ -229,21 +230,18 @@ final class Check {
     private static boolean isAsExpected(
             SampleRequest sample, InferenceHandler<?, ?, ?> handler, InvocationResponse response)
             throws IOException, StartException {
-        return FirstSample.checksSample(handler) ? sample.hasResponse() : sample.check(response);
+        return SampleRequest.isAskedBy(handler) ? sample.hasResponse() : sample.check(response);
     }
 
     /// The batch sizes above 1 that are worth a try: the powers of two, and the largest that the
     /// server forms.
-    static List<Integer> batches(BatchLimits limits, int length) {
+    public static List<Integer> batches(BatchLimits limits, int length) {
         int largest = Math.min(MOST_RECORDS, Math.min(limits.maxBatchSize(), limits.maxBatchTokens() / length));
-        var batches = new ArrayList<Integer>();
-        for (int batch = 2; batch < largest; batch *= 2) {
-            batches.add(batch);
-        }
-        if (largest > 1) {
-            batches.add(largest);
-        }
-        return batches;
+        return IntStream.concat(
+                        IntStream.iterate(2, batch -> batch < largest, batch -> batch * 2), IntStream.of(largest))
+                .filter(batch -> batch > 1)
+                .boxed()
+                .toList();
     }
 
     /// The median time of `predictFn`.

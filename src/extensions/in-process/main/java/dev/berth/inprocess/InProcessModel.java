@@ -1,5 +1,8 @@
-package dev.berth.command;
+package dev.berth.inprocess;
 
+import dev.berth.command.Deployment;
+import dev.berth.command.FirstSample;
+import dev.berth.command.StartException;
 import dev.berth.config.Configuration;
 import dev.berth.config.ServerConfig;
 import dev.berth.engine.Machine;
@@ -33,26 +36,30 @@ public final class InProcessModel implements AutoCloseable {
     private static final Duration DRAIN = Duration.ofSeconds(1);
 
     private final Duration timeout;
-    private final int batchSize;
-    private final ServingMetrics metrics;
-    private final HookPool hooks;
-    private final Workers workers;
-    private final ServedModel model;
+    private final ServingMetrics metrics = new ServingMetrics();
+    private final HookPool hooks = new HookPool(metrics);
+    private final ServedModel model = new ServedModel(Served.NAME, hooks, metrics);
     private final ProcessMemory memory = ProcessMemory.ofThisProcess();
+    private final Deployment deployment;
+    private final Workers workers;
 
-    private InProcessModel(
-            Duration timeout,
-            int batchSize,
-            ServingMetrics metrics,
-            HookPool hooks,
-            Workers workers,
-            ServedModel model) {
-        this.timeout = timeout;
-        this.batchSize = batchSize;
-        this.metrics = metrics;
-        this.hooks = hooks;
-        this.workers = workers;
-        this.model = model;
+    private InProcessModel(ServerConfig config, int cores) throws Exception {
+        timeout = config.batching().timeout();
+        try {
+            deployment = Deployment.plan(config, Machine.current().withProcessors(cores));
+            workers = Workers.on(deployment.workers(), metrics);
+        } catch (Throwable e) {
+            hooks.close();
+            metrics.close();
+            throw e;
+        }
+        try {
+            var first = new FirstSample(deployment.directory(), config);
+            deployment.load(model, workers, first, Deployment.sessions(config));
+        } catch (Throwable e) {
+            close();
+            throw e;
+        }
     }
 
     /// Loads an artifact with the settings of the environment.
@@ -72,31 +79,16 @@ public final class InProcessModel implements AutoCloseable {
     /// @param cores the most that the model may use of the CPU
     /// @throws StartException with every problem, each on a line
     public static InProcessModel load(ServerConfig config, int cores) throws StartException {
-        var metrics = new ServingMetrics();
-        var hooks = new HookPool(metrics);
         try {
-            var deployment = Deployment.plan(config, Machine.current().withProcessors(cores));
-            var workers = Workers.on(deployment.workers(), metrics);
-            var model = new ServedModel(Served.NAME, hooks, metrics);
-            try {
-                var first = new FirstSample(deployment.directory(), config);
-                deployment.load(model, workers, first, Deployment.sessions(config));
-            } catch (Throwable e) {
-                workers.close();
-                throw e;
-            }
-            return new InProcessModel(
-                    config.batching().timeout(), deployment.limits().maxBatchSize(), metrics, hooks, workers, model);
+            return new InProcessModel(config, cores);
         } catch (Throwable e) {
-            hooks.close();
-            metrics.close();
             throw StartException.of(e);
         }
     }
 
     /// The most records that `predictFn` gets at once.
     public int batchSize() {
-        return batchSize;
+        return deployment.limits().maxBatchSize();
     }
 
     /// The content types that the hooks read; empty: any.

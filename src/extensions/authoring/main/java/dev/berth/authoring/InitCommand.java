@@ -1,8 +1,10 @@
-package dev.berth.command;
+package dev.berth.authoring;
 
+import dev.berth.command.Subcommand;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.stream.Stream;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
@@ -12,11 +14,15 @@ import picocli.CommandLine.ParseResult;
 
 /// The `serve init` command: writes a model artifact with hooks to begin with, or adds them to one
 /// that is there.
-record InitCommand(Path home) {
+public final class InitCommand implements Subcommand {
 
-    static final String NAME = "init";
+    @Override
+    public String name() {
+        return "init";
+    }
 
-    static CommandSpec spec() {
+    @Override
+    public CommandSpec spec() {
         var spec = CommandSpec.create().mixinStandardHelpOptions(true);
         spec.addOption(OptionSpec.builder("--template")
                 .type(Template.class)
@@ -44,7 +50,8 @@ record InitCommand(Path home) {
         return spec;
     }
 
-    int run(ParseResult parsed) {
+    @Override
+    public int run(Map<String, String> environment, Path home, ParseResult parsed) {
         Path directory = parsed.matchedPositionalValue(0, null);
         Template template = parsed.commandSpec().findOption("--template").getValue();
         try {

@@ -1,5 +1,9 @@
-package dev.berth.command;
+package dev.berth.authoring;
 
+import dev.berth.command.Logging;
+import dev.berth.command.ServeOptions;
+import dev.berth.command.StartException;
+import dev.berth.command.Subcommand;
 import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
 import dev.berth.config.Settings;
@@ -23,13 +27,17 @@ import picocli.CommandLine.ParseResult;
 ///
 /// The report goes to stdout; problems and the log go to stderr, and problems end the process with
 /// 1.
-record CheckCommand(Map<String, String> environment, Path home) {
-
-    static final String NAME = "check";
+public final class CheckCommand implements Subcommand {
 
     private static final Logger log = LoggerFactory.getLogger(CheckCommand.class);
 
-    static CommandSpec spec() {
+    @Override
+    public String name() {
+        return "check";
+    }
+
+    @Override
+    public CommandSpec spec() {
         var spec = ServeOptions.with(Settings.OF_A_CHECK);
         spec.addPositional(PositionalParamSpec.builder()
                 .index("0")
@@ -57,8 +65,10 @@ record CheckCommand(Map<String, String> environment, Path home) {
         return codes;
     }
 
-    /// @param serve what was given before the name of this command
-    int run(ParseResult serve, ParseResult check) {
+    @Override
+    public int run(Map<String, String> environment, Path home, ParseResult check) {
+        // What was given before the name of this command counts too.
+        var serve = check.commandSpec().parent().commandLine().getParseResult();
         var flags = new HashMap<>(ServeOptions.given(serve));
         flags.putAll(ServeOptions.given(check));
         if (flags.containsKey("--models")) {
@@ -96,7 +106,7 @@ record CheckCommand(Map<String, String> environment, Path home) {
     }
 
     /// Only what needs attention is logged, unless somebody wants more.
-    static Map<String, String> quiet(Map<String, String> environment) {
+    private static Map<String, String> quiet(Map<String, String> environment) {
         var quiet = new HashMap<>(environment);
         // A directory of models is none of this command's.
         quiet.remove("BERTH_MODELS");

@@ -1,4 +1,4 @@
-package dev.berth.command;
+package dev.berth.authoring;
 
 import dev.berth.artifact.ArtifactFile;
 import java.io.IOException;
