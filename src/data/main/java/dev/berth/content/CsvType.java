@@ -32,9 +32,6 @@ public final class CsvType extends ContentType implements ContentType.OfDocument
     public TensorRecords readTensors(InvocationRequest request, TensorInputs inputs) throws IOException {
         if (!inputs.table().isKnown()) {
             inputs.checkOne(request);
-            var rows = CsvTensors.read(request, inputs);
-            return new TensorRecords(
-                    rows.size(), i -> List.of(rows.get(i).tensor(inputs.type(0))), Instances.Form.LIST);
         }
         return CsvTensors.records(request, inputs);
     }
