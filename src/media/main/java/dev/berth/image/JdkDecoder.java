@@ -4,6 +4,7 @@ import java.awt.image.BufferedImage;
 import java.awt.image.IndexColorModel;
 import java.awt.image.Raster;
 import java.io.ByteArrayInputStream;
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.util.Arrays;
@@ -79,14 +80,14 @@ final class JdkDecoder {
     }
 
     /// A file, unless the thread is interrupted.
-    private static final class Bytes extends ByteArrayInputStream {
+    private static final class Bytes extends FilterInputStream {
 
         Bytes(byte[] file) {
-            super(file);
+            super(new ByteArrayInputStream(file));
         }
 
         @Override
-        public synchronized int read(byte[] target, int offset, int length) {
+        public int read(byte[] target, int offset, int length) throws IOException {
             Pixels.stopIfInterrupted();
             return super.read(target, offset, length);
         }
