@@ -171,8 +171,7 @@ public final class CsvTensors {
     /// `absent`, settles it. Else it is one when its cells are the names of the columns, in any
     /// order. Where those have none, any names above rows of numbers are a header; but not where a
     /// bad row has an answer of its own.
-    private static boolean hasHeader(
-            List<Row> rows, InvocationRequest request, TensorInputs inputs) {
+    private static boolean hasHeader(List<Row> rows, InvocationRequest request, TensorInputs inputs) {
         var declared = request.contentType().parameters().get("header");
         if ("present".equals(declared) || "absent".equals(declared)) {
             return declared.equals("present");
