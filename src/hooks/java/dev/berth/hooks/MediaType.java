@@ -5,7 +5,6 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 
 /// A media type such as `text/csv; header=present` (RFC 9110 §8.3.1). `*` stands for any type or
@@ -44,12 +43,6 @@ public record MediaType(String type, String subtype, Map<String, String> paramet
     private static final Pattern TYPE = Pattern.compile("(" + TOKEN + ")/(" + TOKEN + ")");
     private static final Pattern PARAMETERS = Pattern.compile(PARAMETER);
 
-    /// Types by the texts that were parsed last: callers send the same few with every request. It is
-    /// emptied when it is full, so that odd ones do not stay.
-    private static final Map<String, MediaType> PARSED = new ConcurrentHashMap<>();
-
-    private static final int MOST_PARSED = 64;
-
     public MediaType {
         type = type.toLowerCase(Locale.ROOT);
         subtype = subtype.toLowerCase(Locale.ROOT);
@@ -64,10 +57,6 @@ public record MediaType(String type, String subtype, Map<String, String> paramet
 
     /// Reads one media type; nothing where the text is not one.
     public static Optional<MediaType> parse(String text) {
-        var parsed = PARSED.get(text);
-        if (parsed != null) {
-            return Optional.of(parsed);
-        }
         var trimmed = text.strip();
         if (trimmed.length() > MAX_LENGTH) {
             return Optional.empty();
@@ -91,12 +80,7 @@ public record MediaType(String type, String subtype, Map<String, String> paramet
             end = rest.end();
             rest.region(end, trimmed.length());
         }
-        if (PARSED.size() >= MOST_PARSED) {
-            PARSED.clear();
-        }
-        var type = new MediaType(name.group(1), name.group(2), parameters);
-        PARSED.put(trimmed, type);
-        return Optional.of(type);
+        return Optional.of(new MediaType(name.group(1), name.group(2), parameters));
     }
 
     /// Whether this, read as a range, covers `other`: the parameters do not count.

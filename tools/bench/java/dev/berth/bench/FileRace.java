@@ -1,7 +1,6 @@
 package dev.berth.bench;
 
 import dev.berth.artifact.ModelArtifact;
-import dev.berth.artifact.Shapes;
 import dev.berth.engine.Graph;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.CpuProfile;
@@ -51,10 +50,10 @@ final class FileRace {
         nanos = milliseconds * 1_000_000L;
         for (var name : artifacts) {
             var artifact = ModelArtifact.open(Path.of(name));
-            if (!(artifact.shapes() instanceof Shapes.Dynamic(var file))) {
+            if (!artifact.shapes().isDynamic()) {
                 throw new IllegalArgumentException(name + ": found compiled shapes, expected one file for all of them");
             }
-            files.put(name, Graph.load(file, CPU));
+            files.put(name, Graph.load(artifact.modelFiles().getFirst(), CPU));
             inputs.put(name, artifact.inputs());
         }
     }

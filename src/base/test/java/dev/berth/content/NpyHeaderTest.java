@@ -70,8 +70,8 @@ class NpyHeaderTest {
                 "{|offset 1: found the header's end, expected a quoted text",
                 "{}|offset 2: found the header's end, expected the key descr",
                 "{descr|offset 1: found \"d\", expected a quoted text",
-                "{'descr|offset 2: found a text without an end, expected a closing '",
-                "{'de\\x73cr|offset 4: found a backslash, expected a plain text",
+                "{'descr|offset 1: found \"'\", expected a quoted text",
+                "{'de\\x73cr'|offset 1: found \"'\", expected a quoted text",
                 "{'descr' '<f4'|offset 9: found \"'\", expected \":\"",
                 "{'descr': '<f4' 'shape': ()|offset 16: found \"'\", expected \"}\"",
                 "{'descr': '<f4', 'descr': '<f4'}|offset 17: found a second descr, expected one",
@@ -95,7 +95,7 @@ class NpyHeaderTest {
                 "{'shape': (3, 4|offset 15: found the header's end, expected \")\"",
                 "{'shape': (-1,)}|offset 11: found \"-\", expected a dimension's length",
                 "{'shape': (1.5,)}|offset 12: found \".\", expected a comma, as in (3,)",
-                "{'shape': (99999999999999999999,)}|offset 11: found a length of 9999999999…, expected at"
+                "{'shape': (99999999999999999999,)}|offset 11: found a length of \"99999999999999999999\", expected at"
                         + " most 2147483647",
                 "{'shape': (é,)}|offset 11: found the byte 0xe9, expected a dimension's length",
             })

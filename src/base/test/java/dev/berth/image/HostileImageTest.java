@@ -204,9 +204,9 @@ class HostileImageTest {
     @Test
     void largePicturesTakeTurnsAndSmallOnesDoNotWait() throws Exception {
         int cores = Runtime.getRuntime().availableProcessors();
-        var turns = new ArrayList<DecodingTurn>();
+        var turns = new ArrayList<RequestMemory.Held>();
         for (int i = 0; i < cores; i++) {
-            turns.add(DecodingTurn.take(2_000_000));
+            turns.add(Decoding.turn(2_000_000));
         }
         var told = new AtomicInteger();
         var ended = new CountDownLatch(1);
@@ -221,21 +221,21 @@ class HostileImageTest {
         assertThat(ended.getCount()).isOne();
         assertThat(Image.read(HostileImages.gifFrame(300, 200, false)).rgb().type())
                 .isEqualTo(ElementType.UINT8);
-        try (var huge = DecodingTurn.take(20_000_000)) {
+        try (var huge = Decoding.turn(20_000_000)) {
             assertThat(huge).isNotNull();
         }
         turns.removeLast().close();
         ended.await();
         thread.join();
         memory.close();
-        turns.forEach(DecodingTurn::close);
+        turns.forEach(RequestMemory.Held::close);
     }
 
     @Test
     void whoWaitsForItsTurnCanBeInterrupted() throws Exception {
-        var turns = new ArrayList<DecodingTurn>();
+        var turns = new ArrayList<RequestMemory.Held>();
         for (int i = 0; i < Math.max(1, Runtime.getRuntime().availableProcessors() / 2); i++) {
-            turns.add(DecodingTurn.take(20_000_000));
+            turns.add(Decoding.turn(20_000_000));
         }
         var thrown = new AtomicReference<Throwable>();
         var huge = HostileImages.gifScreen(5000, 4000);
@@ -244,7 +244,7 @@ class HostileImageTest {
         thread.interrupt();
         thread.join();
         assertThat(thrown.get()).isInstanceOf(CancellationException.class);
-        turns.forEach(DecodingTurn::close);
+        turns.forEach(RequestMemory.Held::close);
         assertThat(Image.read(huge).width()).isEqualTo(5000);
     }
 }

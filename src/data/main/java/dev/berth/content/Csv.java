@@ -19,9 +19,6 @@ public final class Csv {
             .enable(CsvGenerator.Feature.STRICT_CHECK_FOR_QUOTING)
             .build();
 
-    /// Counted at once, because each charge has to look for its account.
-    private static final long STEP = 4 << 10;
-
     private static final String ERROR = "ERROR: ";
 
     private Csv() {}
@@ -36,23 +33,17 @@ public final class Csv {
             body = body.replace('\r', '\n');
         }
         RequestMemory.charge(HeapSize.CHARACTER * body.length());
-        long uncounted = 0;
         var rows = new ArrayList<String[]>();
         var row = new ArrayList<String>();
         for (var cells = new CsvText(body); cells.next(); ) {
             row.add(value(cells.cell(), rows.size() + 1, row.size() + 1));
-            uncounted += HeapSize.TEXT;
+            RequestMemory.charge(HeapSize.TEXT);
             if (cells.endsRow()) {
-                uncounted += HeapSize.LIST;
+                RequestMemory.charge(HeapSize.LIST);
                 rows.add(row.toArray(String[]::new));
                 row.clear();
             }
-            if (uncounted >= STEP) {
-                RequestMemory.charge(uncounted);
-                uncounted = 0;
-            }
         }
-        RequestMemory.charge(uncounted);
         return rows;
     }
 

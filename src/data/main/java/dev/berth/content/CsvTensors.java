@@ -36,26 +36,25 @@ public final class CsvTensors {
         /// @throws BadInputException naming the column that holds no such number, or the number of
         ///   columns
         public Tensor tensor(ElementType type) {
-            if (cells.length != columns) {
-                throw badCount(" as in row 1");
-            }
-            return tensor(type, inOrder(columns)).reshape(columns == 1 ? new int[0] : new int[] {columns});
+            return record(TableColumns.unnamed(columns), new TensorInputs(List.of(), List.of(type)), inOrder(columns))
+                    .getFirst();
         }
 
         /// @param places where the columns of the table stand in the row
         /// @throws BadInputException as [#tensor]
-        List<Tensor> record(TensorInputs inputs, int[] places) {
-            if (cells.length != columns) {
-                var names = inputs.table().names();
-                throw badCount(names.isEmpty() ? "" : ": " + Excerpt.list(names));
+        List<Tensor> record(TableColumns table, TensorInputs inputs, int[] places) {
+            if (cells.length != places.length) {
+                throw new BadInputException("%s: found %d column%s, expected %d%s"
+                        .formatted(
+                                name,
+                                cells.length,
+                                cells.length == 1 ? "" : "s",
+                                places.length,
+                                !inputs.table().isKnown()
+                                        ? " as in row 1"
+                                        : table.names().isEmpty() ? "" : ": " + Excerpt.list(table.names())));
             }
-            return inputs.table()
-                    .record((input, from, to) -> tensor(inputs.type(input), Arrays.copyOfRange(places, from, to)));
-        }
-
-        private BadInputException badCount(String because) {
-            return new BadInputException("%s: found %d column%s, expected %d%s"
-                    .formatted(name, cells.length, cells.length == 1 ? "" : "s", columns, because));
+            return table.record((input, from, to) -> tensor(inputs.type(input), Arrays.copyOfRange(places, from, to)));
         }
 
         /// An empty cell is a missing value.
@@ -106,6 +105,11 @@ public final class CsvTensors {
             }
         }
 
+        /// What a header calls the columns.
+        private List<String> names() {
+            return Arrays.stream(cells).map(String::strip).toList();
+        }
+
         private boolean isHeader() {
             return name.equals("row 1") && Arrays.stream(cells).noneMatch(NumberText::isNumber);
         }
@@ -126,47 +130,53 @@ public final class CsvTensors {
     ///
     /// @throws BadInputException when there are none, or the body is not CSV
     public static List<Row> read(InvocationRequest request) throws IOException {
-        return read(request, new TensorInputs(List.of(), List.of(ElementType.STRING)));
-    }
-
-    /// The rows of a body whose columns are not known, without its header.
-    ///
-    /// @throws BadInputException when there are none, or the body is not CSV
-    static List<Row> read(InvocationRequest request, TensorInputs inputs) throws IOException {
         var rows = rows(request);
-        return rows(rows, hasHeader(rows, request, inputs) ? 1 : 0, rows.getFirst().length);
+        var all = new TensorInputs(List.of(), List.of(ElementType.STRING));
+        return rows.subList(hasHeader(rows, request, all) ? 1 : 0, rows.size());
     }
 
-    /// The records of rows whose columns are known. A header says where each of them stands.
+    /// The records of the rows of a body: of the columns of the model's table, where it has one, else
+    /// of as many as the first row has. A header says where each of them stands.
     ///
     /// @throws BadInputException when there are no rows, the body is not CSV, or its header has other
     ///   names
     static TensorRecords records(InvocationRequest request, TensorInputs inputs) throws IOException {
         var all = rows(request);
-        var names = inputs.table().names();
-        var first = cells(all.getFirst());
+        var first = all.getFirst().names();
+        var table = inputs.table().isKnown() ? inputs.table() : TableColumns.unnamed(first.size());
+        var names = table.names();
         boolean hasHeader = hasHeader(all, request, inputs);
         if (hasHeader && !names.isEmpty()) {
             TableColumns.checkNames(first, names, "row 1");
         }
-        int count = inputs.table().count();
         var places = hasHeader && !names.isEmpty()
                 ? names.stream().mapToInt(first::indexOf).toArray()
-                : inOrder(count);
-        var rows = rows(all, hasHeader ? 1 : 0, count);
-        return new TensorRecords(rows.size(), i -> rows.get(i).record(inputs, places), Instances.Form.LIST);
+                : inOrder(table.count());
+        var rows = all.subList(hasHeader ? 1 : 0, all.size());
+        return new TensorRecords(rows.size(), i -> rows.get(i).record(table, inputs, places), Instances.Form.LIST);
+    }
+
+    private static List<Row> rows(InvocationRequest request) throws IOException {
+        var text = request.text();
+        if (text.isBlank()) {
+            throw new BadInputException("body: found nothing, expected rows of numbers");
+        }
+        var rows = Csv.rows(text);
+        return IntStream.range(0, rows.size())
+                .mapToObj(i -> new Row("row " + (i + 1), rows.get(i), rows.getFirst().length))
+                .toList();
     }
 
     /// Whether the first row is a header. The parameter `header` of the content type, `present` or
     /// `absent`, settles it. Else it is one when its cells are the names of the columns, in any
     /// order. Where those have none, any names above rows of numbers are a header; but not where a
     /// bad row has an answer of its own.
-    private static boolean hasHeader(List<String[]> rows, InvocationRequest request, TensorInputs inputs) {
+    private static boolean hasHeader(List<Row> rows, InvocationRequest request, TensorInputs inputs) {
         var declared = request.contentType().parameters().get("header");
         if ("present".equals(declared) || "absent".equals(declared)) {
             return declared.equals("present");
         }
-        var first = cells(rows.getFirst());
+        var first = rows.getFirst().names();
         var names = inputs.table().names();
         if (!names.isEmpty()) {
             return first.size() == names.size() && new HashSet<>(first).equals(new HashSet<>(names));
@@ -178,26 +188,8 @@ public final class CsvTensors {
                 && !request.keepBadRecords();
     }
 
-    private static List<String> cells(String[] row) {
-        return Arrays.stream(row).map(String::strip).toList();
-    }
-
     static int[] inOrder(int count) {
         return IntStream.range(0, count).toArray();
-    }
-
-    private static List<String[]> rows(InvocationRequest request) throws IOException {
-        var text = request.text();
-        if (text.isBlank()) {
-            throw new BadInputException("body: found nothing, expected rows of numbers");
-        }
-        return Csv.rows(text);
-    }
-
-    private static List<Row> rows(List<String[]> rows, int first, int columns) {
-        return IntStream.range(first, rows.size())
-                .mapToObj(r -> new Row("row " + (r + 1), rows.get(r), columns))
-                .toList();
     }
 
     /// The elements of a tensor as the cells of a row.

@@ -25,14 +25,25 @@ public record Instances(List<JsonNode> values, Form form) {
 
     /// How the records of a body are written, and so how its predictions are.
     public enum Form {
-        INSTANCES,
-        SPLIT,
-        RECORDS,
-        LIST,
-        ONE,
+        INSTANCES("instances[%d]", "predictions"),
+        SPLIT("dataframe_split.data[%d]", "predictions"),
+        RECORDS("dataframe_records[%d]", "predictions"),
+        LIST("[%d]", ""),
+        ONE("body", ""),
         /// `{"inputs": A}`, answered by `{"outputs": a}`: a batch as one value. Only for tensors,
         /// [#read] never gives it.
-        COLUMNS
+        COLUMNS("body", "outputs");
+
+        /// What messages call a record.
+        private final String record;
+
+        /// The name of the answer in the object around it; empty: there is none.
+        private final String answer;
+
+        Form(String record, String answer) {
+            this.record = record;
+            this.answer = answer;
+        }
     }
 
     public Instances {
@@ -65,13 +76,7 @@ public record Instances(List<JsonNode> values, Form form) {
 
     /// What messages call a record of a body in some form: `instances[2]`, `[2]`, or `body`.
     public String name(int index) {
-        return switch (form) {
-            case INSTANCES -> "instances[%d]".formatted(index);
-            case SPLIT -> "%s.data[%d]".formatted(SPLIT, index);
-            case RECORDS -> "%s[%d]".formatted(RECORDS, index);
-            case LIST -> "[%d]".formatted(index);
-            case ONE, COLUMNS -> "body";
-        };
+        return form.record.formatted(index);
     }
 
     /// The predictions of records in a form, as one value for [Json#write].
@@ -83,10 +88,6 @@ public record Instances(List<JsonNode> values, Form form) {
 
     /// What stands for all predictions, with what a form has around them.
     static Object around(Object predictions, Form form) {
-        return switch (form) {
-            case INSTANCES, SPLIT, RECORDS -> Map.of("predictions", predictions);
-            case COLUMNS -> Map.of("outputs", predictions);
-            case LIST, ONE -> predictions;
-        };
+        return form.answer.isEmpty() ? predictions : Map.of(form.answer, predictions);
     }
 }

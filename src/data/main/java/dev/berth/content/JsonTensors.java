@@ -14,7 +14,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
+import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 
 /// Tensors as JSON: a number, a list of numbers, a list of lists, and so on.
 public final class JsonTensors {
@@ -190,7 +192,8 @@ public final class JsonTensors {
     /// that a shape promises.
     private static final class Elements {
 
-        private static final int FIRST = 16;
+        /// Twice where they are collected, the tensor's own, and a copy of it.
+        private static final long ELEMENT = 4 * Long.BYTES;
 
         private final ElementType type;
         private final int[] shape;
@@ -200,10 +203,11 @@ public final class JsonTensors {
         /// it is wrong.
         private final int[] place;
 
-        private String[] texts = new String[0];
-        private double[] fractions = new double[0];
-        private long[] wholes = new long[0];
-        private int count;
+        /// One of these has them.
+        private final List<String> texts = new ArrayList<>();
+
+        private final DoubleStream.Builder fractions = DoubleStream.builder();
+        private final LongStream.Builder wholes = LongStream.builder();
 
         Elements(ElementType type, int[] shape, String name) {
             this.type = type;
@@ -224,32 +228,25 @@ public final class JsonTensors {
                     place[depth] = i;
                     add(value.path(i), depth + 1);
                 }
-            } else if (type == ElementType.STRING) {
-                texts = count < texts.length ? texts : Arrays.copyOf(texts, more());
-                texts[count++] = text(value);
-            } else if (type.isFloating()) {
-                fractions = count < fractions.length ? fractions : Arrays.copyOf(fractions, more());
-                fractions[count++] = fraction(value);
-            } else {
-                wholes = count < wholes.length ? wholes : Arrays.copyOf(wholes, more());
-                wholes[count++] = whole(value);
+                return;
             }
-        }
-
-        /// The old and the new one, the tensor's own, and a copy of it.
-        private int more() {
-            int more = shape.length == 0 ? 1 : Math.max(FIRST, 2 * count);
-            RequestMemory.charge(3L * Long.BYTES * more);
-            return more;
+            RequestMemory.charge(ELEMENT);
+            if (type == ElementType.STRING) {
+                texts.add(text(value));
+            } else if (type.isFloating()) {
+                fractions.add(fraction(value));
+            } else {
+                wholes.add(whole(value));
+            }
         }
 
         Tensor tensor() {
             if (type == ElementType.STRING) {
-                return Tensor.of(Arrays.copyOf(texts, count), shape);
+                return Tensor.of(texts.toArray(String[]::new), shape);
             }
             return type.isFloating()
-                    ? Tensor.of(Arrays.copyOf(fractions, count), shape).as(type)
-                    : Tensor.of(Arrays.copyOf(wholes, count), shape).as(type);
+                    ? Tensor.of(fractions.build().toArray(), shape).as(type)
+                    : Tensor.of(wholes.build().toArray(), shape).as(type);
         }
 
         /// A value that is missing has no characters.

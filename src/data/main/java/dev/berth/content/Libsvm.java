@@ -35,7 +35,7 @@ final class Libsvm extends ContentType implements ContentType.ToTensors {
                 i -> {
                     var name = lines.get(i).name();
                     var cells = cells(lines.get(i).text(), count, name);
-                    return new CsvTensors.Row(name, cells, count).record(inputs, places);
+                    return new CsvTensors.Row(name, cells, count).record(inputs.table(), inputs, places);
                 },
                 Instances.Form.LIST);
     }

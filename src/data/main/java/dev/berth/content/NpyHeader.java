@@ -4,8 +4,9 @@ import dev.berth.hooks.BadInputException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /// What an `.npy` file says about its data.
 ///
@@ -61,57 +62,64 @@ record NpyHeader(NpyType type, boolean columnMajor, int[] shape, int dataOffset)
     /// @param start the offset of the header's text
     /// @param end the offset behind it, where the data begin
     static NpyHeader read(byte[] bytes, int start, int end) {
-        return new Reader(bytes, start, end).read();
+        return new Reader(new String(bytes, 0, end, StandardCharsets.ISO_8859_1), start).read();
     }
 
     /// Reads an `.npy` header: a Python dictionary such as `{'descr': '<f4', 'fortran_order': False,
-    /// 'shape': (2, 3), }`.
-    ///
-    /// It knows just the values that belong there, never recurses and takes byte after byte, so that
-    /// offsets in messages are offsets in the file; the few characters beyond ASCII that version 3.0
-    /// allows stand in field names only, which are refused anyway.
+    /// 'shape': (2, 3), }`. It knows the values that belong there and never recurses.
     private static final class Reader {
 
-        private static final int NONE = -1;
+        private static final Pattern SPACE = Pattern.compile("[ \\x09-\\x0d]*+");
+        private static final Pattern TEXT = Pattern.compile("'([^'\\\\]*+)'|\"([^\"\\\\]*+)\"");
+        private static final Pattern TRUTH = Pattern.compile("True|False");
 
-        private final byte[] bytes;
-        private final int end;
+        /// Python 2 wrote long numbers as 3L.
+        private static final Pattern LENGTH = Pattern.compile("([0-9]++)L?");
+
+        /// The bytes of the file as characters, so that places in it are offsets in the file. The few
+        /// beyond ASCII that version 3.0 allows stand in field names only, which are refused anyway.
+        private final String file;
+
+        private final Matcher next;
         private int at;
         private Optional<NpyType> type = Optional.empty();
         private Optional<Boolean> columnMajor = Optional.empty();
         private Optional<int[]> shape = Optional.empty();
 
-        Reader(byte[] bytes, int start, int end) {
-            this.bytes = bytes;
+        Reader(String file, int start) {
+            this.file = file;
+            this.next = SPACE.matcher(file);
             this.at = start;
-            this.end = end;
         }
 
         NpyHeader read() {
-            expect('{');
-            boolean more = true;
-            while (more && !accept('}')) {
-                entry();
-                more = accept(',');
-                if (!more) {
-                    expect('}');
-                }
-            }
-            if (next() != NONE) {
-                throw bad(found(), "the header's end");
+            expect("{");
+            list("}", this::entry);
+            if (!isAtEnd()) {
+                throw bad("the header's end");
             }
             return new NpyHeader(
-                    type.orElseThrow(() -> missing("descr")),
-                    columnMajor.orElseThrow(() -> missing("fortran_order")),
-                    shape.orElseThrow(() -> missing("shape")),
-                    end);
+                    type.orElseThrow(() -> bad("the key descr")),
+                    columnMajor.orElseThrow(() -> bad("the key fortran_order")),
+                    shape.orElseThrow(() -> bad("the key shape")),
+                    file.length());
+        }
+
+        /// Entries up to a bracket. A comma may stand behind the last one.
+        private void list(String end, Runnable entry) {
+            while (!accept(end)) {
+                entry.run();
+                if (!accept(",")) {
+                    expect(end);
+                    return;
+                }
+            }
         }
 
         private void entry() {
-            next();
-            int keyAt = at;
             var key = text();
-            expect(':');
+            int keyAt = next.start();
+            expect(":");
             switch (key) {
                 case "descr" -> type = once(type, type(), key, keyAt);
                 case "fortran_order" -> columnMajor = once(columnMajor, truth(), key, keyAt);
@@ -128,125 +136,96 @@ record NpyHeader(NpyType type, boolean columnMajor, int[] shape, int dataOffset)
         }
 
         private NpyType type() {
-            int next = next();
-            if (next == '[' || next == '(') {
-                throw bad("a structured type", "one type of numbers for all elements, such as '<f4'");
+            if (accept("[") || accept("(")) {
+                throw bad(at - 1, "a structured type", "one type of numbers for all elements, such as '<f4'");
             }
-            int nameAt = at;
-            return NpyType.of(text(), nameAt);
+            var name = text();
+            return NpyType.of(name, next.start());
         }
 
         private boolean truth() {
-            next();
-            for (var truth : List.of("True", "False")) {
-                if (at + truth.length() <= end && truth.equals(latin1(at, at + truth.length()))) {
-                    at += truth.length();
-                    return truth.equals("True");
-                }
-            }
-            throw bad(found(), "True or False");
+            require(TRUTH, "True or False");
+            return next.group().equals("True");
         }
 
         private int[] shape() {
-            expect('(');
             var lengths = new ArrayList<Integer>();
-            boolean comma = true;
-            while (comma && !accept(')')) {
+            expect("(");
+            list(")", () -> {
                 if (lengths.size() == MAX_RANK) {
-                    throw bad("one more dimension", "at most " + MAX_RANK);
+                    throw bad(at, "one more dimension", "at most " + MAX_RANK);
                 }
                 lengths.add(length());
-                comma = accept(',');
-                if (!comma && lengths.size() == 1) {
-                    throw bad(found(), "a comma, as in (3,)");
+                if (lengths.size() == 1 && !isNext(",")) {
+                    throw bad("a comma, as in (3,)");
                 }
-                if (!comma) {
-                    expect(')');
-                }
-            }
+            });
             return lengths.stream().mapToInt(Integer::intValue).toArray();
         }
 
         private int length() {
-            next();
-            int start = at;
-            long length = 0;
-            while (at < end && bytes[at] >= '0' && bytes[at] <= '9') {
-                length = length * 10 + bytes[at++] - '0';
-                if (length > Integer.MAX_VALUE) {
-                    throw bad(start, "a length of " + length + (at < end ? "…" : ""), "at most " + Integer.MAX_VALUE);
-                }
+            require(LENGTH, "a dimension's length");
+            try {
+                return Integer.parseInt(next.group(1));
+            } catch (NumberFormatException _) {
+                throw bad(next.start(), "a length of " + Excerpt.quoted(next.group(1)), "at most " + Integer.MAX_VALUE);
             }
-            if (at == start) {
-                throw bad(found(), "a dimension's length");
-            }
-            // Python 2 wrote long numbers as 3L.
-            if (at < end && bytes[at] == 'L') {
-                at++;
-            }
-            return (int) length;
         }
 
         private String text() {
-            int quote = next();
-            if (quote != '\'' && quote != '"') {
-                throw bad(found(), "a quoted text");
-            }
-            int start = ++at;
-            while (at < end && bytes[at] != quote) {
-                if (bytes[at] == '\\') {
-                    throw bad("a backslash", "a plain text");
-                }
-                at++;
-            }
-            if (at == end) {
-                throw bad(start, "a text without an end", "a closing " + (char) quote);
-            }
-            return latin1(start, at++);
+            require(TEXT, "a quoted text");
+            return next.group(1) == null ? next.group(2) : next.group(1);
         }
 
-        private String latin1(int from, int to) {
-            return new String(Arrays.copyOfRange(bytes, from, to), StandardCharsets.ISO_8859_1);
+        /// Takes what is next. [#next] has its groups and its place.
+        private void require(Pattern pattern, String expected) {
+            skipSpace();
+            if (!next.usePattern(pattern).region(at, file.length()).lookingAt()) {
+                throw bad(expected);
+            }
+            at = next.end();
         }
 
-        private void expect(char expected) {
-            if (!accept(expected)) {
-                throw bad(found(), "\"" + expected + '"');
+        private void expect(String mark) {
+            if (!accept(mark)) {
+                throw bad('"' + mark + '"');
             }
         }
 
-        private boolean accept(char wanted) {
-            boolean there = next() == wanted;
-            at += there ? 1 : 0;
-            return there;
+        private boolean accept(String mark) {
+            boolean isNext = isNext(mark);
+            at += isNext ? mark.length() : 0;
+            return isNext;
         }
 
-        /// The next byte that is no white space, not taken yet.
-        private int next() {
-            while (at < end && (bytes[at] == ' ' || (bytes[at] >= '\t' && bytes[at] <= '\r'))) {
-                at++;
+        private boolean isNext(String mark) {
+            skipSpace();
+            return file.startsWith(mark, at);
+        }
+
+        private boolean isAtEnd() {
+            skipSpace();
+            return at == file.length();
+        }
+
+        private void skipSpace() {
+            next.usePattern(SPACE).region(at, file.length()).lookingAt();
+            at = next.end();
+        }
+
+        private BadInputException bad(String expected) {
+            if (isAtEnd()) {
+                return bad(at, "the header's end", expected);
             }
-            return at < end ? bytes[at] & 0xff : NONE;
-        }
-
-        private String found() {
-            int next = next();
-            if (next == NONE) {
-                return "the header's end";
-            }
-            return next > ' ' && next <= '~' ? "\"" + (char) next + '"' : "the byte 0x%02x".formatted(next);
-        }
-
-        private BadInputException bad(String found, String expected) {
-            return bad(at, found, expected);
+            char found = file.charAt(at);
+            return bad(
+                    at,
+                    found > ' ' && found <= '~' ? "\"%c\"".formatted(found) : "the byte 0x%02x".formatted((int) found),
+                    expected);
         }
 
         private static BadInputException bad(int offset, String found, String expected) {
             return new BadInputException("offset %d: found %s, expected %s".formatted(offset, found, expected));
-        }
-
-        private BadInputException missing(String key) {
-            return bad(at, "the header's end", "the key " + key);
         }
     }
 }

@@ -51,6 +51,11 @@ public record TableColumns(List<Part> parts) {
         parts = List.copyOf(parts);
     }
 
+    /// The columns of the only input, where nobody knows their names: one has a scalar in each row.
+    static TableColumns unnamed(int columns) {
+        return new TableColumns(List.of(new Part(List.of(), columns == 1 ? List.of() : List.of(columns))));
+    }
+
     boolean isKnown() {
         return !parts.isEmpty();
     }

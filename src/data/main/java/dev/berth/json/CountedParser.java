@@ -11,11 +11,6 @@ import java.io.IOException;
 /// memory.
 final class CountedParser extends JsonParserDelegate {
 
-    /// Counted at once, because each charge has to look for its account.
-    private static final int STEP = 4 << 10;
-
-    private long uncounted;
-
     CountedParser(JsonParser parser) {
         super(parser);
     }
@@ -23,11 +18,7 @@ final class CountedParser extends JsonParserDelegate {
     @Override
     public JsonToken nextToken() throws IOException {
         var token = delegate.nextToken();
-        uncounted += cost(token);
-        if (uncounted >= STEP || token == null) {
-            RequestMemory.charge(uncounted);
-            uncounted = 0;
-        }
+        RequestMemory.charge(cost(token));
         return token;
     }
 

@@ -215,13 +215,9 @@ public final class JsonText {
         try {
             var written = new CountedText();
             JSON.writeValue(written, value);
-            var text = written.toString();
-            return hasSurrogate(text)
-                    ? LONE_SURROGATE
-                            .matcher(text)
-                            .replaceAll(half ->
-                                    "\\\\u%04x".formatted((int) half.group().charAt(0)))
-                    : text;
+            return LONE_SURROGATE
+                    .matcher(written.toString())
+                    .replaceAll(half -> "\\\\u%04x".formatted((int) half.group().charAt(0)));
         } catch (JsonProcessingException e) {
             if (e.getCause() instanceof MemoryShortException thrown) {
                 throw thrown;
@@ -230,15 +226,6 @@ public final class JsonText {
         } catch (IOException e) {
             throw new IllegalStateException("it is written to memory", e);
         }
-    }
-
-    private static boolean hasSurrogate(String text) {
-        for (int i = 0; i < text.length(); i++) {
-            if (Character.isSurrogate(text.charAt(i))) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /// The same in UTF-8.

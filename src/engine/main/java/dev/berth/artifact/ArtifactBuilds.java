@@ -31,45 +31,42 @@ public record ArtifactBuilds(Path directory, Map<Target, Path> directories) {
             return Optional.empty();
         }
         var json = ModelJson.read(directory);
-        var files = json.json().path("files");
-        if (!files.isObject()) {
+        var files = json.part("files");
+        if (!files.json().isObject()) {
             return Optional.empty();
         }
         json.checkFormat();
         var builds = new EnumMap<Target, Path>(Target.class);
-        for (var entry : files.properties()) {
-            var name = "files." + entry.getKey();
-            var device = Arrays.stream(Target.values())
-                    .filter(target -> target.toString().equals(entry.getKey()))
-                    .findFirst();
+        for (var entry : files.json().properties()) {
+            var device = Target.named(entry.getKey());
             var build = directory.resolve(entry.getValue().asText());
             if (device.isEmpty()) {
-                json.problem("model.json: files: found \"%s\", expected devices: %s"
+                json.problem("files: found \"%s\", expected devices: %s"
                         .formatted(entry.getKey(), names(Arrays.asList(Target.values()))));
             } else if (!entry.getValue().isTextual()
                     || build.normalize().equals(directory.normalize())
                     || !build.normalize().startsWith(directory.normalize())
                     || !Files.isDirectory(build)) {
-                json.wrong(name, entry.getValue(), "the name of a directory of the artifact");
+                files.part(entry.getKey()).wrong("the name of a directory of the artifact");
             } else {
-                checkTarget(json, name, device.get(), build);
+                checkTarget(json, device.get(), build);
                 builds.put(device.get(), build);
             }
         }
-        if (files.isEmpty()) {
-            json.wrong("files", "a list of {\"path\": …}, or a directory for each device");
+        if (files.json().isEmpty()) {
+            files.wrong("a list of {\"path\": …}, or a directory for each device");
         }
         json.stopIfWrong();
         return Optional.of(new ArtifactBuilds(directory, Collections.unmodifiableMap(builds)));
     }
 
-    private static void checkTarget(ModelJson json, String name, Target device, Path build) {
+    private static void checkTarget(ModelJson json, Target device, Path build) {
         ModelDescription.read(build)
                 .target()
                 .filter(target -> !device.runs(target))
                 .ifPresent(target ->
-                        json.problem("model.json: %s: found a build that is traced for %s, expected one for %s"
-                                .formatted(name, target, device)));
+                        json.problem("files.%1$s: found a build that is traced for %2$s, expected one for %1$s"
+                                .formatted(device, target)));
     }
 
     /// The build that a device runs: its own, else that of a kind that runs the same code.

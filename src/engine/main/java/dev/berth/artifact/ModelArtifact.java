@@ -2,9 +2,7 @@ package dev.berth.artifact;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -27,24 +25,61 @@ public record ModelArtifact(
     ///
     /// @throws ModelArtifactException with everything that is wrong
     public static ModelArtifact open(Path directory) {
-        return new Reader(directory).read();
+        var json = ModelJson.read(directory).checkFormat();
+        var header = json.header();
+        int longest = json.integer("maxSequenceLength");
+        var artifact = new ModelArtifact(
+                header,
+                json.shapes(header.target(), longest, file -> file.integer("sequence")),
+                longest,
+                pair(json.at("pair", "an object")),
+                json.findTexts("pooling"),
+                json.flag("lowerCase").orElse(false));
+        artifact.shapes.files().stream()
+                .filter(shape -> shape.sequence() > longest)
+                .forEach(shape ->
+                        json.problem("files: found a sequence of %d, expected at most the maxSequenceLength of %d"
+                                .formatted(shape.sequence(), longest)));
+        json.check("tokenizer.json", artifact.tokenizer());
+        // These may be left out.
+        for (var sample : List.of(artifact.sample(), artifact.sampleResponse())) {
+            if (ArtifactFile.isThere(sample)) {
+                json.check(sample.getFileName().toString(), sample);
+            }
+        }
+        json.stopIfWrong();
+        return artifact;
+    }
+
+    private static PairTemplate pair(ModelJson pair) {
+        return new PairTemplate(
+                tokens(pair, "before"),
+                tokens(pair, "between"),
+                tokens(pair, "after"),
+                token(pair, "padding"),
+                token(pair, "questionType"),
+                token(pair, "contextType"));
+    }
+
+    private static List<Long> tokens(ModelJson pair, String name) {
+        var tokens = pair.value(
+                name,
+                list -> list.isArray() && list.valueStream().allMatch(ModelArtifact::isToken),
+                "a list of token ids");
+        return tokens.valueStream().map(JsonNode::asLong).toList();
+    }
+
+    private static long token(ModelJson pair, String name) {
+        return pair.value(name, ModelArtifact::isToken, "a token id").asLong();
+    }
+
+    private static boolean isToken(JsonNode token) {
+        return token.isIntegralNumber() && token.longValue() >= 0;
     }
 
     /// The most tokens of a row that there is a shape for.
     public int longestRow() {
-        return switch (shapes) {
-            case Shapes.Dynamic _ -> maxSequenceLength;
-            case Shapes.Compiled(var compiled) -> compiled.getLast().sequence();
-        };
-    }
-
-    @Override
-    public List<Path> modelFiles() {
-        return switch (shapes) {
-            case Shapes.Dynamic(var file) -> List.of(file);
-            case Shapes.Compiled(var compiled) ->
-                compiled.stream().map(Shapes.Shape::file).toList();
-        };
+        return shapes.files().getLast().sequence();
     }
 
     @Override
@@ -53,21 +88,12 @@ public record ModelArtifact(
     }
 
     @Override
-    public OptionalInt largestBatch() {
-        return shapes instanceof Shapes.Compiled(var compiled)
-                ? compiled.stream().mapToInt(Shapes.Shape::batch).max()
-                : OptionalInt.empty();
-    }
-
-    @Override
     public String shownShapes() {
-        return switch (shapes) {
-            case Shapes.Dynamic _ -> "any batch, any sequence of up to %d tokens".formatted(maxSequenceLength);
-            case Shapes.Compiled(var compiled) ->
-                compiled.stream()
+        return shapes.isDynamic()
+                ? "any batch, any sequence of up to %d tokens".formatted(maxSequenceLength)
+                : shapes.files().stream()
                         .map(shape -> "[%d, %d]".formatted(shape.batch(), shape.sequence()))
                         .collect(Collectors.joining(", "));
-        };
     }
 
     public Path tokenizer() {
@@ -83,113 +109,5 @@ public record ModelArtifact(
     /// What the model answered to [#sample()] when it was traced.
     public Path sampleResponse() {
         return directory().resolve("sample-response.json");
-    }
-
-    /// Reads the `model.json`. Used by one thread, once.
-    private static final class Reader {
-
-        private final ModelJson json;
-
-        Reader(Path directory) {
-            this.json = ModelJson.read(directory).checkFormat();
-        }
-
-        ModelArtifact read() {
-            var artifact = new ModelArtifact(
-                    json.header(),
-                    shapes(),
-                    json.integer(json.json(), "maxSequenceLength", "maxSequenceLength"),
-                    pair(json.json().path("pair")),
-                    json.json().has("pooling") ? json.texts("pooling") : List.of(),
-                    lowerCase(json.json().path("lowerCase")));
-            checkShapes(artifact);
-            json.check("tokenizer.json", artifact.tokenizer());
-            // These may be left out.
-            for (var sample : List.of(artifact.sample(), artifact.sampleResponse())) {
-                if (ArtifactFile.isThere(sample)) {
-                    json.check(sample.getFileName().toString(), sample);
-                }
-            }
-            json.stopIfWrong();
-            return artifact;
-        }
-
-        private boolean lowerCase(JsonNode value) {
-            if (!value.isMissingNode() && !value.isBoolean()) {
-                json.wrong("lowerCase", "true or false");
-            }
-            return value.asBoolean();
-        }
-
-        private Shapes shapes() {
-            var kind = json.text("shapes");
-            var files = json.files();
-            if (files.isEmpty()) {
-                return new Shapes.Compiled(List.of());
-            }
-            return switch (kind) {
-                case "dynamic" -> {
-                    if (files.size() > 1) {
-                        json.problem("model.json: files: found %d, expected one that takes every shape"
-                                .formatted(files.size()));
-                    }
-                    yield new Shapes.Dynamic(json.modelFile(files.path(0), "files[0]"));
-                }
-                case "compiled" -> {
-                    var shapes = new ArrayList<Shapes.Shape>();
-                    for (int i = 0; i < files.size(); i++) {
-                        var name = "files[%d]".formatted(i);
-                        shapes.add(new Shapes.Shape(
-                                json.modelFile(files.path(i), name),
-                                json.integer(files.path(i), "batch", name + ".batch"),
-                                json.integer(files.path(i), "sequence", name + ".sequence")));
-                    }
-                    yield new Shapes.Compiled(shapes);
-                }
-                default -> {
-                    json.wrong("shapes", "\"dynamic\" or \"compiled\"");
-                    yield new Shapes.Compiled(List.of());
-                }
-            };
-        }
-
-        private void checkShapes(ModelArtifact artifact) {
-            switch (artifact.shapes()) {
-                case Shapes.Dynamic _
-                when artifact.target().isNeuron() -> json.wrong("shapes", "\"compiled\" for " + artifact.target());
-                case Shapes.Dynamic _ -> {}
-                case Shapes.Compiled(var shapes) ->
-                    shapes.stream()
-                            .filter(shape -> shape.sequence() > artifact.maxSequenceLength())
-                            .forEach(shape -> json.problem(
-                                    "model.json: files: found a sequence of %d, expected at most the maxSequenceLength of %d"
-                                            .formatted(shape.sequence(), artifact.maxSequenceLength())));
-            }
-        }
-
-        private PairTemplate pair(JsonNode pair) {
-            return new PairTemplate(
-                    tokens(pair, "before"),
-                    tokens(pair, "between"),
-                    tokens(pair, "after"),
-                    token(pair.path("padding"), "padding"),
-                    token(pair.path("questionType"), "questionType"),
-                    token(pair.path("contextType"), "contextType"));
-        }
-
-        private List<Long> tokens(JsonNode pair, String name) {
-            var tokens = pair.path(name);
-            if (!tokens.isArray()) {
-                json.wrong("pair." + name, tokens, "a list of token ids");
-            }
-            return tokens.valueStream().map(token -> token(token, name)).toList();
-        }
-
-        private long token(JsonNode token, String name) {
-            if (!token.isIntegralNumber() || token.longValue() < 0) {
-                json.wrong("pair." + name, token, "a token id");
-            }
-            return token.asLong();
-        }
     }
 }

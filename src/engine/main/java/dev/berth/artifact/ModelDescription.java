@@ -34,7 +34,7 @@ public record ModelDescription(
         return new ModelDescription(
                 json.find("task"),
                 json.find("handler"),
-                json.find("target").map(_ -> json.target()),
+                json.findTarget(),
                 json.find("engine"),
                 json.json()
                         .path(ModelLayout.WARNINGS)

@@ -2,7 +2,6 @@ package dev.berth.artifact;
 
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.MissingNode;
 import dev.berth.json.JsonText;
 import dev.berth.json.NotJsonException;
 import java.io.IOException;
@@ -13,46 +12,80 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
-import java.util.stream.Collectors;
+import java.util.function.Predicate;
+import java.util.function.ToIntFunction;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
-/// The `model.json` of one directory, read field by field; collects what is wrong with it and with
-/// the files that it names, so that all of it is said at once. Used by one thread, once.
+/// An object of the `model.json` of a directory, read field by field: the whole file, or one within
+/// it. Collects what is wrong with it and with the files that it names, so that all of it is said at
+/// once. Used by one thread, once.
 final class ModelJson {
 
-    static final String NAME = "model.json";
-
+    private static final String NAME = "model.json";
     private static final int FORMAT = 1;
     private static final List<String> PRECISIONS = List.of("fp32", "fp16", "bf16", "int8");
-
+    private static final List<String> TARGETS =
+            Stream.of(Target.values()).map(Target::toString).toList();
     private static final List<ModelLayout> LAYOUTS =
             ServiceLoader.load(ModelLayout.class, ModelLayout.class.getClassLoader()).stream()
                     .map(ServiceLoader.Provider::get)
                     .toList();
 
     private final Path directory;
-    private final List<String> problems = new ArrayList<>();
-    private final JsonNode json;
-    private boolean isDescribed;
 
-    private ModelJson(Path directory) {
+    /// What messages name: the file, and the path of this value in it.
+    private final String source;
+
+    private final String path;
+    private final JsonNode json;
+
+    /// Those of the whole file.
+    private final List<String> problems;
+
+    private ModelJson(Path directory, String source, String path, JsonNode json, List<String> problems) {
         this.directory = directory;
-        this.json = readJson();
+        this.source = source;
+        this.path = path;
+        this.json = json;
+        this.problems = problems;
     }
 
     /// @throws ModelArtifactException when there is no such file, or it is not a JSON object
     static ModelJson read(Path directory) {
-        var json = new ModelJson(directory);
-        json.stopIfWrong();
-        return json;
+        if (!Files.isDirectory(directory)) {
+            throw new ModelArtifactException(directory, "not a directory");
+        }
+        if (isIn(directory)) {
+            return new ModelJson(directory, NAME + ": ", "", parsed(directory), new ArrayList<>());
+        }
+        return described(directory)
+                .map(json -> new ModelJson(directory, ModelLayout.SOURCE, "", json, new ArrayList<>()))
+                .orElseThrow(
+                        () -> new ModelArtifactException(
+                                directory,
+                                Files.exists(directory.resolve("model.tar.gz"))
+                                        ? "model.json: not found, only a model.tar.gz that is still packed"
+                                        : "model.json: not found; expected an artifact made by trace.py or serve pack, or an ONNX file beside config.json"));
     }
 
-    ModelJson checkFormat() {
-        int format = integer(json, "format", "format");
-        if (problems.isEmpty() && format != FORMAT) {
-            problem("model.json: format: found %d, expected %d; trace the model again with this version's trace.py"
-                    .formatted(format, FORMAT));
+    private static JsonNode parsed(Path directory) {
+        var file = directory.resolve(NAME);
+        var problem = ArtifactFile.problem(file);
+        if (problem.isEmpty()) {
+            try {
+                var json = JsonText.read(file);
+                if (json.isObject()) {
+                    return json;
+                }
+                problem = Optional.of("found %s, expected an object".formatted(kind(json)));
+            } catch (NotJsonException e) {
+                problem = Optional.of(e.getMessage());
+            } catch (IOException e) {
+                problem = Optional.of("can't be read: " + e.getMessage());
+            }
         }
-        return this;
+        throw new ModelArtifactException(directory, "%s: %s".formatted(NAME, problem.get()));
     }
 
     static boolean isIn(Path directory) {
@@ -68,205 +101,211 @@ final class ModelJson {
                 .findFirst();
     }
 
+    ModelJson checkFormat() {
+        int format = integer("format");
+        if (problems.isEmpty() && format != FORMAT) {
+            problem("format: found %d, expected %d; trace the model again with this version's trace.py"
+                    .formatted(format, FORMAT));
+        }
+        return this;
+    }
+
+    void problem(String message) {
+        problems.add(source + message);
+    }
+
+    /// Tells that this value is not as expected.
+    void wrong(String expected) {
+        problem("%s: found %s, expected %s".formatted(path, kind(json), expected));
+    }
+
+    void stopIfWrong() {
+        if (!problems.isEmpty()) {
+            throw new ModelArtifactException(directory, problems);
+        }
+    }
+
     JsonNode json() {
         return json;
     }
 
-    /// A text that may be left out.
-    Optional<String> find(String name) {
-        return json.has(name) ? Optional.of(text(name)) : Optional.empty();
+    boolean has(String field) {
+        return json.has(field);
     }
 
-    void problem(String message) {
-        problems.add(isDescribed ? message.replaceFirst("^model\\.json: ", ModelLayout.SOURCE) : message);
-    }
-
-    /// Tells that a field of the object itself is not as expected.
-    void wrong(String field, String expected) {
-        wrong(field, json.path(field), expected);
-    }
-
-    /// Tells that a value is not as expected.
-    ///
-    /// @param name its path in the file
-    void wrong(String name, JsonNode found, String expected) {
-        problem("model.json: %s: found %s, expected %s".formatted(name, kind(found), expected));
-    }
-
-    private JsonNode readJson() {
-        var file = directory.resolve("model.json");
-        if (!Files.isDirectory(directory)) {
-            problem("not a directory");
-        } else if (!ArtifactFile.isThere(file)) {
-            var described = described(directory);
-            if (described.isPresent()) {
-                isDescribed = true;
-                return described.get();
-            }
-            problem(
-                    Files.exists(directory.resolve("model.tar.gz"))
-                            ? "model.json: not found, only a model.tar.gz that is still packed"
-                            : "model.json: not found; expected an artifact made by trace.py or serve pack, or an ONNX file beside config.json");
-        } else if (check(NAME, file)) {
-            try {
-                var json = JsonText.read(file);
-                if (json.isObject()) {
-                    return json;
-                }
-                problem("model.json: found %s, expected an object".formatted(kind(json)));
-            } catch (NotJsonException e) {
-                problem("model.json: " + e.getMessage());
-            } catch (IOException e) {
-                problem("model.json: can't be read: " + e.getMessage());
-            }
+    /// The value of a field, of which it is told where it does not fit.
+    JsonNode value(String field, Predicate<JsonNode> fits, String expected) {
+        var value = json.path(field);
+        if (!fits.test(value)) {
+            part(field).wrong(expected);
         }
-        return MissingNode.getInstance();
+        return value;
+    }
+
+    /// The object that a field holds.
+    ModelJson at(String field, String expected) {
+        value(field, JsonNode::isObject, expected);
+        return part(field);
+    }
+
+    /// The objects of the list that a field holds; none where it holds none.
+    List<ModelJson> list(String field, String expected) {
+        var list = value(field, value -> value.isArray() && !value.isEmpty(), expected);
+        return IntStream.range(0, list.isArray() ? list.size() : 0)
+                .mapToObj(i ->
+                        new ModelJson(directory, source, "%s[%d]".formatted(name(field), i), list.path(i), problems))
+                .toList();
+    }
+
+    /// What a field holds.
+    ModelJson part(String field) {
+        return new ModelJson(directory, source, name(field), json.path(field), problems);
+    }
+
+    private String name(String field) {
+        return path.isEmpty() ? field : "%s.%s".formatted(path, field);
+    }
+
+    /// A text that may be left out.
+    Optional<String> find(String field) {
+        return has(field) ? Optional.of(text(field)) : Optional.empty();
+    }
+
+    String text(String field) {
+        return value(field, value -> value.isTextual() && !value.textValue().isBlank(), "a text")
+                .asText("");
+    }
+
+    /// Names, which may be left out.
+    List<String> findTexts(String field) {
+        return has(field) ? texts(field) : List.of();
+    }
+
+    List<String> texts(String field) {
+        var texts = value(
+                field,
+                value -> value.isArray()
+                        && !value.isEmpty()
+                        && value.valueStream().allMatch(JsonNode::isTextual),
+                "a list of names");
+        return texts.valueStream().map(JsonNode::asText).toList();
+    }
+
+    String choice(String field, List<String> choices) {
+        return value(
+                        field,
+                        value -> value.isTextual() && choices.contains(value.textValue()),
+                        "one of " + String.join(", ", choices))
+                .asText("");
+    }
+
+    int integer(String field) {
+        return value(field, value -> value.isInt() && value.intValue() >= 1, "a whole number of at least 1")
+                .asInt(1);
+    }
+
+    Optional<Boolean> flag(String field) {
+        var said = value(field, value -> value.isMissingNode() || value.isBoolean(), "true or false");
+        return said.isBoolean() ? Optional.of(said.booleanValue()) : Optional.empty();
+    }
+
+    /// An object that may be left out.
+    private Map<String, Object> object(String field) {
+        var object = value(field, value -> value.isMissingNode() || value.isObject(), "an object");
+        return object.isObject() ? JsonText.as(object, new TypeReference<Map<String, Object>>() {}) : Map.of();
     }
 
     Target target() {
-        var name = text("target");
-        var known = List.of(Target.values());
-        var target = known.stream().filter(each -> each.toString().equals(name)).findFirst();
-        if (!name.isEmpty() && target.isEmpty()) {
-            var names = known.stream().map(Target::toString).collect(Collectors.joining(", "));
-            wrong("target", "one of " + names);
-        }
-        return target.orElse(Target.CPU);
+        return Target.named(choice("target", TARGETS)).orElse(Target.CPU);
+    }
+
+    Optional<Target> findTarget() {
+        return has("target") ? Optional.of(target()) : Optional.empty();
     }
 
     /// What every traced model says.
     TracedArtifact.Header header() {
+        var independentRows = flag("independentRows");
+        if (independentRows.equals(Optional.of(false))) {
+            part("independentRows").wrong("true or nothing: rows of a task go through its model together");
+        }
         return new TracedArtifact.Header(
                 directory,
                 text("task"),
                 target(),
-                precision(),
+                choice("precision", PRECISIONS),
                 find("torch"),
                 texts("inputs"),
                 texts("outputs"),
-                independentRowsOfATask(),
-                json.has("labels") ? texts("labels") : List.of(),
+                independentRows,
+                findTexts("labels"),
                 object("parameters"),
                 agreement(),
                 object("provenance"));
     }
 
-    /// What the file says of the rows of a forward, if it says it.
-    Optional<Boolean> independentRows() {
-        var said = json.path("independentRows");
-        if (!said.isMissingNode() && !said.isBoolean()) {
-            wrong("independentRows", "true or false");
-        }
-        return said.isBoolean() ? Optional.of(said.booleanValue()) : Optional.empty();
-    }
-
-    /// The same of a model for a task, whose rows share a batch where that is quicker.
-    private Optional<Boolean> independentRowsOfATask() {
-        var said = independentRows();
-        if (said.equals(Optional.of(false))) {
-            wrong("independentRows", "true or nothing: rows of a task go through its model together");
-        }
-        return said;
-    }
-
-    private String precision() {
-        var precision = text("precision");
-        if (json.path("precision").isTextual() && !PRECISIONS.contains(precision)) {
-            wrong("precision", "one of " + String.join(", ", PRECISIONS));
-        }
-        return precision;
-    }
-
     /// Artifacts in fp32, those for Neuron and those of earlier versions have none.
     private Optional<Agreement> agreement() {
-        var agreement = json.path("agreement");
-        if (agreement.isMissingNode()) {
+        if (!has("agreement")) {
             return Optional.empty();
         }
-        if (!agreement.isObject()) {
-            wrong("agreement", "an object");
-            return Optional.empty();
-        }
-        int questions = integer(agreement, "questions", "agreement.questions");
-        var same = agreement.path("sameAnswers");
-        if (!same.isInt() || same.intValue() < 0 || same.intValue() > questions) {
-            wrong("agreement.sameAnswers", same, "a whole number from 0 to " + questions);
-        }
-        var difference = agreement.path("largestScoreDifference");
-        if (!difference.isNumber() || difference.doubleValue() < 0 || difference.doubleValue() > 1) {
-            wrong("agreement.largestScoreDifference", difference, "a number from 0 to 1");
-        }
+        var agreement = at("agreement", "an object");
+        int questions = agreement.integer("questions");
+        var same = agreement.value(
+                "sameAnswers",
+                value -> value.isInt() && value.intValue() >= 0 && value.intValue() <= questions,
+                "a whole number from 0 to " + questions);
+        var difference = agreement.value(
+                "largestScoreDifference",
+                value -> value.isNumber() && value.doubleValue() >= 0 && value.doubleValue() <= 1,
+                "a number from 0 to 1");
         return Optional.of(new Agreement(questions, same.asInt(), difference.asDouble()));
     }
 
-    /// The list of files, empty where it is wrong.
-    JsonNode files() {
-        var files = json.path("files");
-        if (!files.isArray() || files.isEmpty()) {
-            wrong("files", "a list of {\"path\": …}");
-            return MissingNode.getInstance();
-        }
-        return files;
+    List<ModelJson> files() {
+        return list("files", "a list of {\"path\": …}");
     }
 
-    Path modelFile(JsonNode entry, String name) {
-        var path = entry.path("path").asText("");
-        var file = directory.resolve(path);
+    /// The files of a traced model and what each takes.
+    ///
+    /// @param longest the tokens of the longest row
+    /// @param sequence reads how many tokens a row of a compiled file has
+    Shapes shapes(Target target, int longest, ToIntFunction<ModelJson> sequence) {
+        boolean isCompiled = choice("shapes", List.of("dynamic", "compiled")).equals("compiled");
+        var files = files().stream()
+                .map(file -> isCompiled
+                        ? new Shapes.Shape(file.file(), file.integer("batch"), sequence.applyAsInt(file))
+                        : new Shapes.Shape(file.file(), Integer.MAX_VALUE, longest))
+                .toList();
+        if (!isCompiled && files.size() > 1) {
+            problem("files: found %d, expected one that takes every shape".formatted(files.size()));
+        }
+        if (!isCompiled && target.isNeuron()) {
+            part("shapes").wrong("\"compiled\" for " + target);
+        }
+        return new Shapes(!isCompiled, files);
+    }
+
+    /// The file whose `path` this object has.
+    Path file() {
+        var name = json.path("path").asText("");
+        var file = directory.resolve(name);
         boolean inside = file.toAbsolutePath()
                 .normalize()
                 .startsWith(directory.toAbsolutePath().normalize());
-        if (path.isEmpty() || !inside || !ArtifactFile.isThere(file)) {
-            problem("model.json: %s.path: found \"%s\", which is no file of the artifact".formatted(name, path));
+        if (name.isEmpty() || !inside || !ArtifactFile.isThere(file)) {
+            problem("%s: found \"%s\", which is no file of the artifact".formatted(name("path"), name));
         } else {
-            check(path, file);
+            check(name, file);
         }
         return file;
     }
 
-    /// Whether a file can be read.
+    /// Tells of a file that can't be read.
     ///
     /// @param name what messages call it
-    boolean check(String name, Path file) {
-        var what = ArtifactFile.problem(file);
-        what.ifPresent(problem -> problem("%s: %s".formatted(name, problem)));
-        return what.isEmpty();
-    }
-
-    String text(String name) {
-        var value = json.path(name);
-        if (!value.isTextual() || value.textValue().isBlank()) {
-            wrong(name, "a text");
-        }
-        return value.asText("");
-    }
-
-    List<String> texts(String name) {
-        var values = json.path(name);
-        if (!values.isArray() || values.isEmpty() || !values.valueStream().allMatch(JsonNode::isTextual)) {
-            wrong(name, "a list of names");
-        }
-        return values.valueStream().map(JsonNode::asText).toList();
-    }
-
-    /// An object that may be left out.
-    private Map<String, Object> object(String name) {
-        var value = json.path(name);
-        if (value.isObject()) {
-            return JsonText.as(value, new TypeReference<Map<String, Object>>() {});
-        }
-        if (!value.isMissingNode()) {
-            wrong(name, "an object");
-        }
-        return Map.of();
-    }
-
-    /// @param name the field's path in the file
-    int integer(JsonNode json, String field, String name) {
-        var value = json.path(field);
-        if (!value.isInt() || value.intValue() < 1) {
-            wrong(name, value, "a whole number of at least 1");
-        }
-        return value.asInt(1);
+    void check(String name, Path file) {
+        ArtifactFile.problem(file).ifPresent(problem -> problems.add("%s: %s".formatted(name, problem)));
     }
 
     private static String kind(JsonNode value) {
@@ -276,11 +315,5 @@ final class ModelJson {
             case ARRAY -> value.isEmpty() ? "an empty list" : "a list";
             default -> value.toString();
         };
-    }
-
-    void stopIfWrong() {
-        if (!problems.isEmpty()) {
-            throw new ModelArtifactException(directory, problems);
-        }
     }
 }

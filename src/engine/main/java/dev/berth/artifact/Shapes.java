@@ -4,25 +4,22 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 
-/// The shapes `[batch, sequence]` that a traced model takes.
-public sealed interface Shapes {
+/// The shapes that a traced model takes.
+///
+/// @param isDynamic whether its only file takes any batch, and any row up to the model's longest.
+///   Otherwise inputs are padded to the shape of a file, and the outputs cut
+/// @param files the shortest row first
+public record Shapes(boolean isDynamic, List<Shape> files) {
 
-    /// Any batch and any sequence up to the model's longest.
-    record Dynamic(Path file) implements Shapes {}
-
-    /// One file for each compiled shape, the shortest sequence first. Inputs are padded to a shape
-    /// and the outputs cut.
-    record Compiled(List<Shape> shapes) implements Shapes {
-        public Compiled {
-            shapes = shapes.stream()
-                    .sorted(Comparator.comparingInt(Shape::sequence).thenComparingInt(Shape::batch))
-                    .toList();
-        }
-    }
-
-    /// One compiled shape.
+    /// What one file takes.
     ///
-    /// @param batch sequences at once
-    /// @param sequence tokens in each
-    record Shape(Path file, int batch, int sequence) {}
+    /// @param batch rows at once; [Integer#MAX_VALUE]: any number
+    /// @param sequence the most tokens of a row; 1 for pictures
+    public record Shape(Path file, int batch, int sequence) {}
+
+    public Shapes {
+        files = files.stream()
+                .sorted(Comparator.comparingInt(Shape::sequence).thenComparingInt(Shape::batch))
+                .toList();
+    }
 }

@@ -1,6 +1,8 @@
 package dev.berth.artifact;
 
+import java.util.Arrays;
 import java.util.Locale;
+import java.util.Optional;
 
 /// The kind of device that a model is traced for. A traced file runs on no other kind.
 public enum Target {
@@ -23,6 +25,13 @@ public enum Target {
 
     private boolean isNeuronCoreV2() {
         return this == INF2 || this == TRN1;
+    }
+
+    /// The target of this name, such as `gpu`; nothing where there is none.
+    public static Optional<Target> named(String name) {
+        return Arrays.stream(values())
+                .filter(target -> target.toString().equals(name))
+                .findFirst();
     }
 
     /// As `model.json`, `trace.py` and `INSTANCE_TYPE` spell it.

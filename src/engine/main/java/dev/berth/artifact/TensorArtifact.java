@@ -1,17 +1,15 @@
 package dev.berth.artifact;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.hooks.ElementType;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /// A model artifact that is a model file and nothing more: tensors in, tensors out. Its
 /// `model.json` has no task, or there is none.
@@ -46,6 +44,9 @@ public record TensorArtifact(
         List<String> outputs,
         Optional<Boolean> independentRows) {
 
+    private static final List<String> TYPES =
+            Stream.of(ElementType.values()).map(ElementType::toString).toList();
+
     /// A parameter of the model's `forward`.
     ///
     /// @param type what it takes; numbers of JSON and CSV are read as that
@@ -73,67 +74,61 @@ public record TensorArtifact(
                     directory, onlyFile(directory, forms), Optional.empty(), List.of(), List.of(), Optional.empty());
         }
         var json = ModelJson.read(directory).checkFormat();
-        var files = json.json().path("files");
-        if (files.size() != 1) {
-            json.problem("model.json: files: found %d, expected one that takes every shape: [{\"path\": …}]"
-                    .formatted(files.size()));
+        var files = json.files();
+        if (files.size() > 1) {
+            json.problem(
+                    "files: found %d, expected one that takes every shape: [{\"path\": …}]".formatted(files.size()));
         }
         var artifact = new TensorArtifact(
                 directory,
-                files.isEmpty() ? directory : json.modelFile(files.path(0), "files[0]"),
-                json.find("target").map(_ -> json.target()),
+                files.isEmpty() ? directory : files.getFirst().file(),
+                json.findTarget(),
                 inputs(json),
-                json.json().has("outputs") ? json.texts("outputs") : List.of(),
-                json.independentRows());
+                json.findTexts("outputs"),
+                json.flag("independentRows"));
         artifact.target
                 .filter(Target::isNeuron)
                 .ifPresent(neuron -> json.problem(
-                        "model.json: target: found \"%s\", expected cpu or gpu: a compiled model needs hooks that know its shapes"
+                        "target: found \"%s\", expected cpu or gpu: a compiled model needs hooks that know its shapes"
                                 .formatted(neuron)));
         json.stopIfWrong();
         return artifact;
     }
 
     private static List<Input> inputs(ModelJson json) {
-        var inputs = new ArrayList<Input>();
-        var listed = json.json().path("inputs");
-        for (int i = 0; i < listed.size(); i++) {
-            var input = listed.path(i);
-            var name = "inputs[%d]".formatted(i);
-            var type = ElementType.named(input.path("type").asText(ElementType.FLOAT32.toString()));
-            if (!input.isTextual() && !input.path("name").isTextual()) {
-                json.wrong(name, input, "a name or {\"name\": …, \"type\": …}");
-            }
-            if (type.isEmpty()) {
-                var known = Arrays.toString(ElementType.values());
-                json.wrong(name + ".type", input.path("type"), "one of " + known);
-            }
-            inputs.add(new Input(
-                    input.isTextual() ? input.textValue() : input.path("name").asText(),
-                    type.orElse(ElementType.FLOAT32),
-                    columns(json, input, name)));
+        if (!json.has("inputs")) {
+            return List.of();
         }
-        if (json.json().has("inputs") && (listed.isEmpty() || !listed.isArray())) {
-            json.wrong("inputs", "a list of names");
-        }
-        var columns = inputs.stream().flatMap(input -> input.columns().stream()).toList();
-        if (columns.stream().distinct().count() < columns.size()) {
-            json.problem("model.json: inputs: found columns %s, expected each once".formatted(columns));
-        }
-        if (inputs.stream().map(Input::name).distinct().count() < inputs.size()) {
-            json.problem("model.json: inputs: found %s, expected each once"
-                    .formatted(inputs.stream().map(Input::name).toList()));
-        }
+        var inputs = json.list("inputs", "a list of names").stream()
+                .map(TensorArtifact::input)
+                .toList();
+        requireEachOnce(
+                json,
+                "columns ",
+                inputs.stream().flatMap(input -> input.columns.stream()).toList());
+        requireEachOnce(json, "", inputs.stream().map(Input::name).toList());
         return inputs;
     }
 
-    private static List<String> columns(ModelJson json, JsonNode input, String name) {
-        var columns = input.path("columns");
-        if (!columns.isMissingNode()
-                && (columns.isEmpty() || !columns.valueStream().allMatch(JsonNode::isTextual))) {
-            json.wrong(name + ".columns", columns, "a list of names");
+    /// An input is a name, or an object with one.
+    private static Input input(ModelJson input) {
+        if (input.json().isTextual()) {
+            return new Input(input.json().textValue(), ElementType.FLOAT32, List.of());
         }
-        return columns.valueStream().map(JsonNode::asText).toList();
+        if (!input.json().path("name").isTextual()) {
+            input.wrong("a name or {\"name\": …, \"type\": …}");
+        }
+        var type = input.has("type") ? input.choice("type", TYPES) : ElementType.FLOAT32.toString();
+        return new Input(
+                input.json().path("name").asText(),
+                ElementType.named(type).orElse(ElementType.FLOAT32),
+                input.findTexts("columns"));
+    }
+
+    private static void requireEachOnce(ModelJson json, String kind, List<String> names) {
+        if (names.stream().distinct().count() < names.size()) {
+            json.problem("inputs: found %s%s, expected each once".formatted(kind, names));
+        }
     }
 
     private static Path onlyFile(Path directory, List<Predicate<Path>> forms) {

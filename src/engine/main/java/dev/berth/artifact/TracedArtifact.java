@@ -76,8 +76,13 @@ public interface TracedArtifact {
         return header().outputs;
     }
 
+    /// The shapes that the model takes.
+    Shapes shapes();
+
     /// The files of the model, in the order of their shapes.
-    List<Path> modelFiles();
+    default List<Path> modelFiles() {
+        return shapes().files().stream().map(Shapes.Shape::file).toList();
+    }
 
     /// The files that it is served with.
     default List<Path> servedFiles() {
@@ -85,7 +90,11 @@ public interface TracedArtifact {
     }
 
     /// The most records that a compiled model takes at once; empty: any number.
-    OptionalInt largestBatch();
+    default OptionalInt largestBatch() {
+        return shapes().isDynamic()
+                ? OptionalInt.empty()
+                : shapes().files().stream().mapToInt(Shapes.Shape::batch).max();
+    }
 
     /// The shapes that the model takes, for people.
     String shownShapes();

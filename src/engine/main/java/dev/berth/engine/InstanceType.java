@@ -17,14 +17,9 @@ final class InstanceType {
     /// The device of an instance type; nothing where the text is no instance type.
     static Optional<Target> target(String instanceType) {
         var name = instanceType.strip().toLowerCase(Locale.ROOT);
-        for (var target : Target.values()) {
-            if (target.toString().equals(name)) {
-                return Optional.of(target);
-            }
-        }
         var parts = FULL_NAME.matcher(name);
         if (!parts.matches()) {
-            return Optional.empty();
+            return Target.named(name);
         }
         return switch (parts.group(1)) {
             case "g", "gr", "p" -> Optional.of(Target.GPU);

@@ -7,6 +7,8 @@ import java.nio.BufferUnderflowException;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.zip.DataFormatException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,6 +24,17 @@ final class Decoding {
 
     private static final Logger log = LoggerFactory.getLogger(Decoding.class);
 
+    private static final int CORES = Runtime.getRuntime().availableProcessors();
+
+    /// Work as [EncodedImage#work] counts it: some 10 ms of a core.
+    private static final long SMALL = 1_000_000;
+
+    /// More than a photograph of 12 million pixels; from here on it takes up to some seconds.
+    private static final long LARGE = 16_000_000;
+
+    private static final Semaphore LARGE_ONES = new Semaphore(CORES, true);
+    private static final Semaphore HUGE_ONES = new Semaphore(Math.max(1, CORES / 2), true);
+
     private Decoding() {}
 
     /// See [Image#read(byte[], long)].
@@ -30,7 +43,7 @@ final class Decoding {
         check(encoded.width(), encoded.height(), maxPixels);
         long count = (long) encoded.width() * encoded.height();
         Pixels pixels;
-        try (var _ = DecodingTurn.take(encoded.work());
+        try (var _ = turn(encoded.work());
                 var _ = RequestMemory.hold(Pixels.BYTES_EACH * count)) {
             pixels = decode(encoded);
         } catch (InterruptedException _) {
@@ -39,6 +52,26 @@ final class Decoding {
         }
         RequestMemory.charge(3 * count);
         return pixels;
+    }
+
+    /// Waits for the turn of a picture, which lasts until it is closed. Any threads take turns, in
+    /// order of arrival.
+    ///
+    /// Small pictures never wait. As many large ones as there are cores are decoded at once, and half
+    /// as many huge ones. So the pictures of one caller may fill neither the threads of hooks nor all
+    /// cores, and a photograph does not wait for what takes seconds.
+    static RequestMemory.Held turn(long work) throws InterruptedException {
+        Pixels.stopIfInterrupted();
+        if (work <= SMALL) {
+            return () -> {};
+        }
+        var turns = work <= LARGE ? LARGE_ONES : HUGE_ONES;
+        // Without a time, it would not heed those that wait already.
+        if (!turns.tryAcquire(0, TimeUnit.SECONDS)) {
+            RequestMemory.waiting();
+            turns.acquire();
+        }
+        return turns::release;
     }
 
     private static Pixels decode(EncodedImage encoded) {

@@ -3,6 +3,8 @@ package dev.berth.image;
 import java.awt.image.BufferedImage;
 import java.awt.image.IndexColorModel;
 import java.awt.image.Raster;
+import java.io.ByteArrayInputStream;
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.util.Arrays;
@@ -11,7 +13,7 @@ import javax.imageio.ImageReader;
 import javax.imageio.event.IIOReadUpdateListener;
 import javax.imageio.spi.IIORegistry;
 import javax.imageio.spi.ImageReaderSpi;
-import javax.imageio.stream.ImageInputStreamImpl;
+import javax.imageio.stream.MemoryCacheImageInputStream;
 
 /// One of the decoders that the JDK has, whatever others are on the class path. Looked up once,
 /// used by any threads.
@@ -68,7 +70,7 @@ final class JdkDecoder {
 
     private <T> T read(byte[] file, Reading<T> reading) throws IOException {
         var reader = provider.createReaderInstance();
-        try (var input = new Bytes(file)) {
+        try (var input = new MemoryCacheImageInputStream(new Bytes(file))) {
             reader.setInput(input, true, true);
             reader.addIIOReadUpdateListener(ROWS);
             return reading.from(reader);
@@ -78,37 +80,16 @@ final class JdkDecoder {
     }
 
     /// A file, unless the thread is interrupted.
-    private static final class Bytes extends ImageInputStreamImpl {
-
-        private final byte[] file;
+    private static final class Bytes extends FilterInputStream {
 
         Bytes(byte[] file) {
-            this.file = file;
+            super(new ByteArrayInputStream(file));
         }
 
         @Override
-        public long length() {
-            return file.length;
-        }
-
-        @Override
-        public int read() {
+        public int read(byte[] target, int offset, int length) throws IOException {
             Pixels.stopIfInterrupted();
-            bitOffset = 0;
-            return streamPos < file.length ? Byte.toUnsignedInt(file[(int) streamPos++]) : -1;
-        }
-
-        @Override
-        public int read(byte[] target, int offset, int length) {
-            Pixels.stopIfInterrupted();
-            bitOffset = 0;
-            if (streamPos >= file.length && length > 0) {
-                return -1;
-            }
-            int count = (int) Math.min(length, file.length - streamPos);
-            System.arraycopy(file, (int) streamPos, target, offset, count);
-            streamPos += count;
-            return count;
+            return super.read(target, offset, length);
         }
     }
 

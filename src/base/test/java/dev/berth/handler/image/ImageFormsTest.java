@@ -231,7 +231,7 @@ class ImageFormsTest {
                 arguments(
                         "files",
                         "[{'path': 'model.pt'}, {'path': 'model.pt'}]",
-                        "model.json: files: found 2, expected one that takes any"),
+                        "model.json: files: found 2, expected one that takes every shape"),
                 arguments("image", null, "model.json: image: found nothing, expected an object; trace the model again"),
                 arguments(
                         "image.crop",

@@ -686,8 +686,8 @@ class TensorHandlerTest {
                         "wrong",
                         "doubled.pt",
                         "{\"format\": 1, \"files\": [], \"inputs\": [{\"name\": \"x\", \"type\": \"float\"}, 7, \"x\"], \"outputs\": \"y\"}"),
-                "model.json: files: found 0",
-                "inputs[0].type: found \"float\", expected one of [bool, uint8",
+                "model.json: files: found an empty list",
+                "inputs[0].type: found \"float\", expected one of bool, uint8",
                 "inputs[1]: found 7",
                 "expected each once",
                 "outputs: found \"y\"");

@@ -35,11 +35,12 @@ public final class ImageModel {
         var size = artifact.preparation().size();
         this.artifact = artifact;
         this.output = artifact.outputs().getFirst();
-        this.dynamic = artifact.dynamic();
+        this.dynamic = artifact.shapes().isDynamic();
         this.oneByOne = accelerator instanceof Accelerator.Cpu;
         this.black = Tensor.of(new float[3 * size.height() * size.width()], 3, size.height(), size.width());
         this.files = IntStream.range(0, graphs.size())
-                .mapToObj(i -> new Loaded(graphs.get(i), artifact.files().get(i).batch()))
+                .mapToObj(i -> new Loaded(
+                        graphs.get(i), artifact.shapes().files().get(i).batch()))
                 .toList();
     }
 

@@ -2,7 +2,6 @@ package dev.berth.handler.task;
 
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
-import dev.berth.artifact.Shapes;
 import dev.berth.engine.Graph;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.ElementType;
@@ -62,19 +61,13 @@ public final class RowModel {
         this.inputs = artifact.inputs();
         this.outputs = artifact.outputs();
         this.padding = artifact.pair().padding();
-        this.dynamic = artifact.shapes() instanceof Shapes.Dynamic;
+        this.dynamic = artifact.shapes().isDynamic();
         this.oneByOne = accelerator instanceof Accelerator.Cpu;
-        this.files = switch (artifact.shapes()) {
-            case Shapes.Dynamic _ ->
-                List.of(new Loaded(graphs.getFirst(), Integer.MAX_VALUE, artifact.maxSequenceLength()));
-            case Shapes.Compiled(var shapes) ->
-                IntStream.range(0, shapes.size())
-                        .mapToObj(i -> new Loaded(
-                                graphs.get(i),
-                                shapes.get(i).batch(),
-                                shapes.get(i).sequence()))
-                        .toList();
-        };
+        var shapes = artifact.shapes().files();
+        this.files = IntStream.range(0, shapes.size())
+                .mapToObj(i -> new Loaded(
+                        graphs.get(i), shapes.get(i).batch(), shapes.get(i).sequence()))
+                .toList();
     }
 
     /// @param outputs those that the task makes answers of

@@ -2,7 +2,6 @@ package dev.berth.handler.text;
 
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
-import dev.berth.artifact.Shapes;
 import dev.berth.content.Fields;
 import dev.berth.engine.EngineException;
 import dev.berth.handler.task.ScoreFunction;
@@ -68,8 +67,8 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
                         Parameters::with,
                         Parameters::truncation));
         // Of what trace.py makes, only a file of any shape gathers the masks.
-        this.scoresAll = artifact.shapes() instanceof Shapes.Compiled
-                || artifact.header().torch().isEmpty();
+        this.scoresAll =
+                !artifact.shapes().isDynamic() || artifact.header().torch().isEmpty();
         this.vocabulary = TokenClassificationHandler.vocabulary(artifact);
         this.maskToken = tokenizer
                 .maskToken()
