@@ -5,7 +5,7 @@ import dev.berth.artifact.code.Thrown;
 import dev.berth.config.ServerConfig;
 import dev.berth.engine.Graph;
 import dev.berth.error.ServingException;
-import dev.berth.handler.task.TracedHandler;
+import dev.berth.handler.task.TaskHandler;
 import dev.berth.handler.tensor.TensorHandler;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InsufficientMemoryException;
@@ -55,7 +55,7 @@ final class FirstSample implements FirstRequest {
 
     /// Whether the handler has asked in its warm-up.
     static boolean checksSample(InferenceHandler<?, ?, ?> handler) {
-        return handler instanceof TracedHandler<?, ?, ?> traced && traced.checksSample();
+        return handler instanceof TaskHandler<?, ?, ?> task && task.checksSample();
     }
 
     private void ask(Rehearsal<?, ?, ?> model, SampleRequest sample) throws Exception {

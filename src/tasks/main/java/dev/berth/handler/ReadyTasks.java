@@ -2,8 +2,8 @@ package dev.berth.handler;
 
 import dev.berth.handler.image.ImageClassificationHandler;
 import dev.berth.handler.qa.QuestionAnsweringHandler;
+import dev.berth.handler.task.TaskHandler;
 import dev.berth.handler.task.Tasks;
-import dev.berth.handler.task.TracedHandler;
 import dev.berth.handler.text.EmbeddingHandler;
 import dev.berth.handler.text.FillMaskHandler;
 import dev.berth.handler.text.TextClassificationHandler;
@@ -17,8 +17,8 @@ import java.util.function.Function;
 public final class ReadyTasks implements Tasks {
 
     @Override
-    public Map<String, Function<Path, TracedHandler<?, ?, ?>>> handlers() {
-        var handlers = new LinkedHashMap<String, Function<Path, TracedHandler<?, ?, ?>>>();
+    public Map<String, Function<Path, TaskHandler<?, ?, ?>>> handlers() {
+        var handlers = new LinkedHashMap<String, Function<Path, TaskHandler<?, ?, ?>>>();
         handlers.put("question-answering", QuestionAnsweringHandler::new);
         handlers.put("text-classification", TextClassificationHandler::new);
         handlers.put("token-classification", TokenClassificationHandler::new);

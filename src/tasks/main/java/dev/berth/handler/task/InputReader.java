@@ -32,20 +32,14 @@ public class InputReader<P> {
     /// @param usual the task's defaults, over which `model.json` may put others
     /// @throws ModelArtifactException when `model.json` has wrong ones
     public InputReader(TracedArtifact artifact, List<String> known, BiFunction<P, Fields, P> read, P usual) {
-        P defaults;
+        this.known = known;
+        this.read = read;
         try {
             var json = JsonText.tree(artifact.header().parameters());
-            defaults = read.apply(usual, Fields.of(json, "model.json: parameters", known));
+            this.defaults = read.apply(usual, Fields.of(json, "model.json: parameters", known));
         } catch (BadInputException e) {
             throw new ModelArtifactException(artifact.directory(), e.getMessage(), e);
         }
-        this(known, read, defaults);
-    }
-
-    protected InputReader(List<String> known, BiFunction<P, Fields, P> read, P defaults) {
-        this.known = known;
-        this.read = read;
-        this.defaults = defaults;
     }
 
     /// Those of a request that has none.
@@ -64,24 +58,21 @@ public class InputReader<P> {
     ///
     /// @param documents the request's
     /// @param isAlone whether a body of a list of so many inputs is answered as one input alone
-    /// @param rejected makes the record of a bad one of a framed body, of what is wrong with it
+    /// @param read what the model gets of an input
     /// @throws BadInputException for a bad one, where a job does not keep those
-    public <R> List<R> read(
-            InvocationRequest request,
-            Documents documents,
-            IntPredicate isAlone,
-            Function<TaskInput<P>, R> record,
-            Function<String, R> rejected) {
+    public <T> List<TaskRecord<T, P>> read(
+            InvocationRequest request, Documents documents, IntPredicate isAlone, Function<TaskInput<P>, T> read) {
         boolean keep = ContentTypes.keepsBadRecords(request);
-        var records = new ArrayList<R>();
-        for (var input : inputs(documents, isAlone)) {
+        var records = new ArrayList<TaskRecord<T, P>>();
+        for (var each : inputs(documents, isAlone)) {
             try {
-                records.add(record.apply(input.get()));
+                var input = each.get();
+                records.add(new TaskRecord.Asked<>(read.apply(input), input.parameters(), input.alone()));
             } catch (BadInputException e) {
                 if (!keep) {
                     throw e;
                 }
-                records.add(rejected.apply(e.getMessage()));
+                records.add(new TaskRecord.Rejected<>(e.getMessage()));
             }
         }
         return records;

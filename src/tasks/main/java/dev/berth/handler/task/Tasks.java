@@ -14,15 +14,15 @@ import java.util.function.Function;
 public interface Tasks {
 
     /// The handlers of all tasks by their names, in the order in which they are listed.
-    Map<String, Function<Path, TracedHandler<?, ?, ?>>> ALL = all();
+    Map<String, Function<Path, TaskHandler<?, ?, ?>>> ALL = all();
 
     /// What `model.json` calls each task, and what makes the handler of a model artifact, on the
     /// thread that opens the artifact. The handler is not loaded yet. The caller closes it, if it is
     /// closeable. A [dev.berth.artifact.ModelArtifactException] has everything that is wrong.
-    Map<String, Function<Path, TracedHandler<?, ?, ?>>> handlers();
+    Map<String, Function<Path, TaskHandler<?, ?, ?>>> handlers();
 
-    private static Map<String, Function<Path, TracedHandler<?, ?, ?>>> all() {
-        var all = new LinkedHashMap<String, Function<Path, TracedHandler<?, ?, ?>>>();
+    private static Map<String, Function<Path, TaskHandler<?, ?, ?>>> all() {
+        var all = new LinkedHashMap<String, Function<Path, TaskHandler<?, ?, ?>>>();
         ServiceLoader.load(Tasks.class, Tasks.class.getClassLoader()).forEach(each -> all.putAll(each.handlers()));
         return Collections.unmodifiableMap(all);
     }
