@@ -1,15 +1,16 @@
 package dev.berth.handler.image;
 
+import com.fasterxml.jackson.databind.node.BinaryNode;
 import dev.berth.artifact.ImageArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.content.Base64Bytes;
+import dev.berth.content.Documents;
 import dev.berth.content.Fields;
 import dev.berth.handler.task.InputReader;
 import dev.berth.handler.task.Labels;
 import dev.berth.handler.task.ScoreFunction;
 import dev.berth.handler.task.TaskHandler;
 import dev.berth.handler.task.TaskInput;
-import dev.berth.handler.task.TaskRecord;
 import dev.berth.handler.task.TaskRecord.Asked;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
@@ -93,11 +94,11 @@ public class ImageClassificationHandler extends TaskHandler<ImageModel, Tensor, 
     /// A picture's bytes. Or JSON: a picture in base64, a list of those, or either as `{"inputs": …,
     /// "parameters": {…}}`. JSON Lines: one of them in each line.
     @Override
-    public List<TaskRecord<Tensor, Parameters>> inputFn(InvocationRequest request) throws IOException {
+    protected Documents documents(InvocationRequest request) throws IOException {
         var type = request.contentType();
         return PICTURES.stream().anyMatch(picture -> picture.includes(type))
-                ? List.of(new Asked<>(preparation.pixels(request.bytes()), defaults(), true))
-                : super.inputFn(request);
+                ? new Documents.Body(BinaryNode.valueOf(request.bytes()))
+                : super.documents(request);
     }
 
     @Override
@@ -106,6 +107,9 @@ public class ImageClassificationHandler extends TaskHandler<ImageModel, Tensor, 
     }
 
     private Tensor read(TaskInput<Parameters> input) {
+        if (input.json() instanceof BinaryNode picture) {
+            return preparation.pixels(picture.binaryValue());
+        }
         var picture = Base64Bytes.readText(input.json(), input.name());
         try {
             return preparation.pixels(picture);

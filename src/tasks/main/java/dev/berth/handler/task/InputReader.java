@@ -9,12 +9,13 @@ import dev.berth.content.Fields;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.json.JsonText;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.IntPredicate;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /// Reads the forms that all tasks have: an input, a list of inputs, or either as `{"inputs": …,
 /// "parameters": {…}}`; with JSON Lines one input a line, which may have parameters of its own.
@@ -42,11 +43,6 @@ public class InputReader<P> {
         }
     }
 
-    /// Those of a request that has none.
-    public P defaults() {
-        return defaults;
-    }
-
     /// The inputs of a body, for a task that has more forms of a list.
     ///
     /// @param name what messages call them
@@ -63,46 +59,44 @@ public class InputReader<P> {
     public <T> List<TaskRecord<T, P>> read(
             InvocationRequest request, Documents documents, IntPredicate isAlone, Function<TaskInput<P>, T> read) {
         boolean keep = ContentTypes.keepsBadRecords(request);
-        var records = new ArrayList<TaskRecord<T, P>>();
-        for (var each : inputs(documents, isAlone)) {
-            try {
-                var input = each.get();
-                records.add(new TaskRecord.Asked<>(read.apply(input), input.parameters(), input.alone()));
-            } catch (BadInputException e) {
-                if (!keep) {
-                    throw e;
-                }
-                records.add(new TaskRecord.Rejected<>(e.getMessage()));
-            }
-        }
-        return records;
+        return inputs(documents, isAlone)
+                .map(input -> record(input, read, keep))
+                .toList();
     }
 
-    private List<Supplier<TaskInput<P>>> inputs(Documents documents, IntPredicate isAlone) {
+    private static <T, P> TaskRecord<T, P> record(
+            Supplier<TaskInput<P>> given, Function<TaskInput<P>, T> read, boolean keep) {
+        try {
+            var input = given.get();
+            return new TaskRecord.Asked<>(read.apply(input), input.parameters(), input.alone());
+        } catch (BadInputException e) {
+            if (!keep) {
+                throw e;
+            }
+            return new TaskRecord.Rejected<>(e.getMessage());
+        }
+    }
+
+    private Stream<Supplier<TaskInput<P>>> inputs(Documents documents, IntPredicate isAlone) {
         return switch (documents) {
-            case Documents.Body(var json) -> body(json, isAlone);
+            case Documents.Body(var json) -> body(json, isAlone).map(input -> () -> input);
             case Documents.Records(var records) ->
-                records.stream()
-                        .<Supplier<TaskInput<P>>>map(document -> () -> line(document.json(), document.name()))
-                        .toList();
+                records.stream().map(document -> () -> line(document.json(), document.name()));
         };
     }
 
-    private List<Supplier<TaskInput<P>>> body(JsonNode body, IntPredicate isAlone) {
+    private Stream<TaskInput<P>> body(JsonNode body, IntPredicate isAlone) {
         boolean named = body.isObject() && body.has("inputs");
         var name = named ? "inputs" : "body";
         var parameters = parameters(body.path("parameters"), "parameters");
         var inputs = listed(named ? body.path("inputs") : body, name);
         if (!inputs.isArray()) {
-            return List.of(() -> new TaskInput<>(inputs, name, parameters, true));
+            return Stream.of(new TaskInput<>(inputs, name, parameters, true));
         }
         boolean alone = isAlone.test(inputs.size());
-        var all = new ArrayList<Supplier<TaskInput<P>>>();
-        for (int i = 0; i < inputs.size(); i++) {
-            var input = new TaskInput<>(inputs.path(i), "%s[%d]".formatted(named ? name : "", i), parameters, alone);
-            all.add(() -> input);
-        }
-        return all;
+        return IntStream.range(0, inputs.size())
+                .mapToObj(i -> new TaskInput<>(
+                        inputs.path(i), "%s[%d]".formatted(named ? name : "", i), parameters, alone));
     }
 
     private TaskInput<P> line(JsonNode json, String name) {

@@ -96,11 +96,6 @@ public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRe
         return false;
     }
 
-    /// The parameters of a request that has none.
-    protected final P defaults() {
-        return reader.defaults();
-    }
-
     /// What it serves.
     public final TracedArtifact artifact() {
         return artifact;
