@@ -11,6 +11,7 @@ import dev.berth.content.Excerpt;
 import dev.berth.content.Fields;
 import dev.berth.content.Json;
 import dev.berth.handler.task.InputReader;
+import dev.berth.handler.task.Row;
 import dev.berth.handler.task.RowModel;
 import dev.berth.handler.task.TaskAnswer;
 import dev.berth.handler.task.TaskHandler;
@@ -42,7 +43,7 @@ import java.util.stream.Stream;
 /// and answers are those of the pipelines of `transformers`.
 ///
 /// @param <P> the parameters of the task
-public abstract class TextHandler<P> extends TaskHandler<TextModel, TextHandler.EncodedText, P> {
+public abstract class TextHandler<P> extends TaskHandler<RowModel, TextHandler.EncodedText, P> {
 
     private static final List<MediaType> REQUEST_TYPES = Stream.concat(
                     ContentTypes.mediaTypes(OfDocuments.class).stream(), Stream.of(MediaType.TEXT))
@@ -88,8 +89,7 @@ public abstract class TextHandler<P> extends TaskHandler<TextModel, TextHandler.
                 new InputReader<>(artifact, task.parameters, task.read, task.defaults),
                 task.pairs ? List.of("text", "text_pair") : List.of("text"),
                 task.columns,
-                (accelerator, graphs) ->
-                        new TextModel(task.output, task.perToken, new RowModel(artifact, accelerator, graphs)));
+                (accelerator, graphs) -> new RowModel(artifact, accelerator, graphs));
         this.task = task;
         this.tokenizer = tokenizer(artifact);
         this.longest = tokenizer.truncation(artifact.longestRow());
@@ -123,8 +123,23 @@ public abstract class TextHandler<P> extends TaskHandler<TextModel, TextHandler.
     }
 
     @Override
-    protected void warmUp(TextModel model) {
-        model.warmUp(tokenizer.encode(example(), longest), this::places);
+    protected void warmUp(RowModel model) {
+        model.warmUp(
+                row(tokenizer.encode(example(), longest)),
+                row -> places(row.ids()).length > 0,
+                rows -> forward(rows, model));
+    }
+
+    private static Row row(Encoding encoding) {
+        return new Row(encoding.ids(), encoding.typeIds());
+    }
+
+    private List<float[]> forward(List<Row> rows, RowModel model) {
+        var outputs = model.forward(rows);
+        return task.perToken
+                ? outputs.ofPlaces(
+                        task.output, rows.stream().map(row -> places(row.ids())).toList())
+                : outputs.ofRows(task.output, rows.size());
     }
 
     @Override
@@ -213,9 +228,9 @@ public abstract class TextHandler<P> extends TaskHandler<TextModel, TextHandler.
     }
 
     @Override
-    protected List<?> answers(List<Asked<EncodedText, P>> records, TextModel model) {
-        var outputs = model.forward(
-                records.stream().map(record -> record.input().row()).toList(), this::places);
+    protected List<?> answers(List<Asked<EncodedText, P>> records, RowModel model) {
+        var rows = records.stream().map(record -> row(record.input().row())).toList();
+        var outputs = model.inForwards(rows, some -> forward(some, model));
         return IntStream.range(0, records.size())
                 .mapToObj(i -> answer(records.get(i), outputs.get(i)))
                 .toList();
