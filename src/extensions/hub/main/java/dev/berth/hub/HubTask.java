@@ -40,7 +40,10 @@ abstract class HubTask {
     /// Adds to the model's description what the task needs, such as outputs, shapes and labels.
     ///
     /// @throws dev.berth.artifact.ModelArtifactException when the model can't be served
-    abstract void describe(HubModel model);
+    void describe(HubModel model) {
+        model.outputs("logits", "logits");
+        model.rows();
+    }
 
     /// What both files of a model are asked, as the bodies of requests. The first one without its
     /// `parameters` is the sample of the artifact.

@@ -138,8 +138,7 @@ final class HubTasks {
 
         @Override
         void describe(HubModel model) {
-            model.outputs("logits", "logits");
-            model.rows();
+            super.describe(model);
             labels(model, true);
         }
 
@@ -167,8 +166,7 @@ final class HubTasks {
 
         @Override
         void describe(HubModel model) {
-            model.outputs("logits", "logits");
-            model.rows();
+            super.describe(model);
             model.labels();
         }
 
@@ -194,12 +192,6 @@ final class HubTasks {
         @Override
         Optional<String> shownBy(HubModel model) {
             return super.shownBy(model).filter(_ -> !model.has(MODULES));
-        }
-
-        @Override
-        void describe(HubModel model) {
-            model.outputs("logits", "logits");
-            model.rows();
         }
 
         /// With the second word to be filled in.
