@@ -110,7 +110,7 @@ public final class RowModel {
     private List<List<Row>> warmUps(Row example) {
         if (!dynamic) {
             return files.stream()
-                    .map(file -> Collections.nCopies(file.batch, repeated(example, file.sequence)))
+                    .map(file -> Collections.nCopies(file.batch, of(example, file.sequence, i -> i)))
                     .toList();
         }
         int few = Math.min(32, maxSequence());
@@ -118,7 +118,7 @@ public final class RowModel {
         // of a second.
         var lengths = oneByOne ? List.of(few, few) : List.of(maxSequence(), few, maxSequence());
         return lengths.stream()
-                .map(length -> List.of(repeated(example, length)))
+                .map(length -> List.of(of(example, length, i -> i)))
                 .toList();
     }
 
@@ -144,17 +144,10 @@ public final class RowModel {
     }
 
     private static Row of(Row example, int size, IntUnaryOperator place) {
-        var places = IntStream.range(0, size).map(place).toArray();
+        var places = IntStream.range(0, size).map(place).map(i -> i % example.size()).toArray();
         return new Row(
                 Arrays.stream(places).mapToLong(i -> example.ids()[i]).toArray(),
                 Arrays.stream(places).mapToLong(i -> example.types()[i]).toArray());
-    }
-
-    private static Row repeated(Row example, int length) {
-        var row = new Row(new long[length], new long[length]);
-        Arrays.setAll(row.ids(), i -> example.ids()[i % example.size()]);
-        Arrays.setAll(row.types(), i -> example.types()[i % example.size()]);
-        return row;
     }
 
     /// How many rows up to `length` tokens long go through one forward.
