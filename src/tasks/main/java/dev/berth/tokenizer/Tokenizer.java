@@ -264,13 +264,6 @@ public final class Tokenizer implements AutoCloseable {
         return row(List.of(text(text), text(pair)), truncation);
     }
 
-    /// The rows of several texts, padded to the longest of them.
-    ///
-    /// @see #pad
-    public EncodedBatch encodeBatch(List<String> texts) {
-        return pad(texts.stream().map(this::encode).toList());
-    }
-
     /// Pads rows to the longest of them, on the side and with the token that the files of the
     /// tokenizer name.
     ///
