@@ -189,6 +189,7 @@ class HooksDocTest {
         compile("Fragment", """
         import dev.berth.hooks.*;
         import dev.berth.handler.qa.*;
+        import dev.berth.handler.task.*;
         import java.io.IOException;
         import java.util.List;
         final class Fragment extends QuestionAnsweringHandler {

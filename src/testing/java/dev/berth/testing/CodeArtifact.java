@@ -43,6 +43,7 @@ public record CodeArtifact(Path directory) {
                     "com.fasterxml.jackson.databind.*",
                     "dev.berth.hooks.*",
                     "dev.berth.handler.qa.*",
+                    "dev.berth.handler.task.*",
                     "dev.berth.testing.*",
                     "java.io.*",
                     "java.nio.file.*",

@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.berth.handler.qa.QuestionAnswer;
+import dev.berth.handler.qa.EncodedQuestion;
+import dev.berth.handler.qa.Parameters;
 import dev.berth.handler.qa.QuestionAnsweringHandler;
-import dev.berth.handler.qa.QuestionRecord;
 import dev.berth.handler.qa.SpanModel;
+import dev.berth.handler.task.TaskAnswer;
+import dev.berth.handler.task.TaskRecord;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.ModelUnusableException;
@@ -206,8 +208,8 @@ class ServerTest {
     void aWorkerThatIsLostDoesNotTakeTheSharedModelWithIt() throws Exception {
         var handler = new QuestionAnsweringHandler(TestServer.SAMPLE_ARTIFACT) {
             @Override
-            public List<QuestionAnswer> predictFn(List<QuestionRecord> records, SpanModel model) {
-                if (records.getFirst() instanceof QuestionRecord.Rejected) {
+            public List<TaskAnswer> predictFn(List<TaskRecord<EncodedQuestion, Parameters>> records, SpanModel model) {
+                if (records.getFirst() instanceof TaskRecord.Rejected) {
                     throw new ModelUnusableException("the device is gone");
                 }
                 return super.predictFn(records, model);

@@ -86,7 +86,7 @@ class EncodingTest {
             var texts = StreamSupport.stream(batch.path("texts").spliterator(), false)
                     .map(JsonNode::asText)
                     .toList();
-            var rows = tokenizer.encodeBatch(texts).rows();
+            var rows = batch(tokenizer, texts).rows();
             for (int i = 0; i < texts.size(); i++) {
                 assertRow(rows.get(i), batch.path("expected").path(i), texts.get(i));
             }
@@ -110,7 +110,7 @@ class EncodingTest {
     @Test
     void theTensorsOfABatchHaveARowForEachText() throws IOException {
         try (var tokenizer = load("bert")) {
-            var batch = tokenizer.encodeBatch(List.of("Who came?", "Bob"));
+            var batch = batch(tokenizer, List.of("Who came?", "Bob"));
             assertThat(batch.ids())
                     .isEqualTo(Tensor.of(new long[] {101, 2040, 2234, 1029, 102, 101, 3960, 102, 0, 0}, 2, 5));
             assertThat(batch.attentionMask()).isEqualTo(Tensor.of(new long[] {1, 1, 1, 1, 1, 1, 1, 1, 0, 0}, 2, 5));
@@ -169,15 +169,14 @@ class EncodingTest {
         var json = Files.readString(FILES.resolve("unigram/tokenizer.json"));
         Files.writeString(directory.resolve("tokenizer.json"), json.replace("<pad>", "<fill>"));
         try (var tokenizer = Tokenizer.load(directory)) {
-            assertThat(tokenizer.encodeBatch(List.of("fox", "fox")).rows()).hasSize(2);
-            assertThatThrownBy(() -> tokenizer.encodeBatch(List.of("fox", "fox fox")))
+            assertThat(batch(tokenizer, List.of("fox", "fox")).rows()).hasSize(2);
+            assertThatThrownBy(() -> batch(tokenizer, List.of("fox", "fox fox")))
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageStartingWith("tokenizer_config.json: pad_token: found nothing");
         }
         Files.writeString(directory.resolve("special_tokens_map.json"), "{\"pad_token\": \"<fill>\"}");
         try (var tokenizer = Tokenizer.load(directory)) {
-            assertThat(tokenizer
-                            .encodeBatch(List.of("fox", "fox fox"))
+            assertThat(batch(tokenizer, List.of("fox", "fox fox"))
                             .rows()
                             .getFirst()
                             .ids())
@@ -186,8 +185,7 @@ class EncodingTest {
         Files.delete(directory.resolve("special_tokens_map.json"));
         Files.writeString(directory.resolve("tokenizer.json"), json);
         try (var tokenizer = Tokenizer.load(directory)) {
-            assertThat(tokenizer
-                            .encodeBatch(List.of("fox", "fox fox"))
+            assertThat(batch(tokenizer, List.of("fox", "fox fox"))
                             .rows()
                             .getFirst()
                             .ids())
@@ -272,5 +270,9 @@ class EncodingTest {
 
     private static long[] longs(JsonNode list) {
         return list.valueStream().mapToLong(JsonNode::longValue).toArray();
+    }
+
+    private static EncodedBatch batch(Tokenizer tokenizer, List<String> texts) {
+        return tokenizer.pad(texts.stream().map(tokenizer::encode).toList());
     }
 }

@@ -13,8 +13,12 @@ public final class Sha256 {
     private Sha256() {}
 
     public static byte[] of(String text) {
+        return of(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    public static byte[] of(byte[] content) {
         try {
-            return MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+            return MessageDigest.getInstance("SHA-256").digest(content);
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("every JDK has SHA-256", e);
         }

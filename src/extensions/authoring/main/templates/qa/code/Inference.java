@@ -1,7 +1,7 @@
 import dev.berth.content.Json;
 import dev.berth.handler.qa.Answer;
-import dev.berth.handler.qa.QuestionAnswer;
 import dev.berth.handler.qa.QuestionAnsweringHandler;
+import dev.berth.handler.task.TaskAnswer;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
@@ -36,19 +36,18 @@ public final class Inference extends QuestionAnsweringHandler {
     /// Predictions of one request to bytes, one for each record in their order, on a thread for
     /// hooks.
     @Override
-    public InvocationResponse outputFn(List<QuestionAnswer> answers, InvocationRequest request) {
+    public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request) {
         var values = answers.stream().map(Inference::value).toList();
         return InvocationResponse.of(Json.write(new Answers(values)), MediaType.JSON);
     }
 
-    private static Object value(QuestionAnswer answer) {
+    private static Object value(TaskAnswer answer) {
         return switch (answer) {
-            case QuestionAnswer.Answered answered -> {
-                Answer best = answered.answers().getFirst();
-                yield new Found(best.answer(), best.score() >= SURE);
-            }
+            case TaskAnswer.Answered(Answer best, var _) -> new Found(best.answer(), best.score() >= SURE);
+            // A list, where the caller asks for several.
+            case TaskAnswer.Answered(var answers, var _) -> answers;
             // A bad line, where the operator keeps those: --bad-records keep.
-            case QuestionAnswer.Rejected rejected -> new Bad(rejected.message());
+            case TaskAnswer.Rejected(var message) -> new Bad(message);
         };
     }
 }

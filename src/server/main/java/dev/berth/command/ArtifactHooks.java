@@ -9,7 +9,7 @@ import dev.berth.artifact.TensorArtifact;
 import dev.berth.artifact.TracedArtifact;
 import dev.berth.artifact.code.HookCode;
 import dev.berth.engine.Engine;
-import dev.berth.handler.task.Task;
+import dev.berth.handler.task.Tasks;
 import dev.berth.handler.tensor.TensorHandler;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.json.JsonText;
@@ -81,18 +81,16 @@ public record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<Stri
     }
 
     private static ArtifactHooks ofTask(String task, Path directory) {
-        var known = Task.named(task);
-        if (known.isEmpty()) {
+        var known = Tasks.ALL.get(task);
+        if (known == null) {
             // What else is wrong goes first.
             var artifact = ModelArtifact.open(directory);
             throw new ModelArtifactException(
                     directory,
                     "model.json: task: found \"%s\", expected one of %s"
-                            .formatted(
-                                    artifact.task(),
-                                    Task.ALL.stream().map(Task::name).collect(Collectors.joining(", "))));
+                            .formatted(artifact.task(), String.join(", ", Tasks.ALL.keySet())));
         }
-        var handler = known.get().open(directory);
+        var handler = known.apply(directory);
         return new ArtifactHooks(handler, described(handler.artifact()));
     }
 

@@ -10,7 +10,7 @@ import dev.berth.content.ContentTypes;
 import dev.berth.engine.Graph;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
-import dev.berth.handler.task.TracedHandler;
+import dev.berth.handler.task.TaskHandler;
 import dev.berth.handler.tensor.TensorHandler;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
@@ -209,7 +209,7 @@ public record SampleRequest(Path file, List<MediaType> types) {
 
     /// Whether the handler has asked it in its warm-up.
     public static boolean isAskedBy(InferenceHandler<?, ?, ?> handler) {
-        return handler instanceof TracedHandler<?, ?, ?> traced && traced.checksSample();
+        return handler instanceof TaskHandler<?, ?, ?> task && task.checksSample();
     }
 
     /// Has a model of tensors find out what may go through it together, before it is asked.

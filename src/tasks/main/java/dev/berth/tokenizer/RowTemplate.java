@@ -3,6 +3,7 @@ package dev.berth.tokenizer;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /// Where the special tokens of a row stand, as the `post_processor` of a `tokenizer.json` says.
@@ -112,8 +113,8 @@ record RowTemplate(List<Part> single, List<Part> pair) {
 
     /// A row of texts that are cut to fit.
     ///
-    /// @param texts one or two
-    Encoding row(List<TextTokens> texts, Truncation truncation) {
+    /// @param texts one or two, by the indexes of their strings
+    Encoding row(List<Tokens> texts, Truncation truncation) {
         var parts = texts.size() == 1 ? single : pair;
         int special = Math.toIntExact(parts.stream().filter(Part::isSpecial).count());
         int second = texts.size() == 1 ? 0 : texts.getLast().size();
@@ -131,9 +132,18 @@ record RowTemplate(List<Part> single, List<Part> pair) {
                 row.typeIds()[at++] = part.typeId;
             } else {
                 var text = texts.get(part.sequence);
-                int from = truncation.side() == Truncation.Side.RIGHT ? 0 : text.size() - lengths[part.sequence];
-                text.copyTo(row, at, from, lengths[part.sequence], part.typeId, part.sequence);
-                at += lengths[part.sequence];
+                int count = lengths[part.sequence];
+                int from = truncation.side() == Truncation.Side.RIGHT ? 0 : text.size() - count;
+                System.arraycopy(text.ids(), from, row.ids(), at, count);
+                System.arraycopy(text.starts(), from, row.starts(), at, count);
+                System.arraycopy(text.ends(), from, row.ends(), at, count);
+                Arrays.fill(row.typeIds(), at, at + count, part.typeId);
+                Arrays.fill(row.specialTokensMask(), at, at + count, 0);
+                Arrays.fill(row.sequences(), at, at + count, part.sequence);
+                for (int i = 0; i < count; i++) {
+                    row.words()[at + i] = (int) Math.max(-1, text.words()[from + i]);
+                }
+                at += count;
             }
         }
         return row;

@@ -5,6 +5,7 @@ import ai.djl.huggingface.tokenizers.jni.TokenizersLibrary;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.berth.content.Sha256;
 import dev.berth.json.JsonText;
 import dev.berth.memory.Footprint;
 import dev.berth.memory.HeapRoom;
@@ -15,8 +16,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -149,18 +149,13 @@ public final class Tokenizer implements AutoCloseable {
     }
 
     private static Tokenizer of(byte[] content, Optional<WordCutter.Opened> words, TokenizerFiles files) {
-        try {
-            var digest = HexFormat.of()
-                    .formatHex(MessageDigest.getInstance("SHA-256").digest(content));
-            var shared = SHARED.compute(
-                    digest,
-                    (_, known) -> known == null
-                            ? new Shared(load(content), 1)
-                            : new Shared(known.tokenizer, known.users + 1));
-            return new Tokenizer(digest, shared.tokenizer, words, files);
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every JDK has SHA-256", e);
-        }
+        var digest = HexFormat.of().formatHex(Sha256.of(content));
+        var shared = SHARED.compute(
+                digest,
+                (_, known) -> known == null
+                        ? new Shared(load(content), 1)
+                        : new Shared(known.tokenizer, known.users + 1));
+        return new Tokenizer(digest, shared.tokenizer, words, files);
     }
 
     /// Whether `words` comes first. Only there it is looked for, so that no large file is read twice.
@@ -269,13 +264,6 @@ public final class Tokenizer implements AutoCloseable {
         return row(List.of(text(text), text(pair)), truncation);
     }
 
-    /// The rows of several texts, padded to the longest of them.
-    ///
-    /// @see #pad
-    public EncodedBatch encodeBatch(List<String> texts) {
-        return pad(texts.stream().map(this::encode).toList());
-    }
-
     /// Pads rows to the longest of them, on the side and with the token that the files of the
     /// tokenizer name.
     ///
@@ -337,16 +325,16 @@ public final class Tokenizer implements AutoCloseable {
                 .replace(" 're", "'re");
     }
 
-    private Encoding row(List<TextTokens> texts, Truncation truncation) {
-        long tokens = texts.stream().mapToLong(TextTokens::size).sum();
+    private Encoding row(List<Tokens> texts, Truncation truncation) {
+        long tokens = texts.stream().mapToLong(Tokens::size).sum();
         RequestMemory.charge(Encoding.TOKEN * Math.min(truncation.maxLength(), tokens));
         return files.template().row(texts, truncation);
     }
 
     /// JSON may hold half of a surrogate pair, which the native library does not take.
-    private TextTokens text(String text) {
+    private Tokens text(String text) {
         var whole = UNPAIRED.matcher(text).replaceAll("\uFFFD");
-        return new TextTokens(whole, tokens(whole));
+        return tokens(whole).byIndexesOf(whole);
     }
 
     /// The tokens of `text` alone, without special ones and whole. `text` must have no unpaired

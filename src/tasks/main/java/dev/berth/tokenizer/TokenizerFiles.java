@@ -106,23 +106,19 @@ record TokenizerFiles(JsonNode json, JsonNode config, JsonNode specialTokens, Ro
 
     /// The text of the padding token; empty where no file has one.
     String paddingToken() {
-        var listed = text(
-                specialTokens.path("pad_token"), json.at("/padding/pad_token").asText(""));
-        var usual = USUAL_PADDING.stream()
-                .filter(token -> addedToken(token).isPresent())
-                .findFirst()
-                .orElse("");
-        return text(config.path("pad_token"), listed.isEmpty() ? usual : listed);
+        return special("pad_token", json.at("/padding/pad_token").asText(""), USUAL_PADDING);
     }
 
     /// The text of the token that stands for a word to be filled in.
     Optional<String> maskToken() {
-        var usual = USUAL_MASKS.stream()
-                .filter(token -> addedToken(token).isPresent())
-                .findFirst()
-                .orElse("");
-        return Optional.of(text(config.path("mask_token"), text(specialTokens.path("mask_token"), usual)))
-                .filter(token -> !token.isEmpty());
+        return Optional.of(special("mask_token", "", USUAL_MASKS)).filter(token -> !token.isEmpty());
+    }
+
+    /// @param own what `tokenizer.json` calls it; empty: nothing
+    private String special(String name, String own, List<String> usual) {
+        var listed = text(specialTokens.path(name), own);
+        var known = usual.stream().filter(token -> addedToken(token).isPresent()).findFirst();
+        return text(config.path(name), listed.isEmpty() ? known.orElse("") : listed);
     }
 
     /// The id of a token that the file lists beside its vocabulary, as most special ones.

@@ -27,6 +27,23 @@ public record Tokens(long[] ids, int[] starts, int[] ends, long[] words) {
                         .toArray());
     }
 
+    /// The same tokens by the indexes of the Java string, in which a character may take two.
+    Tokens byIndexesOf(String text) {
+        int codePoints = text.codePointCount(0, text.length());
+        if (codePoints == text.length()) {
+            return this;
+        }
+        var places = new int[codePoints + 1];
+        for (int i = 0; i < codePoints; i++) {
+            places[i + 1] = places[i] + Character.charCount(text.codePointAt(places[i]));
+        }
+        return new Tokens(
+                ids,
+                Arrays.stream(starts).map(start -> places[start]).toArray(),
+                Arrays.stream(ends).map(end -> places[end]).toArray(),
+                words);
+    }
+
     /// A number that no word has yet.
     long nextWord() {
         return Arrays.stream(words).max().orElse(-1) + 1;

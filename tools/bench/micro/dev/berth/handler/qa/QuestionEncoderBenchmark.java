@@ -1,12 +1,15 @@
 package dev.berth.handler.qa;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.benchmark.Defaults;
 import dev.berth.benchmark.Payloads;
 import dev.berth.handler.task.Row;
+import dev.berth.handler.task.TaskInput;
 import dev.berth.tokenizer.Tokenizer;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.HashMap;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
@@ -20,8 +23,14 @@ public class QuestionEncoderBenchmark extends Defaults {
 
     private static final int TOKENS = 175;
 
-    private final Question question =
-            new Question("", Payloads.QUESTION, Payloads.CONTEXT, Parameters.defaults(512), true);
+    private final TaskInput<Parameters> question = new TaskInput<>(
+            JsonNodeFactory.instance
+                    .objectNode()
+                    .put("question", Payloads.QUESTION)
+                    .put("context", Payloads.CONTEXT),
+            "body",
+            Parameters.defaults(512),
+            true);
 
     private Tokenizer tokenizer;
     private QuestionEncoder encoder;
@@ -44,6 +53,6 @@ public class QuestionEncoderBenchmark extends Defaults {
 
     @Benchmark
     public Row encode() {
-        return encoder.row(encoder.encode(question), 0);
+        return encoder.row(encoder.encode(question, new HashMap<>()), 0);
     }
 }

@@ -1,14 +1,18 @@
 package dev.berth.handler.qa;
 
+import dev.berth.artifact.ModelArtifact;
 import dev.berth.benchmark.Defaults;
 import dev.berth.benchmark.Payloads;
+import dev.berth.content.ContentType.OfDocuments;
+import dev.berth.content.ContentTypes;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
-import java.util.function.Function;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
@@ -20,7 +24,7 @@ public class QuestionReaderBenchmark extends Defaults {
 
     private static final int RECORDS = 1_000;
 
-    private final QuestionReader reader = new QuestionReader(Parameters.defaults(512), 512);
+    private final QuestionReader reader = new QuestionReader(ModelArtifact.open(Path.of("model-artifact")));
     private final byte[] json = Payloads.json().getBytes(StandardCharsets.UTF_8);
     private final byte[] jsonLines = Payloads.jsonLines(RECORDS).getBytes(StandardCharsets.UTF_8);
     private final byte[] csv = Payloads.csv(RECORDS).getBytes(StandardCharsets.UTF_8);
@@ -43,6 +47,8 @@ public class QuestionReaderBenchmark extends Defaults {
     private void read(byte[] body, MediaType type, Blackhole questions) throws IOException {
         var request = new InvocationRequest(
                 new ByteArrayInputStream(body), type, MediaType.JSON, Optional.empty(), "benchmark", false);
-        reader.read(request, Function.identity(), _ -> null).forEach(questions::consume);
+        var documents =
+                ContentTypes.reading(request, OfDocuments.class).readDocuments(request, List.of("question", "context"));
+        reader.read(request, documents, _ -> false, Question::read).forEach(questions::consume);
     }
 }

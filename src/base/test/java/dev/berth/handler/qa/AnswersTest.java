@@ -49,10 +49,10 @@ class AnswersTest {
     @Test
     void noAnswerIsTheLastAmongEquals() {
         var spans = new Spans(List.of(span(0, 1, 0.25), span(2, 3, 0.25), span(4, 5, 0.125)), 0.25);
-        assertThat(Answers.of(question("a b c", 5, true), spans))
+        assertThat(Answers.of("a b c", parameters(5, true), spans))
                 .extracting(Answer::answer)
                 .containsExactly("a", "b", "", "c");
-        assertThat(Answers.of(question("a b c", 5, false), spans))
+        assertThat(Answers.of("a b c", parameters(5, false), spans))
                 .extracting(Answer::answer)
                 .containsExactly("a", "b", "c");
     }
@@ -62,11 +62,10 @@ class AnswersTest {
     }
 
     private static List<Answer> answers(String context, int topK, boolean handleImpossible, Spans.Span... spans) {
-        return Answers.of(question(context, topK, handleImpossible), new Spans(List.of(spans), 0));
+        return Answers.of(context, parameters(topK, handleImpossible), new Spans(List.of(spans), 0));
     }
 
-    private static Question question(String context, int topK, boolean handleImpossible) {
-        return new Question(
-                "", "Who?", context, new Parameters(topK, 15, 128, false, 384, 64, handleImpossible, true), true);
+    private static Parameters parameters(int topK, boolean handleImpossible) {
+        return new Parameters(topK, 15, 128, false, 384, 64, handleImpossible, true);
     }
 }

@@ -50,7 +50,6 @@ class CompiledShapesTest {
             var model = load(handler);
             assertThat(IntStream.of(10, 32, 33, 128, 129, 384).map(model::rowsOfAForward))
                     .containsExactly(1, 1, 4, 4, 2, 2);
-            assertThat(model.maxSequence()).isEqualTo(384);
             assertThatThrownBy(() -> model.rowsOfAForward(385))
                     .hasMessageContaining("385 tokens")
                     .hasMessageContaining("384");

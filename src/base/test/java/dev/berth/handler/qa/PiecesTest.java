@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.berth.handler.task.TaskAnswer;
+import dev.berth.handler.task.TaskRecord;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.CpuProfile;
 import dev.berth.hooks.InvocationRequest;
@@ -64,7 +66,7 @@ class PiecesTest {
                 var record = record(handler, context, "{}");
                 assertThat(handler.split(record)).containsExactly(record);
             }
-            var rejected = new QuestionRecord.Rejected("bad");
+            var rejected = new TaskRecord.Rejected<EncodedQuestion, Parameters>("bad");
             assertThat(handler.split(rejected)).containsExactly(rejected);
         }
     }
@@ -73,7 +75,7 @@ class PiecesTest {
     void aPredictFnThatChangesAnswersMustNotSplit() throws Exception {
         try (var handler = new QuestionAnsweringHandler(TestArtifact.dynamic(directory, "waves.pt"))) {
             var record = record(handler, CONTEXT, "{}");
-            var own = new QuestionAnswer.Answered(List.of(new Answer("mine", 1, 0, 4)), false, true);
+            var own = new TaskAnswer.Answered(new Answer("mine", 1, 0, 4), true);
             assertThatThrownBy(() -> handler.join(record, List.of(own, own)))
                     .hasMessageContaining("predictFn")
                     .hasMessageContaining("split that returns List.of(record)");
@@ -101,8 +103,8 @@ class PiecesTest {
         }
     }
 
-    private static QuestionRecord record(QuestionAnsweringHandler handler, String context, String parameters)
-            throws Exception {
+    private static TaskRecord<EncodedQuestion, Parameters> record(
+            QuestionAnsweringHandler handler, String context, String parameters) throws Exception {
         var body = JSON.writeValueAsBytes(Map.of(
                 "question", "Where was Bell born?", "context", context, "parameters", JSON.readTree(parameters)));
         return handler.inputFn(new InvocationRequest(

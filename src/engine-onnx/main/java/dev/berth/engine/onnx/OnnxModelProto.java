@@ -84,12 +84,13 @@ final class OnnxModelProto {
         this.in = in;
         this.wanted = wanted;
         this.keepsNodes = keepsNodes;
-        in.fields(field -> switch (field) {
-            case 7 -> in.message(this::graph);
-            // Of training: message TrainingInfoProto.
-            case 20 -> in.message(part -> (part == 1 || part == 2) && in.message(this::innerGraph));
-            case 25 -> function();
-            default -> false;
+        in.fields(field -> {
+            switch (field) {
+                case 7 -> in.message(this::graph);
+                case 20 -> in.message(this::training);
+                case 25 -> function();
+                default -> {}
+            }
         });
         if (cost.isTooMuch()) {
             throw new TooMuchException(
@@ -98,53 +99,55 @@ final class OnnxModelProto {
         inputs.keySet().removeAll(initialized);
     }
 
-    private boolean graph(int field) throws IOException {
-        return switch (field) {
+    /// The message `TrainingInfoProto`.
+    private void training(int field) throws IOException {
+        if (field == 1 || field == 2) {
+            in.message(this::innerGraph);
+        }
+    }
+
+    private void graph(int field) throws IOException {
+        switch (field) {
             case 1 -> {
                 var node = new Node();
                 if (keepsNodes) {
                     nodes.add(node);
                 }
-                yield node(node);
+                node(node);
             }
             case 5 -> tensor(true);
             case 11 -> value(true);
             case 12 -> value(false);
             default -> innerGraph(field);
-        };
+        }
     }
 
     /// The graph of a branch, a loop or a function has inputs of its own.
-    private boolean innerGraph(int field) throws IOException {
-        return switch (field) {
+    private void innerGraph(int field) throws IOException {
+        switch (field) {
             case 1 -> node(new Node());
             case 5 -> tensor(false);
             case 15 -> in.message(this::sparseTensor);
-            default -> false;
-        };
+            default -> {}
+        }
     }
 
-    private boolean function() throws IOException {
+    private void function() throws IOException {
         var name = new String[] {"", ""};
         cost.beginFunction();
-        in.message(field -> switch (field) {
-            case 1 -> {
-                name[1] = in.text();
-                yield true;
+        in.message(field -> {
+            switch (field) {
+                case 1 -> name[1] = in.text();
+                case 10 -> name[0] = in.text();
+                case 7 -> node(new Node());
+                case 11 -> in.message(this::attribute);
+                default -> {}
             }
-            case 10 -> {
-                name[0] = in.text();
-                yield true;
-            }
-            case 7 -> node(new Node());
-            case 11 -> in.message(this::attribute);
-            default -> false;
         });
         cost.endFunction(in.keep(name[0] + ":" + name[1]));
-        return true;
     }
 
-    private boolean node(Node node) throws IOException {
+    private void node(Node node) throws IOException {
         int before = graphs;
         in.message(node::field);
         node.hasGraph = graphs > before;
@@ -158,7 +161,6 @@ final class OnnxModelProto {
         if (cost.add(called)) {
             in.keep(called);
         }
-        return true;
     }
 
     /// A node: the message `NodeProto`.
@@ -178,25 +180,22 @@ final class OnnxModelProto {
         private String type = "";
         private boolean hasGraph;
 
-        private boolean field(int field) throws IOException {
-            return switch (field) {
+        private void field(int field) throws IOException {
+            switch (field) {
                 case 1 -> {
                     count++;
                     last = input();
-                    yield true;
                 }
-                case 2 -> keepsNodes && outputs.add(in.keep(in.text()));
-                case 4 -> {
-                    type = in.text();
-                    yield true;
+                case 2 -> {
+                    if (keepsNodes) {
+                        outputs.add(in.keep(in.text()));
+                    }
                 }
+                case 4 -> type = in.text();
                 case 5 -> in.message(OnnxModelProto.this::attribute);
-                case 7 -> {
-                    domain = in.text();
-                    yield true;
-                }
-                default -> false;
-            };
+                case 7 -> domain = in.text();
+                default -> {}
+            }
         }
 
         private int input() throws IOException {
@@ -219,27 +218,28 @@ final class OnnxModelProto {
         }
     }
 
-    private boolean attribute(int field) throws IOException {
-        return switch (field) {
+    private void attribute(int field) throws IOException {
+        switch (field) {
             case 5, 10 -> tensor(false);
             case 6, 11 -> {
                 graphs++;
                 cost.beginGraph();
                 in.message(this::innerGraph);
                 cost.endGraph();
-                yield true;
             }
             case 22, 23 -> in.message(this::sparseTensor);
-            default -> false;
-        };
+            default -> {}
+        }
     }
 
-    private boolean sparseTensor(int field) throws IOException {
-        return (field == 1 || field == 2) && tensor(false);
+    private void sparseTensor(int field) throws IOException {
+        if (field == 1 || field == 2) {
+            tensor(false);
+        }
     }
 
     /// @param ofModel whether it is an initializer of the model's own graph
-    private boolean tensor(boolean ofModel) throws IOException {
+    private void tensor(boolean ofModel) throws IOException {
         var tensor = new OnnxTensorProto(in);
         halves += tensor.type() == OnnxType.FLOAT16 ? 1 : tensor.type() == OnnxType.FLOAT32 ? -1 : 0;
         if (ofModel) {
@@ -252,10 +252,9 @@ final class OnnxModelProto {
                 external.add(tensor);
             }
         }
-        return true;
     }
 
-    private boolean value(boolean isInput) throws IOException {
+    private void value(boolean isInput) throws IOException {
         var value = new OnnxValueProto(in);
         var name = value.name();
         if (value.isOptional()) {
@@ -274,7 +273,6 @@ final class OnnxModelProto {
             shapes.put(name, List.copyOf(value.shape()));
             symbols.put(name, List.copyOf(value.symbols()));
         }
-        return true;
     }
 
     /// @param file that this is of

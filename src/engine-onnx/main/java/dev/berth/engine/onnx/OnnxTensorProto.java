@@ -21,42 +21,33 @@ final class OnnxTensorProto {
         in.message(this::field);
     }
 
-    private boolean field(int field) throws IOException {
-        return switch (field) {
+    private void field(int field) throws IOException {
+        switch (field) {
             case -1 -> {
                 in.keep(0);
-                yield shape.add(in.number());
+                shape.add(in.number());
             }
             case 1 -> in.numbers(shape);
-            case -2 -> {
-                type = OnnxType.of((int) in.number());
-                yield true;
-            }
-            case 8 -> {
-                name = in.text();
-                yield true;
-            }
+            case -2 -> type = OnnxType.of((int) in.number());
+            case 8 -> name = in.text();
             case 13 -> entry();
-            default -> false;
-        };
+            default -> {}
+        }
     }
 
     /// Of `external_data`: a key and its value.
-    private boolean entry() throws IOException {
+    private void entry() throws IOException {
         var entry = new String[] {"", ""};
         in.message(part -> {
             if (part == 1 || part == 2) {
                 entry[part - 1] = in.text();
-                return true;
             }
-            return false;
         });
         switch (entry[0]) {
             case "location" -> location = entry[1];
             case "offset" -> offset = entry[1];
             default -> {}
         }
-        return true;
     }
 
     String name() {

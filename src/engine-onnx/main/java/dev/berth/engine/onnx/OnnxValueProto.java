@@ -21,50 +21,47 @@ final class OnnxValueProto {
         in.message(this::field);
     }
 
-    private boolean field(int field) throws IOException {
-        return switch (field) {
-            case 1 -> {
-                name = in.keep(in.text());
-                yield true;
-            }
-            case 2 ->
-                in.message(kind -> {
-                    isOptional |= kind == 9;
-                    return kind == 1 && in.message(this::tensorType);
-                });
-            default -> false;
-        };
+    private void field(int field) throws IOException {
+        switch (field) {
+            case 1 -> name = in.keep(in.text());
+            case 2 -> in.message(this::valueType);
+            default -> {}
+        }
     }
 
-    private boolean tensorType(int field) throws IOException {
-        return switch (field) {
-            case -1 -> {
-                type = OnnxType.of((int) in.number());
-                yield true;
-            }
+    private void valueType(int kind) throws IOException {
+        isOptional |= kind == 9;
+        if (kind == 1) {
+            in.message(this::tensorType);
+        }
+    }
+
+    private void tensorType(int field) throws IOException {
+        switch (field) {
+            case -1 -> type = OnnxType.of((int) in.number());
             case 2 -> {
                 hasShape = true;
-                yield in.message(part -> part == 1 && dimension());
+                in.message(this::shapeOf);
             }
-            default -> false;
-        };
+            default -> {}
+        }
     }
 
-    private boolean dimension() throws IOException {
-        in.keep(0);
-        shape.add(-1);
-        symbols.add("");
-        return in.message(field -> switch (field) {
-            case -1 -> {
-                shape.set(shape.size() - 1, (int) in.number());
-                yield true;
-            }
-            case 2 -> {
-                symbols.set(symbols.size() - 1, in.keep(in.text()));
-                yield true;
-            }
-            default -> false;
-        });
+    private void shapeOf(int field) throws IOException {
+        if (field == 1) {
+            in.keep(0);
+            shape.add(-1);
+            symbols.add("");
+            in.message(this::dimension);
+        }
+    }
+
+    private void dimension(int field) throws IOException {
+        switch (field) {
+            case -1 -> shape.set(shape.size() - 1, (int) in.number());
+            case 2 -> symbols.set(symbols.size() - 1, in.keep(in.text()));
+            default -> {}
+        }
     }
 
     String name() {

@@ -20,11 +20,11 @@ final class ProtobufReader {
         }
     }
 
-    /// Reads a field, if it is one that is needed.
+    /// Reads a field that is needed, and leaves any other alone.
     @FunctionalInterface
     interface Field {
         /// @param number of a field that has a length; of one that is a number, negated
-        boolean read(int number) throws IOException;
+        void read(int number) throws IOException;
     }
 
     /// ONNX Runtime's own reader refuses more too, and would end the process without a limit.
@@ -48,7 +48,7 @@ final class ProtobufReader {
     }
 
     /// A message whose length comes first.
-    boolean message(Field field) throws IOException {
+    void message(Field field) throws IOException {
         if (++depth > DEEPEST) {
             throw new InvalidProtocolBufferException("nested too deeply");
         }
@@ -59,18 +59,19 @@ final class ProtobufReader {
         }
         in.popLimit(end);
         depth--;
-        return true;
     }
 
     /// The fields of a message up to its end, which is that of the file at first.
     void fields(Field field) throws IOException {
         for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
             int number = WireFormat.getTagFieldNumber(tag);
-            boolean isRead = switch (WireFormat.getTagWireType(tag)) {
+            int begin = in.getTotalBytesRead();
+            switch (WireFormat.getTagWireType(tag)) {
                 case WireFormat.WIRETYPE_LENGTH_DELIMITED -> field.read(number);
                 case WireFormat.WIRETYPE_VARINT -> field.read(-number);
-                default -> false;
-            };
+                default -> {}
+            }
+            boolean isRead = in.getTotalBytesRead() != begin;
             if (!isRead && !in.skipField(tag)) {
                 throw new InvalidProtocolBufferException("the end of what has not begun");
             }
@@ -83,14 +84,13 @@ final class ProtobufReader {
     }
 
     /// Adds those of a field that has several.
-    boolean numbers(List<Long> numbers) throws IOException {
+    void numbers(List<Long> numbers) throws IOException {
         int end = in.pushLimit(in.readRawVarint32());
         while (in.getBytesUntilLimit() > 0) {
             keep(0);
             numbers.add(number());
         }
         in.popLimit(end);
-        return true;
     }
 
     /// A text that is not kept.

@@ -10,7 +10,7 @@ import dev.berth.content.Excerpt;
 import dev.berth.content.Fields;
 import dev.berth.dialects.JsonDialect.Answer;
 import dev.berth.dialects.JsonDialect.Asked;
-import dev.berth.handler.task.Task;
+import dev.berth.handler.task.Tasks;
 import dev.berth.serving.Dialect;
 import java.util.HashMap;
 import java.util.List;
@@ -34,7 +34,7 @@ final class HuggingFace {
 
     private static Map<String, Supplier<Dialect>> dialects() {
         var dialects = new HashMap<String, Supplier<Dialect>>();
-        Task.ALL.forEach(task -> dialects.put(task.name(), () -> Dialect.NONE));
+        Tasks.ALL.keySet().forEach(task -> dialects.put(task, () -> Dialect.NONE));
         dialects.put(CLASSIFICATION, () -> new JsonDialect(HuggingFace::classify));
         dialects.put(EMBEDDINGS, () -> new JsonDialect(HuggingFace::embed));
         return Map.copyOf(dialects);

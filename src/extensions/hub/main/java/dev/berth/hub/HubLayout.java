@@ -23,7 +23,8 @@ public final class HubLayout implements ModelLayout {
         if (!isOne) {
             return Optional.empty();
         }
-        var model = HubModel.open(directory, Optional.empty());
+        var model = new HubModel(directory, Optional.empty());
+        HubTasks.describe(model);
         return Optional.of(model.description.set(WARNINGS, JsonText.tree(model.warnings)));
     }
 
@@ -32,7 +33,7 @@ public final class HubLayout implements ModelLayout {
             var names = JsonText.read(directory.resolve("config.json"))
                     .path("architectures")
                     .toString();
-            return HubModel.tasks().anyMatch(task -> !task.readsTokens() && names.contains(task.architecture()));
+            return HubTasks.ALL.stream().anyMatch(task -> !task.readsTokens() && names.contains(task.architecture));
         } catch (IOException _) {
             return false;
         }

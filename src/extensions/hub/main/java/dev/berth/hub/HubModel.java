@@ -8,10 +8,7 @@ import dev.berth.artifact.ArtifactFile;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.engine.Engine;
 import dev.berth.engine.GraphNames;
-import dev.berth.handler.task.HubFiles;
-import dev.berth.handler.task.HubTask;
 import dev.berth.handler.task.RowModel;
-import dev.berth.handler.task.Task;
 import dev.berth.json.JsonText;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -19,27 +16,24 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /// A model in a directory of Hugging Face, or in a snapshot of its cache: one of its files, and
 /// what `model.json` says of that. It says the same as `trace.py`. Used by one thread.
-final class HubModel implements HubFiles {
+final class HubModel {
 
     private static final String CONFIG = "config.json";
 
-    private final Path directory;
-    private final Engine engine;
-    private final GraphNames graph;
-    private final JsonNode config;
+    final Path directory;
 
     /// The one that is taken.
     final Path file;
 
-    final HubTask task;
+    /// What that says of itself.
+    final GraphNames graph;
 
-    /// What `model.json` says.
+    /// What `model.json` says. [HubTasks] has the steps below write it.
     final ObjectNode description = JsonNodeFactory.instance.objectNode();
 
     /// What was chosen and why, a line each.
@@ -48,17 +42,16 @@ final class HubModel implements HubFiles {
     /// What its files say that is not done, or do not say, a line each.
     final List<String> warnings = new ArrayList<>();
 
+    private final Engine engine;
+    private final JsonNode config;
+
     /// Reads the files of a directory.
     ///
     /// @param asked the file of the model to take, where somebody has named one
     /// @throws ModelArtifactException when it can't be served
-    static HubModel open(Path directory, Optional<Path> asked) {
-        return new HubModel(directory, asked.orElseGet(() -> ModelFiles.main(directory)));
-    }
-
-    private HubModel(Path directory, Path file) {
+    HubModel(Path directory, Optional<Path> asked) {
         this.directory = directory;
-        this.file = file;
+        this.file = asked.orElseGet(() -> ModelFiles.main(directory));
         this.config = json(CONFIG);
         ArtifactFile.problem(file).ifPresent(problem -> {
             throw refused("%s: %s".formatted(fileName(), problem));
@@ -70,41 +63,17 @@ final class HubModel implements HubFiles {
                     .formatted(fileName(), file.toFile().length() < 1000 ? ", with git lfs pull" : ""));
         }
         this.engine = found.orElseThrow();
-        this.task = chooseTask();
-        describe();
     }
 
-    /// Those that have a directory of the hub.
-    static Stream<HubTask> tasks() {
-        return Task.ALL.stream().filter(HubTask.class::isInstance).map(HubTask.class::cast);
-    }
-
-    private HubTask chooseTask() {
-        for (var each : tasks().toList()) {
-            var shown = each.shownBy(this);
-            if (shown.isPresent()) {
-                because("task: %s, by %s".formatted(each.name(), shown.get()));
-                return each;
-            }
-        }
-        throw refused(
-                "config.json: architectures: found %s, expected one that ends with %s; serve it by hooks, docs/hooks.md"
-                        .formatted(
-                                config.path("architectures"),
-                                tasks().map(HubTask::architecture)
-                                        .collect(Collectors.joining(", "))
-                                        .replaceFirst(", (\\w+)$", " or $1")));
-    }
-
-    private void describe() {
+    /// Writes what is said of models of all tasks.
+    void describe(String task) {
         var named = ModelFiles.precision(file).orElse("fp32");
         var precision = named.equals("fp32") && graph.isHalf() ? "fp16" : named;
-        because("file: %s, %s%s"
+        reasons.add("file: %s, %s%s"
                 .formatted(fileName(), precision, precision.equals("int8") ? ", not compared with one in fp32" : ""));
-        description.put("format", 1).put("engine", engine.name()).put("task", task.name());
+        description.put("format", 1).put("engine", engine.name()).put("task", task);
         description.put("target", "cpu").put("precision", precision);
         description.set("inputs", JsonText.tree(graph.inputs()));
-        task.describe(this, description);
         description
                 .putObject("provenance")
                 .put("model", name())
@@ -139,23 +108,17 @@ final class HubModel implements HubFiles {
                 : List.of();
     }
 
-    @Override
-    public Path directory() {
-        return directory;
-    }
-
-    @Override
-    public String architecture() {
+    /// As `config.json` names it.
+    String architecture() {
         return config.path("architectures").path(0).asText();
     }
 
-    @Override
-    public boolean has(String name) {
+    boolean has(String name) {
         return Files.exists(directory.resolve(name));
     }
 
-    @Override
-    public JsonNode json(String name) {
+    /// A file of JSON; a missing node where there is none.
+    JsonNode json(String name) {
         if (!has(name)) {
             return MissingNode.getInstance();
         }
@@ -166,29 +129,21 @@ final class HubModel implements HubFiles {
         }
     }
 
-    @Override
-    public GraphNames graph() {
-        return graph;
-    }
-
-    @Override
-    public void because(String reason) {
-        reasons.add(reason);
-    }
-
-    @Override
-    public ModelArtifactException refused(String problem) {
+    /// The exception of a model that can't be served.
+    ModelArtifactException refused(String problem) {
         return new ModelArtifactException(directory, problem);
     }
 
-    @Override
-    public void outputs(ObjectNode json, String expected, String... beginnings) {
+    /// Writes `outputs`: those whose names begin so, or all where the model has just as many.
+    ///
+    /// @param expected what a message calls them
+    void outputs(String expected, String... beginnings) {
         var all = graph.outputs();
         var found = Stream.of(beginnings).flatMap(name -> output(name).stream()).toList();
         if (found.size() != beginnings.length && all.size() != beginnings.length) {
             throw refused("%s: found the outputs %s, expected %s".formatted(fileName(), all, expected));
         }
-        json.set("outputs", JsonText.tree(found.size() == beginnings.length ? found : all));
+        description.set("outputs", JsonText.tree(found.size() == beginnings.length ? found : all));
     }
 
     private Optional<String> output(String beginning) {
@@ -197,28 +152,27 @@ final class HubModel implements HubFiles {
                 .findFirst();
     }
 
-    @Override
-    public void sentences(ObjectNode json) {
+    /// Writes `outputs` of vectors, what is made of those, and rows of tokens of whole sentences.
+    void sentences() {
         boolean isPooled = output("sentence_embedding").isPresent();
-        var steps = new SentenceFiles(this, warnings).describe(json, isPooled);
-        because("pooling: "
+        var steps = new SentenceFiles(this, warnings).describe(description, isPooled);
+        reasons.add("pooling: "
                 + (isPooled ? "none, as the file has the output sentence_embedding" : String.join(", ", steps)));
         outputs(
-                json,
                 "last_hidden_state or sentence_embedding",
                 Stream.of("sentence_embedding", "last_hidden_state", "token_embeddings")
                         .filter(name -> output(name).isPresent())
                         .findFirst()
                         .orElse("last_hidden_state"));
-        rows(json, true);
+        rows(true);
     }
 
-    @Override
-    public void rows(ObjectNode json) {
-        rows(json, false);
+    /// Writes how texts become rows of tokens, and in which shapes.
+    void rows() {
+        rows(false);
     }
 
-    private void rows(ObjectNode json, boolean isOfSentences) {
+    private void rows(boolean isOfSentences) {
         if (!RowModel.INPUTS.containsAll(graph.inputs())) {
             throw refused("%s: found the inputs %s, expected some of %s; export it for its task, without a cache"
                     .formatted(fileName(), graph.inputs(), RowModel.INPUTS));
@@ -226,21 +180,21 @@ final class HubModel implements HubFiles {
         var rows = new TokenRows(this, config);
         int longest = rows.longest(isOfSentences, warnings);
         int sequence = dimension(1);
-        var entry = shapes(json, sequence > 0);
+        var entry = shapes(sequence > 0);
         if (sequence > 0) {
             entry.put("batch", Math.max(1, dimension(0))).put("sequence", sequence);
-            because("rows: padded to %d tokens, as the file takes no others".formatted(sequence));
+            reasons.add("rows: padded to %d tokens, as the file takes no others".formatted(sequence));
         } else {
-            because("rows: of up to %d tokens".formatted(longest));
+            reasons.add("rows: of up to %d tokens".formatted(longest));
         }
-        json.put("maxSequenceLength", sequence > 0 ? sequence : longest);
-        json.set("pair", rows.pair());
+        description.put("maxSequenceLength", sequence > 0 ? sequence : longest);
+        description.set("pair", rows.pair());
     }
 
     /// @return the only entry of `files`
-    private ObjectNode shapes(ObjectNode json, boolean areCompiled) {
-        json.put("shapes", areCompiled ? "compiled" : "dynamic");
-        return json.putArray("files").addObject().put("path", fileName());
+    private ObjectNode shapes(boolean areCompiled) {
+        description.put("shapes", areCompiled ? "compiled" : "dynamic");
+        return description.putArray("files").addObject().put("path", fileName());
     }
 
     /// Of the first input; -1: any.
@@ -249,35 +203,37 @@ final class HubModel implements HubFiles {
         return index < shape.size() ? shape.get(index) : -1;
     }
 
-    @Override
-    public void pictures(ObjectNode json) {
+    /// Writes how a picture is prepared, and how many pictures the model takes at once.
+    void pictures() {
         if (graph.inputs().size() != 1) {
             throw refused("%s: found the inputs %s, expected the pixels alone".formatted(fileName(), graph.inputs()));
         }
-        json.set("image", new PictureSteps(this).described());
-        because("pictures: " + json.path("image"));
+        description.set("image", new PictureSteps(this).described());
+        reasons.add("pictures: " + description.path("image"));
         int batch = dimension(0);
-        var entry = shapes(json, batch > 0);
+        var entry = shapes(batch > 0);
         if (batch > 0) {
             entry.put("batch", batch);
         }
     }
 
-    @Override
-    public List<String> labels(ObjectNode json) {
+    /// Writes `labels`.
+    ///
+    /// @return how many there are
+    int labels() {
         var named = config.path("id2label");
         int count = named.isEmpty() ? config.path("num_labels").asInt(2) : named.size();
         var labels = IntStream.range(0, count)
                 .mapToObj(i -> named.path(String.valueOf(i)).asText("LABEL_" + i))
                 .toList();
-        because("labels: %d, %s%s"
+        reasons.add("labels: %d, %s%s"
                 .formatted(count, String.join(", ", labels.subList(0, Math.min(3, count))), count > 3 ? ", …" : ""));
-        json.set("labels", JsonText.tree(labels));
-        return labels;
+        description.set("labels", JsonText.tree(labels));
+        return count;
     }
 
-    @Override
-    public boolean isUnspaced() {
+    /// Whether its tokenizer takes a sentence without spaces for one word.
+    boolean isUnspaced() {
         return new TokenRows(this, config).isUnspaced();
     }
 }

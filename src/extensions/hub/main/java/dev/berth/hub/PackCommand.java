@@ -154,20 +154,22 @@ public final class PackCommand implements Subcommand {
             throw new StartException(
                     "--output %s: found something there, expected the name of a new directory".formatted(output));
         }
-        var model = HubModel.open(source, file);
+        var model = new HubModel(source, file);
+        var task = HubTasks.describe(model);
         model.reasons.forEach(say);
         model.warnings.forEach(warning -> say.accept("warning: " + warning));
         Files.createDirectories(output.getParent());
         var unfinished = Files.createTempDirectory(output.getParent(), ".berth-pack");
         try {
-            var trial = new Trial(model);
+            var trial = new Trial(task, model);
             var chosen = write(model, unfinished.resolve("full"));
             var answers = ask(trial, chosen, model);
             boolean mayBeLighter = file.isEmpty() && target == Target.CPU;
             for (var candidate : mayBeLighter ? model.lighter() : List.<Path>of()) {
                 var name = source.relativize(candidate);
                 try {
-                    var lighter = HubModel.open(source, Optional.of(candidate));
+                    var lighter = new HubModel(source, Optional.of(candidate));
+                    HubTasks.describe(lighter);
                     var directory = write(lighter, unfinished.resolve(candidate.getFileName()));
                     var own = ask(trial, directory, lighter);
                     var agreement = trial.compare(answers, own);
@@ -209,7 +211,7 @@ public final class PackCommand implements Subcommand {
     private static Path write(HubModel model, Path directory) throws IOException {
         Files.createDirectory(directory);
         Files.copy(model.file, directory.resolve(model.nameInArtifact()));
-        for (var name : model.graph().weights()) {
+        for (var name : model.graph.weights()) {
             var from = model.file.resolveSibling(name).normalize();
             // What leads out of the directory is refused where the model is loaded.
             if (from.startsWith(model.file.resolveSibling("").normalize()) && Files.exists(from)) {
@@ -219,8 +221,8 @@ public final class PackCommand implements Subcommand {
             }
         }
         for (var name : TOKENIZER_FILES) {
-            if (Files.exists(model.directory().resolve(name))) {
-                Files.copy(model.directory().resolve(name), directory.resolve(name));
+            if (Files.exists(model.directory.resolve(name))) {
+                Files.copy(model.directory.resolve(name), directory.resolve(name));
             }
         }
         ((ObjectNode) model.description.path("files").path(0)).put("path", model.nameInArtifact());
@@ -240,7 +242,7 @@ public final class PackCommand implements Subcommand {
             // Its own place is gone when this is read.
             throw new StartException((why + e.getMessage())
                     .replace(artifact.resolve(model.nameInArtifact()).toString(), model.file.toString())
-                    .replace(artifact.toString(), model.directory().toString())
+                    .replace(artifact.toString(), model.directory.toString())
                     .replace("model.json: ", ModelLayout.SOURCE));
         }
     }

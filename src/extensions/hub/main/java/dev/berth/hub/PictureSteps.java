@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.artifact.ModelArtifactException;
-import dev.berth.handler.task.HubFiles;
 import dev.berth.json.JsonText;
 import java.util.List;
 import java.util.Map;
@@ -37,12 +36,12 @@ final class PictureSteps {
     /// Larger pictures are not cut, and not kept in shape either.
     private static final int LARGEST_CUT = 384;
 
-    private final HubFiles model;
+    private final HubModel model;
     private final JsonNode processor;
     private final String type;
 
     /// @throws ModelArtifactException when there is no file of a processor
-    PictureSteps(HubFiles model) {
+    PictureSteps(HubModel model) {
         if (!model.has(FILE)) {
             throw model.refused(FILE + ": not found, expected what becomes of a picture");
         }

@@ -3,7 +3,6 @@ package dev.berth.hub;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.artifact.ModelArtifactException;
-import dev.berth.handler.task.HubFiles;
 import dev.berth.json.JsonText;
 import java.util.ArrayList;
 import java.util.List;
@@ -78,21 +77,21 @@ final class SentenceFiles {
                     .collect(Collectors.toUnmodifiableSet()),
             Map.of());
 
-    private final HubFiles model;
+    private final HubModel model;
     private final List<String> warnings;
 
     /// @param warnings gets what is passed over
-    SentenceFiles(HubFiles model, List<String> warnings) {
+    SentenceFiles(HubModel model, List<String> warnings) {
         this.model = model;
         this.warnings = warnings;
     }
 
     /// The settings of the Transformer.
-    static JsonNode transformer(HubFiles model) {
+    static JsonNode transformer(HubModel model) {
         return model.json(transformerName(model));
     }
 
-    private static String transformerName(HubFiles model) {
+    private static String transformerName(HubModel model) {
         return TRANSFORMERS.stream().filter(model::has).findFirst().orElse(TRANSFORMERS.getFirst());
     }
 

@@ -3,7 +3,6 @@ package dev.berth.hub;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.berth.handler.task.HubFiles;
 import dev.berth.json.JsonText;
 import dev.berth.tokenizer.Encoding;
 import dev.berth.tokenizer.Tokenizer;
@@ -60,10 +59,10 @@ final class TokenRows {
             Character.UnicodeScript.MYANMAR,
             Character.UnicodeScript.TIBETAN);
 
-    private final HubFiles model;
+    private final HubModel model;
     private final JsonNode config;
 
-    TokenRows(HubFiles model, JsonNode config) {
+    TokenRows(HubModel model, JsonNode config) {
         this.model = model;
         this.config = config;
         if (!model.has(TOKENIZER)) {
@@ -74,7 +73,7 @@ final class TokenRows {
 
     /// How a pair of texts is laid out.
     JsonNode pair() {
-        try (var tokenizer = Tokenizer.load(model.directory())) {
+        try (var tokenizer = Tokenizer.load(model.directory)) {
             return pair(tokenizer.encode("question", "context", Truncation.NONE));
         } catch (IOException e) {
             throw model.refused(e.getMessage());
@@ -85,10 +84,10 @@ final class TokenRows {
     /// is one word. Answers are widened to whole words.
     boolean isUnspaced() {
         try {
-            if (!isOfUnspacedScripts(Vocabulary.read(model.directory().resolve(TOKENIZER)))) {
+            if (!isOfUnspacedScripts(Vocabulary.read(model.directory.resolve(TOKENIZER)))) {
                 return false;
             }
-            try (var tokenizer = Tokenizer.load(model.directory())) {
+            try (var tokenizer = Tokenizer.load(model.directory)) {
                 return UNSPACED_SENTENCES.stream()
                         .anyMatch(text -> Arrays.stream(tokenizer.tokens(text).words())
                                         .distinct()

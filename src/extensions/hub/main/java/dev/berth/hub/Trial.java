@@ -5,8 +5,8 @@ import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.artifact.Agreement;
 import dev.berth.error.ServingException;
-import dev.berth.handler.task.HubTask.Passage;
 import dev.berth.hooks.MediaType;
+import dev.berth.hub.HubTask.Passage;
 import dev.berth.inprocess.InProcessModel;
 import dev.berth.json.JsonText;
 import java.io.IOException;
@@ -25,15 +25,15 @@ final class Trial {
 
     private static final int LONGEST_CONTEXT = 2000;
 
-    private final HubModel model;
+    private final HubTask task;
+    private final ObjectNode description;
     private final ObjectNode sample;
     private final List<ObjectNode> requests;
 
-    Trial(HubModel model) throws IOException {
-        this.model = model;
-        this.requests = model.task.requests(passages(), model, model.description).stream()
-                .distinct()
-                .toList();
+    Trial(HubTask task, HubModel model) throws IOException {
+        this.task = task;
+        this.description = model.description;
+        this.requests = task.requests(passages(), model).stream().distinct().toList();
         this.sample = requests.getFirst().deepCopy().without("parameters");
     }
 
@@ -92,8 +92,8 @@ final class Trial {
             var other = others.get(i);
             if (!one.isMissingNode()) {
                 questions++;
-                same += model.task.isSame(one, other, model.description, near) ? 1 : 0;
-                apart = Math.max(apart, model.task.difference(one, other));
+                same += task.isSame(one, other, description, near) ? 1 : 0;
+                apart = Math.max(apart, task.difference(one, other));
             }
         }
         return new Agreement(questions, same, Math.clamp(apart, 0, 1));

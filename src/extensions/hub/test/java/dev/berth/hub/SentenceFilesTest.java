@@ -68,7 +68,9 @@ class SentenceFilesTest {
     }
 
     private HubModel model() {
-        return HubModel.open(directory, Optional.empty());
+        var model = new HubModel(directory, Optional.empty());
+        HubTasks.describe(model);
+        return model;
     }
 
     private List<String> answers(String... bodies) throws Exception {

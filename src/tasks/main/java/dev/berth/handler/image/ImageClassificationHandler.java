@@ -1,10 +1,9 @@
 package dev.berth.handler.image;
 
+import com.fasterxml.jackson.databind.node.BinaryNode;
 import dev.berth.artifact.ImageArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.content.Base64Bytes;
-import dev.berth.content.ContentType.OfDocuments;
-import dev.berth.content.ContentTypes;
 import dev.berth.content.Documents;
 import dev.berth.content.Fields;
 import dev.berth.handler.task.InputReader;
@@ -12,7 +11,6 @@ import dev.berth.handler.task.Labels;
 import dev.berth.handler.task.ScoreFunction;
 import dev.berth.handler.task.TaskHandler;
 import dev.berth.handler.task.TaskInput;
-import dev.berth.handler.task.TaskRecord;
 import dev.berth.handler.task.TaskRecord.Asked;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
@@ -25,6 +23,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /// Image classification: labels for a picture.
@@ -67,6 +67,7 @@ public class ImageClassificationHandler extends TaskHandler<ImageModel, Tensor, 
                         List.of("top_k", "function_to_apply"),
                         Parameters::with,
                         new Parameters(5, ScoreFunction.usual(labels.size()))),
+                List.of("image"),
                 List.of("label", "score"),
                 (accelerator, graphs) -> new ImageModel(artifact, accelerator, graphs));
         this.labels = labels;
@@ -86,27 +87,29 @@ public class ImageClassificationHandler extends TaskHandler<ImageModel, Tensor, 
     @Override
     public Signature signature() {
         return new Signature(
-                List.of(Column.ofTexts("image")),
+                super.signature().inputs(),
                 List.of(Column.ofTexts("label", -1), Column.of("score", ElementType.FLOAT64, -1)));
     }
 
     /// A picture's bytes. Or JSON: a picture in base64, a list of those, or either as `{"inputs": …,
     /// "parameters": {…}}`. JSON Lines: one of them in each line.
     @Override
-    public List<TaskRecord<Tensor, Parameters>> inputFn(InvocationRequest request) throws IOException {
+    protected Documents documents(InvocationRequest request) throws IOException {
         var type = request.contentType();
         return PICTURES.stream().anyMatch(picture -> picture.includes(type))
-                ? List.of(new Asked<>(preparation.pixels(request.bytes()), defaults(), true))
-                : super.inputFn(request);
+                ? new Documents.Body(BinaryNode.valueOf(request.bytes()))
+                : super.documents(request);
     }
 
     @Override
-    protected Documents documents(InvocationRequest request) throws IOException {
-        return ContentTypes.reading(request, OfDocuments.class).readDocuments(request, List.of("image"));
+    protected Function<TaskInput<Parameters>, Tensor> reading() {
+        return this::read;
     }
 
-    @Override
-    protected Tensor read(TaskInput<Parameters> input) {
+    private Tensor read(TaskInput<Parameters> input) {
+        if (input.json() instanceof BinaryNode picture) {
+            return preparation.pixels(picture.binaryValue());
+        }
         var picture = Base64Bytes.readText(input.json(), input.name());
         try {
             return preparation.pixels(picture);
@@ -116,14 +119,14 @@ public class ImageClassificationHandler extends TaskHandler<ImageModel, Tensor, 
     }
 
     @Override
-    protected List<float[]> forward(List<Tensor> pictures, ImageModel model) {
-        return model.forward(pictures);
-    }
-
-    @Override
-    protected Object answer(Asked<Tensor, Parameters> record, float[] output) {
-        var parameters = record.parameters();
-        return Labels.best(labels, parameters.function.of(output), parameters.topK);
+    protected List<?> answers(List<Asked<Tensor, Parameters>> records, ImageModel model) {
+        var outputs = model.forward(records.stream().map(Asked::input).toList());
+        return IntStream.range(0, records.size())
+                .mapToObj(i -> {
+                    var parameters = records.get(i).parameters();
+                    return Labels.best(labels, parameters.function.of(outputs.get(i)), parameters.topK);
+                })
+                .toList();
     }
 
     private static void check(ImageArtifact artifact) {

@@ -1,6 +1,7 @@
 package dev.berth.handler.qa;
 
 import dev.berth.handler.task.Row;
+import dev.berth.handler.task.TaskRecord.Asked;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -10,7 +11,7 @@ import java.util.concurrent.CancellationException;
 final class AnswerFinder {
 
     /// One window of a record on its way through the model.
-    private record Window(QuestionRecord.Encoded record, int number, Row row, SpanSearch search) {}
+    private record Window(EncodedQuestion record, int number, Row row, SpanSearch search) {}
 
     private final QuestionEncoder encoder;
     private final boolean hasClassification;
@@ -21,21 +22,20 @@ final class AnswerFinder {
         this.hasClassification = hasClassification;
     }
 
-    /// The answers to the records, in their order.
-    List<QuestionAnswer> find(List<QuestionRecord> records, SpanModel model) {
-        var searches = records.stream().map(this::search).toList();
+    /// What is found in the records, in their order.
+    List<Spans> find(List<Asked<EncodedQuestion, Parameters>> records, SpanModel model) {
+        var searches = new ArrayList<SpanSearch>();
         var waiting = new ArrayList<Window>();
         int longest = 0;
-        for (int i = 0; i < records.size(); i++) {
-            if (!(records.get(i) instanceof QuestionRecord.Encoded record)) {
-                continue;
-            }
+        for (var asked : records) {
+            var record = asked.input();
+            searches.add(new SpanSearch(asked.parameters(), hasClassification, record.tokens()));
             for (int w = 0; w < record.windows().count(); w++) {
-                var window = new Window(record, w, encoder.row(record, w), searches.get(i));
-                int length = Math.max(longest, window.row.ids().length);
+                var window = new Window(record, w, encoder.row(record, w), searches.getLast());
+                int length = Math.max(longest, window.row.size());
                 if (!waiting.isEmpty() && waiting.size() >= model.rowsOfAForward(length)) {
                     predict(waiting, model);
-                    length = window.row.ids().length;
+                    length = window.row.size();
                 }
                 waiting.add(window);
                 longest = length;
@@ -44,20 +44,7 @@ final class AnswerFinder {
         if (!waiting.isEmpty()) {
             predict(waiting, model);
         }
-        var answers = new ArrayList<QuestionAnswer>(records.size());
-        for (int i = 0; i < records.size(); i++) {
-            answers.add(answer(records.get(i), searches.get(i)));
-        }
-        return answers;
-    }
-
-    /// A record that was rejected has no search and needs none.
-    private SpanSearch search(QuestionRecord record) {
-        return switch (record) {
-            case QuestionRecord.Encoded encoded ->
-                new SpanSearch(encoded.question().parameters(), hasClassification, encoded.context());
-            case QuestionRecord.Rejected _ -> null;
-        };
+        return searches.stream().map(SpanSearch::found).toList();
     }
 
     /// Runs the waiting windows through the model and empties the list. A long context takes many
@@ -92,33 +79,5 @@ final class AnswerFinder {
                     windows.end(window.number));
         }
         waiting.clear();
-    }
-
-    /// The answers to a record from what was found in its pieces. Runs on a thread for hooks.
-    QuestionAnswer join(QuestionRecord.Encoded record, List<QuestionAnswer> parts) {
-        var pieces = new ArrayList<Spans>(parts.size());
-        for (var part : parts) {
-            if (!(part instanceof QuestionAnswer.Answered(var _, var _, var _, var spans)) || spans == Spans.NONE) {
-                throw new IllegalStateException(
-                        "found an answer of predictFn's own to a piece of a record; a predictFn that changes "
-                                + "answers needs whole records, with a split that returns List.of(record)");
-            }
-            pieces.add(spans);
-        }
-        return answered(record, Answers.of(record.question(), Spans.of(pieces)), Spans.NONE);
-    }
-
-    private static QuestionAnswer answer(QuestionRecord record, SpanSearch search) {
-        return switch (record) {
-            case QuestionRecord.Rejected(var message) -> new QuestionAnswer.Rejected(message);
-            case QuestionRecord.Encoded piece when piece.isPiece() -> answered(piece, List.of(), search.found());
-            case QuestionRecord.Encoded whole ->
-                answered(whole, Answers.of(whole.question(), search.found()), Spans.NONE);
-        };
-    }
-
-    private static QuestionAnswer answered(QuestionRecord.Encoded record, List<Answer> answers, Spans spans) {
-        var question = record.question();
-        return new QuestionAnswer.Answered(answers, question.parameters().topK() > 1, question.alone(), spans);
     }
 }

@@ -32,8 +32,8 @@ final class Answers {
     }
 
     /// The best answers, the best first.
-    static List<Answer> of(Question question, Spans spans) {
-        return new Answers(question.context()).best(spans, question.parameters());
+    static List<Answer> of(String context, Parameters parameters, Spans spans) {
+        return new Answers(context).best(spans, parameters);
     }
 
     private List<Answer> best(Spans spans, Parameters parameters) {

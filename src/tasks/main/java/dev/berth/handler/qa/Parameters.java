@@ -19,7 +19,7 @@ import java.util.List;
 /// @param handleImpossibleAnswer whether "no answer" is an answer
 /// @param alignToWords whether answers are widened to whole words of the pre-tokenizer, within
 ///   their window
-record Parameters(
+public record Parameters(
         int topK,
         int maxAnswerLength,
         int docStride,

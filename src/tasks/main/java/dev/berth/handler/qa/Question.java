@@ -2,32 +2,29 @@ package dev.berth.handler.qa;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.content.Excerpt;
+import dev.berth.handler.task.TaskInput;
 import dev.berth.hooks.BadInputException;
 
 /// One record as the caller wrote it: a question about a context.
 ///
 /// @param name what to call the record in messages, such as `line 3` or `[2]`; empty for the only
 ///   one
-/// @param alone whether it came as one JSON object, which is answered by one, rather than as an
-///   item of a list
-record Question(String name, String question, String context, Parameters parameters, boolean alone) {
+public record Question(String name, String question, String context) {
 
-    Question {
+    public Question {
         checkText(name, "question", question);
         checkText(name, "context", context);
     }
 
-    Question withTopK(int topK) {
-        return new Question(name, question, context, parameters.withTopK(topK), alone);
-    }
-
     /// Reads `{"question": …, "context": …}`; other members do not matter.
-    static Question read(JsonNode json, String name, Parameters parameters, boolean alone) {
+    static Question read(TaskInput<?> input) {
+        var name = input.name().equals("body") ? "" : input.name();
+        var json = input.json();
         if (!json.isObject()) {
             throw new BadInputException("%s: found %s, expected an object with question and context"
-                    .formatted(name.isEmpty() ? "body" : name, Excerpt.of(json)));
+                    .formatted(input.name(), Excerpt.of(json)));
         }
-        return new Question(name, text(json, name, "question"), text(json, name, "context"), parameters, alone);
+        return new Question(name, text(json, name, "question"), text(json, name, "context"));
     }
 
     /// The field's full name in messages.

@@ -2,28 +2,26 @@ package dev.berth.handler.qa;
 
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
-import dev.berth.content.ContentType.OfDocuments;
-import dev.berth.content.ContentTypes;
-import dev.berth.handler.task.Copies;
+import dev.berth.artifact.PairTemplate;
 import dev.berth.handler.task.RowModel;
 import dev.berth.handler.task.TaskAnswer;
-import dev.berth.handler.task.TracedHandler;
-import dev.berth.hooks.Accelerator;
+import dev.berth.handler.task.TaskHandler;
+import dev.berth.handler.task.TaskInput;
+import dev.berth.handler.task.TaskRecord;
+import dev.berth.handler.task.TaskRecord.Asked;
+import dev.berth.handler.task.TaskRecord.Rejected;
 import dev.berth.hooks.BadInputException;
-import dev.berth.hooks.ElementType;
-import dev.berth.hooks.InvocationRequest;
-import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
-import dev.berth.hooks.ModelContext;
-import dev.berth.hooks.Signature;
-import dev.berth.hooks.Signature.Column;
 import dev.berth.memory.RequestMemory;
 import dev.berth.tokenizer.Tokenizer;
 import dev.berth.tokenizer.Tokens;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.function.Function;
+import java.util.stream.IntStream;
 
 /// Extractive question answering: finds the answer to a question in a context, and where it stands
 /// there.
@@ -38,10 +36,10 @@ import java.util.List;
 ///
 /// Answers and scores are those of the question-answering pipeline of `transformers` 4.53. Extend
 /// this class to change one hook: a `modelFn` may return a [SpanModel] of its own, such as one of
-/// another runtime. A `predictFn` that looks at answers or changes them needs whole records:
-/// override `split` too, with `List.of(record)`.
-public class QuestionAnsweringHandler
-        implements TracedHandler<SpanModel, QuestionRecord, QuestionAnswer>, AutoCloseable {
+/// another runtime. The document of an answer is an [Answer], or a list of them where `top_k` is
+/// more than 1. A `predictFn` that looks at answers or changes them needs whole records: override
+/// `split` too, with `List.of(record)`.
+public class QuestionAnsweringHandler extends TaskHandler<SpanModel, EncodedQuestion, Parameters> {
 
     /// About what one piece of a record costs, in tokens: the longest row of most models, which can't
     /// be taken apart. It takes 0.1 s on one core.
@@ -53,61 +51,35 @@ public class QuestionAnsweringHandler
 
     private static final long SPAN = 160;
 
-    private static final List<MediaType> REQUEST_TYPES = ContentTypes.mediaTypes(OfDocuments.class);
-    private static final List<MediaType> RESPONSE_TYPES = ContentTypes.mediaTypes(OfDocuments.class);
-
-    private static final List<String> COLUMNS = List.of("answer", "score", "start", "end");
-
-    private final ModelArtifact artifact;
+    private final PairTemplate pair;
     private final Tokenizer tokenizer;
-    private final QuestionReader reader;
     private final QuestionEncoder encoder;
     private final AnswerFinder finder;
     private final SampleQuestion sample;
 
-    private final Copies<SpanModel> models;
-
     public QuestionAnsweringHandler(Path modelDirectory) {
-        this.artifact = ModelArtifact.open(modelDirectory);
+        var artifact = ModelArtifact.open(modelDirectory);
         RowModel.check(artifact, TracedSpanModel.OUTPUTS);
         this.sample = new SampleQuestion(artifact);
-        this.reader = new QuestionReader(artifact);
+        super(
+                artifact,
+                new QuestionReader(artifact),
+                List.of("question", "context"),
+                List.of("answer", "score", "start", "end"),
+                (accelerator, graphs) -> new TracedSpanModel(new RowModel(artifact, accelerator, graphs)));
+        this.pair = artifact.pair();
         this.tokenizer = tokenizer(artifact);
-        this.encoder = new QuestionEncoder(tokenizer, artifact.pair(), artifact.longestRow());
-        this.finder = new AnswerFinder(encoder, artifact.pair().hasClassification());
-        this.models = new Copies<>(
-                artifact, (accelerator, graphs) -> new TracedSpanModel(new RowModel(artifact, accelerator, graphs)));
+        this.encoder = new QuestionEncoder(tokenizer, pair, artifact.longestRow());
+        this.finder = new AnswerFinder(encoder, pair.hasClassification());
     }
 
-    @Override
-    public final ModelArtifact artifact() {
-        return artifact;
-    }
-
-    @Override
-    public SpanModel modelFn(ModelContext context) {
-        return models.of(context);
-    }
-
-    /// Runs every shape, then the artifact's sample through all hooks. Workers that share a model
-    /// need it once.
+    /// Runs every shape, then the artifact's sample through all hooks.
     ///
-    /// @throws ModelArtifactException when the model fails, or when what it answered to the sample
-    ///   when it was traced is no longer among its best answers
+    /// @throws ModelArtifactException also when what the model answered to the sample when it was
+    ///   traced is no longer among its best answers
     @Override
-    public void warmUpFn(SpanModel model) throws IOException {
-        models.warmUp(model, () -> {
-            model.warmUp();
-            askSample(model);
-        });
-    }
-
-    @Override
-    public boolean checksSample() {
-        return true;
-    }
-
-    private void askSample(SpanModel model) throws IOException {
+    protected void warmUp(SpanModel model) throws IOException {
+        model.warmUp();
         try {
             var records = inputFn(sample.request(MediaType.JSON));
             var answers = predictFn(records, model);
@@ -121,104 +93,88 @@ public class QuestionAnsweringHandler
     }
 
     @Override
-    public List<MediaType> requestTypes() {
-        return REQUEST_TYPES;
+    public boolean checksSample() {
+        return true;
     }
 
     @Override
-    public Signature signature() {
-        return new Signature(
-                List.of(Column.ofTexts("question"), Column.ofTexts("context")),
-                List.of(
-                        Column.ofTexts("answer"),
-                        Column.of("score", ElementType.FLOAT64),
-                        Column.of("start", ElementType.INT64),
-                        Column.of("end", ElementType.INT64)));
-    }
-
-    @Override
-    public List<MediaType> responseTypes() {
-        return RESPONSE_TYPES;
-    }
-
-    @Override
-    public List<QuestionRecord> inputFn(InvocationRequest request) throws IOException {
+    protected Function<TaskInput<Parameters>, EncodedQuestion> reading() {
         var contexts = new HashMap<String, Tokens>();
-        return reader.read(request, question -> encoder.encode(question, contexts), QuestionRecord.Rejected::new);
+        return input -> encoder.encode(input, contexts);
     }
 
     /// Pieces of consecutive windows that have about 512 tokens together.
     @Override
-    public List<QuestionRecord> split(QuestionRecord record) {
-        if (!(record instanceof QuestionRecord.Encoded encoded)
-                || encoded.windows().count() == 1) {
+    public List<TaskRecord<EncodedQuestion, Parameters>> split(TaskRecord<EncodedQuestion, Parameters> record) {
+        if (!(record instanceof Asked<EncodedQuestion, Parameters>(var whole, var parameters, var alone))) {
             return List.of(record);
         }
-        var windows = encoded.windows();
-        int windowsOfAPiece = Math.max(1, TOKENS_OF_A_PIECE / (tokensBeside(encoded) + windows.room()));
+        var windows = whole.windows();
+        int windowsOfAPiece = Math.max(1, TOKENS_OF_A_PIECE / (tokensBeside(whole) + windows.room()));
         if (windows.count() <= windowsOfAPiece) {
             return List.of(record);
         }
         long pieces = Math.ceilDiv(windows.count(), windowsOfAPiece);
-        RequestMemory.charge(pieces * PIECE
-                + windows.count() * encoded.question().parameters().spansOf(windows.room()) * SPAN);
-        return encoded.pieces(windowsOfAPiece);
+        RequestMemory.charge(pieces * PIECE + windows.count() * parameters.spansOf(windows.room()) * SPAN);
+        return whole.pieces(windowsOfAPiece).stream()
+                .<TaskRecord<EncodedQuestion, Parameters>>map(piece -> new Asked<>(piece, parameters, alone))
+                .toList();
     }
 
     /// The tokens of a record's windows.
     @Override
-    public int length(QuestionRecord record) {
+    public int length(TaskRecord<EncodedQuestion, Parameters> record) {
         return switch (record) {
-            case QuestionRecord.Encoded encoded -> {
-                var windows = encoded.windows();
-                long tokens = windows.totalTokens() + (long) windows.count() * tokensBeside(encoded);
+            case Asked<EncodedQuestion, Parameters>(var question, var _, var _) -> {
+                var windows = question.windows();
+                long tokens = windows.totalTokens() + (long) windows.count() * tokensBeside(question);
                 yield (int) Math.min(Integer.MAX_VALUE, tokens);
             }
-            case QuestionRecord.Rejected _ -> 1;
+            case Rejected<EncodedQuestion, Parameters> _ -> 1;
         };
     }
 
     /// What stands in each window beside the context.
-    private int tokensBeside(QuestionRecord.Encoded record) {
-        return artifact.pair().size() + record.questionIds().length;
+    private int tokensBeside(EncodedQuestion record) {
+        return pair.size() + record.ids().length;
     }
 
-    /// A compiled model takes a fixed number of records, and more would only wait while other workers
-    /// are free.
+    /// Of a piece of a record the spans, of which [#join] makes answers.
     @Override
-    public int maxBatchSize(Accelerator accelerator) {
-        return artifact.largestBatch().orElse(TracedHandler.super.maxBatchSize(accelerator));
+    protected List<?> answers(List<Asked<EncodedQuestion, Parameters>> records, SpanModel model) {
+        var found = finder.find(records, model);
+        return IntStream.range(0, records.size())
+                .mapToObj(i ->
+                        records.get(i).input().windows().areAll() ? answer(records.get(i), found.get(i)) : found.get(i))
+                .toList();
     }
 
-    @Override
-    public List<QuestionAnswer> predictFn(List<QuestionRecord> records, SpanModel model) {
-        return finder.find(records, model);
-    }
-
-    @Override
-    public QuestionAnswer join(QuestionRecord record, List<QuestionAnswer> parts) {
-        return switch (record) {
-            case QuestionRecord.Encoded encoded -> finder.join(encoded, parts);
-            case QuestionRecord.Rejected _ -> parts.getFirst();
-        };
+    /// A list where the caller asks for several.
+    private static Object answer(Asked<EncodedQuestion, Parameters> record, Spans spans) {
+        var answers = Answers.of(record.input().question().context(), record.parameters(), spans);
+        return record.parameters().topK() > 1 ? answers : answers.getFirst();
     }
 
     @Override
-    public InvocationResponse outputFn(List<QuestionAnswer> answers, InvocationRequest request) throws IOException {
-        return TaskAnswer.write(answers.stream().map(QuestionAnswer::written).toList(), COLUMNS, request);
+    public TaskAnswer join(TaskRecord<EncodedQuestion, Parameters> record, List<TaskAnswer> parts) {
+        if (!(record instanceof Asked<EncodedQuestion, Parameters> asked)) {
+            return parts.getFirst();
+        }
+        var pieces = new ArrayList<Spans>(parts.size());
+        for (var part : parts) {
+            if (!(part instanceof TaskAnswer.Answered(Spans spans, var _))) {
+                throw new IllegalStateException(
+                        "found an answer of predictFn's own to a piece of a record; a predictFn that changes "
+                                + "answers needs whole records, with a split that returns List.of(record)");
+            }
+            pieces.add(spans);
+        }
+        return new TaskAnswer.Answered(answer(asked, Spans.of(pieces)), asked.alone());
     }
 
     @Override
     public void close() {
-        models.close();
+        super.close();
         tokenizer.close();
-    }
-
-    private static Tokenizer tokenizer(ModelArtifact artifact) {
-        try {
-            return Tokenizer.load(artifact.tokenizer());
-        } catch (IOException e) {
-            throw new ModelArtifactException(artifact.directory(), List.of(e.getMessage()), e);
-        }
     }
 }

@@ -2,12 +2,13 @@ package dev.berth.handler.qa;
 
 import dev.berth.artifact.PairTemplate;
 import dev.berth.handler.task.Row;
+import dev.berth.handler.task.TaskInput;
 import dev.berth.hooks.BadInputException;
 import dev.berth.memory.RequestMemory;
 import dev.berth.tokenizer.Tokenizer;
 import dev.berth.tokenizer.Tokens;
+import java.nio.LongBuffer;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Map;
 
 /// From questions to tokens, and from their windows to the rows that the model reads. Safe for use
@@ -40,9 +41,10 @@ final class QuestionEncoder {
     }
 
     /// @param contexts those of the request that have been tokenised already
-    QuestionRecord.Encoded encode(Question question, Map<String, Tokens> contexts) {
+    EncodedQuestion encode(TaskInput<Parameters> input, Map<String, Tokens> contexts) {
+        var question = Question.read(input);
         RequestMemory.charge(RECORD);
-        var parameters = question.parameters();
+        var parameters = input.parameters();
         var questionIds = tokens(question, "question", question.question()).ids();
         if (questionIds.length > parameters.maxQuestionLength()) {
             questionIds = Arrays.copyOf(questionIds, parameters.maxQuestionLength());
@@ -64,17 +66,13 @@ final class QuestionEncoder {
                                     least));
         }
         RequestMemory.charge(ANSWER * parameters.spansOf(context.size()));
-        return new QuestionRecord.Encoded(
-                question,
-                questionIds,
-                context,
-                Windows.over(context.size(), room, stride(question, longest, context.size(), room)));
+        int stride = stride(question, parameters, longest, context.size(), room);
+        return new EncodedQuestion(question, questionIds, context, Windows.over(context.size(), room, stride));
     }
 
     /// The tokens that windows share: those of the pipeline, unless windows would hardly move on.
     /// Then an own stride is refused, and a default one is less.
-    private static int stride(Question question, int longest, int tokens, int room) {
-        var parameters = question.parameters();
+    private static int stride(Question question, Parameters parameters, int longest, int tokens, int room) {
         int most = Math.max(room / 2, room - LEAST_STEP);
         if (!parameters.ownStride()) {
             return Math.min(Math.min(parameters.docStride(), longest / 2), most);
@@ -91,26 +89,25 @@ final class QuestionEncoder {
         return question.name().isEmpty() ? "" : question.name() + ": ";
     }
 
-    Row row(QuestionRecord.Encoded record, int window) {
-        var windows = record.windows();
-        int contextLength = windows.end(window) - windows.start(window);
-        var ids = new long[pair.size() + record.questionIds().length + contextLength];
-        int next = copy(pair.before(), ids, 0);
-        next = copy(record.questionIds(), 0, record.questionIds().length, ids, next);
-        next = copy(pair.between(), ids, next);
-        var types = new long[ids.length];
-        Arrays.fill(types, 0, next, pair.questionType());
-        Arrays.fill(types, next, ids.length, pair.contextType());
-        next = copy(record.context().ids(), windows.start(window), contextLength, ids, next);
-        copy(pair.after(), ids, next);
-        return new Row(ids, types);
+    Row row(EncodedQuestion record, int window) {
+        int start = record.windows().start(window);
+        int length = record.windows().end(window) - start;
+        var ids = LongBuffer.allocate(
+                contextOffset(record) + length + pair.after().size());
+        pair.before().forEach(ids::put);
+        ids.put(record.ids());
+        pair.between().forEach(ids::put);
+        ids.put(record.tokens().ids(), start, length);
+        pair.after().forEach(ids::put);
+        var types = new long[ids.capacity()];
+        Arrays.fill(types, 0, contextOffset(record), pair.questionType());
+        Arrays.fill(types, contextOffset(record), types.length, pair.contextType());
+        return new Row(ids.array(), types);
     }
 
     /// Where the context's tokens begin in the row.
-    int contextOffset(QuestionRecord.Encoded record) {
-        return pair.before().size()
-                + record.questionIds().length
-                + pair.between().size();
+    int contextOffset(EncodedQuestion record) {
+        return pair.before().size() + record.ids().length + pair.between().size();
     }
 
     private Tokens tokens(Question question, String field, String text) {
@@ -120,17 +117,5 @@ final class QuestionEncoder {
                     .formatted(Question.field(question.name(), field)));
         }
         return tokens;
-    }
-
-    private static int copy(List<Long> from, long[] to, int at) {
-        for (int i = 0; i < from.size(); i++) {
-            to[at + i] = from.get(i);
-        }
-        return at + from.size();
-    }
-
-    private static int copy(long[] from, int start, int length, long[] to, int at) {
-        System.arraycopy(from, start, to, at, length);
-        return at + length;
     }
 }

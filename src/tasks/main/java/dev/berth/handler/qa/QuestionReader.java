@@ -4,21 +4,12 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
-import dev.berth.content.ContentType.OfDocuments;
-import dev.berth.content.ContentTypes;
 import dev.berth.content.Excerpt;
 import dev.berth.handler.task.InputReader;
-import dev.berth.handler.task.TaskInput;
 import dev.berth.hooks.BadInputException;
-import dev.berth.hooks.InvocationRequest;
-import java.io.IOException;
-import java.util.List;
-import java.util.function.Function;
 
-/// Finds the questions in a payload's documents of any content type. Safe for use by many threads.
+/// Reads questions in the forms of all tasks, and in one more. Safe for use by many threads.
 final class QuestionReader extends InputReader<Parameters> {
-
-    private static final List<String> FIELDS = List.of("question", "context");
 
     private static final String FORMS =
             "expected {\"question\": …, \"context\": …}, a list of those, or {\"inputs\": …," + " \"parameters\": …}";
@@ -31,26 +22,6 @@ final class QuestionReader extends InputReader<Parameters> {
                 Parameters.NAMES,
                 (defaults, fields) -> defaults.with(fields, longest),
                 Parameters.defaults(longest));
-    }
-
-    /// @param defaults what a request's parameters are where it leaves them out
-    /// @param modelLimit the most tokens that the model takes at once
-    QuestionReader(Parameters defaults, int modelLimit) {
-        super(Parameters.NAMES, (others, fields) -> others.with(fields, modelLimit), defaults);
-    }
-
-    /// Makes a record of each question.
-    ///
-    /// @param rejected makes the record of a bad one, of what is wrong with it
-    <R> List<R> read(InvocationRequest request, Function<Question, R> record, Function<String, R> rejected)
-            throws IOException {
-        var documents = ContentTypes.reading(request, OfDocuments.class).readDocuments(request, FIELDS);
-        return read(request, documents, _ -> false, input -> record.apply(question(input)), rejected);
-    }
-
-    private static Question question(TaskInput<Parameters> input) {
-        var name = input.name().equals("body") ? "" : input.name();
-        return Question.read(input.json(), name, input.parameters(), input.alone());
     }
 
     /// `{"question": […], "context": …}` as a list of records: several questions about one context,

@@ -4,6 +4,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.content.Excerpt;
+import dev.berth.handler.task.TaskAnswer;
+import dev.berth.handler.task.TaskRecord;
+import dev.berth.handler.task.TaskRecord.Asked;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
 import dev.berth.json.JsonText;
@@ -67,21 +70,21 @@ final class SampleQuestion {
     /// The sample's question, asked for its best answers.
     ///
     /// @param records what the hooks have read from the request
-    List<QuestionRecord> question(List<QuestionRecord> records) {
-        if (records.isEmpty() || !(records.getFirst() instanceof QuestionRecord.Encoded encoded)) {
+    List<TaskRecord<EncodedQuestion, Parameters>> question(List<TaskRecord<EncodedQuestion, Parameters>> records) {
+        if (records.isEmpty() || !(records.getFirst() instanceof Asked<EncodedQuestion, Parameters> asked)) {
             throw problem("found no question, expected one");
         }
-        return List.of(encoded.withTopK(BEST));
+        return List.of(new Asked<>(asked.input(), asked.parameters().withTopK(BEST), asked.alone()));
     }
 
     /// Compares the answer to the sample with that of the trace, and looks for the latter among the
     /// best answers to [#question] where they differ. Those score otherwise, since more spans add up.
     ///
     /// @throws ModelArtifactException when it is not there
-    void check(List<QuestionAnswer> answers, List<QuestionAnswer> bestAnswers) {
-        if (expected.isEmpty()
-                || !(answers.getFirst() instanceof QuestionAnswer.Answered(var answered, var _, var _, var _))
-                || !(bestAnswers.getFirst() instanceof QuestionAnswer.Answered(var found, var _, var _, var _))) {
+    void check(List<TaskAnswer> answers, List<TaskAnswer> bestAnswers) {
+        var answered = answers(answers.getFirst());
+        var found = answers(bestAnswers.getFirst());
+        if (expected.isEmpty() || answered.isEmpty()) {
             return;
         }
         var traced = expected.get();
@@ -96,6 +99,17 @@ final class SampleQuestion {
                     .formatted(difference, BEST));
         }
         log.warn("sample.json: {}, which is still among the best {}", difference, BEST);
+    }
+
+    /// None where a `predictFn` has made something else of it.
+    private static List<Answer> answers(TaskAnswer answer) {
+        return answer instanceof TaskAnswer.Answered(var document, var _)
+                ? (document instanceof List<?> several ? several : List.of(document))
+                        .stream()
+                                .filter(Answer.class::isInstance)
+                                .map(Answer.class::cast)
+                                .toList()
+                : List.of();
     }
 
     private ModelArtifactException problem(String what) {

@@ -1,9 +1,7 @@
 package dev.berth.handler.qa;
 
-import dev.berth.engine.EngineException;
 import dev.berth.handler.task.Row;
 import dev.berth.handler.task.RowModel;
-import dev.berth.hooks.ElementType;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -22,15 +20,9 @@ final class TracedSpanModel implements SpanModel {
         this.rows = rows;
     }
 
-    /// The most tokens of a row.
-    int maxSequence() {
-        return rows.maxSequence();
-    }
-
     @Override
     public void warmUp() {
-        rows.warmUps(new Row(new long[1], new long[1])).forEach(this::forward);
-        rows.requireIndependence(new Row(SMALL_IDS, new long[SMALL_IDS.length]), _ -> true, this::byRows);
+        rows.warmUp(new Row(SMALL_IDS, new long[SMALL_IDS.length]), _ -> true, this::byRows);
     }
 
     @Override
@@ -41,7 +33,10 @@ final class TracedSpanModel implements SpanModel {
     @Override
     public Logits forward(List<Row> some) {
         var outputs = rows.forward(some);
-        return new Logits(logits(outputs, 0), logits(outputs, 1), outputs.columns());
+        return new Logits(
+                outputs.ofTokens(0, OUTPUTS.getFirst()),
+                outputs.ofTokens(1, OUTPUTS.getLast()),
+                outputs.columns());
     }
 
     /// For each row its logits.
@@ -56,15 +51,5 @@ final class TracedSpanModel implements SpanModel {
                     return both;
                 })
                 .toList();
-    }
-
-    private static float[] logits(RowModel.Outputs outputs, int index) {
-        var output = outputs.tensors().get(index);
-        var expected = new int[] {outputs.count(), outputs.columns()};
-        if (output.type() != ElementType.FLOAT32 || !Arrays.equals(output.shape(), expected)) {
-            throw new EngineException("%s: found %s, expected float32[%d, %d]"
-                    .formatted(OUTPUTS.get(index), output, outputs.count(), outputs.columns()));
-        }
-        return output.floats();
     }
 }

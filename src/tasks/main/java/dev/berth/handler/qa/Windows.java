@@ -12,7 +12,7 @@ import java.util.stream.IntStream;
 /// @param step how far the next window begins after the last
 /// @param first the number of the first window; 0 unless these are a piece of all
 /// @param count how many there are
-record Windows(int tokens, int room, int step, int first, int count) {
+public record Windows(int tokens, int room, int step, int first, int count) {
 
     /// @param room the most tokens of a window, at least 1
     /// @param stride the tokens that neighbouring windows share, less than `room`

@@ -1,8 +1,6 @@
 package dev.berth.handler.task;
 
-import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.TracedArtifact;
-import dev.berth.engine.EngineException;
 import dev.berth.engine.Graph;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.ModelContext;
@@ -20,7 +18,7 @@ import java.util.function.BiFunction;
 /// gone.
 ///
 /// @param <M> compared by identity
-public final class Copies<M> implements AutoCloseable {
+final class Copies<M> implements AutoCloseable {
 
     private final TracedArtifact artifact;
     private final BiFunction<Accelerator, List<Graph>, M> model;
@@ -34,15 +32,15 @@ public final class Copies<M> implements AutoCloseable {
     private final Set<M> warm = ConcurrentHashMap.newKeySet();
 
     /// @param model makes one of a copy of each file, in the order of the artifact
-    public Copies(TracedArtifact artifact, BiFunction<Accelerator, List<Graph>, M> model) {
+    Copies(TracedArtifact artifact, BiFunction<Accelerator, List<Graph>, M> model) {
         this.artifact = artifact;
         this.model = model;
     }
 
     /// The worker's copy. The first call loads those of all accelerators.
     ///
-    /// @throws EngineException when one can't be loaded; then none stays loaded
-    public M of(ModelContext context) {
+    /// @throws dev.berth.engine.EngineException when one can't be loaded; then none stays loaded
+    M of(ModelContext context) {
         synchronized (models) {
             if (models.isEmpty()) {
                 try {
@@ -71,27 +69,9 @@ public final class Copies<M> implements AutoCloseable {
         loaded.forEach((accelerator, own) -> models.put(accelerator, model.apply(accelerator, own)));
     }
 
-    /// What warms a copy up.
-    ///
-    /// @param <E> what it throws besides an [EngineException]
-    @FunctionalInterface
-    public interface WarmUp<E extends Exception> {
-        void run() throws E;
-    }
-
-    /// Warms a copy up, unless another of its workers has begun to.
-    ///
-    /// @throws ModelArtifactException when the model fails
-    public <E extends Exception> void warmUp(M model, WarmUp<E> warmUp) throws E {
-        if (!warm.add(model)) {
-            return;
-        }
-        try {
-            warmUp.run();
-        } catch (EngineException e) {
-            throw new ModelArtifactException(
-                    artifact.directory(), "the model does not take what the files beside it say: " + e.getMessage(), e);
-        }
+    /// Whether no other worker of a copy has begun to warm it up.
+    boolean beginsToWarm(M model) {
+        return warm.add(model);
     }
 
     /// Frees all copies, each when no worker is inside any more.

@@ -9,12 +9,13 @@ import dev.berth.content.Fields;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.json.JsonText;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.IntPredicate;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /// Reads the forms that all tasks have: an input, a list of inputs, or either as `{"inputs": …,
 /// "parameters": {…}}`; with JSON Lines one input a line, which may have parameters of its own.
@@ -32,25 +33,14 @@ public class InputReader<P> {
     /// @param usual the task's defaults, over which `model.json` may put others
     /// @throws ModelArtifactException when `model.json` has wrong ones
     public InputReader(TracedArtifact artifact, List<String> known, BiFunction<P, Fields, P> read, P usual) {
-        P defaults;
+        this.known = known;
+        this.read = read;
         try {
             var json = JsonText.tree(artifact.header().parameters());
-            defaults = read.apply(usual, Fields.of(json, "model.json: parameters", known));
+            this.defaults = read.apply(usual, Fields.of(json, "model.json: parameters", known));
         } catch (BadInputException e) {
             throw new ModelArtifactException(artifact.directory(), e.getMessage(), e);
         }
-        this(known, read, defaults);
-    }
-
-    protected InputReader(List<String> known, BiFunction<P, Fields, P> read, P defaults) {
-        this.known = known;
-        this.read = read;
-        this.defaults = defaults;
-    }
-
-    /// Those of a request that has none.
-    public P defaults() {
-        return defaults;
     }
 
     /// The inputs of a body, for a task that has more forms of a list.
@@ -64,54 +54,49 @@ public class InputReader<P> {
     ///
     /// @param documents the request's
     /// @param isAlone whether a body of a list of so many inputs is answered as one input alone
-    /// @param rejected makes the record of a bad one of a framed body, of what is wrong with it
+    /// @param read what the model gets of an input
     /// @throws BadInputException for a bad one, where a job does not keep those
-    public <R> List<R> read(
-            InvocationRequest request,
-            Documents documents,
-            IntPredicate isAlone,
-            Function<TaskInput<P>, R> record,
-            Function<String, R> rejected) {
+    public <T> List<TaskRecord<T, P>> read(
+            InvocationRequest request, Documents documents, IntPredicate isAlone, Function<TaskInput<P>, T> read) {
         boolean keep = ContentTypes.keepsBadRecords(request);
-        var records = new ArrayList<R>();
-        for (var input : inputs(documents, isAlone)) {
-            try {
-                records.add(record.apply(input.get()));
-            } catch (BadInputException e) {
-                if (!keep) {
-                    throw e;
-                }
-                records.add(rejected.apply(e.getMessage()));
-            }
-        }
-        return records;
+        return inputs(documents, isAlone)
+                .map(input -> record(input, read, keep))
+                .toList();
     }
 
-    private List<Supplier<TaskInput<P>>> inputs(Documents documents, IntPredicate isAlone) {
+    private static <T, P> TaskRecord<T, P> record(
+            Supplier<TaskInput<P>> given, Function<TaskInput<P>, T> read, boolean keep) {
+        try {
+            var input = given.get();
+            return new TaskRecord.Asked<>(read.apply(input), input.parameters(), input.alone());
+        } catch (BadInputException e) {
+            if (!keep) {
+                throw e;
+            }
+            return new TaskRecord.Rejected<>(e.getMessage());
+        }
+    }
+
+    private Stream<Supplier<TaskInput<P>>> inputs(Documents documents, IntPredicate isAlone) {
         return switch (documents) {
-            case Documents.Body(var json) -> body(json, isAlone);
+            case Documents.Body(var json) -> body(json, isAlone).map(input -> () -> input);
             case Documents.Records(var records) ->
-                records.stream()
-                        .<Supplier<TaskInput<P>>>map(document -> () -> line(document.json(), document.name()))
-                        .toList();
+                records.stream().map(document -> () -> line(document.json(), document.name()));
         };
     }
 
-    private List<Supplier<TaskInput<P>>> body(JsonNode body, IntPredicate isAlone) {
+    private Stream<TaskInput<P>> body(JsonNode body, IntPredicate isAlone) {
         boolean named = body.isObject() && body.has("inputs");
         var name = named ? "inputs" : "body";
         var parameters = parameters(body.path("parameters"), "parameters");
         var inputs = listed(named ? body.path("inputs") : body, name);
         if (!inputs.isArray()) {
-            return List.of(() -> new TaskInput<>(inputs, name, parameters, true));
+            return Stream.of(new TaskInput<>(inputs, name, parameters, true));
         }
         boolean alone = isAlone.test(inputs.size());
-        var all = new ArrayList<Supplier<TaskInput<P>>>();
-        for (int i = 0; i < inputs.size(); i++) {
-            var input = new TaskInput<>(inputs.path(i), "%s[%d]".formatted(named ? name : "", i), parameters, alone);
-            all.add(() -> input);
-        }
-        return all;
+        return IntStream.range(0, inputs.size())
+                .mapToObj(i -> new TaskInput<>(
+                        inputs.path(i), "%s[%d]".formatted(named ? name : "", i), parameters, alone));
     }
 
     private TaskInput<P> line(JsonNode json, String name) {

@@ -37,14 +37,6 @@ public final class RowModel {
     /// 45 tokens is answered in 8.3 ms with both of them and in 9.1 with one.
     private static final int TOKENS_FOR_A_CORE = 16;
 
-    /// What the model says of a batch of rows.
-    ///
-    /// @param tensors one for each output of the artifact, checked for nothing but their number;
-    ///   numbers with fractions are float32
-    /// @param count how many rows the model got, the rows of padding included
-    /// @param columns how many tokens each of them had
-    public record Outputs(List<Tensor> tensors, int count, int columns) {}
-
     private record Loaded(Graph model, int batch, int sequence) {}
 
     private final ModelArtifact artifact;
@@ -87,18 +79,31 @@ public final class RowModel {
     }
 
     /// The most tokens of a row.
-    public int maxSequence() {
+    private int maxSequence() {
         return files.getLast().sequence;
+    }
+
+    /// Runs rows of every shape, and refuses a model whose rows depend on each other.
+    ///
+    /// @param example whose tokens they have
+    /// @param fits whether a row is one of the task
+    /// @param forward runs the model; for each row what it says of it
+    /// @throws ModelArtifactException when what it says of a row depends on the others
+    public void warmUp(Row example, Predicate<Row> fits, Function<List<Row>, List<float[]>> forward) {
+        for (var rows : warmUps(example)) {
+            var _ = forward.apply(rows);
+        }
+        requireIndependence(example, fits, forward);
     }
 
     /// Rows of every shape, or of a few where any shape will do: the engine compiles a graph on its
     /// first two calls, and a NeuronCore is given its program on the first one.
     ///
     /// @param example whose tokens they have, again and again
-    public List<List<Row>> warmUps(Row example) {
+    private List<List<Row>> warmUps(Row example) {
         if (!dynamic) {
             return files.stream()
-                    .map(file -> Collections.nCopies(file.batch, repeated(example, file.sequence)))
+                    .map(file -> Collections.nCopies(file.batch, of(example, file.sequence, i -> i)))
                     .toList();
         }
         int few = Math.min(32, maxSequence());
@@ -106,17 +111,13 @@ public final class RowModel {
         // of a second.
         var lengths = oneByOne ? List.of(few, few) : List.of(maxSequence(), few, maxSequence());
         return lengths.stream()
-                .map(length -> List.of(repeated(example, length)))
+                .map(length -> List.of(of(example, length, i -> i)))
                 .toList();
     }
 
-    /// Refuses a model whose rows depend on each other, as far as a few show: an example, and some of
-    /// its tokens in another order. Where rows of several lengths share a forward, one is longer.
-    ///
-    /// @param fits whether a row is one of the task
-    /// @param forward runs the model; for each row what it says of it
-    /// @throws ModelArtifactException when what it says of a row depends on the others
-    public void requireIndependence(Row example, Predicate<Row> fits, Function<List<Row>, List<float[]>> forward) {
+    /// As far as a few rows show: an example, and some of its tokens in another order. Where rows of
+    /// several lengths share a forward, one is longer.
+    private void requireIndependence(Row example, Predicate<Row> fits, Function<List<Row>, List<float[]>> forward) {
         int size = Math.min(example.size(), maxSequence());
         int half = size / 2;
         var rows = new ArrayList<>(List.of(of(example, size, i -> i)));
@@ -136,17 +137,10 @@ public final class RowModel {
     }
 
     private static Row of(Row example, int size, IntUnaryOperator place) {
-        var places = IntStream.range(0, size).map(place).toArray();
+        var places = IntStream.range(0, size).map(place).map(i -> i % example.size()).toArray();
         return new Row(
                 Arrays.stream(places).mapToLong(i -> example.ids()[i]).toArray(),
                 Arrays.stream(places).mapToLong(i -> example.types()[i]).toArray());
-    }
-
-    private static Row repeated(Row example, int length) {
-        var row = new Row(new long[length], new long[length]);
-        Arrays.setAll(row.ids(), i -> example.ids()[i % example.size()]);
-        Arrays.setAll(row.types(), i -> example.types()[i % example.size()]);
-        return row;
     }
 
     /// How many rows up to `length` tokens long go through one forward.
@@ -157,8 +151,21 @@ public final class RowModel {
         return oneByOne ? 1 : Math.max(1, MAX_TOKENS_OF_A_FORWARD / length);
     }
 
+    /// What is said of rows, as many of which go through a forward as may.
+    ///
+    /// @param forward runs the model; for each row what it says of it
+    public <A> List<A> inForwards(List<Row> rows, Function<List<Row>, List<A>> forward) {
+        int longest = rows.stream().mapToInt(Row::size).max().orElse(1);
+        int most = rowsOfAForward(longest);
+        var answers = new ArrayList<A>(rows.size());
+        for (int from = 0; from < rows.size(); from += most) {
+            answers.addAll(forward.apply(rows.subList(from, Math.min(from + most, rows.size()))));
+        }
+        return answers;
+    }
+
     /// Runs the model on at most [#rowsOfAForward] rows.
-    public Outputs forward(List<Row> rows) {
+    public RowOutputs forward(List<Row> rows) {
         int longest = rows.stream().mapToInt(Row::size).max().orElseThrow();
         var file = fitting(longest, rows.size());
         int columns = dynamic ? longest : file.sequence;
@@ -170,7 +177,7 @@ public final class RowModel {
                         .map(input -> tensor(input, rows, count, columns, padding))
                         .toList();
         var answered = TaskHandler.outputs(file.model, tensors, outputs, count * columns / TOKENS_FOR_A_CORE);
-        return new Outputs(answered, count, columns);
+        return new RowOutputs(answered, count, columns);
     }
 
     /// The file of the shortest sequence that `length` fits, and among those of the smallest batch

@@ -1,5 +1,6 @@
 package dev.berth.handler.task;
 
+import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.TracedArtifact;
 import dev.berth.content.ContentType.OfDocuments;
@@ -13,11 +14,15 @@ import dev.berth.handler.task.TaskRecord.Asked;
 import dev.berth.handler.task.TaskRecord.Rejected;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.ElementType;
+import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.ModelContext;
+import dev.berth.hooks.Signature;
+import dev.berth.hooks.Signature.Column;
 import dev.berth.hooks.Tensor;
+import dev.berth.tokenizer.Tokenizer;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,15 +30,16 @@ import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 
-/// A task: it reads inputs in any form, runs the model on them and writes what it makes of the
-/// output. Its subclass says what an input is, and what is answered.
+/// A task, served by a model that `trace.py` has made: it reads inputs in any form, runs the model
+/// on them and writes what it makes of the output. Its subclass says what an input is, and what is
+/// answered.
 ///
 /// @param <M> the model of one accelerator
 /// @param <T> what the model gets of a record
 /// @param <P> the parameters of the task
-public abstract class TaskHandler<M, T, P> implements TracedHandler<M, TaskRecord<T, P>, TaskAnswer>, AutoCloseable {
+public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRecord<T, P>, TaskAnswer>, AutoCloseable {
 
-    private static final List<MediaType> RESPONSE_TYPES = ContentTypes.mediaTypes(OfDocuments.class);
+    private static final List<MediaType> TYPES = ContentTypes.mediaTypes(OfDocuments.class);
 
     /// In fp16 and bf16, as [RowCheck#TOLERANCE]. bf16 moves logits by up to 6 % of the largest, and
     /// those of another row may be small.
@@ -41,52 +47,89 @@ public abstract class TaskHandler<M, T, P> implements TracedHandler<M, TaskRecor
 
     private final TracedArtifact artifact;
     private final InputReader<P> reader;
+    private final List<String> fields;
     private final List<String> columns;
     private final Copies<M> models;
 
+    /// @param fields of an input as CSV
     /// @param columns of an answer as CSV
     /// @param model makes a model of a copy of each file of the artifact
     protected TaskHandler(
             TracedArtifact artifact,
             InputReader<P> reader,
+            List<String> fields,
             List<String> columns,
             BiFunction<Accelerator, List<Graph>, M> model) {
         this.artifact = artifact;
         this.reader = reader;
+        this.fields = fields;
         this.columns = columns;
         this.models = new Copies<>(artifact, model);
     }
 
-    /// What a request holds.
-    protected abstract Documents documents(InvocationRequest request) throws IOException;
-
-    /// What the model gets of an input.
+    /// What the model gets of each input of a request, by a function for that request.
     ///
-    /// @throws dev.berth.hooks.BadInputException when the task can't use it
-    protected abstract T read(TaskInput<P> input);
+    /// A [dev.berth.hooks.BadInputException] says that the task can't use one.
+    protected abstract Function<TaskInput<P>, T> reading();
 
-    /// The model's output for each input.
-    protected abstract List<float[]> forward(List<T> inputs, M model);
-
-    /// What a record is answered, as plain Java.
-    protected abstract Object answer(Asked<T, P> record, float[] output);
+    /// What records are answered, in their order, as plain Java that is written as JSON.
+    protected abstract List<?> answers(List<Asked<T, P>> records, M model);
 
     /// Runs each shape.
-    protected abstract void warmUp(M model);
+    ///
+    /// @throws ModelArtifactException when the model answers what it must not
+    protected abstract void warmUp(M model) throws IOException;
+
+    /// What a request holds.
+    protected Documents documents(InvocationRequest request) throws IOException {
+        return ContentTypes.reading(request, OfDocuments.class).readDocuments(request, fields);
+    }
 
     /// Whether a body of a list of so many inputs is answered as one input alone.
     protected boolean isAlone(int inputs) {
         return false;
     }
 
-    /// The parameters of a request that has none.
-    protected final P defaults() {
-        return reader.defaults();
+    /// Whether [#warmUpFn] asks the sample of the artifact and checks the answer, which may differ
+    /// more than numbers do. Else the server does.
+    public boolean checksSample() {
+        return false;
+    }
+
+    /// What it serves.
+    public final TracedArtifact artifact() {
+        return artifact;
     }
 
     @Override
-    public final TracedArtifact artifact() {
-        return artifact;
+    public Optional<String> task() {
+        return Optional.of(artifact.task());
+    }
+
+    @Override
+    public List<MediaType> requestTypes() {
+        return TYPES;
+    }
+
+    @Override
+    public List<MediaType> responseTypes() {
+        return TYPES;
+    }
+
+    /// The columns of CSV.
+    @Override
+    public Signature signature() {
+        return new Signature(
+                fields.stream().map(Column::ofTexts).toList(),
+                columns.stream().map(TaskHandler::column).toList());
+    }
+
+    private static Column column(String name) {
+        return switch (name) {
+            case "score" -> Column.of(name, ElementType.FLOAT64);
+            case "token", "start", "end" -> Column.of(name, ElementType.INT64);
+            default -> Column.ofTexts(name);
+        };
     }
 
     @Override
@@ -98,43 +141,41 @@ public abstract class TaskHandler<M, T, P> implements TracedHandler<M, TaskRecor
     ///
     /// @throws ModelArtifactException when the model fails
     @Override
-    public void warmUpFn(M model) {
-        models.warmUp(model, () -> warmUp(model));
-    }
-
-    @Override
-    public List<MediaType> responseTypes() {
-        return RESPONSE_TYPES;
+    public void warmUpFn(M model) throws IOException {
+        try {
+            if (models.beginsToWarm(model)) {
+                warmUp(model);
+            }
+        } catch (EngineException e) {
+            throw new ModelArtifactException(
+                    artifact.directory(), "the model does not take what the files beside it say: " + e.getMessage(), e);
+        }
     }
 
     @Override
     public List<TaskRecord<T, P>> inputFn(InvocationRequest request) throws IOException {
-        return reader.read(
-                request,
-                documents(request),
-                this::isAlone,
-                input -> new Asked<>(read(input), input.parameters(), input.alone()),
-                Rejected::new);
+        return reader.read(request, documents(request), this::isAlone, reading());
     }
 
-    /// A compiled model takes a fixed number of records.
+    /// A compiled model takes a fixed number of records, and more would only wait while other workers
+    /// are free.
     @Override
     public int maxBatchSize(Accelerator accelerator) {
-        return artifact.largestBatch().orElse(TracedHandler.super.maxBatchSize(accelerator));
+        return artifact.largestBatch().orElse(InferenceHandler.super.maxBatchSize(accelerator));
     }
 
     @Override
     public List<TaskAnswer> predictFn(List<TaskRecord<T, P>> records, M model) {
-        var inputs = new ArrayList<T>();
+        var asked = new ArrayList<Asked<T, P>>();
         for (var record : records) {
-            if (record instanceof Asked<T, P> asked) {
-                inputs.add(asked.input());
+            if (record instanceof Asked<T, P> one) {
+                asked.add(one);
             }
         }
-        var outputs = forward(inputs, model).iterator();
+        var documents = answers(asked, model).iterator();
         return records.stream()
                 .<TaskAnswer>map(record -> switch (record) {
-                    case Asked<T, P> asked -> new TaskAnswer.Answered(answer(asked, outputs.next()), asked.alone());
+                    case Asked<T, P>(var _, var _, var alone) -> new TaskAnswer.Answered(documents.next(), alone);
                     case Rejected<T, P>(var message) -> new TaskAnswer.Rejected(message);
                 })
                 .toList();
@@ -206,6 +247,17 @@ public abstract class TaskHandler<M, T, P> implements TracedHandler<M, TaskRecor
         return (byName ? names.stream().map(name -> answered.get(all.indexOf(name))) : answered.stream())
                 .map(tensor -> tensor.type().isFloating() ? tensor.as(ElementType.FLOAT32) : tensor)
                 .toList();
+    }
+
+    /// The tokenizer of an artifact, which the caller closes.
+    ///
+    /// @throws ModelArtifactException when it can't be loaded
+    protected static Tokenizer tokenizer(ModelArtifact artifact) {
+        try {
+            return Tokenizer.load(artifact.tokenizer(), artifact.lowerCase());
+        } catch (IOException e) {
+            throw new ModelArtifactException(artifact.directory(), e.getMessage(), e);
+        }
     }
 
     @Override

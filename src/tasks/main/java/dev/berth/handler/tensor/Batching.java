@@ -8,14 +8,15 @@ import dev.berth.engine.GraphNames;
 import dev.berth.engine.RowCheck;
 import dev.berth.hooks.Tensor;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 /// What the first dimension of a forward means, and so what goes through the model together.
 ///
@@ -141,25 +142,28 @@ final class Batching {
 
     private void tryAll(TrialRows trial, Graph model) {
         boolean isDeclared = axes.isDeclared();
-        for (var tries = trial.madeUp().iterator(); goesOn(tries); ) {
-            var some = tries.next();
-            if (learn(tried(some, "made-up rows", isDeclared, model::forward, model::outputNames))) {
-                if (rows.areIndependent && !isDeclared) {
-                    TrialRows.ofOtherRanks(some)
-                            .map(each -> tried(each, "made-up rows", false, model::forward, model::outputNames))
-                            .filter(Rows::areIndependent)
-                            .forEach(this::learn);
-                }
-                return;
-            }
+        Function<List<List<Tensor>>, Rows> tried =
+                some -> tried(some, "made-up rows", isDeclared, model::forward, model::outputNames);
+        var shown = tryEach(trial.madeUp(), tried);
+        if (isDeclared) {
+            return;
         }
-        if (!isDeclared) {
+        if (shown.isEmpty()) {
             rows = Rows.unknown("the file does not tell what a row is like");
+        } else if (rows.areIndependent) {
+            TrialRows.ofOtherRanks(shown.get())
+                    .map(tried)
+                    .filter(Rows::areIndependent)
+                    .forEach(this::learn);
         }
     }
 
-    private static boolean goesOn(Iterator<?> tries) {
-        return tries.hasNext() && !Thread.currentThread().isInterrupted();
+    /// Tries rows one after another until some of them show something; those.
+    private Optional<List<List<Tensor>>> tryEach(
+            Stream<List<List<Tensor>>> tries, Function<List<List<Tensor>>, Rows> tried) {
+        return tries.takeWhile(_ -> !Thread.currentThread().isInterrupted())
+                .filter(some -> learn(tried.apply(some)))
+                .findFirst();
     }
 
     /// Interrupts what takes too long: a loop of the model may have no end.
@@ -189,14 +193,9 @@ final class Batching {
         if (rows.isSettled || !axes.haveRows() || sample.isEmpty()) {
             return;
         }
-        inTime(() -> {
-            for (var tries = TrialRows.like(sample).iterator(); goesOn(tries); ) {
-                var found = tried(tries.next(), "rows like those of the sample", true, forward, outputs);
-                if (learn(found)) {
-                    return;
-                }
-            }
-        });
+        inTime(() -> tryEach(
+                TrialRows.like(sample),
+                some -> tried(some, "rows like those of the sample", true, forward, outputs)));
     }
 
     /// Whether it is more than what is known already.

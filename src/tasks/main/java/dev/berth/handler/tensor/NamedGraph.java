@@ -31,7 +31,7 @@ record NamedGraph(Graph graph, TensorArtifact artifact) implements Graph {
         if (order.isEmpty() || names.isEmpty()) {
             return outputs;
         }
-        ModelNames.problemOfOutputs(artifact, names).ifPresent(problem -> {
+        DeclaredTensors.problemOfOutputs(artifact, names).ifPresent(problem -> {
             throw new EngineException(problem);
         });
         return order.stream().map(name -> outputs.get(names.indexOf(name))).toList();

@@ -5,11 +5,9 @@ import dev.berth.content.ContentType.OfTensors;
 import dev.berth.content.ContentType.ToTensors;
 import dev.berth.content.ContentTypes;
 import dev.berth.content.Instances;
-import dev.berth.content.TensorInputs;
 import dev.berth.content.TensorPredictions;
 import dev.berth.engine.Engine;
 import dev.berth.engine.Graph;
-import dev.berth.engine.GraphNames;
 import dev.berth.engine.RowCheck;
 import dev.berth.engine.SharedGraphs;
 import dev.berth.hooks.Accelerator;
@@ -105,16 +103,17 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
         this.artifact = artifact;
         this.isOfMlflow = Files.exists(artifact.directory().resolve("MLmodel"));
         var names = Engine.of(artifact.file()).names(artifact.file());
-        ModelNames.check(artifact, names);
+        this.axes = new RowAxes(names);
+        var declared = new DeclaredTensors(artifact, names, axes);
+        declared.check();
         // A class that extends this one may give the model what else it takes.
         if (getClass() == TensorHandler.class) {
-            ModelNames.checkTypes(artifact, names);
+            declared.checkTypes();
         }
-        this.axes = new RowAxes(names);
         this.batching = new Batching(names, axes, artifact);
         this.readsRequests = isOfThis("inputFn", 1) && isOfThis("outputFn", 2);
         this.known = new KnownTensors(
-                inputs(artifact, names),
+                declared.inputs(),
                 names.inputs().isEmpty() ? "input_0" : names.inputs().getFirst(),
                 axes);
         this.trial = new TrialRows(names, known.inputs());
@@ -133,25 +132,6 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
                 .filter(method -> method.getName().equals(hook) && !method.isBridge())
                 .filter(method -> method.getParameterCount() == parameters)
                 .allMatch(method -> method.getDeclaringClass() == TensorHandler.class);
-    }
-
-    /// Those of `model.json`, else the model's own where it needs several. One input may have any
-    /// name. The types are those of the file where it has some.
-    private static TensorInputs inputs(TensorArtifact artifact, GraphNames names) {
-        if (artifact.inputs().isEmpty()) {
-            return new TensorInputs(
-                    names.required() > 1 ? names.inputs().subList(0, names.required()) : List.of(),
-                    names.types(),
-                    ModelColumns.table(artifact, names));
-        }
-        return new TensorInputs(
-                artifact.inputs().stream().map(TensorArtifact.Input::name).toList(),
-                names.types().isEmpty()
-                        ? artifact.inputs().stream()
-                                .map(TensorArtifact.Input::type)
-                                .toList()
-                        : names.types(),
-                ModelColumns.table(artifact, names));
     }
 
     /// Inputs have the names of `model.json`, else the model's own, and the shapes of the file where

@@ -13,13 +13,10 @@ import dev.berth.hooks.MediaType;
 import dev.berth.hooks.Signature;
 import dev.berth.hooks.Signature.Column;
 import dev.berth.hooks.Tensor;
-import dev.berth.openai.Embeddings;
-import dev.berth.openai.Input;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
 
 /// Sentence embeddings: a vector for a text. Pooling, dense layers and normalisation are in the
 /// traced file, as the files of sentence-transformers say. An ONNX file may have vectors of tokens
@@ -31,7 +28,7 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
 
     private static final List<MediaType> RESPONSE_TYPES = List.of(MediaType.JSON, MediaType.JSON_LINES, MediaType.NPY);
 
-    private static final String ASKED = Embeddings.class.getName();
+    private static final String ASKED = EmbeddingForm.class.getName();
 
     /// What is done to a vector, in the words of `encode`.
     ///
@@ -85,22 +82,23 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
 
     @Override
     public List<String> openAiPaths() {
-        return List.of(Embeddings.PATH);
+        return List.of("/v1/embeddings");
     }
 
-    /// OpenAI's body too, `{"input": …}`, on any path.
+    /// Those of other APIs too, such as OpenAI's `{"input": …}`.
     @Override
     protected Documents documents(InvocationRequest request) throws IOException {
         var documents = super.documents(request);
-        var asked = documents instanceof Documents.Body(var body)
-                ? Embeddings.of(request, body, List.of("dimensions"))
-                : Optional.<Embeddings>empty();
-        if (asked.isEmpty()) {
-            return documents;
+        if (documents instanceof Documents.Body(var body)) {
+            for (var form : EmbeddingForm.ALL) {
+                var asked = form.read(request, body);
+                if (asked.isPresent()) {
+                    request.attributes().put(ASKED, asked.get());
+                    return new Documents.Records(asked.get().inputs());
+                }
+            }
         }
-        asked.get().inputs().forEach(Input::text);
-        request.attributes().put(ASKED, asked.get());
-        return new Documents.Records(asked.get().inputs());
+        return documents;
     }
 
     @Override
@@ -108,14 +106,14 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
         var parameters = record.parameters();
         var whole = pooling.of(output, record.input().row().size());
         var vector = Arrays.copyOf(whole, Math.min(whole.length, parameters.truncateDim));
-        return parameters.normalise ? Embeddings.normalised(vector) : vector;
+        return parameters.normalise ? normalised(vector) : vector;
     }
 
-    /// NumPy's arrays too: a matrix of a row for each text. Who asks in OpenAI's form is answered in
-    /// it.
+    /// NumPy's arrays too: a matrix of a row for each text. A request in the form of another API is
+    /// answered in that.
     @Override
     public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request) throws IOException {
-        if (request.attributes().get(ASKED) instanceof Embeddings asked) {
+        if (request.attributes().get(ASKED) instanceof EmbeddingForm.Asked asked) {
             return asked.answer(vectors(answers), (int) request.attributes().get(InvocationRequest.TOKENS));
         }
         if (!request.accept().equals(MediaType.NPY)) {
@@ -126,6 +124,19 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
                 .toList();
         var matrix = vectors.isEmpty() ? Tensor.of(new float[0], 0, 0) : Tensor.stack(vectors);
         return InvocationResponse.of(Npy.write(matrix), MediaType.NPY);
+    }
+
+    /// Scales a vector to length 1, in its place.
+    public static float[] normalised(float[] vector) {
+        double squares = 0;
+        for (float value : vector) {
+            squares += (double) value * value;
+        }
+        double length = Math.max(Math.sqrt(squares), 1e-12);
+        for (int i = 0; i < vector.length; i++) {
+            vector[i] = (float) (vector[i] / length);
+        }
+        return vector;
     }
 
     private static List<float[]> vectors(List<TaskAnswer> answers) {

@@ -6,22 +6,37 @@ import dev.berth.tokenizer.Tokenizer;
 import dev.berth.tokenizer.Vocabulary;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.IntStream;
 
 /// Makes entities of the labels of tokens, as the token-classification pipeline of `transformers`
 /// 5. Safe for use by many threads.
 record EntityFinder(Tokenizer tokenizer, Vocabulary vocabulary, List<String> labels) {
 
-    /// @param index the place of the token in its row; that of the first where there are several
     /// @param word as the decoder writes its tokens
+    /// @param tokens at least one
+    record Entity(String label, float score, String word, List<Token> tokens) {
+
+        /// The place of the first token in its row.
+        int index() {
+            return tokens.getFirst().index;
+        }
+
+        /// In the text, in Unicode code points.
+        int start() {
+            return tokens.getFirst().start;
+        }
+
+        /// Exclusive.
+        int end() {
+            return tokens.getLast().end;
+        }
+    }
+
+    /// A token with the scores of all labels.
+    ///
+    /// @param text as it is written, where the vocabulary does not know it
     /// @param start in the text, in Unicode code points
     /// @param end exclusive
-    record Entity(String label, float score, int index, String word, int start, int end) {}
-
-    /// A token or a word with the scores of all labels.
-    ///
-    /// @param text the word as it is written, where the vocabulary does not know it
-    private record Token(long id, String text, float[] scores, int index, int start, int end, boolean subword) {}
+    record Token(long id, String text, float[] scores, int index, int start, int end, boolean subword) {}
 
     /// The tokenizer's names for what it does not know.
     private static final List<String> UNKNOWN = List.of("[UNK]", "<unk>");
@@ -29,32 +44,20 @@ record EntityFinder(Tokenizer tokenizer, Vocabulary vocabulary, List<String> lab
     List<Entity> find(String text, Encoding row, float[] logits, Aggregation aggregation) {
         var tokens = tokens(text, row, logits);
         var entities = switch (aggregation) {
-            case NONE, SIMPLE -> tokens.stream().map(this::entity).toList();
-            case FIRST, AVERAGE, MAX ->
-                words(tokens).stream().map(word -> word(word, aggregation)).toList();
-        };
-        var found = switch (aggregation) {
-            case NONE -> entities;
-            case SIMPLE ->
-                groups(entities).stream()
-                        .map(group -> group(
-                                group,
-                                decoded(tokens.subList(from(tokens, group), from(tokens, group) + group.size()))))
+            case NONE, SIMPLE ->
+                tokens.stream()
+                        .map(token -> entity(List.of(token), token.scores, token.text))
                         .toList();
             case FIRST, AVERAGE, MAX ->
-                groups(entities).stream()
-                        .map(group -> group(group, joined(group)))
+                words(tokens).stream()
+                        .map(word -> entity(word, scores(word, aggregation), decoded(word)))
                         .toList();
         };
-        return found.stream()
-                .map(entity -> new Entity(
-                        entity.label,
-                        entity.score,
-                        entity.index,
-                        entity.word,
-                        text.codePointCount(0, entity.start),
-                        text.codePointCount(0, entity.end)))
-                .toList();
+        return aggregation == Aggregation.NONE
+                ? entities
+                : groups(entities).stream()
+                        .map(group -> group(group, aggregation == Aggregation.SIMPLE))
+                        .toList();
     }
 
     private List<Token> tokens(String text, Encoding row, float[] logits) {
@@ -80,16 +83,16 @@ record EntityFinder(Tokenizer tokenizer, Vocabulary vocabulary, List<String> lab
                     unknown ? written : spelled,
                     ScoreFunction.softmax(logits, i * labels.size(), labels.size()),
                     i,
-                    start,
-                    end,
+                    text.codePointCount(0, start),
+                    text.codePointCount(0, end),
                     subword && !unknown));
         }
         return tokens;
     }
 
-    private Entity entity(Token token) {
-        int best = best(token.scores);
-        return new Entity(labels.get(best), token.scores[best], token.index, token.text, token.start, token.end);
+    private Entity entity(List<Token> tokens, float[] scores, String word) {
+        int best = best(scores);
+        return new Entity(labels.get(best), scores[best], word, tokens);
     }
 
     private static int best(float[] scores) {
@@ -98,13 +101,6 @@ record EntityFinder(Tokenizer tokenizer, Vocabulary vocabulary, List<String> lab
             best = scores[i] > scores[best] ? i : best;
         }
         return best;
-    }
-
-    private static int from(List<Token> tokens, List<Entity> group) {
-        return IntStream.range(0, tokens.size())
-                .filter(i -> tokens.get(i).index == group.getFirst().index)
-                .findFirst()
-                .orElseThrow();
     }
 
     private static List<List<Token>> words(List<Token> tokens) {
@@ -118,20 +114,12 @@ record EntityFinder(Tokenizer tokenizer, Vocabulary vocabulary, List<String> lab
         return words;
     }
 
-    private Entity word(List<Token> word, Aggregation aggregation) {
-        var scores = switch (aggregation) {
+    private static float[] scores(List<Token> word, Aggregation aggregation) {
+        return switch (aggregation) {
             case AVERAGE -> average(word);
             case MAX -> surest(word).scores;
             case NONE, SIMPLE, FIRST -> word.getFirst().scores;
         };
-        int best = best(scores);
-        return new Entity(
-                labels.get(best),
-                scores[best],
-                word.getFirst().index,
-                decoded(word),
-                word.getFirst().start,
-                word.getLast().end);
     }
 
     /// Of equally sure ones the first.
@@ -174,12 +162,13 @@ record EntityFinder(Tokenizer tokenizer, Vocabulary vocabulary, List<String> lab
         return label.startsWith("B-") || label.startsWith("I-") ? label.substring(2) : label;
     }
 
-    private static Entity group(List<Entity> group, String word) {
-        var first = group.getFirst();
+    private Entity group(List<Entity> group, boolean isOfTokens) {
         double score = group.stream().mapToDouble(Entity::score).average().orElseThrow();
         // As the pipeline: behind the first dash, whatever stands before it.
-        var label = first.label.substring(first.label.indexOf('-') + 1);
-        return new Entity(label, (float) score, first.index, word, first.start, group.getLast().end);
+        var first = group.getFirst().label;
+        var label = first.substring(first.indexOf('-') + 1);
+        var tokens = group.stream().flatMap(entity -> entity.tokens.stream()).toList();
+        return new Entity(label, (float) score, isOfTokens ? decoded(tokens) : joined(group), tokens);
     }
 
     /// The tokens as the decoder writes them, unknown ones as they stand in the text.

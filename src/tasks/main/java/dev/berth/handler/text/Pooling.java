@@ -2,7 +2,6 @@ package dev.berth.handler.text;
 
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
-import dev.berth.openai.Embeddings;
 import java.util.List;
 import java.util.Locale;
 
@@ -55,7 +54,7 @@ final class Pooling {
                 vector[m * width + i] = (float) pooled(modes.get(m), output, i, width, tokens);
             }
         }
-        return normalises ? Embeddings.normalised(vector) : vector;
+        return normalises ? EmbeddingHandler.normalised(vector) : vector;
     }
 
     /// One number of the vector.

@@ -2,7 +2,6 @@ package dev.berth.handler.text;
 
 import com.fasterxml.jackson.databind.node.TextNode;
 import dev.berth.artifact.ModelArtifact;
-import dev.berth.artifact.ModelArtifactException;
 import dev.berth.content.ContentType.OfDocuments;
 import dev.berth.content.ContentTypes;
 import dev.berth.content.Csv;
@@ -12,6 +11,7 @@ import dev.berth.content.Excerpt;
 import dev.berth.content.Fields;
 import dev.berth.content.Json;
 import dev.berth.handler.task.InputReader;
+import dev.berth.handler.task.Row;
 import dev.berth.handler.task.RowModel;
 import dev.berth.handler.task.TaskAnswer;
 import dev.berth.handler.task.TaskHandler;
@@ -19,12 +19,9 @@ import dev.berth.handler.task.TaskInput;
 import dev.berth.handler.task.TaskRecord;
 import dev.berth.handler.task.TaskRecord.Asked;
 import dev.berth.hooks.BadInputException;
-import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
-import dev.berth.hooks.Signature;
-import dev.berth.hooks.Signature.Column;
 import dev.berth.tokenizer.Encoding;
 import dev.berth.tokenizer.Tokenizer;
 import dev.berth.tokenizer.Truncation;
@@ -34,6 +31,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -45,7 +43,7 @@ import java.util.stream.Stream;
 /// and answers are those of the pipelines of `transformers`.
 ///
 /// @param <P> the parameters of the task
-public abstract class TextHandler<P> extends TaskHandler<TextModel, TextHandler.EncodedText, P> {
+public abstract class TextHandler<P> extends TaskHandler<RowModel, TextHandler.EncodedText, P> {
 
     private static final List<MediaType> REQUEST_TYPES = Stream.concat(
                     ContentTypes.mediaTypes(OfDocuments.class).stream(), Stream.of(MediaType.TEXT))
@@ -89,18 +87,19 @@ public abstract class TextHandler<P> extends TaskHandler<TextModel, TextHandler.
         super(
                 artifact,
                 new InputReader<>(artifact, task.parameters, task.read, task.defaults),
+                task.pairs ? List.of("text", "text_pair") : List.of("text"),
                 task.columns,
-                (accelerator, graphs) ->
-                        new TextModel(task.output, task.perToken, new RowModel(artifact, accelerator, graphs)));
+                (accelerator, graphs) -> new RowModel(artifact, accelerator, graphs));
         this.task = task;
-        try {
-            this.tokenizer = Tokenizer.load(artifact.tokenizer(), artifact.lowerCase());
-        } catch (IOException e) {
-            throw new ModelArtifactException(artifact.directory(), e.getMessage(), e);
-        }
+        this.tokenizer = tokenizer(artifact);
         this.longest = tokenizer.truncation(artifact.longestRow());
         this.questions = new ModelQuestions(artifact, tokenizer);
     }
+
+    /// What a record is answered, as plain Java.
+    ///
+    /// @param output of the model, all numbers of the row or those of its [places][#places]
+    protected abstract Object answer(Asked<EncodedText, P> record, float[] output);
 
     /// Looks at a row before the model gets it.
     ///
@@ -124,32 +123,28 @@ public abstract class TextHandler<P> extends TaskHandler<TextModel, TextHandler.
     }
 
     @Override
-    protected void warmUp(TextModel model) {
-        model.warmUp(tokenizer.encode(example(), longest), this::places);
+    protected void warmUp(RowModel model) {
+        model.warmUp(
+                row(tokenizer.encode(example(), longest)),
+                row -> places(row.ids()).length > 0,
+                rows -> forward(rows, model));
+    }
+
+    private static Row row(Encoding encoding) {
+        return new Row(encoding.ids(), encoding.typeIds());
+    }
+
+    private List<float[]> forward(List<Row> rows, RowModel model) {
+        var outputs = model.forward(rows);
+        return task.perToken
+                ? outputs.ofPlaces(
+                        task.output, rows.stream().map(row -> places(row.ids())).toList())
+                : outputs.ofRows(task.output, rows.size());
     }
 
     @Override
     public List<MediaType> requestTypes() {
         return REQUEST_TYPES;
-    }
-
-    /// The columns of CSV.
-    @Override
-    public Signature signature() {
-        return new Signature(
-                Stream.of("text", "text_pair")
-                        .limit(task.pairs ? 2 : 1)
-                        .map(Column::ofTexts)
-                        .toList(),
-                task.columns.stream().map(TextHandler::column).toList());
-    }
-
-    private static Column column(String name) {
-        return switch (name) {
-            case "score" -> Column.of(name, ElementType.FLOAT64);
-            case "token", "start", "end" -> Column.of(name, ElementType.INT64);
-            default -> Column.ofTexts(name);
-        };
     }
 
     /// JSON: a text, `{"text": …}`, a list of those, or any of them as `{"inputs": …, "parameters":
@@ -162,7 +157,7 @@ public abstract class TextHandler<P> extends TaskHandler<TextModel, TextHandler.
         }
         var reader = ContentTypes.reading(request, OfDocuments.class);
         if (!(reader instanceof CsvType) || !task.pairs) {
-            return reader.readDocuments(request, List.of("text"));
+            return super.documents(request);
         }
         var text = request.text();
         var rows = Csv.rows(text);
@@ -172,7 +167,11 @@ public abstract class TextHandler<P> extends TaskHandler<TextModel, TextHandler.
     }
 
     @Override
-    protected EncodedText read(TaskInput<P> input) {
+    protected Function<TaskInput<P>, EncodedText> reading() {
+        return this::read;
+    }
+
+    private EncodedText read(TaskInput<P> input) {
         var text = TextInput.read(input.json(), input.name(), task.pairs);
         var whole = prompt(input.parameters()).concat(text.text());
         var row = encode(whole, text.pair(), input.name(), task.truncates.test(input.parameters()));
@@ -229,8 +228,12 @@ public abstract class TextHandler<P> extends TaskHandler<TextModel, TextHandler.
     }
 
     @Override
-    protected List<float[]> forward(List<EncodedText> texts, TextModel model) {
-        return model.forward(texts.stream().map(EncodedText::row).toList(), this::places);
+    protected List<?> answers(List<Asked<EncodedText, P>> records, RowModel model) {
+        var rows = records.stream().map(record -> row(record.input().row())).toList();
+        var outputs = model.inForwards(rows, some -> forward(some, model));
+        return IntStream.range(0, records.size())
+                .mapToObj(i -> answer(records.get(i), outputs.get(i)))
+                .toList();
     }
 
     @Override

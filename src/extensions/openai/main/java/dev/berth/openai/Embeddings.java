@@ -3,6 +3,8 @@ package dev.berth.openai;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.berth.content.Json;
+import dev.berth.handler.text.EmbeddingForm;
+import dev.berth.handler.text.EmbeddingHandler;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
@@ -31,7 +33,8 @@ public record Embeddings(
         Optional<Long> dimensions,
         boolean shortens,
         boolean normalised,
-        String model) {
+        String model)
+        implements EmbeddingForm.Asked {
 
     private static final List<String> FORMATS = List.of("float", "base64");
 
@@ -59,6 +62,7 @@ public record Embeddings(
     /// @param vectors one for each input
     /// @param tokens of all inputs
     /// @throws BadInputException when they can't have the dimensions that are asked for
+    @Override
     public InvocationResponse answer(List<float[]> vectors, int tokens) {
         var answer = JsonNodeFactory.instance.objectNode().put("object", "list");
         var data = answer.putArray("data");
@@ -77,26 +81,14 @@ public record Embeddings(
 
     private float[] cut(float[] vector) {
         if (dimensions.isEmpty() || (!shortens && dimensions.get() == vector.length)) {
-            return normalised ? normalised(vector) : vector;
+            return normalised ? EmbeddingHandler.normalised(vector) : vector;
         }
         if (!shortens || dimensions.get() > vector.length) {
             throw new BadInputException("dimensions: found %d, expected %s the %d of this model's vectors"
                     .formatted(dimensions.get(), shortens ? "at most" : "nothing or", vector.length));
         }
-        return normalised(Arrays.copyOf(vector, dimensions.get().intValue()));
-    }
-
-    /// Scales a vector to length 1, in its place.
-    public static float[] normalised(float[] vector) {
-        double squares = 0;
-        for (float value : vector) {
-            squares += (double) value * value;
-        }
-        double length = Math.max(Math.sqrt(squares), 1e-12);
-        for (int i = 0; i < vector.length; i++) {
-            vector[i] = (float) (vector[i] / length);
-        }
-        return vector;
+        return EmbeddingHandler.normalised(
+                Arrays.copyOf(vector, dimensions.get().intValue()));
     }
 
     private Object written(float[] vector) {
