@@ -32,20 +32,21 @@ final class MalformedRequests extends ErrorHandler {
     protected void generateResponse(
             Request request, Response response, int status, String message, Throwable cause, Callback callback) {
         response.getHeaders().put(RequestLog.REQUEST_ID_HEADER, RequestLog.malformed(status, message));
-        response.getHeaders().put(HttpHeader.CONTENT_TYPE, Errors.CONTENT_TYPE);
+        response.getHeaders().put(HttpHeader.CONTENT_TYPE, ErrorForm.CONTENT_TYPE);
         var body = forms.apply(String.valueOf(request.getHttpURI().getPath())).malformed(status, message);
         response.write(true, ByteBuffer.wrap(body), callback);
     }
 
     static byte[] slowHead(String message) {
-        return response("408 Request Timeout", RequestLog.malformed(408, message), Errors.body(408, message));
+        return response(
+                "408 Request Timeout", RequestLog.malformed(408, message), ErrorForm.PLAIN.malformed(408, message));
     }
 
     static byte[] overloaded(String message) {
         return response(
                 ErrorType.TOO_MANY_CONNECTIONS.status() + " Service Unavailable",
                 UUID.randomUUID().toString(),
-                Errors.body(ErrorType.TOO_MANY_CONNECTIONS, message));
+                ErrorForm.PLAIN.body(ErrorType.TOO_MANY_CONNECTIONS, message));
     }
 
     /// A whole response, which Jetty knows nothing of.
@@ -54,7 +55,7 @@ final class MalformedRequests extends ErrorHandler {
                         "\r\n",
                         "HTTP/1.1 " + status,
                         RequestLog.REQUEST_ID_HEADER + ": " + requestId,
-                        "Content-Type: " + Errors.CONTENT_TYPE,
+                        "Content-Type: " + ErrorForm.CONTENT_TYPE,
                         "Content-Length: " + body.length,
                         "Retry-After: " + ErrorType.TOO_MANY_CONNECTIONS.retryAfter(),
                         "Connection: close",

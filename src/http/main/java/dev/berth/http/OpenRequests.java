@@ -141,11 +141,11 @@ public final class OpenRequests extends Handler.Wrapper {
         response.setStatus(type.status());
         var headers = response.getHeaders();
         headers.put(RequestLog.REQUEST_ID_HEADER, UUID.randomUUID().toString());
-        headers.put(HttpHeader.CONTENT_TYPE, Errors.CONTENT_TYPE);
+        headers.put(HttpHeader.CONTENT_TYPE, ErrorForm.CONTENT_TYPE);
         if (type.isRefusal()) {
             headers.put(HttpHeader.RETRY_AFTER, type.retryAfter());
         }
         headers.put(HttpHeader.CONNECTION, HttpHeaderValue.CLOSE);
-        response.write(true, ByteBuffer.wrap(Errors.body(type, message)), callback);
+        response.write(true, ByteBuffer.wrap(ErrorForm.PLAIN.body(type, message)), callback);
     }
 }

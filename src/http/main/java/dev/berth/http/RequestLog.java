@@ -91,6 +91,11 @@ public record RequestLog(ServingMetrics metrics, Paths paths, Tracing tracing, S
             served = invocation;
         }
 
+        /// Whether it was refused because there was no room for it.
+        boolean isRefused() {
+            return failure != null && failure.type().isRefusal();
+        }
+
         /// Says why it failed.
         public void failed(ServingException why) {
             failure = why;

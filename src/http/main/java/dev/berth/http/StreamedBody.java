@@ -71,7 +71,7 @@ public final class StreamedBody {
             return;
         }
         try {
-            var line = new String(Errors.wrapped(failure.type(), failure.getMessage()), StandardCharsets.UTF_8);
+            var line = new String(ErrorForm.NESTED.body(failure.type(), failure.getMessage()), StandardCharsets.UTF_8);
             var framed = is(MediaType.EVENT_STREAM) ? "event: error\ndata: %s\n\n".formatted(line) : line + "\n";
             ctx.res().getOutputStream().write(framed.getBytes(StandardCharsets.UTF_8));
         } catch (IOException e) {

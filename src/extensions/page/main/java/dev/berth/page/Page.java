@@ -73,7 +73,7 @@ final class Page {
 
     /// Describes the routes of the server, these ones too.
     void document(Context ctx) {
-        json(ctx, OpenApi.describe(root(ctx), routes, new DocumentedRoutes(config, catalog)));
+        json(ctx, OpenApi.describe(root(ctx), routes, () -> new DocumentedRoute(config, catalog)));
     }
 
     /// Absolute, because clients that are made of the document know nothing of where it came from.

@@ -6,7 +6,7 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
 import dev.berth.http.Accept;
 import dev.berth.http.CallerText;
-import dev.berth.http.Errors;
+import dev.berth.http.ErrorForm;
 import dev.berth.http.RequestLog;
 import dev.berth.http.body.RequestBody;
 import dev.berth.http.connections.OpenConnection;
@@ -408,7 +408,7 @@ public final class Socket implements Session.Listener {
             return;
         }
         try {
-            send(Errors.wrapped(failure.type(), failure.getMessage()), MediaType.JSON);
+            send(ErrorForm.NESTED.body(failure.type(), failure.getMessage()), MediaType.JSON);
         } catch (IOException e) {
             failure.addSuppressed(e);
         }
