@@ -10,6 +10,7 @@ import dev.berth.json.NotJsonException;
 import dev.berth.serving.many.ManyModels;
 import io.javalin.http.Context;
 import java.io.IOException;
+import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Base64;
@@ -32,16 +33,15 @@ record Models(ManyModels models, Invocations invocations) {
     private static final int MAX_URL_LENGTH = 4096;
     private static final int PAGE = 100;
 
-    private static final String CONTENT_TYPE = "application/json";
+    private static final String EXPECTED = "expected {\"model_name\": …, \"url\": …}";
 
     /// Tells the token of a page from other text.
     private static final String TOKEN = "after:";
 
-    private static final Pattern NUMBER = Pattern.compile("0*([1-9]\\d*)");
     private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
 
     void load(Context ctx) throws Exception {
-        invocations.take(ctx, MAX_BODY_BYTES, Invocations.ANY_TIME, (body, _) -> {
+        invocations.take(ctx, MAX_BODY_BYTES, body -> {
             var fields = fields(whole(ctx, body));
             var name = text(fields, "model_name", MAX_NAME_LENGTH);
             if (name.equals(".") || name.equals("..")) {
@@ -86,7 +86,7 @@ record Models(ManyModels models, Invocations invocations) {
     }
 
     private static void answer(Context ctx, Map<String, Object> fields) {
-        ctx.contentType(CONTENT_TYPE).result(JsonText.bytes(fields));
+        ctx.contentType("application/json").result(JsonText.bytes(fields));
     }
 
     private static byte[] whole(Context ctx, RequestBody body) throws IOException {
@@ -98,11 +98,7 @@ record Models(ManyModels models, Invocations invocations) {
         } catch (ServingException e) {
             throw e.type() != ErrorType.PAYLOAD_TOO_LARGE
                     ? e
-                    : e.type()
-                            .because(
-                                    "body: found more than %d bytes, expected {\"model_name\": …, \"url\": …}"
-                                            .formatted(MAX_BODY_BYTES),
-                                    e);
+                    : e.type().because("body: found more than %d bytes, %s".formatted(MAX_BODY_BYTES, EXPECTED), e);
         }
     }
 
@@ -123,8 +119,7 @@ record Models(ManyModels models, Invocations invocations) {
             if (fields.isObject()) {
                 return fields;
             }
-            throw ErrorType.BAD_INPUT.because(
-                    "body: found %s, expected {\"model_name\": …, \"url\": …}".formatted(found(fields)));
+            throw ErrorType.BAD_INPUT.because("body: found %s, %s".formatted(found(fields), EXPECTED));
         } catch (NotJsonException e) {
             throw ErrorType.BAD_INPUT.because(
                     "body: %s; a load is {\"model_name\": …, \"url\": …}".formatted(e.getMessage()));
@@ -168,13 +163,11 @@ record Models(ManyModels models, Invocations invocations) {
         if (text == null) {
             return PAGE;
         }
-        var number = NUMBER.matcher(text);
-        if (!number.matches()) {
+        if (!text.matches("0*[1-9]\\d*")) {
             throw ErrorType.BAD_INPUT.because(
                     "limit: found %s, expected a whole number of at least 1".formatted(CallerText.quoted(text)));
         }
-        // Whatever has more digits than a page is larger.
-        return number.group(1).length() > 3 ? PAGE : Math.min(PAGE, Integer.parseInt(number.group(1)));
+        return new BigInteger(text).min(BigInteger.valueOf(PAGE)).intValue();
     }
 
     /// Where the next page of a listing begins: behind the last name of the page before. So models
@@ -187,9 +180,9 @@ record Models(ManyModels models, Invocations invocations) {
     private static String afterToken(String token) {
         try {
             var text = new String(Base64.getUrlDecoder().decode(token), StandardCharsets.UTF_8);
-            if (text.startsWith(TOKEN)
-                    && tokenAfter(text.substring(TOKEN.length())).equals(token)) {
-                return text.substring(TOKEN.length());
+            var name = text.substring(Math.min(TOKEN.length(), text.length()));
+            if (tokenAfter(name).equals(token)) {
+                return name;
             }
         } catch (IllegalArgumentException _) {
             // It is not Base64.

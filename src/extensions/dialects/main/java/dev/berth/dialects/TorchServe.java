@@ -3,7 +3,7 @@ package dev.berth.dialects;
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.http.ErrorForm;
-import dev.berth.http.ModelTarget;
+import dev.berth.http.NamedModels;
 import dev.berth.http.Protocol;
 import dev.berth.http.Route;
 import dev.berth.http.ServerParts;
@@ -65,7 +65,7 @@ public final class TorchServe implements Protocol {
             invocations.ask(
                     ctx,
                     () -> parts.models()
-                            .target(path.get("name"), version.equals(FIRST_VERSION) ? ModelTarget.VERSION : version),
+                            .target(path.get("name"), version.equals(FIRST_VERSION) ? NamedModels.VERSION : version),
                     invocations::answer);
         };
     }

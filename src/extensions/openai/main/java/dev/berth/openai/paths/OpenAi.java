@@ -107,9 +107,9 @@ public final class OpenAi implements Protocol {
     }
 
     private static void describe(Context ctx, ServerParts parts) {
-        var target = parts.models().target(ctx);
-        parts.models().requireReady(target);
-        ctx.contentType(MediaType.JSON.toString()).result(model(target.model()).toString());
+        var name = parts.models().target(ctx);
+        parts.models().requireReady(name);
+        ctx.contentType(MediaType.JSON.toString()).result(model(name).toString());
     }
 
     /// A model that can be asked, for OpenAI's clients and for those of KServe's version 1.
