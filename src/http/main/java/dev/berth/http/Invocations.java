@@ -12,10 +12,8 @@ import dev.berth.http.body.Upload;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.serving.Dialect;
 import dev.berth.serving.ServedAnswer;
-import dev.berth.serving.ServedModel;
 import dev.berth.serving.StreamLimits;
 import dev.berth.serving.hooks.Deadline;
-import dev.berth.serving.sessions.SessionStore;
 import io.javalin.http.Context;
 import java.io.IOException;
 import java.io.InputStream;
@@ -204,17 +202,23 @@ public final class Invocations {
         body.checkDeclared();
         asked.visit().requireRoom(asked.body().deadline());
         body.readAhead();
+        return request(ctx, body, contentType, accept, config.transform().keepBadRecords())
+                .withDeadline(body.deadline().nanos());
+    }
+
+    /// What the hooks see of a request.
+    public static InvocationRequest request(
+            Context ctx, InputStream body, MediaType contentType, MediaType accept, boolean keepsBadRecords) {
         return new InvocationRequest(
                         body,
                         contentType,
                         accept,
                         Headers.of(ctx, Headers.CUSTOM_ATTRIBUTES),
                         RequestLog.inferenceId(ctx),
-                        config.transform().keepBadRecords())
+                        keepsBadRecords)
                 .withTraceParent(RequestLog.traceParent(ctx))
                 .withPath(ctx.path(), Optional.ofNullable(ctx.queryString()))
-                .withHeaders(Headers.letThrough(ctx))
-                .withDeadline(asked.body().deadline().nanos());
+                .withHeaders(Headers.letThrough(ctx));
     }
 
     /// Has a request whose body is JSON answered by JSON as a whole, in a dialect.
@@ -247,44 +251,39 @@ public final class Invocations {
 
     private void answerInSession(ModelRequest asked, String id, InvocationRequest request, List<MediaType> readable) {
         var ctx = asked.ctx();
-        var visit = asked.visit();
-        switch (SessionProtocol.command(id, asked.body().small(SessionProtocol.LONGEST_COMMAND))) {
-            case OPEN -> {
-                try (var turn = open(visit, request, asked.body().deadline())) {
-                    SessionProtocol.opened(ctx, turn);
-                }
-            }
-            case CLOSE -> {
-                visit.sessions().close(id, asked.body().deadline(), RequestLog.context());
-                SessionProtocol.closed(ctx, id);
-            }
-            case NONE -> {
-                var _ = Headers.contentType(Optional.of(request.contentType().toString()), readable);
-                boolean isNew = SessionProtocol.isNew(id);
-                try (var turn = isNew
-                        ? open(visit, request, asked.body().deadline())
-                        : visit.sessions().enter(id, asked.body().deadline())) {
-                    ServedAnswer answer;
-                    try {
-                        answer = visit.invokeIn(turn, request, asked.call().streaming(streams));
-                    } catch (ServingException e) {
-                        if (isNew) {
-                            turn.fail();
-                        }
-                        throw e;
-                    }
-                    if (isNew) {
-                        SessionProtocol.name(ctx, turn);
-                    }
-                    send(ctx, answer);
-                }
-            }
+        var sessions = asked.visit().sessions();
+        var deadline = asked.body().deadline();
+        var command = SessionProtocol.command(id, asked.body().small(SessionProtocol.LONGEST_COMMAND));
+        if (command == SessionProtocol.Command.CLOSE) {
+            sessions.close(id, deadline, RequestLog.context());
+            SessionProtocol.closed(ctx, id);
+            return;
         }
-    }
-
-    private static SessionStore.Turn open(ServedModel.Visit visit, InvocationRequest request, Deadline deadline) {
-        return visit.sessions()
-                .open(request.withBody(InputStream.nullInputStream()), true, deadline, RequestLog.context());
+        if (command == SessionProtocol.Command.NONE) {
+            var _ = Headers.contentType(Optional.of(request.contentType().toString()), readable);
+        }
+        boolean isNew = SessionProtocol.isNew(id);
+        try (var turn = isNew
+                ? sessions.open(request.withBody(InputStream.nullInputStream()), true, deadline, RequestLog.context())
+                : sessions.enter(id, deadline)) {
+            if (command == SessionProtocol.Command.OPEN) {
+                SessionProtocol.opened(ctx, turn);
+                return;
+            }
+            ServedAnswer answer;
+            try {
+                answer = asked.visit().invokeIn(turn, request, asked.call().streaming(streams));
+            } catch (ServingException e) {
+                if (isNew) {
+                    turn.fail();
+                }
+                throw e;
+            }
+            if (isNew) {
+                SessionProtocol.name(ctx, turn);
+            }
+            send(ctx, answer);
+        }
     }
 
     private void send(Context ctx, ServedAnswer answer) {
@@ -331,8 +330,8 @@ public final class Invocations {
         if (!Inflated.CODINGS.contains(name)) {
             var taken = String.join(", ", Inflated.CODINGS);
             ctx.header("Accept-Encoding", taken);
-            throw ErrorType.UNSUPPORTED_MEDIA_TYPE.because("Content-Encoding: found %s, expected one of %s, identity"
-                    .formatted(CallerText.quoted(coding), taken));
+            throw ErrorType.UNSUPPORTED_MEDIA_TYPE.found(
+                    CONTENT_ENCODING, CallerText.quoted(coding), "one of %s, identity".formatted(taken));
         }
         var _ = body.decode(packed -> new Inflated(packed, name, CONTENT_ENCODING, body.memory()));
     }

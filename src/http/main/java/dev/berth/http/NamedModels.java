@@ -27,13 +27,12 @@ public record NamedModels(Served served, String only) {
     /// @throws ServingException `NOT_FOUND` where there is none of that name or version
     public String target(String name, String version) {
         if (!version.isEmpty() && !version.equals(VERSION)) {
-            throw ErrorType.NOT_FOUND.because(
-                    "version: found %s, expected %s".formatted(CallerText.quoted(version), VERSION));
+            throw ErrorType.NOT_FOUND.found("version", CallerText.quoted(version), VERSION);
         }
         boolean many = served instanceof Served.Many;
         if (!many && !name.isEmpty() && !name.equals(only)) {
-            throw ErrorType.NOT_FOUND.because("model: found %s, expected %s; --model-name gives it another name"
-                    .formatted(CallerText.quoted(name), only));
+            throw ErrorType.NOT_FOUND.found(
+                    "model", CallerText.quoted(name), only + "; --model-name gives it another name");
         }
         return many ? name : only;
     }
