@@ -292,7 +292,7 @@ public final class Invocations {
                 write(ctx, response);
                 RequestLog.of(ctx).served(invocation);
             }
-            case ServedAnswer.Streamed streamed -> new StreamedBody(ctx, Peer.endPoint(ctx), streamed).send();
+            case ServedAnswer.Streamed streamed -> new StreamedBody(ctx, streamed).send();
         }
     }
 

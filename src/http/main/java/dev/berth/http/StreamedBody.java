@@ -23,13 +23,11 @@ public final class StreamedBody {
 
     private final Context ctx;
     private final PeerAwareEndPoint connection;
-    private final BooleanSupplier readerHasGone;
     private final ServedAnswer.Streamed answer;
 
-    StreamedBody(Context ctx, PeerAwareEndPoint connection, ServedAnswer.Streamed answer) {
+    StreamedBody(Context ctx, ServedAnswer.Streamed answer) {
         this.ctx = ctx;
-        this.connection = connection;
-        this.readerHasGone = connection::peerHasClosed;
+        this.connection = Peer.endPoint(ctx);
         this.answer = answer;
     }
 
@@ -55,7 +53,8 @@ public final class StreamedBody {
 
     private void sendParts() throws IOException {
         var output = ctx.res().getOutputStream();
-        for (var part = answer.next(readerHasGone); part.isPresent(); part = answer.next(readerHasGone)) {
+        BooleanSupplier hasGone = connection::peerHasClosed;
+        for (var part = answer.next(hasGone); part.isPresent(); part = answer.next(hasGone)) {
             output.write(part.get());
             if (!answer.hasNext()) {
                 output.flush();

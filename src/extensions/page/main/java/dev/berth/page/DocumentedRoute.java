@@ -32,10 +32,10 @@ import org.slf4j.LoggerFactory;
 /// of the moment.
 final class DocumentedRoute implements Operation {
 
-    static final String JSON = "application/json";
+    private static final String JSON = "application/json";
 
     /// The forms of errors, by the names of their schemas.
-    static final Map<ErrorForm, String> ERRORS =
+    private static final Map<ErrorForm, String> ERRORS =
             Map.of(ErrorForm.PLAIN, "Error", ErrorForm.NESTED, "NestedError", ErrorForm.TEXT, "TextError");
 
     private static final Logger log = LoggerFactory.getLogger(DocumentedRoute.class);
@@ -123,13 +123,9 @@ final class DocumentedRoute implements Operation {
             response.withObjectProperty("content")
                     .withObjectProperty(JSON)
                     .withObjectProperty("schema")
-                    .put("$ref", reference(errors));
+                    .put("$ref", "#/components/schemas/" + ERRORS.get(errors));
         }
         return this;
-    }
-
-    static String reference(ErrorForm errors) {
-        return "#/components/schemas/" + ERRORS.get(errors);
     }
 
     static void header(ObjectNode response, String name, String description, String type) {
