@@ -4,16 +4,18 @@ import static dev.berth.testing.Interleavings.explore;
 import static dev.berth.testing.Interleavings.together;
 import static dev.berth.testing.Interleavings.until;
 
+import dev.berth.config.Configuration;
 import dev.berth.error.ErrorType;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
 import dev.berth.http.Paths;
 import dev.berth.http.RequestLog;
+import dev.berth.http.ServerParts;
 import dev.berth.http.connections.OpenConnection;
 import dev.berth.memory.MemoryBudget;
 import dev.berth.memory.ProcessMemory;
+import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ServingMetrics;
-import dev.berth.serving.StreamLimits;
 import dev.berth.telemetry.Tracing;
 import dev.berth.testing.Interleavings;
 import java.io.ByteArrayInputStream;
@@ -21,7 +23,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.reflect.Proxy;
 import java.nio.channels.SocketChannel;
-import java.time.Duration;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -38,7 +41,15 @@ import org.junit.jupiter.api.Test;
 /// What the messages of a socket take of the memory of all, when the socket closes.
 class SocketSchedules {
 
-    private static final ServingMetrics METRICS = new ServingMetrics();
+    private static final ServerParts PARTS = parts();
+
+    private static ServerParts parts() {
+        var config = Configuration.read(Map.of(), Map.of(), Path.of(".")).config();
+        var metrics = new ServingMetrics();
+        var paths = new Paths(Map.of(), Map.of(), Set.of());
+        var log = new RequestLog(metrics, paths, Tracing.OFF, Set.of());
+        return new ServerParts(config, null, metrics, log, paths, List.of());
+    }
 
     @Test
     void whateverClosesASocketItsMessagesGiveTheirMemoryBack() throws Exception {
@@ -68,17 +79,12 @@ class SocketSchedules {
                 () -> {
                     throw ErrorType.NOT_FOUND.because("there is no model");
                 },
+                () -> new RequestMemory(memory, Interleavings.now() + TimeUnit.MINUTES.toNanos(2), () -> {}),
                 handshake,
                 Map.of(),
                 Optional.empty(),
-                Optional.empty(),
-                _ -> {},
-                MediaType.JSON,
-                1_000,
-                Duration.ofMinutes(1),
-                new StreamLimits(Duration.ofMinutes(1), Duration.ofMinutes(1), true));
-        var log = new RequestLog(METRICS, new Paths(Map.of(), Map.of(), Set.of()), Tracing.OFF, Set.of());
-        return new Socket(terms, Optional.empty(), log, METRICS, memory, Interleavings::now, timer, connection());
+                Optional.empty());
+        return new Socket(PARTS, terms, Optional.empty(), Interleavings::now, timer, connection());
     }
 
     private static OpenConnection connection() {

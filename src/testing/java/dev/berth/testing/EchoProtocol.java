@@ -18,8 +18,7 @@ public final class EchoProtocol implements Protocol {
         return List.of(Route.post("/echo/{name}", operations -> operations.ask("Ask a model by its name"), parts -> {
             var invocations = parts.invocations();
             return ctx -> invocations.ask(
-                    ctx,
-                    asked -> invocations.answer(asked, new Named(asked.target().model()), UnaryOperator.identity()));
+                    ctx, asked -> invocations.answer(asked, new Named(asked.model()), UnaryOperator.identity()));
         }));
     }
 

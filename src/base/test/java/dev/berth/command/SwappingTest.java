@@ -79,7 +79,7 @@ class SwappingTest {
             var directory = new ModelDirectory(models, store, false, Duration.ofMillis(20));
             var served = new Served.Many(directory);
             var health = new Health(metrics, hooks, Optional::empty);
-            try (var http = HttpServer.start(
+            try (var http = new HttpServer(
                     config, new Serving(served, registry, health, (_, _) -> Optional.empty()), metrics, Tracing.OFF)) {
                 directory.start();
                 var request = HttpRequest.newBuilder(

@@ -15,7 +15,7 @@ class ErrorsTest {
     @ParameterizedTest
     @ValueSource(strings = {"x", "\u0000", "\"", "界", "😀"})
     void aLongMessageIsCutToWhatSageMakerHandsOn(String unit) throws Exception {
-        var body = new String(Errors.body(ErrorType.BAD_INPUT, unit.repeat(5000)), StandardCharsets.UTF_8);
+        var body = new String(ErrorForm.PLAIN.body(ErrorType.BAD_INPUT, unit.repeat(5000)), StandardCharsets.UTF_8);
         assertThat(body.length()).isBetween(1000, 2048);
         assertThat(new ObjectMapper().readTree(body).path("message").asText())
                 .startsWith(unit)
@@ -27,7 +27,7 @@ class ErrorsTest {
     @EnumSource(ErrorType.class)
     void everyTypeHasAnErrorStatusAndTheMessageStandsFirst(ErrorType type) {
         assertThat(type.status()).isBetween(400, 599);
-        assertThat(new String(Errors.body(type, "why"), StandardCharsets.UTF_8))
+        assertThat(new String(ErrorForm.PLAIN.body(type, "why"), StandardCharsets.UTF_8))
                 .isEqualTo(
                         "{\"message\":\"why\",\"type\":\"%s\",\"code\":%d}",
                         type.code().toLowerCase(Locale.ROOT), type.status());

@@ -73,6 +73,13 @@ public enum ErrorType {
         return because(message, null);
     }
 
+    /// What the caller sent is not what was expected.
+    ///
+    /// @param name of a header, a field or a part
+    public ServingException found(String name, String found, Object expected) {
+        return because("%s: found %s, expected %s".formatted(name, found, expected));
+    }
+
     /// @param cause for the log alone
     public ServingException because(String message, Throwable cause) {
         return new ServingException(this, message, cause);

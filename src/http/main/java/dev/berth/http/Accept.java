@@ -39,8 +39,7 @@ public final class Accept {
     public static MediaType choose(Optional<String> header, List<MediaType> offered, MediaType defaultType) {
         var text = header.filter(value -> !value.isBlank()).orElse("*/*");
         if (text.length() > MAX_LENGTH) {
-            throw ErrorType.NOT_ACCEPTABLE.because(
-                    "Accept: found %d characters, expected at most %d".formatted(text.length(), MAX_LENGTH));
+            throw ErrorType.NOT_ACCEPTABLE.found("Accept", text.length() + " characters", "at most " + MAX_LENGTH);
         }
         if (text.equals("*/*")) {
             return offered.isEmpty() || offered.contains(defaultType) ? defaultType : offered.getFirst();
@@ -52,8 +51,8 @@ public final class Accept {
                 .min(Comparator.<Candidate>comparingDouble(candidate -> -candidate.range.quality)
                         .thenComparingInt(candidate -> candidate.range.position))
                 .map(Candidate::type)
-                .orElseThrow(() -> ErrorType.NOT_ACCEPTABLE.because("Accept: found %s, expected %s"
-                        .formatted(CallerText.quoted(text), offered.isEmpty() ? "a media type" : "one of " + offered)));
+                .orElseThrow(() -> ErrorType.NOT_ACCEPTABLE.found(
+                        "Accept", CallerText.quoted(text), offered.isEmpty() ? "a media type" : "one of " + offered));
     }
 
     private static List<Range> ranges(String text) {

@@ -83,8 +83,8 @@ public final class ContainerContract implements Protocol {
     }
 
     /// What OpenAPI's document says of a path that is answered as `/ping` is.
-    public static Operation aPing(Operations operations) {
-        return operations
+    public static Operation aPing(Operation operation) {
+        return operation
                 .server("Whether the server can answer")
                 .fails(ErrorType.NOT_READY)
                 .responds(200, "The model can be asked. The body is empty");
@@ -97,8 +97,8 @@ public final class ContainerContract implements Protocol {
                 .problem()
                 .ifPresentOrElse(
                         problem -> ctx.status(ErrorType.NOT_READY.status())
-                                .contentType(Errors.CONTENT_TYPE)
-                                .result(Errors.body(ErrorType.NOT_READY, problem)),
+                                .contentType(ErrorForm.CONTENT_TYPE)
+                                .result(ErrorForm.PLAIN.body(ErrorType.NOT_READY, problem)),
                         () -> ctx.status(200));
     }
 

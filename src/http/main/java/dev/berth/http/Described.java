@@ -1,7 +1,7 @@
 package dev.berth.http;
 
 import io.javalin.http.HandlerType;
-import java.util.function.Function;
+import java.util.function.UnaryOperator;
 
 /// A route, as OpenAPI's document shows it.
 public interface Described {
@@ -9,6 +9,6 @@ public interface Described {
 
     String path();
 
-    /// What the document says of it; the function has null for a route that is not shown.
-    Function<Operations, Operation> says();
+    /// What the document says of it.
+    UnaryOperator<Operation> says();
 }

@@ -2,58 +2,111 @@ package dev.berth.http;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.hooks.MediaType;
+import dev.berth.json.JsonText;
 import io.javalin.http.Context;
-import io.javalin.http.Handler;
-import java.util.Optional;
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Function;
 
 /// How a failure is said to a caller: the form that its protocol has for errors. [Failures] asks
 /// for it on the request's thread.
-@FunctionalInterface
-public interface ErrorForm {
+///
+/// A body has at most 2048 characters, because SageMaker cuts what it hands on there (`ModelError`).
+public class ErrorForm {
 
-    /// `{"message": …, "type": …, "code": …}`.
-    ErrorForm PLAIN = (type, message, _) -> Errors.body(type, message);
+    static final String CONTENT_TYPE = "application/json; charset=utf-8";
 
-    /// @param path of the request
-    byte[] body(ErrorType type, String message, String path);
+    private static final int MAX_LENGTH = 2048;
 
-    default String contentType() {
-        return Errors.CONTENT_TYPE;
+    /// `{"message": …, "type": …, "code": …}`, the useful part first.
+    public static final ErrorForm PLAIN = named((type, _) -> word(type));
+
+    /// The same inside an `error`, as OpenAI and Google have it, and where readers must tell it from an
+    /// answer: in parts and in frames.
+    public static final ErrorForm NESTED = new ErrorForm(
+            MediaType.JSON.toString(), (type, text, _) -> Map.of("error", new Plain(text, word(type), type.status())));
+
+    /// `{"error": …}`, as the Open Inference Protocol and Hugging Face have it. KServe's client shows
+    /// no error whose media type has a parameter.
+    public static final ErrorForm TEXT =
+            new ErrorForm(MediaType.JSON.toString(), (_, text, _) -> Map.of("error", text)) {
+                @Override
+                byte[] malformed(int status, String message) {
+                    return body(ErrorType.BAD_INPUT, message);
+                }
+            };
+
+    private record Plain(String message, String type, int code) {}
+
+    /// The value that a body has as JSON.
+    public interface Body {
+        /// @param path of the request
+        Object of(ErrorType type, String message, String path);
     }
 
-    default int status(ErrorType type) {
+    /// Other words for the types of errors.
+    public interface Words {
+        String of(ErrorType type, String path);
+    }
+
+    private final String contentType;
+    private final Body body;
+
+    public ErrorForm(String contentType, Body body) {
+        this.contentType = contentType;
+        this.body = body;
+    }
+
+    /// [#PLAIN] with the words of another server.
+    public static ErrorForm named(Words words) {
+        return new ErrorForm(CONTENT_TYPE, (type, text, path) -> new Plain(text, words.of(type, path), type.status()));
+    }
+
+    private static String word(ErrorType type) {
+        return type.code().toLowerCase(Locale.ROOT);
+    }
+
+    /// The body of an answer to no request in particular, and of a part of an answer.
+    public byte[] body(ErrorType type, String message) {
+        return shortened(message, text -> body.of(type, text, ""));
+    }
+
+    /// The body for a request that reaches no route, with a status that only Jetty knows, such as 431.
+    byte[] malformed(int status, String message) {
+        return shortened(message, text -> new Plain(text, status < 500 ? "bad_request" : "internal", status));
+    }
+
+    protected int status(ErrorType type) {
         return type.status();
     }
 
-    /// The body for a request that reaches no route because it is no HTTP.
-    default byte[] malformed(int status, String message) {
-        return Errors.body(status, message);
-    }
-
     /// What a request for a path fails with that there is not.
-    default ServingException noSuchPath(Context ctx, ServingException notFound) {
+    protected ServingException noSuchPath(Context ctx, ServingException notFound) {
         return notFound;
     }
 
     /// Answers a request that has failed.
-    default void answer(Context ctx, ServingException e) {
-        ctx.status(status(e.type())).contentType(contentType());
+    protected void answer(Context ctx, ServingException e) {
+        ctx.status(status(e.type())).contentType(contentType);
         if (e.type().isRefusal()) {
             ctx.header("Retry-After", Integer.toString(e.type().retryAfter()));
         }
-        Sending.send(ctx, body(e.type(), e.getMessage(), ctx.path()));
+        Sending.send(ctx, shortened(e.getMessage(), text -> body.of(e.type(), text, ctx.path())));
     }
 
-    /// The form that a route has chosen for a request.
-    static Optional<ErrorForm> chosen(Context ctx) {
-        return Optional.ofNullable(ctx.attribute(ErrorForm.class.getName()));
-    }
-
-    /// Has the failures of a handler's requests said in a form, whatever their path.
-    static Handler chosen(ErrorForm form, Handler handler) {
-        return ctx -> {
-            ctx.attribute(ErrorForm.class.getName(), form);
-            handler.handle(ctx);
-        };
+    /// A body whose message is cut until the whole is short enough.
+    private static byte[] shortened(String message, Function<String, ?> body) {
+        // At once, as a hook's message may be of any length.
+        var shortened = message == null ? "" : CallerText.cut(message, MAX_LENGTH);
+        var text = JsonText.write(body.apply(shortened));
+        while (text.length() > MAX_LENGTH) {
+            // In proportion, because an escape is longer than the character that it stands for.
+            int length = (int) ((long) shortened.length() * MAX_LENGTH / text.length());
+            shortened = CallerText.cut(shortened, Math.max(1, length - 1));
+            text = JsonText.write(body.apply(shortened));
+        }
+        return text.getBytes(StandardCharsets.UTF_8);
     }
 }

@@ -1,12 +1,10 @@
 package dev.berth.http;
 
-import dev.berth.config.TransformConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.many.Served;
 import io.javalin.http.Context;
 import io.javalin.http.Handler;
-import java.nio.charset.StandardCharsets;
 
 /// `GET /execution-parameters`: how a batch-transform job should call this container, for what the
 /// job's author left open.
@@ -24,18 +22,14 @@ record ExecutionParameters(ServerParts parts) implements Handler {
         var strategy = config.spelledStrategy()
                 .orElseThrow(() -> ErrorType.NOT_FOUND.because(
                         "/execution-parameters is switched off by BERTH_EXECUTION_PARAMETERS"));
-        ctx.contentType("application/json").result(json(config, strategy));
-    }
-
-    private byte[] json(TransformConfig config, String strategy) {
         int concurrency =
                 Math.min(config.maxConcurrentTransforms().orElseGet(this::workers), MAX_CONCURRENCY_TIMES_PAYLOAD);
         int payload = Math.min(
                 config.maxPayloadInMb().orElse(DEFAULT_PAYLOAD_IN_MB),
                 MAX_CONCURRENCY_TIMES_PAYLOAD / Math.max(1, concurrency));
-        return "{\"MaxConcurrentTransforms\":%d,\"BatchStrategy\":\"%s\",\"MaxPayloadInMB\":%d}"
-                .formatted(concurrency, strategy, payload)
-                .getBytes(StandardCharsets.UTF_8);
+        ctx.contentType("application/json")
+                .result("{\"MaxConcurrentTransforms\":%d,\"BatchStrategy\":\"%s\",\"MaxPayloadInMB\":%d}"
+                        .formatted(concurrency, strategy, payload));
     }
 
     /// Those that can predict.

@@ -23,33 +23,30 @@ record Failures(Paths paths, Function<Context, ErrorForm> forms) {
 
     private static final Logger log = LoggerFactory.getLogger(Failures.class);
 
+    private static final String FAILED = "the server failed; its log says why";
+
     /// How many wrong characters a path may have for the nearest one to be named.
     private static final int SLIP = 3;
-
-    /// The attribute of a request that was refused because there is no room for it.
-    static final String REFUSED = "berth.refused";
 
     void map(RoutesConfig routes) {
         routes.exception(ServingException.class, (e, ctx) -> respond(ctx, e));
         routes.exception(HttpResponseException.class, (e, ctx) -> respond(ctx, routing(e, ctx)));
-        routes.exception(
-                Exception.class,
-                (e, ctx) -> respond(ctx, ErrorType.INTERNAL.because("the server failed; its log says why", e)));
+        routes.exception(Exception.class, (e, ctx) -> respond(ctx, ErrorType.INTERNAL.because(FAILED, e)));
     }
 
     /// An error of the JVM outside of the hooks. Javalin gives it no context, only the response.
     static void fatal(HttpServletResponse response, Error error) {
         log.error("{}", ErrorType.INTERNAL, Unsaid.of(error));
-        var type = error instanceof OutOfMemoryError ? ErrorType.INSUFFICIENT_MEMORY : ErrorType.INTERNAL;
         if (response.isCommitted()) {
             return;
         }
+        var type = error instanceof OutOfMemoryError ? ErrorType.INSUFFICIENT_MEMORY : ErrorType.INTERNAL;
         // Also of an earlier one of this kind.
         response.resetBuffer();
         response.setStatus(type.status());
-        response.setContentType(Errors.CONTENT_TYPE);
+        response.setContentType(ErrorForm.CONTENT_TYPE);
         try {
-            response.getOutputStream().write(Errors.body(type, "the server failed; its log says why"));
+            response.getOutputStream().write(ErrorForm.PLAIN.body(type, FAILED));
         } catch (IOException e) {
             log.debug("the client has gone", e);
         }
@@ -57,9 +54,6 @@ record Failures(Paths paths, Function<Context, ErrorForm> forms) {
 
     private void respond(Context ctx, ServingException e) {
         RequestLog.of(ctx).failed(e);
-        if (e.type().isRefusal()) {
-            ctx.attribute(REFUSED, true);
-        }
         forms.apply(ctx).answer(ctx, e);
     }
 

@@ -22,11 +22,22 @@ final class Gzip extends GZIPOutputStream {
 
     private static final int BUFFER = 8 << 10;
 
-    Gzip(Context ctx) throws IOException {
+    private Gzip(Context ctx) throws IOException {
         super(ctx.res().getOutputStream(), BUFFER);
         def.setLevel(Deflater.BEST_SPEED);
         ctx.header("Content-Encoding", NAME);
         ctx.header("Vary", "Accept-Encoding");
+    }
+
+    /// Ends the body. The end of the answer is left to those who log it first.
+    static void send(Context ctx, byte[] body, int length) throws IOException {
+        var gzip = new Gzip(ctx);
+        try {
+            gzip.write(body, 0, length);
+            gzip.finish();
+        } finally {
+            gzip.def.end();
+        }
     }
 
     static boolean pays(Context ctx, MediaType type, int length) {
@@ -40,15 +51,5 @@ final class Gzip extends GZIPOutputStream {
         int gzip = asked.indexOf(NAME);
         int identity = asked.indexOf("identity");
         return gzip >= 0 && (identity < 0 || gzip < identity);
-    }
-
-    /// Ends the body. The end of the answer is left to those who log it first.
-    @Override
-    public void close() throws IOException {
-        try {
-            finish();
-        } finally {
-            def.end();
-        }
     }
 }

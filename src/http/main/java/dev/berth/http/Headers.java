@@ -51,9 +51,9 @@ public final class Headers {
         return header.flatMap(MediaType::parse)
                 .filter(type -> !type.isRange())
                 .filter(type -> readable.isEmpty() || readable.contains(type.withoutParameters()))
-                .orElseThrow(() -> ErrorType.UNSUPPORTED_MEDIA_TYPE.because("Content-Type: found %s, expected %s"
-                        .formatted(
-                                CallerText.quoted(header.get()),
-                                readable.isEmpty() ? "a media type" : "one of " + readable)));
+                .orElseThrow(() -> ErrorType.UNSUPPORTED_MEDIA_TYPE.found(
+                        "Content-Type",
+                        CallerText.quoted(header.get()),
+                        readable.isEmpty() ? "a media type" : "one of " + readable));
     }
 }

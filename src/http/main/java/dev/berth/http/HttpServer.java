@@ -17,8 +17,6 @@ import java.util.OptionalInt;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.BiFunction;
-import java.util.stream.Stream;
 import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.http.UriCompliance.Violation;
 import org.eclipse.jetty.server.Connector;
@@ -62,38 +60,27 @@ public final class HttpServer implements AutoCloseable {
     /// For the thread that asks.
     private long openedBefore;
 
-    private HttpServer(Javalin javalin, Connections connections, List<Front> fronts) {
-        this.javalin = javalin;
-        this.connections = connections;
-        this.fronts = fronts;
-    }
-
     /// Listens; models may still be loading.
     ///
     /// @throws RuntimeException when the port is taken
-    public static HttpServer start(ServerConfig config, Serving serving, ServingMetrics metrics, Tracing tracing) {
+    public HttpServer(ServerConfig config, Serving serving, ServingMetrics metrics, Tracing tracing) {
         var routes = new Routes(config, serving, metrics, tracing);
-        var fronts = routes.fronts();
-        var connections =
+        fronts = routes.fronts();
+        connections =
                 new Connections(config.http(), metrics, MalformedRequests::slowHead, MalformedRequests::overloaded);
-        var javalin = Javalin.create(settings -> {
-                    configure(settings, config, routes, connections, fronts);
-                    listen(
-                            settings,
-                            config,
-                            config.http().port(),
-                            (server, http) -> PeerAwareConnector.of(server, http, connections));
-                    Routes.http2Ports(config)
-                            .forEach(port -> listen(
-                                    settings,
-                                    config,
-                                    port,
-                                    (server, http) -> Http2Connector.of(server, http, connections)));
-                    settings.jetty.addConnector(HttpServer::inside);
-                })
-                .start();
+        javalin = Javalin.create(settings -> {
+            configure(settings, config, routes);
+            listen(settings, config, config.http().port(), PeerAwareConnector::of);
+            Routes.http2Ports(config).forEach(port -> listen(settings, config, port, Http2Connector::of));
+            settings.jetty.addConnector(HttpServer::inside);
+        });
+        javalin.start();
         connections.watch(javalin.jettyServer().server().getScheduler());
-        return new HttpServer(javalin, connections, fronts);
+    }
+
+    /// How connections of a port speak.
+    private interface Speaking {
+        PeerAwareConnector of(Server server, HttpConfiguration http, Connections connections);
     }
 
     /// The port that it listens on: another than the configured one where that is 0.
@@ -116,28 +103,17 @@ public final class HttpServer implements AutoCloseable {
         long opened = connections.opened.get();
         boolean hasOpened = opened > openedBefore;
         openedBefore = opened;
+        var inside = javalin.jettyServer().server().getBean(LocalConnector.class);
         try {
-            return hasOpened
-                    && Stream.of(javalin.jettyServer().server().getConnectors())
-                                    .filter(LocalConnector.class::isInstance)
-                                    .map(LocalConnector.class::cast)
-                                    .findFirst()
-                                    .orElseThrow()
-                                    .getResponse(PING, patience.toMillis(), TimeUnit.MILLISECONDS)
-                            != null;
+            return hasOpened && inside.getResponse(PING, patience.toMillis(), TimeUnit.MILLISECONDS) != null;
         } catch (Exception | Error _) {
             return false;
         }
     }
 
     private static Connector inside(Server server, HttpConfiguration http) {
-        return new LocalConnector(
-                server,
-                Thread.ofVirtual().name("berth-inside")::start,
-                null,
-                null,
-                -1,
-                new HttpConnectionFactory(http));
+        var threads = Thread.ofVirtual().name("berth-inside");
+        return new LocalConnector(server, threads::start, null, null, -1, new HttpConnectionFactory(http));
     }
 
     /// Refuses what does not wait for its answer.
@@ -178,13 +154,9 @@ public final class HttpServer implements AutoCloseable {
         }
     }
 
-    private static void listen(
-            JavalinConfig javalin,
-            ServerConfig config,
-            int port,
-            BiFunction<Server, HttpConfiguration, PeerAwareConnector> protocol) {
-        javalin.jetty.addConnector((server, http) -> {
-            var connector = protocol.apply(server, http);
+    private void listen(JavalinConfig settings, ServerConfig config, int port, Speaking speaking) {
+        settings.jetty.addConnector((server, http) -> {
+            var connector = speaking.of(server, http, connections);
             connector.setHost(config.http().host());
             connector.setPort(port);
             // Connections wait here until they are accepted; with Jetty's 50, the kernel lets the
@@ -195,16 +167,15 @@ public final class HttpServer implements AutoCloseable {
         });
     }
 
-    private static void configure(
-            JavalinConfig javalin, ServerConfig config, Routes routes, Connections connections, List<Front> fronts) {
-        javalin.startup.showJavalinBanner = false;
-        javalin.startup.showOldJavalinVersionWarning = false;
-        javalin.startup.startupWatcherEnabled = false;
-        javalin.http.compressionStrategy = CompressionStrategy.NONE;
-        javalin.http.prefer405over404 = true;
-        javalin.router.ignoreTrailingSlashes = false;
-        javalin.router.javaLangErrorHandler(routes::fatal);
-        javalin.jetty.threadPool = threads();
+    private void configure(JavalinConfig settings, ServerConfig config, Routes routes) {
+        settings.startup.showJavalinBanner = false;
+        settings.startup.showOldJavalinVersionWarning = false;
+        settings.startup.startupWatcherEnabled = false;
+        settings.http.compressionStrategy = CompressionStrategy.NONE;
+        settings.http.prefer405over404 = true;
+        settings.router.ignoreTrailingSlashes = false;
+        settings.router.javaLangErrorHandler(routes::fatal);
+        settings.jetty.threadPool = threads();
         Handler.Wrapper requests = new OpenRequests(config.http().tls().isPresent(), connections, routes.healthPaths());
         var last = requests;
         for (var front : fronts) {
@@ -212,15 +183,15 @@ public final class HttpServer implements AutoCloseable {
             last.setHandler(next);
             last = next;
         }
-        javalin.jetty.modifyServer(server -> configure(server, requests, new MalformedRequests(routes::errors)));
-        javalin.jetty.modifyHttpConfiguration(HttpServer::configure);
+        settings.jetty.modifyServer(server -> configure(server, requests, new MalformedRequests(routes::errors)));
+        settings.jetty.modifyHttpConfiguration(HttpServer::configure);
         // Jetty would redirect a request without a path.
-        javalin.jetty.modifyServletContextHandler(context -> {
+        settings.jetty.modifyServletContextHandler(context -> {
             context.getSessionHandler().setUsingCookies(false);
             context.setAllowNullPathInContext(true);
             context.getServletHandler().setDecodeAmbiguousURIs(true);
         });
-        routes.register(javalin);
+        routes.register(settings);
     }
 
     private static QueuedThreadPool threads() {

@@ -12,15 +12,14 @@ import dev.berth.http.body.Upload;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.serving.Dialect;
 import dev.berth.serving.ServedAnswer;
-import dev.berth.serving.ServedModel;
 import dev.berth.serving.StreamLimits;
 import dev.berth.serving.hooks.Deadline;
-import dev.berth.serving.sessions.SessionStore;
 import io.javalin.http.Context;
 import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -35,9 +34,7 @@ import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 public final class Invocations {
 
     private static final String CONTENT_ENCODING = "Content-Encoding";
-
-    /// No less than the server's timeout.
-    public static final Duration ANY_TIME = ChronoUnit.FOREVER.getDuration();
+    private static final String IDENTITY = "identity";
 
     /// How soon a call that waits for a message sees that the server stops.
     private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
@@ -63,84 +60,51 @@ public final class Invocations {
                         config.streams().partTimeout(), config.streams().timeout(), false));
     }
 
+    /// How one request, or one message, is answered.
+    public interface Answering<T> {
+        void answer(T asked) throws Exception;
+    }
+
     /// Has the model asked that the path names, else the only one.
-    public void ask(Context ctx, Answering answering) throws Exception {
+    public void ask(Context ctx, Answering<ModelRequest> answering) throws Exception {
         ask(ctx, () -> models.target(ctx), answering);
     }
 
     /// Has another model asked.
-    public void ask(Context ctx, Supplier<ModelTarget> target, Answering answering) throws Exception {
-        take(ctx, most(), ANY_TIME, (body, deadline) -> ask(ctx, target.get(), body, deadline, answering));
+    public void ask(Context ctx, Supplier<String> model, Answering<ModelRequest> answering) throws Exception {
+        take(ctx, most(), body -> ask(ctx, model.get(), body, answering));
     }
 
     /// Has a model asked by a request of which a part may have been read.
-    public void ask(Context ctx, ModelTarget target, RequestBody body, Deadline deadline, Answering answering)
-            throws IOException {
-        try (var visit = models.enter(target, deadline)) {
+    public void ask(Context ctx, String model, RequestBody body, Answering<ModelRequest> answering) throws Exception {
+        try (var visit = models.enter(model, body.deadline())) {
             RequestLog.of(ctx).entered(visit.metrics());
             visit.countMemory(body.memory());
-            answering.answer(new ModelRequest(ctx, target, visit, body, deadline));
+            answering.answer(new ModelRequest(ctx, model, visit, body));
         }
-    }
-
-    /// How the model is asked for one.
-    public interface Answering {
-        void answer(ModelRequest asked) throws IOException;
-    }
-
-    /// How one request is answered.
-    public interface Exchange {
-        void answer(RequestBody body, Deadline deadline) throws Exception;
     }
 
     /// Has a request answered, and throws away what is left of its body where that fails.
     ///
     /// @param most bytes of its body
-    /// @param limit how long it may take, where that is less than the server's timeout
-    public void take(Context ctx, long most, Duration limit, Exchange exchange) throws Exception {
-        takeAsItIs(ctx, most, limit, (body, deadline) -> {
-            inflate(ctx, body);
-            exchange.answer(body, deadline);
-        });
+    public void take(Context ctx, long most, Answering<RequestBody> answering) throws Exception {
+        answer(
+                body(
+                        upload(ctx),
+                        ctx.req().getContentLengthLong(),
+                        most,
+                        config.batching().timeout()),
+                body -> {
+                    inflate(ctx, body);
+                    answering.answer(body);
+                });
     }
 
     /// The same for a body that is not compressed as HTTP has it.
-    public void takeAsItIs(Context ctx, long most, Duration limit, Exchange exchange) throws Exception {
-        var deadline = deadline(limit);
-        long length = ctx.req().getContentLengthLong();
-        answer(
-                new RequestBody(upload(ctx), length, most, deadline, ProcessMemory.ofThisProcess()),
-                body -> exchange.answer(body, deadline));
-    }
-
-    /// The most bytes of the body of a request to a model.
-    public long most() {
-        return config.http().maxPayloadBytes();
-    }
-
-    private static Upload upload(Context ctx) {
-        var request = ServletContextRequest.getServletContextRequest(ctx.req());
-        return new Upload(request, request.getServletContextResponse());
-    }
-
-    private interface Reading {
-        void read(RequestBody body) throws Exception;
-    }
-
-    private static void answer(RequestBody opened, Reading reading) throws Exception {
-        try (var body = opened) {
-            try {
-                reading.read(body);
-            } catch (ServingException e) {
-                body.discard();
-                throw e;
-            }
-        }
-    }
-
-    private Deadline deadline(Duration limit) {
-        var timeout = config.batching().timeout();
-        return Deadline.in(limit.compareTo(timeout) < 0 ? limit : timeout, System::nanoTime);
+    ///
+    /// @param limit how long it may take, where that is less than the server's timeout
+    public void takeAsItIs(Context ctx, Duration limit, Answering<RequestBody> answering) throws Exception {
+        answer(body(upload(ctx), ctx.req().getContentLengthLong(), most(), limit), answering);
     }
 
     /// Has the messages of a call answered one after another, until the client sends no more. Each
@@ -148,14 +112,11 @@ public final class Invocations {
     ///
     /// @param limit of each, where that is less than the server's timeout
     /// @param stops whether the server stops: no message is awaited then
-    public void takeEach(Context ctx, Supplier<Duration> limit, BooleanSupplier stops, Exchange exchange)
+    public void takeEach(Context ctx, Supplier<Duration> limit, BooleanSupplier stops, Answering<RequestBody> answering)
             throws Exception {
         var upload = upload(ctx);
         while (hasNext(upload, stops)) {
-            var deadline = deadline(limit.get());
-            answer(
-                    new RequestBody(upload, -1, most(), deadline, ProcessMemory.ofThisProcess()),
-                    body -> exchange.answer(body, deadline));
+            answer(body(upload, -1, most(), limit.get()), answering);
         }
     }
 
@@ -170,14 +131,40 @@ public final class Invocations {
         return upload.hasMore();
     }
 
+    private static void answer(RequestBody opened, Answering<RequestBody> answering) throws Exception {
+        try (var body = opened) {
+            try {
+                answering.answer(body);
+            } catch (ServingException e) {
+                body.discard();
+                throw e;
+            }
+        }
+    }
+
+    private long most() {
+        return config.http().maxPayloadBytes();
+    }
+
+    private static Upload upload(Context ctx) {
+        var request = ServletContextRequest.getServletContextRequest(ctx.req());
+        return new Upload(request, request.getServletContextResponse());
+    }
+
+    private RequestBody body(Upload upload, long length, long most, Duration limit) {
+        var time = Collections.min(List.of(limit, config.batching().timeout()));
+        return new RequestBody(
+                upload, length, most, Deadline.in(time, System::nanoTime), ProcessMemory.ofThisProcess());
+    }
+
     /// Longer than any request may take, so that no connection counts as idle while its request is
     /// handled.
     public static Duration idle(ServerConfig config) {
-        var request = config.batching().timeout();
-        var load = config.multiModel().loadTimeout();
-        var longest = config.multiModel().enabled() && load.compareTo(request) > 0 ? load : request;
-        var part = config.streams().partTimeout();
-        return (part.compareTo(longest) > 0 ? part : longest).plus(IDLE);
+        var models = config.multiModel();
+        var load = models.enabled() ? models.loadTimeout() : Duration.ZERO;
+        return Collections.max(List.of(
+                        config.batching().timeout(), load, config.streams().partTimeout()))
+                .plus(IDLE);
     }
 
     /// Asks in the hooks' own way, in the types that the hooks read and write.
@@ -213,19 +200,25 @@ public final class Invocations {
         var body = asked.body();
         body.type(contentType);
         body.checkDeclared();
-        asked.visit().requireRoom(asked.deadline());
+        asked.visit().requireRoom(asked.body().deadline());
         body.readAhead();
+        return request(ctx, body, contentType, accept, config.transform().keepBadRecords())
+                .withDeadline(body.deadline().nanos());
+    }
+
+    /// What the hooks see of a request.
+    public static InvocationRequest request(
+            Context ctx, InputStream body, MediaType contentType, MediaType accept, boolean keepsBadRecords) {
         return new InvocationRequest(
                         body,
                         contentType,
                         accept,
                         Headers.of(ctx, Headers.CUSTOM_ATTRIBUTES),
                         RequestLog.inferenceId(ctx),
-                        config.transform().keepBadRecords())
+                        keepsBadRecords)
                 .withTraceParent(RequestLog.traceParent(ctx))
                 .withPath(ctx.path(), Optional.ofNullable(ctx.queryString()))
-                .withHeaders(Headers.letThrough(ctx))
-                .withDeadline(asked.deadline().nanos());
+                .withHeaders(Headers.letThrough(ctx));
     }
 
     /// Has a request whose body is JSON answered by JSON as a whole, in a dialect.
@@ -258,44 +251,39 @@ public final class Invocations {
 
     private void answerInSession(ModelRequest asked, String id, InvocationRequest request, List<MediaType> readable) {
         var ctx = asked.ctx();
-        var visit = asked.visit();
-        switch (SessionProtocol.command(id, asked.body().small(SessionProtocol.LONGEST_COMMAND))) {
-            case OPEN -> {
-                try (var turn = open(visit, request, asked.deadline())) {
-                    SessionProtocol.opened(ctx, turn);
-                }
-            }
-            case CLOSE -> {
-                visit.sessions().close(id, asked.deadline(), RequestLog.context());
-                SessionProtocol.closed(ctx, id);
-            }
-            case NONE -> {
-                var _ = Headers.contentType(Optional.of(request.contentType().toString()), readable);
-                boolean isNew = SessionProtocol.isNew(id);
-                try (var turn = isNew
-                        ? open(visit, request, asked.deadline())
-                        : visit.sessions().enter(id, asked.deadline())) {
-                    ServedAnswer answer;
-                    try {
-                        answer = visit.invokeIn(turn, request, asked.call().streaming(streams));
-                    } catch (ServingException e) {
-                        if (isNew) {
-                            turn.fail();
-                        }
-                        throw e;
-                    }
-                    if (isNew) {
-                        SessionProtocol.name(ctx, turn);
-                    }
-                    send(ctx, answer);
-                }
-            }
+        var sessions = asked.visit().sessions();
+        var deadline = asked.body().deadline();
+        var command = SessionProtocol.command(id, asked.body().small(SessionProtocol.LONGEST_COMMAND));
+        if (command == SessionProtocol.Command.CLOSE) {
+            sessions.close(id, deadline, RequestLog.context());
+            SessionProtocol.closed(ctx, id);
+            return;
         }
-    }
-
-    private static SessionStore.Turn open(ServedModel.Visit visit, InvocationRequest request, Deadline deadline) {
-        return visit.sessions()
-                .open(request.withBody(InputStream.nullInputStream()), true, deadline, RequestLog.context());
+        if (command == SessionProtocol.Command.NONE) {
+            var _ = Headers.contentType(Optional.of(request.contentType().toString()), readable);
+        }
+        boolean isNew = SessionProtocol.isNew(id);
+        try (var turn = isNew
+                ? sessions.open(request.withBody(InputStream.nullInputStream()), true, deadline, RequestLog.context())
+                : sessions.enter(id, deadline)) {
+            if (command == SessionProtocol.Command.OPEN) {
+                SessionProtocol.opened(ctx, turn);
+                return;
+            }
+            ServedAnswer answer;
+            try {
+                answer = asked.visit().invokeIn(turn, request, asked.call().streaming(streams));
+            } catch (ServingException e) {
+                if (isNew) {
+                    turn.fail();
+                }
+                throw e;
+            }
+            if (isNew) {
+                SessionProtocol.name(ctx, turn);
+            }
+            send(ctx, answer);
+        }
     }
 
     private void send(Context ctx, ServedAnswer answer) {
@@ -304,7 +292,7 @@ public final class Invocations {
                 write(ctx, response);
                 RequestLog.of(ctx).served(invocation);
             }
-            case ServedAnswer.Streamed streamed -> new StreamedBody(ctx, Peer.endPoint(ctx), streamed).send();
+            case ServedAnswer.Streamed streamed -> new StreamedBody(ctx, streamed).send();
         }
     }
 
@@ -315,34 +303,35 @@ public final class Invocations {
         response.customAttributes().ifPresent(value -> ctx.header(Headers.CUSTOM_ATTRIBUTES, value));
         ctx.contentType(response.contentType().toString());
         var body = response.body();
-        int end = body.length;
-        boolean isLines = LINES.contains(response.contentType().withoutParameters());
-        if (isLines && end > 0 && body[end - 1] == '\n') {
-            end -= end > 1 && body[end - 2] == '\r' ? 2 : 1;
+        int length = body.length;
+        if (LINES.contains(response.contentType().withoutParameters()) && length > 0) {
+            if (body[length - 1] == '\n') {
+                length -= length > 1 && body[length - 2] == '\r' ? 2 : 1;
+            }
+            if (config.transform().trailingNewline()) {
+                if (length == body.length || body[length] != '\n') {
+                    body = Arrays.copyOf(body, length + 1);
+                    body[length] = '\n';
+                }
+                length++;
+            }
         }
-        boolean newline = isLines && config.transform().trailingNewline() && body.length > 0;
-        if (config.http().compression() && Gzip.pays(ctx, response.contentType(), end)) {
-            Sending.sendGzip(ctx, body, end, newline);
-        } else {
-            Sending.send(ctx, body, end, newline);
-        }
+        boolean packs = config.http().compression() && Gzip.pays(ctx, response.contentType(), length);
+        Sending.send(ctx, body, length, packs);
     }
 
     /// Has a compressed body read as it was before.
     private static void inflate(Context ctx, RequestBody body) {
-        if (ctx.header(CONTENT_ENCODING) == null) {
-            return;
-        }
-        var coding = Headers.of(ctx, CONTENT_ENCODING).orElseThrow();
+        var coding = Headers.of(ctx, CONTENT_ENCODING).orElse(IDENTITY);
         var name = coding.toLowerCase(Locale.ROOT);
-        if (name.equals("identity")) {
+        if (name.equals(IDENTITY)) {
             return;
         }
         if (!Inflated.CODINGS.contains(name)) {
             var taken = String.join(", ", Inflated.CODINGS);
             ctx.header("Accept-Encoding", taken);
-            throw ErrorType.UNSUPPORTED_MEDIA_TYPE.because("Content-Encoding: found %s, expected one of %s, identity"
-                    .formatted(CallerText.quoted(coding), taken));
+            throw ErrorType.UNSUPPORTED_MEDIA_TYPE.found(
+                    CONTENT_ENCODING, CallerText.quoted(coding), "one of %s, identity".formatted(taken));
         }
         var _ = body.decode(packed -> new Inflated(packed, name, CONTENT_ENCODING, body.memory()));
     }

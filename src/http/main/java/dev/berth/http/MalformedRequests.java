@@ -1,11 +1,14 @@
 package dev.berth.http;
 
 import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.UUID;
 import java.util.function.Function;
+import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.http.HttpHeaderValue;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.server.handler.ErrorHandler;
@@ -32,34 +35,42 @@ final class MalformedRequests extends ErrorHandler {
     protected void generateResponse(
             Request request, Response response, int status, String message, Throwable cause, Callback callback) {
         response.getHeaders().put(RequestLog.REQUEST_ID_HEADER, RequestLog.malformed(status, message));
-        response.getHeaders().put(HttpHeader.CONTENT_TYPE, Errors.CONTENT_TYPE);
+        response.getHeaders().put(HttpHeader.CONTENT_TYPE, ErrorForm.CONTENT_TYPE);
         var body = forms.apply(String.valueOf(request.getHttpURI().getPath())).malformed(status, message);
         response.write(true, ByteBuffer.wrap(body), callback);
     }
 
+    /// Refuses a request before any route, and closes its connection.
+    static void refuse(Response response, ServingException e, Callback callback) {
+        response.setStatus(e.type().status());
+        response.getHeaders().add(closing(UUID.randomUUID().toString(), e.type().retryAfter()));
+        response.write(true, ByteBuffer.wrap(ErrorForm.PLAIN.body(e.type(), e.getMessage())), callback);
+    }
+
     static byte[] slowHead(String message) {
-        return response("408 Request Timeout", RequestLog.malformed(408, message), Errors.body(408, message));
+        var body = ErrorForm.PLAIN.malformed(408, message);
+        return response("408 Request Timeout", RequestLog.malformed(408, message), body);
     }
 
     static byte[] overloaded(String message) {
-        return response(
-                ErrorType.TOO_MANY_CONNECTIONS.status() + " Service Unavailable",
-                UUID.randomUUID().toString(),
-                Errors.body(ErrorType.TOO_MANY_CONNECTIONS, message));
+        var body = ErrorForm.PLAIN.body(ErrorType.TOO_MANY_CONNECTIONS, message);
+        return response("503 Service Unavailable", UUID.randomUUID().toString(), body);
     }
 
     /// A whole response, which Jetty knows nothing of.
     private static byte[] response(String status, String requestId, byte[] body) {
-        return String.join(
-                        "\r\n",
-                        "HTTP/1.1 " + status,
-                        RequestLog.REQUEST_ID_HEADER + ": " + requestId,
-                        "Content-Type: " + Errors.CONTENT_TYPE,
-                        "Content-Length: " + body.length,
-                        "Retry-After: " + ErrorType.TOO_MANY_CONNECTIONS.retryAfter(),
-                        "Connection: close",
-                        "",
-                        new String(body, StandardCharsets.UTF_8))
+        var head = closing(requestId, ErrorType.TOO_MANY_CONNECTIONS.retryAfter())
+                .put(HttpHeader.CONTENT_LENGTH, body.length);
+        return "HTTP/1.1 %s\r\n%s%s"
+                .formatted(status, head.asString(), new String(body, StandardCharsets.UTF_8))
                 .getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static HttpFields.Mutable closing(String requestId, int retryAfter) {
+        var headers = HttpFields.build()
+                .put(RequestLog.REQUEST_ID_HEADER, requestId)
+                .put(HttpHeader.CONTENT_TYPE, ErrorForm.CONTENT_TYPE)
+                .put(HttpHeader.CONNECTION, HttpHeaderValue.CLOSE);
+        return retryAfter > 0 ? headers.put(HttpHeader.RETRY_AFTER, retryAfter) : headers;
     }
 }

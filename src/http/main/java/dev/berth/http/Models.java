@@ -10,6 +10,7 @@ import dev.berth.json.NotJsonException;
 import dev.berth.serving.many.ManyModels;
 import io.javalin.http.Context;
 import java.io.IOException;
+import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Base64;
@@ -32,21 +33,19 @@ record Models(ManyModels models, Invocations invocations) {
     private static final int MAX_URL_LENGTH = 4096;
     private static final int PAGE = 100;
 
-    private static final String CONTENT_TYPE = "application/json";
+    private static final String EXPECTED = "{\"model_name\": …, \"url\": …}";
 
     /// Tells the token of a page from other text.
     private static final String TOKEN = "after:";
 
-    private static final Pattern NUMBER = Pattern.compile("0*([1-9]\\d*)");
     private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
 
     void load(Context ctx) throws Exception {
-        invocations.take(ctx, MAX_BODY_BYTES, Invocations.ANY_TIME, (body, _) -> {
+        invocations.take(ctx, MAX_BODY_BYTES, body -> {
             var fields = fields(whole(ctx, body));
             var name = text(fields, "model_name", MAX_NAME_LENGTH);
             if (name.equals(".") || name.equals("..")) {
-                throw ErrorType.BAD_INPUT.because("model_name: found %s, expected a name that a path can hold"
-                        .formatted(CallerText.quoted(name)));
+                throw ErrorType.BAD_INPUT.found("model_name", CallerText.quoted(name), "a name that a path can hold");
             }
             answer(ctx, describe(models.load(name, Path.of(text(fields, "url", MAX_URL_LENGTH)))));
         });
@@ -86,7 +85,7 @@ record Models(ManyModels models, Invocations invocations) {
     }
 
     private static void answer(Context ctx, Map<String, Object> fields) {
-        ctx.contentType(CONTENT_TYPE).result(JsonText.bytes(fields));
+        ctx.contentType("application/json").result(JsonText.bytes(fields));
     }
 
     private static byte[] whole(Context ctx, RequestBody body) throws IOException {
@@ -98,11 +97,7 @@ record Models(ManyModels models, Invocations invocations) {
         } catch (ServingException e) {
             throw e.type() != ErrorType.PAYLOAD_TOO_LARGE
                     ? e
-                    : e.type()
-                            .because(
-                                    "body: found more than %d bytes, expected {\"model_name\": …, \"url\": …}"
-                                            .formatted(MAX_BODY_BYTES),
-                                    e);
+                    : e.type().found("body", "more than %d bytes".formatted(MAX_BODY_BYTES), EXPECTED);
         }
     }
 
@@ -112,8 +107,7 @@ record Models(ManyModels models, Invocations invocations) {
                 .flatMap(MediaType::parse)
                 .filter(type -> type.withoutParameters().equals(MediaType.JSON))
                 .isEmpty()) {
-            throw ErrorType.UNSUPPORTED_MEDIA_TYPE.because(
-                    "Content-Type: found %s, expected %s".formatted(CallerText.found(header), MediaType.JSON));
+            throw ErrorType.UNSUPPORTED_MEDIA_TYPE.found("Content-Type", CallerText.found(header), MediaType.JSON);
         }
     }
 
@@ -123,30 +117,26 @@ record Models(ManyModels models, Invocations invocations) {
             if (fields.isObject()) {
                 return fields;
             }
-            throw ErrorType.BAD_INPUT.because(
-                    "body: found %s, expected {\"model_name\": …, \"url\": …}".formatted(found(fields)));
+            throw ErrorType.BAD_INPUT.found("body", found(fields), EXPECTED);
         } catch (NotJsonException e) {
-            throw ErrorType.BAD_INPUT.because(
-                    "body: %s; a load is {\"model_name\": …, \"url\": …}".formatted(e.getMessage()));
+            throw ErrorType.BAD_INPUT.because("body: %s; a load is %s".formatted(e.getMessage(), EXPECTED));
         }
     }
 
     private static String text(JsonNode fields, String name, int maxLength) {
         var field = fields.path(name);
         if (!field.isTextual()) {
-            throw ErrorType.BAD_INPUT.because("%s: found %s, expected a string".formatted(name, found(field)));
+            throw ErrorType.BAD_INPUT.found(name, found(field), "a string");
         }
         var text = field.textValue();
         if (text.isEmpty() || text.length() > maxLength) {
-            throw ErrorType.BAD_INPUT.because(
-                    "%s: found %d characters, expected 1 to %d".formatted(name, text.length(), maxLength));
+            throw ErrorType.BAD_INPUT.found(name, text.length() + " characters", "1 to " + maxLength);
         }
         if (CONTROL.matcher(text).find()) {
-            throw ErrorType.BAD_INPUT.because("%s: found a control character, expected none".formatted(name));
+            throw ErrorType.BAD_INPUT.found(name, "a control character", "none");
         }
         if (!StandardCharsets.UTF_8.newEncoder().canEncode(text)) {
-            throw ErrorType.BAD_INPUT.because(
-                    "%s: found half of a surrogate pair, expected a string of whole characters".formatted(name));
+            throw ErrorType.BAD_INPUT.found(name, "half of a surrogate pair", "a string of whole characters");
         }
         return text;
     }
@@ -168,13 +158,10 @@ record Models(ManyModels models, Invocations invocations) {
         if (text == null) {
             return PAGE;
         }
-        var number = NUMBER.matcher(text);
-        if (!number.matches()) {
-            throw ErrorType.BAD_INPUT.because(
-                    "limit: found %s, expected a whole number of at least 1".formatted(CallerText.quoted(text)));
+        if (!text.matches("0*[1-9]\\d*")) {
+            throw ErrorType.BAD_INPUT.found("limit", CallerText.quoted(text), "a whole number of at least 1");
         }
-        // Whatever has more digits than a page is larger.
-        return number.group(1).length() > 3 ? PAGE : Math.min(PAGE, Integer.parseInt(number.group(1)));
+        return new BigInteger(text).min(BigInteger.valueOf(PAGE)).intValue();
     }
 
     /// Where the next page of a listing begins: behind the last name of the page before. So models
@@ -187,14 +174,13 @@ record Models(ManyModels models, Invocations invocations) {
     private static String afterToken(String token) {
         try {
             var text = new String(Base64.getUrlDecoder().decode(token), StandardCharsets.UTF_8);
-            if (text.startsWith(TOKEN)
-                    && tokenAfter(text.substring(TOKEN.length())).equals(token)) {
-                return text.substring(TOKEN.length());
+            var name = text.substring(Math.min(TOKEN.length(), text.length()));
+            if (tokenAfter(name).equals(token)) {
+                return name;
             }
         } catch (IllegalArgumentException _) {
             // It is not Base64.
         }
-        throw ErrorType.BAD_INPUT.because("next_page_token: found %s, expected the nextPageToken of a listing"
-                .formatted(CallerText.quoted(token)));
+        throw ErrorType.BAD_INPUT.found("next_page_token", CallerText.quoted(token), "the nextPageToken of a listing");
     }
 }

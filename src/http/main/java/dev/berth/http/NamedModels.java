@@ -17,22 +17,24 @@ import java.util.Optional;
 /// @param only what the only model of a server is called
 public record NamedModels(Served served, String only) {
 
+    /// The version of every model.
+    public static final String VERSION = "1";
+
     /// The model that clients mean, under the name that answers have.
     ///
     /// @param name empty: the only model
     /// @param version empty: any
     /// @throws ServingException `NOT_FOUND` where there is none of that name or version
-    public ModelTarget target(String name, String version) {
-        if (!version.isEmpty() && !version.equals(ModelTarget.VERSION)) {
-            throw ErrorType.NOT_FOUND.because(
-                    "version: found %s, expected %s".formatted(CallerText.quoted(version), ModelTarget.VERSION));
+    public String target(String name, String version) {
+        if (!version.isEmpty() && !version.equals(VERSION)) {
+            throw ErrorType.NOT_FOUND.found("version", CallerText.quoted(version), VERSION);
         }
         boolean many = served instanceof Served.Many;
         if (!many && !name.isEmpty() && !name.equals(only)) {
-            throw ErrorType.NOT_FOUND.because("model: found %s, expected %s; --model-name gives it another name"
-                    .formatted(CallerText.quoted(name), only));
+            throw ErrorType.NOT_FOUND.found(
+                    "model", CallerText.quoted(name), only + "; --model-name gives it another name");
         }
-        return new ModelTarget(many ? name : only, ModelTarget.VERSION);
+        return many ? name : only;
     }
 
     /// By their names.
@@ -62,41 +64,41 @@ public record NamedModels(Served served, String only) {
     /// Waits until a model is loaded. One of `--models` is loaded where it is not.
     ///
     /// @throws ServingException why it can't be loaded
-    public void load(ModelTarget target, Deadline deadline) {
+    public void load(String model, Deadline deadline) {
         if (served instanceof Served.Many(ModelDirectory directory)) {
-            directory.awaitLoaded(target.model(), deadline);
+            directory.awaitLoaded(model, deadline);
         } else {
-            enter(target, deadline).close();
+            enter(model, deadline).close();
         }
     }
 
     /// What metrics call a model.
-    public String inMetrics(ModelTarget target) {
-        return served instanceof Served.Many ? target.model() : Served.NAME;
+    public String inMetrics(String model) {
+        return served instanceof Served.Many ? model : Served.NAME;
     }
 
     /// The model that the path names; the only one where it names none.
-    public ModelTarget target(Context ctx) {
+    public String target(Context ctx) {
         var path = ctx.pathParamMap();
         return target(path.getOrDefault("name", ""), path.getOrDefault("version", ""));
     }
 
-    public ServedModel.Visit enter(ModelTarget target, Deadline deadline) {
-        return served.enter(target.model(), deadline);
+    public ServedModel.Visit enter(String model, Deadline deadline) {
+        return served.enter(model, deadline);
     }
 
     /// Why a model can't be asked. One that the first request loads can be.
-    public Optional<String> problem(ModelTarget target) {
+    public Optional<String> problem(String name) {
         return switch (served) {
             case Served.One(var model) -> model.problem();
             case Served.Watched(var versions) -> versions.problem(Served.NAME);
-            case Served.Many(var models) -> problem(models.describe(target.model()));
+            case Served.Many(var models) -> problem(models.describe(name));
         };
     }
 
     /// @throws ServingException `NOT_READY` where a model can't be asked
-    public void requireReady(ModelTarget target) {
-        problem(target).ifPresent(problem -> {
+    public void requireReady(String model) {
+        problem(model).ifPresent(problem -> {
             throw ErrorType.NOT_READY.because(problem);
         });
     }

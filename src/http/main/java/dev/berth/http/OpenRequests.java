@@ -7,7 +7,6 @@ import dev.berth.http.connections.PeerAwareConnector;
 import io.javalin.http.Context;
 import java.nio.ByteBuffer;
 import java.util.Set;
-import java.util.UUID;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.HttpHeaderValue;
@@ -56,11 +55,12 @@ public final class OpenRequests extends Handler.Wrapper {
         var place = endPoint.place;
         if (!healthPaths.contains(Request.getPathInContext(request))) {
             if (hasTls && connection.getEndPoint() == endPoint) {
-                refuse(response, ErrorType.BAD_INPUT, PLAIN, callback);
+                MalformedRequests.refuse(response, ErrorType.BAD_INPUT.because(PLAIN), callback);
                 return true;
             }
             if (!connections.admit(place)) {
-                refuse(response, ErrorType.TOO_MANY_CONNECTIONS, connections.full(), callback);
+                var full = ErrorType.TOO_MANY_CONNECTIONS.because(connections.full());
+                MalformedRequests.refuse(response, full, callback);
                 return true;
             }
         }
@@ -135,17 +135,5 @@ public final class OpenRequests extends Handler.Wrapper {
             call.await();
             super.write(last, content, Callback.from(call::goOn, callback));
         }
-    }
-
-    private static void refuse(Response response, ErrorType type, String message, Callback callback) {
-        response.setStatus(type.status());
-        var headers = response.getHeaders();
-        headers.put(RequestLog.REQUEST_ID_HEADER, UUID.randomUUID().toString());
-        headers.put(HttpHeader.CONTENT_TYPE, Errors.CONTENT_TYPE);
-        if (type.isRefusal()) {
-            headers.put(HttpHeader.RETRY_AFTER, type.retryAfter());
-        }
-        headers.put(HttpHeader.CONNECTION, HttpHeaderValue.CLOSE);
-        response.write(true, ByteBuffer.wrap(Errors.body(type, message)), callback);
     }
 }

@@ -59,7 +59,7 @@ public record RequestLog(ServingMetrics metrics, Paths paths, Tracing tracing, S
     /// What is said of a request, or of a message of a socket, until it has its answer. Used by its
     /// thread.
     public static final class Entry {
-        private final long started;
+        private final long started = System.nanoTime();
         private final String method;
         private final String path;
 
@@ -71,11 +71,18 @@ public record RequestLog(ServingMetrics metrics, Paths paths, Tracing tracing, S
         private Invocation served;
         private ServingException failure;
 
-        private Entry(long started, String method, String path, RequestTrace trace) {
-            this.started = started;
+        /// @param parent whose trace it is in where the server traces nothing
+        private Entry(String id, String method, String path, RequestTrace trace, Optional<String> parent) {
             this.method = method;
             this.path = path;
             this.trace = trace;
+            trace.id(id);
+            MDC.put(REQUEST_ID, id);
+            trace.place().ifPresent(place -> MDC.put(SPAN_ID, place.spanId()));
+            trace.place()
+                    .map(RequestTrace.Place::traceId)
+                    .or(() -> parent.map(TraceParents::traceId))
+                    .ifPresent(traceId -> MDC.put(TRACE_ID, traceId));
         }
 
         /// Says which model has taken it in. Its name is on the log lines from now on.
@@ -91,6 +98,11 @@ public record RequestLog(ServingMetrics metrics, Paths paths, Tracing tracing, S
             served = invocation;
         }
 
+        /// Whether it was refused because there was no room for it.
+        boolean isRefused() {
+            return failure != null && failure.type().isRefusal();
+        }
+
         /// Says why it failed.
         public void failed(ServingException why) {
             failure = why;
@@ -100,50 +112,33 @@ public record RequestLog(ServingMetrics metrics, Paths paths, Tracing tracing, S
     /// Runs before a route. The request's id is the caller's `x-amzn-RequestId`, else its inference
     /// id, else a new one.
     public void begin(Context ctx) {
-        long started = System.nanoTime();
         MDC.clear();
         var inferenceId = id(ctx.header(INFERENCE_ID_HEADER));
         var requestId = id(ctx.header(REQUEST_ID_HEADER)).or(() -> inferenceId).orElseGet(RequestLog::newId);
-        MDC.put(REQUEST_ID, requestId);
         ctx.header(REQUEST_ID_HEADER, requestId);
         inferenceId.filter(id -> !id.equals(requestId)).ifPresent(id -> MDC.put(INFERENCE_ID, id));
         ctx.attribute(INFERENCE_ID, inferenceId.orElse(requestId));
         Optional.ofNullable(ctx.header(TARGET_MODEL_HEADER))
                 .ifPresent(target -> MDC.put(TARGET_MODEL, CallerText.logged(target)));
         TraceParents.w3c(ctx).ifPresent(parent -> ctx.header(TraceParents.HEADER, parent));
+        var method = ctx.method().name();
         var trace = untraced.contains(ctx.path())
                 ? RequestTrace.NONE
-                : tracing.begin(ctx.method().name(), ctx.path(), ctx, TraceParents::header);
-        trace.id(requestId);
-        ctx.attribute(ENTRY, new Entry(started, ctx.method().name(), ctx.path(), trace));
-        logTrace(trace, TraceParents.of(ctx));
-    }
-
-    private static void logTrace(RequestTrace trace, Optional<String> parent) {
-        trace.place()
-                .ifPresentOrElse(
-                        place -> {
-                            MDC.put(TRACE_ID, place.traceId());
-                            MDC.put(SPAN_ID, place.spanId());
-                        },
-                        () -> parent.ifPresent(known -> MDC.put(TRACE_ID, TraceParents.traceId(known))));
+                : tracing.begin(method, ctx.path(), ctx, TraceParents::header);
+        set(ctx, new Entry(requestId, method, ctx.path(), trace, TraceParents.of(ctx)));
     }
 
     /// Runs before a message of a socket, or of a stream of gRPC, is answered.
     ///
     /// @param parent the trace that it is in
     public Entry beginMessage(String id, String path, Optional<String> parent) {
-        long started = System.nanoTime();
         MDC.clear();
-        MDC.put(REQUEST_ID, id);
         var trace = tracing.begin(
                 "message",
                 path,
                 parent,
                 (known, name) -> name.equalsIgnoreCase(TraceParents.HEADER) ? known.orElse(null) : null);
-        trace.id(id);
-        logTrace(trace, parent);
-        return new Entry(started, "message", path, trace);
+        return new Entry(id, "message", path, trace, parent);
     }
 
     /// Runs after a message was answered.

@@ -4,21 +4,25 @@ import dev.berth.error.ErrorType;
 import io.javalin.http.Handler;
 import io.javalin.http.HandlerType;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 
 /// A route of a protocol. What is registered, `Allow`, the advice of a 404, the paths that no
 /// setting can take, and OpenAPI's document follow from it.
 ///
 /// @param path may have parameters: `/models/{name}`
-/// @param says what OpenAPI's document says of it; the function has null where it is not shown
+/// @param says what OpenAPI's document says of it
 /// @param handler asked once for each server that has the route
 public record Route(
         HandlerType method,
         String path,
         ModelCount models,
         boolean isForHealth,
-        Function<Operations, Operation> says,
+        UnaryOperator<Operation> says,
         Function<ServerParts, Handler> handler)
         implements Described {
+
+    /// The attribute of a request that has the [ErrorForm] of its route.
+    static final String ERRORS = "berth.errors";
 
     /// How many models a server has that has the route.
     public enum ModelCount {
@@ -27,25 +31,21 @@ public record Route(
         MANY
     }
 
-    public static Route get(String path, Function<Operations, Operation> says, Function<ServerParts, Handler> handler) {
+    public static Route get(String path, UnaryOperator<Operation> says, Function<ServerParts, Handler> handler) {
         return at(HandlerType.GET, path, says, handler);
     }
 
-    public static Route post(
-            String path, Function<Operations, Operation> says, Function<ServerParts, Handler> handler) {
+    public static Route post(String path, UnaryOperator<Operation> says, Function<ServerParts, Handler> handler) {
         return at(HandlerType.POST, path, says, handler);
     }
 
     /// One that OpenAPI's document does not show.
     public static Route post(String path, Function<ServerParts, Handler> handler) {
-        return post(path, _ -> null, handler);
+        return post(path, UnaryOperator.identity(), handler);
     }
 
     public static Route at(
-            HandlerType method,
-            String path,
-            Function<Operations, Operation> says,
-            Function<ServerParts, Handler> handler) {
+            HandlerType method, String path, UnaryOperator<Operation> says, Function<ServerParts, Handler> handler) {
         return new Route(method, path, ModelCount.ANY, false, says, handler);
     }
 
@@ -67,29 +67,25 @@ public record Route(
 
     /// The same with failures said in this form, whatever the path.
     public Route failing(ErrorForm form) {
-        return new Route(
-                method, path, models, isForHealth, says, parts -> ErrorForm.chosen(form, handler.apply(parts)));
+        return behind(says, _ -> ctx -> ctx.attribute(ERRORS, form));
     }
 
     /// The same for a route that changes what is served: no page from elsewhere may have a browser
     /// ask it.
     public Route noPageOfOthers() {
-        return new Route(
-                method,
-                path,
-                models,
-                isForHealth,
-                operations -> {
-                    var operation = says.apply(operations);
-                    return operation == null ? null : operation.fails(ErrorType.FORBIDDEN);
-                },
-                parts -> {
-                    var own = handler.apply(parts);
-                    return ctx -> {
-                        parts.origins().requireOwn(ctx);
-                        own.handle(ctx);
-                    };
-                });
+        return behind(
+                operation -> says.apply(operation).fails(ErrorType.FORBIDDEN), parts -> parts.origins()::requireOwn);
+    }
+
+    private Route behind(UnaryOperator<Operation> said, Function<ServerParts, Handler> gate) {
+        return new Route(method, path, models, isForHealth, said, parts -> {
+            var first = gate.apply(parts);
+            var own = handler.apply(parts);
+            return ctx -> {
+                first.handle(ctx);
+                own.handle(ctx);
+            };
+        });
     }
 
     boolean isAt(Route other) {

@@ -9,20 +9,22 @@ import io.javalin.config.JavalinConfig;
 import io.javalin.http.Context;
 import io.javalin.router.Endpoint;
 import jakarta.servlet.http.HttpServletResponse;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.ServiceLoader;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /// Registers those routes of all protocols that a server has.
@@ -56,10 +58,10 @@ public final class Routes {
         this.serving = serving;
         this.on = on(config).toList();
         this.here = here(_ -> true);
+        var requests = here(protocol -> protocol.claim() == Claim.ALL);
+        var paths = new Paths(allowed(here), elsewhere(), allowed(requests).keySet());
         var untraced = new HashSet<>(healthPaths());
         untraced.add(config.http().metricsPath());
-        var paths = new Paths(
-                allowed(here), elsewhere(), allowed(here(Routes::isOfRequests)).keySet());
         var log = new RequestLog(metrics, paths, tracing, untraced);
         this.parts = new ServerParts(config, serving, metrics, log, paths, here);
     }
@@ -112,10 +114,6 @@ public final class Routes {
         new Failures(parts.paths(), this::errors).map(routes);
     }
 
-    private static boolean isOfRequests(Protocol protocol) {
-        return protocol.claim() == Claim.ALL;
-    }
-
     /// The routes of this server. Those that settings name go before others at the same path.
     private List<Route> here(Predicate<Protocol> which) {
         var named =
@@ -130,14 +128,15 @@ public final class Routes {
     }
 
     /// The methods of each path, as `Allow` lists them.
-    private static Map<String, String> allowed(Collection<Route> routes) {
-        var methods = routes.stream()
+    private static SortedMap<String, String> allowed(List<Route> routes) {
+        return routes.stream()
                 .collect(Collectors.groupingBy(
                         Route::path,
                         TreeMap::new,
-                        Collectors.mapping(route -> route.method().name(), Collectors.toCollection(TreeSet::new))));
-        return new TreeMap<>(methods.entrySet().stream()
-                .collect(Collectors.toMap(Map.Entry::getKey, each -> String.join(", ", each.getValue()))));
+                        Collectors.mapping(
+                                route -> route.method().name(),
+                                Collectors.collectingAndThen(
+                                        Collectors.toCollection(TreeSet::new), names -> String.join(", ", names)))));
     }
 
     /// The paths of a server with another number of models, and of other servers.
@@ -162,7 +161,7 @@ public final class Routes {
     /// such callers got 2,500 of them a second, and the model was left a fifth of its cores. So a
     /// refusal is sent at once, and its connection is not read again before the server can spare it.
     private void holdRefused(Context ctx) {
-        if (ctx.attribute(Failures.REFUSED) != null) {
+        if (RequestLog.of(ctx).isRefused()) {
             refusals.pause(REFUSAL_NANOS);
         }
     }
@@ -178,7 +177,8 @@ public final class Routes {
     }
 
     private ErrorForm errors(Context ctx) {
-        return ErrorForm.chosen(ctx).orElseGet(() -> first(protocol -> protocol.errors(ctx, config)));
+        ErrorForm ofRoute = ctx.attribute(Route.ERRORS);
+        return ofRoute == null ? first(protocol -> protocol.errors(ctx, config)) : ofRoute;
     }
 
     private static ErrorForm first(Function<Protocol, Optional<ErrorForm>> form) {

@@ -2,7 +2,6 @@ package dev.berth.http;
 
 import io.javalin.http.Context;
 import java.io.IOException;
-import java.io.OutputStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,6 +17,21 @@ public final class Sending {
         send(ctx, body, body.length, false);
     }
 
+    /// @param length of the body, which may be less than there is
+    /// @param packs whether it is compressed on its way
+    static void send(Context ctx, byte[] body, int length, boolean packs) {
+        try {
+            if (packs) {
+                Gzip.send(ctx, body, length);
+            } else {
+                ctx.res().setContentLengthLong(length);
+                ctx.res().getOutputStream().write(body, 0, length);
+            }
+        } catch (IOException e) {
+            gone(e);
+        }
+    }
+
     /// For an answer that has trailers behind it.
     public static void sendUnmeasured(Context ctx, byte[] body) {
         try {
@@ -29,30 +43,5 @@ public final class Sending {
 
     private static void gone(IOException e) {
         log.info("the caller has gone before its answer was sent: {}", e.toString());
-    }
-
-    /// @param newline whether one follows
-    static void send(Context ctx, byte[] body, int length, boolean newline) {
-        ctx.res().setContentLengthLong(length + (newline ? 1L : 0));
-        try {
-            write(ctx.res().getOutputStream(), body, length, newline);
-        } catch (IOException e) {
-            gone(e);
-        }
-    }
-
-    static void sendGzip(Context ctx, byte[] body, int length, boolean newline) {
-        try (var output = new Gzip(ctx)) {
-            write(output, body, length, newline);
-        } catch (IOException e) {
-            gone(e);
-        }
-    }
-
-    private static void write(OutputStream output, byte[] body, int length, boolean newline) throws IOException {
-        output.write(body, 0, length);
-        if (newline) {
-            output.write('\n');
-        }
     }
 }

@@ -50,8 +50,7 @@ public final class SessionProtocol {
                             .formatted(SESSION_ID, CallerText.quoted(id)));
         }
         if (!isNew(id) && !ID.matcher(id).matches()) {
-            throw ErrorType.BAD_INPUT.because("%s: found %s, expected NEW_SESSION or the id of a session"
-                    .formatted(SESSION_ID, CallerText.quoted(id)));
+            throw ErrorType.BAD_INPUT.found(SESSION_ID, CallerText.quoted(id), "NEW_SESSION or the id of a session");
         }
         return id;
     }
@@ -73,13 +72,10 @@ public final class SessionProtocol {
                     .formatted(fields.get().size(), REQUEST_TYPE, type));
         }
         if (type.equals(NEW_SESSION) != isNew(id)) {
-            throw ErrorType.BAD_INPUT.because("%s: found %s with %s %s, expected %s"
-                    .formatted(
-                            SESSION_ID,
-                            CallerText.quoted(id),
-                            REQUEST_TYPE,
-                            type,
-                            isNew(id) ? "the id of a session" : NEW_SESSION));
+            throw ErrorType.BAD_INPUT.found(
+                    SESSION_ID,
+                    "%s with %s %s".formatted(CallerText.quoted(id), REQUEST_TYPE, type),
+                    isNew(id) ? "the id of a session" : NEW_SESSION);
         }
         return isNew(id) ? Command.OPEN : Command.CLOSE;
     }
@@ -94,13 +90,9 @@ public final class SessionProtocol {
 
     /// Says on the response which session was opened.
     public static void name(Context ctx, SessionStore.Turn turn) {
-        var value = header(turn);
+        var value = "%s; Expires=%s".formatted(turn.id(), turn.expires());
         ctx.header(SESSION_ID, value);
         ctx.header(NEW_SESSION_ID, value);
-    }
-
-    private static String header(SessionStore.Turn turn) {
-        return "%s; Expires=%s".formatted(turn.id(), turn.expires());
     }
 
     static void opened(Context ctx, SessionStore.Turn turn) {

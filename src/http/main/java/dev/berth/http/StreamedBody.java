@@ -23,13 +23,11 @@ public final class StreamedBody {
 
     private final Context ctx;
     private final PeerAwareEndPoint connection;
-    private final BooleanSupplier readerHasGone;
     private final ServedAnswer.Streamed answer;
 
-    StreamedBody(Context ctx, PeerAwareEndPoint connection, ServedAnswer.Streamed answer) {
+    StreamedBody(Context ctx, ServedAnswer.Streamed answer) {
         this.ctx = ctx;
-        this.connection = connection;
-        this.readerHasGone = connection::peerHasClosed;
+        this.connection = Peer.endPoint(ctx);
         this.answer = answer;
     }
 
@@ -55,7 +53,8 @@ public final class StreamedBody {
 
     private void sendParts() throws IOException {
         var output = ctx.res().getOutputStream();
-        for (var part = answer.next(readerHasGone); part.isPresent(); part = answer.next(readerHasGone)) {
+        BooleanSupplier hasGone = connection::peerHasClosed;
+        for (var part = answer.next(hasGone); part.isPresent(); part = answer.next(hasGone)) {
             output.write(part.get());
             if (!answer.hasNext()) {
                 output.flush();
@@ -71,7 +70,7 @@ public final class StreamedBody {
             return;
         }
         try {
-            var line = new String(Errors.wrapped(failure.type(), failure.getMessage()), StandardCharsets.UTF_8);
+            var line = new String(ErrorForm.NESTED.body(failure.type(), failure.getMessage()), StandardCharsets.UTF_8);
             var framed = is(MediaType.EVENT_STREAM) ? "event: error\ndata: %s\n\n".formatted(line) : line + "\n";
             ctx.res().getOutputStream().write(framed.getBytes(StandardCharsets.UTF_8));
         } catch (IOException e) {

@@ -164,7 +164,7 @@ public final class Server implements AutoCloseable {
         });
         HttpServer listening;
         try {
-            listening = HttpServer.start(
+            listening = new HttpServer(
                     config,
                     new Serving(served, models, health, SampleRequest::forThePage),
                     metrics,

@@ -6,10 +6,8 @@ import dev.berth.hooks.MediaType;
 import dev.berth.http.ContainerContract;
 import dev.berth.http.ErrorForm;
 import dev.berth.http.Invocations;
-import dev.berth.http.JsonErrorForm;
 import dev.berth.http.ModelRequest;
 import dev.berth.http.Operation;
-import dev.berth.http.Operations;
 import dev.berth.http.Protocol;
 import dev.berth.http.Route;
 import dev.berth.http.ServerParts;
@@ -38,7 +36,7 @@ public final class TaskClients implements Protocol {
                                                 _ -> ctx -> ctx.result(ServingMetrics.version()))
                                         .ofOne()),
                         TextEmbeddings.PATHS.stream().map(path -> at(path, TextEmbeddings.ERRORS)),
-                        Stream.of(at(HuggingFace.ROOT, JsonErrorForm.TEXT)),
+                        Stream.of(at(HuggingFace.ROOT, ErrorForm.TEXT)),
                         Cohere.PATHS.stream().map(path -> at(path, ErrorForm.PLAIN)))
                 .flatMap(routes -> routes)
                 .toList();
@@ -62,16 +60,16 @@ public final class TaskClients implements Protocol {
                 .failing(errors);
     }
 
-    private static Operation said(ClientPath path, Operations operations) {
-        if (!operations.any(
+    private static Operation said(ClientPath path, Operation operation) {
+        if (!operation.any(
                 facts -> facts.task().filter(path.dialects()::containsKey).isPresent())) {
-            return null;
+            return operation;
         }
-        var operation = operations
+        var said = operation
                 .model(path.says(), ErrorForm.PLAIN)
                 .says("Errors have the form and the status of that protocol.")
                 .answersIn(MediaType.JSON.toString());
-        return path.example().isEmpty() ? operation : operation.takes(path.example());
+        return path.example().isEmpty() ? said : said.takes(path.example());
     }
 
     private static Handler handler(ClientPath path, ServerParts parts) {

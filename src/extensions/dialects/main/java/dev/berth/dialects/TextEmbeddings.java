@@ -14,12 +14,10 @@ import dev.berth.dialects.JsonDialect.Answer;
 import dev.berth.dialects.JsonDialect.Asked;
 import dev.berth.error.ErrorType;
 import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.MediaType;
 import dev.berth.http.ErrorForm;
-import dev.berth.http.Errors;
-import dev.berth.http.JsonErrorForm;
 import dev.berth.serving.Dialect;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -73,14 +71,14 @@ final class TextEmbeddings {
 
     /// `{"error": …, "error_type": …}`, with its statuses.
     static final ErrorForm ERRORS =
-            new JsonErrorForm((type, message, _) -> Errors.shortened(message, text -> {
-                var fields = new LinkedHashMap<String, Object>();
-                fields.put("error", text);
-                fields.put("error_type", word(type));
-                return fields;
-            })) {
+            new ErrorForm(
+                    MediaType.JSON.toString(),
+                    (type, text, _) -> JsonNodeFactory.instance
+                            .objectNode()
+                            .put("error", text)
+                            .put("error_type", word(type))) {
                 @Override
-                public int status(ErrorType type) {
+                protected int status(ErrorType type) {
                     return switch (type) {
                         case BAD_INPUT -> 422;
                         case NOT_FOUND, INTERNAL -> 424;

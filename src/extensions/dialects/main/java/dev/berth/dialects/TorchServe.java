@@ -3,8 +3,7 @@ package dev.berth.dialects;
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.http.ErrorForm;
-import dev.berth.http.Errors;
-import dev.berth.http.ModelTarget;
+import dev.berth.http.NamedModels;
 import dev.berth.http.Protocol;
 import dev.berth.http.Route;
 import dev.berth.http.ServerParts;
@@ -31,7 +30,7 @@ public final class TorchServe implements Protocol {
     /// That of a model that nobody gave another.
     private static final String FIRST_VERSION = "1.0";
 
-    private static final ErrorForm ERRORS = (type, message, path) -> Errors.named(name(type, path), type, message);
+    private static final ErrorForm ERRORS = ErrorForm.named(TorchServe::name);
 
     /// `curl -T` sends a PUT.
     @Override
@@ -66,7 +65,7 @@ public final class TorchServe implements Protocol {
             invocations.ask(
                     ctx,
                     () -> parts.models()
-                            .target(path.get("name"), version.equals(FIRST_VERSION) ? ModelTarget.VERSION : version),
+                            .target(path.get("name"), version.equals(FIRST_VERSION) ? NamedModels.VERSION : version),
                     invocations::answer);
         };
     }

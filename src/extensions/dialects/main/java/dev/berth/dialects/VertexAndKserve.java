@@ -2,9 +2,7 @@ package dev.berth.dialects;
 
 import dev.berth.config.ServerConfig;
 import dev.berth.http.ErrorForm;
-import dev.berth.http.JsonErrorForm;
 import dev.berth.http.Operation;
-import dev.berth.http.Operations;
 import dev.berth.http.Protocol;
 import dev.berth.http.Route;
 import dev.berth.http.ServerParts;
@@ -35,13 +33,13 @@ public final class VertexAndKserve implements Protocol {
     public Optional<ErrorForm> errors(String path, ServerConfig config) {
         return path.startsWith(MODELS + "/")
                         || config.of(DialectsConfig.class).predictRoute().equals(Optional.of(path))
-                ? Optional.of(JsonErrorForm.NESTED)
+                ? Optional.of(ErrorForm.NESTED)
                 : Optional.empty();
     }
 
-    private static Operation said(Operations operations) {
-        return operations
-                .model("Ask the model as Vertex AI and KServe's version 1 do", JsonErrorForm.NESTED)
+    private static Operation said(Operation operation) {
+        return operation
+                .model("Ask the model as Vertex AI and KServe's version 1 do", ErrorForm.NESTED)
                 .takes("{instances: []}")
                 .answers("{predictions: []}")
                 .failsAsking();

@@ -8,6 +8,7 @@ import dev.berth.http.Invocations;
 import dev.berth.http.Peer;
 import dev.berth.http.Sending;
 import dev.berth.http.body.Inflated;
+import dev.berth.http.body.RequestBody;
 import io.javalin.http.Context;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -99,7 +100,7 @@ final class Grpc {
     /// Reads the message of a call whose request is short.
     static void read(Context ctx, Invocations invocations, Consumer<byte[]> reader) throws Exception {
         require(ctx);
-        take(ctx, invocations, (body, _) -> {
+        take(ctx, invocations, body -> {
             while (body.readFirst()) {
                 // Until the end.
             }
@@ -113,10 +114,11 @@ final class Grpc {
     }
 
     /// Has a call with one request answered.
-    static void take(Context ctx, Invocations invocations, Invocations.Exchange exchange) throws Exception {
-        invocations.takeAsItIs(ctx, invocations.most(), timeout(ctx), (body, deadline) -> {
+    static void take(Context ctx, Invocations invocations, Invocations.Answering<RequestBody> answering)
+            throws Exception {
+        invocations.takeAsItIs(ctx, timeout(ctx), body -> {
             var _ = body.decode(in -> new GrpcMessage(in, coding(ctx), true, body.memory()));
-            exchange.answer(body, deadline);
+            answering.answer(body);
         });
     }
 

@@ -3,7 +3,6 @@ package dev.berth.openinference;
 import com.google.protobuf.Message;
 import com.google.protobuf.Parser;
 import dev.berth.config.ServerConfig;
-import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.http.ErrorForm;
 import dev.berth.http.Protocol;
@@ -27,19 +26,14 @@ public final class GrpcRoutes implements Protocol {
     private static final String SERVICE = "/inference.GRPCInferenceService/";
 
     /// A call's failure is in its trailers.
-    private static final ErrorForm TRAILERS = new ErrorForm() {
+    private static final ErrorForm TRAILERS = new ErrorForm(GrpcFrame.TYPE.toString(), (_, _, _) -> "") {
         @Override
-        public byte[] body(ErrorType type, String message, String path) {
-            return new byte[0];
-        }
-
-        @Override
-        public ServingException noSuchPath(Context ctx, ServingException notFound) {
+        protected ServingException noSuchPath(Context ctx, ServingException notFound) {
             return Grpc.noSuchMethod(ctx);
         }
 
         @Override
-        public void answer(Context ctx, ServingException e) {
+        protected void answer(Context ctx, ServingException e) {
             Grpc.fail(ctx, e);
         }
     };

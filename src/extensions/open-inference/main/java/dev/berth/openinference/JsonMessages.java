@@ -14,7 +14,7 @@ import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
-import dev.berth.http.ModelTarget;
+import dev.berth.http.NamedModels;
 import dev.berth.memory.RequestMemory;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -37,13 +37,13 @@ public final class JsonMessages implements Messages {
 
     private static final String BASE64 = "base64";
 
-    private final ModelTarget target;
+    private final String model;
     private final OptionalInt headerLength;
     private int answered;
 
     /// @param headerLength how much of the body is JSON; empty: all of it
-    public JsonMessages(ModelTarget target, OptionalInt headerLength) {
-        this.target = target;
+    public JsonMessages(String model, OptionalInt headerLength) {
+        this.model = model;
         this.headerLength = headerLength;
     }
 
@@ -147,8 +147,8 @@ public final class JsonMessages implements Messages {
     @Override
     public InvocationResponse write(InferRequest request, List<InferTensor> outputs) {
         var answer = new LinkedHashMap<String, Object>();
-        answer.put("model_name", target.model());
-        answer.put("model_version", target.version());
+        answer.put("model_name", model);
+        answer.put("model_version", NamedModels.VERSION);
         request.id().ifPresent(id -> answer.put("id", id));
         var binary = new ArrayList<ByteBuffer>();
         answer.put(

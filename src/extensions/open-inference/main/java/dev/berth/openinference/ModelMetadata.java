@@ -1,7 +1,7 @@
 package dev.berth.openinference;
 
 import dev.berth.hooks.Signature;
-import dev.berth.http.ModelTarget;
+import dev.berth.http.NamedModels;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -12,10 +12,10 @@ public record ModelMetadata(
     /// @param shape begins with -1: as many records as the client likes
     record Column(String name, Datatype datatype, int[] shape) {}
 
-    public static ModelMetadata of(ModelTarget target, Signature signature) {
+    public static ModelMetadata of(String model, Signature signature) {
         return new ModelMetadata(
-                target.model(),
-                List.of(target.version()),
+                model,
+                List.of(NamedModels.VERSION),
                 "berth",
                 columns(signature.inputs()),
                 columns(signature.outputs()));

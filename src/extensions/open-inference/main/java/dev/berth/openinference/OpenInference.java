@@ -8,14 +8,12 @@ import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.http.CallerText;
 import dev.berth.http.ModelRequest;
-import dev.berth.http.ModelTarget;
 import dev.berth.http.RequestLog;
 import dev.berth.http.ServerParts;
 import dev.berth.http.TraceParents;
 import dev.berth.http.body.RequestBody;
 import dev.berth.json.JsonText;
 import dev.berth.metrics.ServingMetrics;
-import dev.berth.serving.hooks.Deadline;
 import io.javalin.http.Context;
 import java.io.IOException;
 import java.util.List;
@@ -59,9 +57,9 @@ record OpenInference(ServerParts parts) {
     }
 
     void modelReady(Context ctx) {
-        var target = parts.models().target(ctx);
-        parts.models().requireReady(target);
-        json(ctx, new Ready(target.model(), true));
+        var model = parts.models().target(ctx);
+        parts.models().requireReady(model);
+        json(ctx, new Ready(model, true));
     }
 
     /// A model that is not there is not ready either.
@@ -84,7 +82,7 @@ record OpenInference(ServerParts parts) {
         var headerLength = headerLength(ctx);
         var invocations = parts.invocations();
         invocations.ask(ctx, asked -> {
-            var messages = new JsonMessages(asked.target(), headerLength);
+            var messages = new JsonMessages(asked.model(), headerLength);
             var type = headerLength.isPresent() ? JsonMessages.BINARY : MediaType.JSON;
             var response = infer(asked, type, messages);
             messages.answered().ifPresent(length -> ctx.header(HEADER_LENGTH, Integer.toString(length)));
@@ -110,12 +108,12 @@ record OpenInference(ServerParts parts) {
 
     /// Finds whom a call is for.
     private interface Naming {
-        ModelTarget of(RequestBody body) throws IOException;
+        String of(RequestBody body) throws IOException;
     }
 
     /// Answers a call by a message with its frame.
     private interface ByGrpc {
-        byte[] answer(ModelRequest asked) throws IOException;
+        byte[] answer(ModelRequest asked) throws Exception;
     }
 
     private void askByGrpc(Context ctx, Naming naming, ByGrpc answering) throws Exception {
@@ -124,12 +122,12 @@ record OpenInference(ServerParts parts) {
         Grpc.take(
                 ctx,
                 invocations,
-                (body, deadline) -> invocations.ask(
-                        ctx, naming.of(body), body, deadline, asked -> Grpc.answer(ctx, answering.answer(asked))));
+                body -> invocations.ask(
+                        ctx, naming.of(body), body, asked -> Grpc.answer(ctx, answering.answer(asked))));
     }
 
     private byte[] inferByGrpc(ModelRequest asked, boolean inStream) throws IOException {
-        return infer(asked, GrpcFrame.TYPE, new ProtobufMessages(asked.target(), inStream))
+        return infer(asked, GrpcFrame.TYPE, new ProtobufMessages(asked.model(), inStream))
                 .body();
     }
 
@@ -141,12 +139,12 @@ record OpenInference(ServerParts parts) {
         var call = RequestLog.of(ctx);
         var messages = new AtomicLong();
         var log = parts.log();
-        parts.invocations().takeEach(ctx, () -> Grpc.timeout(ctx), parts.health()::isStopping, (body, deadline) -> {
+        parts.invocations().takeEach(ctx, () -> Grpc.timeout(ctx), parts.health()::isStopping, body -> {
             var id = "%s-%d".formatted(RequestLog.inferenceId(ctx), messages.incrementAndGet());
             var entry = log.beginMessage(id, ctx.path(), TraceParents.of(ctx));
             RequestLog.set(ctx, entry);
             try {
-                answerInStream(ctx, body, deadline);
+                answerInStream(ctx, body);
             } finally {
                 log.endMessage(entry, ctx.path());
                 RequestLog.set(ctx, call);
@@ -154,11 +152,10 @@ record OpenInference(ServerParts parts) {
         });
     }
 
-    private void answerInStream(Context ctx, RequestBody body, Deadline deadline) throws IOException {
+    private void answerInStream(Context ctx, RequestBody body) throws Exception {
         var message = body.decode(in -> new GrpcMessage(in, Grpc.coding(ctx), false, body.memory()));
         try {
-            parts.invocations()
-                    .ask(ctx, target(asked(body)), body, deadline, asked -> Grpc.send(ctx, inferByGrpc(asked, true)));
+            parts.invocations().ask(ctx, target(asked(body)), body, asked -> Grpc.send(ctx, inferByGrpc(asked, true)));
         } catch (ServingException e) {
             RequestLog.of(ctx).failed(e);
             if (e.type() == ErrorType.CALLER_GONE || parts.health().isStopping()) {
@@ -191,7 +188,8 @@ record OpenInference(ServerParts parts) {
     }
 
     private static ModelMetadata metadata(ModelRequest asked) {
-        return ModelMetadata.of(asked.target(), asked.visit().signature(asked.deadline()));
+        return ModelMetadata.of(
+                asked.model(), asked.visit().signature(asked.body().deadline()));
     }
 
     private InvocationResponse infer(ModelRequest asked, MediaType type, Messages messages) throws IOException {
@@ -201,7 +199,7 @@ record OpenInference(ServerParts parts) {
         return parts.invocations().askWhole(asked, type, type, dialect);
     }
 
-    private ModelTarget target(byte[] message) {
+    private String target(byte[] message) {
         try {
             return target(GrpcMessages.asked(message));
         } catch (BadInputException e) {
@@ -209,7 +207,7 @@ record OpenInference(ServerParts parts) {
         }
     }
 
-    private ModelTarget target(GrpcMessages.Asked asked) {
+    private String target(GrpcMessages.Asked asked) {
         return parts.models().target(asked.model(), asked.version());
     }
 

@@ -5,7 +5,7 @@ import com.google.protobuf.UnsafeByteOperations;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
-import dev.berth.http.ModelTarget;
+import dev.berth.http.NamedModels;
 import dev.berth.openinference.Inference.InferParameter;
 import dev.berth.openinference.Inference.ModelInferRequest;
 import dev.berth.openinference.Inference.ModelInferResponse;
@@ -26,13 +26,13 @@ public final class ProtobufMessages implements Messages {
     /// What Triton's streams say of the last answer to a request.
     private static final String FINAL = "triton_final_response";
 
-    private final ModelTarget target;
+    private final String model;
     private final boolean inStream;
     private boolean raw;
 
     /// @param inStream whether the answer is a `ModelStreamInferResponse`
-    public ProtobufMessages(ModelTarget target, boolean inStream) {
-        this.target = target;
+    public ProtobufMessages(String model, boolean inStream) {
+        this.model = model;
         this.inStream = inStream;
     }
 
@@ -107,8 +107,8 @@ public final class ProtobufMessages implements Messages {
     public InvocationResponse write(InferRequest request, List<InferTensor> outputs) {
         boolean asBytes = raw || outputs.stream().anyMatch(output -> output.datatype() == Datatype.FP16);
         var response = ModelInferResponse.newBuilder()
-                .setModelName(target.model())
-                .setModelVersion(target.version())
+                .setModelName(model)
+                .setModelVersion(NamedModels.VERSION)
                 .setId(request.id().orElse(""));
         for (var output : outputs) {
             var tensor = response.addOutputsBuilder()

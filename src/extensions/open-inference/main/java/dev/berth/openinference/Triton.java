@@ -9,7 +9,7 @@ import com.google.protobuf.Message;
 import com.google.protobuf.Parser;
 import dev.berth.error.ErrorType;
 import dev.berth.http.CallerText;
-import dev.berth.http.Invocations;
+import dev.berth.http.NamedModels;
 import dev.berth.http.ServerParts;
 import dev.berth.json.JsonText;
 import dev.berth.json.NotJsonException;
@@ -100,7 +100,7 @@ record Triton(ServerParts parts) {
     }
 
     Handler http(BiFunction<Triton, Asked, Message> answer) {
-        return ctx -> parts.invocations().take(ctx, MAX_BODY_BYTES, Invocations.ANY_TIME, (body, _) -> {
+        return ctx -> parts.invocations().take(ctx, MAX_BODY_BYTES, body -> {
             body.checkDeclared();
             body.readAhead();
             var asked = Asked.of(ctx.pathParamMap(), fields(body.readAllBytes()));
@@ -156,10 +156,10 @@ record Triton(ServerParts parts) {
     }
 
     private ModelMetadata metadata(Asked asked) {
-        var target = parts.models().target(asked.model, asked.version);
+        var model = parts.models().target(asked.model, asked.version);
         var deadline = in(parts.config().batching().timeout());
-        try (var visit = parts.models().enter(target, deadline)) {
-            return ModelMetadata.of(target, visit.signature(deadline));
+        try (var visit = parts.models().enter(model, deadline)) {
+            return ModelMetadata.of(model, visit.signature(deadline));
         }
     }
 
@@ -179,11 +179,11 @@ record Triton(ServerParts parts) {
                 ? parts.models().list().stream().map(ManyModels.Entry::name).toList()
                 : List.of(asked.model);
         for (var name : names) {
-            var target = parts.models().target(name, asked.version);
+            var model = parts.models().target(name, asked.version);
             // Of one that is not there, it throws.
-            var _ = parts.models().problem(target);
-            var statistics = all.addModelStatsBuilder().setName(target.model()).setVersion(target.version());
-            parts.metrics().find(parts.models().inMetrics(target)).ifPresent(model -> add(statistics, model));
+            var _ = parts.models().problem(model);
+            var statistics = all.addModelStatsBuilder().setName(model).setVersion(NamedModels.VERSION);
+            parts.metrics().find(parts.models().inMetrics(model)).ifPresent(metrics -> add(statistics, metrics));
         }
         return all.build();
     }
@@ -228,7 +228,7 @@ record Triton(ServerParts parts) {
             if (!asked.readyOnly || state.equals("READY")) {
                 index.addModelsBuilder()
                         .setName(model.name())
-                        .setVersion(parts.models().target(model.name(), "").version())
+                        .setVersion(NamedModels.VERSION)
                         .setState(state)
                         .setReason(model.problem().orElse(status.equals("not loaded") ? status : ""));
             }
@@ -239,14 +239,14 @@ record Triton(ServerParts parts) {
     /// Waits until the model is loaded, as the first request for it does.
     Message load(Asked asked) {
         requireKnown(asked, Set.of());
-        var target = parts.models().target(asked.model, "");
-        parts.models().load(target, in(parts.config().multiModel().loadTimeout()));
+        var model = parts.models().target(asked.model, "");
+        parts.models().load(model, in(parts.config().multiModel().loadTimeout()));
         return RepositoryModelLoadResponse.getDefaultInstance();
     }
 
     Message unload(Asked asked) {
         requireKnown(asked, Set.of(DEPENDENTS));
-        parts.models().unload(parts.models().target(asked.model, "").model());
+        parts.models().unload(parts.models().target(asked.model, ""));
         return RepositoryModelUnloadResponse.getDefaultInstance();
     }
 

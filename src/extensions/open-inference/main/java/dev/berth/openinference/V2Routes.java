@@ -6,9 +6,7 @@ import static dev.berth.http.Route.post;
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.http.ErrorForm;
-import dev.berth.http.JsonErrorForm;
 import dev.berth.http.Operation;
-import dev.berth.http.Operations;
 import dev.berth.http.Protocol;
 import dev.berth.http.Route;
 import java.util.List;
@@ -60,11 +58,11 @@ public final class V2Routes implements Protocol {
 
     @Override
     public Optional<ErrorForm> errors(String path, ServerConfig config) {
-        return path.equals(ROOT) || path.startsWith(ROOT + "/") ? Optional.of(JsonErrorForm.TEXT) : Optional.empty();
+        return path.equals(ROOT) || path.startsWith(ROOT + "/") ? Optional.of(ErrorForm.TEXT) : Optional.empty();
     }
 
-    private static Operation signature(Operations operations) {
-        return operations
+    private static Operation signature(Operation operation) {
+        return operation
                 .protocol(
                         "The inputs and outputs of a model",
                         "{name: '', versions: [''], platform: '', inputs: [%1$s], outputs: [%1$s]}"
@@ -72,8 +70,8 @@ public final class V2Routes implements Protocol {
                 .fails(ErrorType.NOT_READY);
     }
 
-    private static Operation infer(Operations operations) {
-        return operations
+    private static Operation infer(Operation operation) {
+        return operation
                 .protocol(
                         "Ask a model with tensors", "{model_name: '', outputs: [{name: '', shape: [1], datatype: ''}]}")
                 .says(

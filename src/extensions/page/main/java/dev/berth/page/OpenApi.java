@@ -1,74 +1,46 @@
 package dev.berth.page;
 
-import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.error.ErrorType;
 import dev.berth.http.Described;
-import dev.berth.http.Operations;
+import dev.berth.metrics.ServingMetrics;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
+import java.util.function.Supplier;
 
 /// The OpenAPI 3.1 document of the routes that this server has, with the types and samples of the
 /// models that it has loaded at the moment.
-final class OpenApi {
-
-    private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
-
-    private OpenApi() {}
+///
+/// @param frame what every document has
+record OpenApi(JsonNode frame) {
 
     /// @param url where clients find the server
-    static ObjectNode describe(String url, List<? extends Described> routes, DocumentedRoutes operations) {
-        var document = NODES.objectNode().put("openapi", "3.1.0");
-        document.putObject("info")
-                .put("title", "Berth")
-                .put(
-                        "version",
-                        Optional.ofNullable(OpenApi.class.getPackage().getImplementationVersion())
-                                .orElse("unpackaged"))
-                .put(
-                        "description",
-                        "SageMaker's contract for model containers, as this server has it with its model. Each answer has the header x-amzn-RequestId. The log has the same id.");
-        document.putArray("servers").addObject().put("url", url);
-        var tags = document.putArray("tags");
-        Arrays.stream(Operations.Group.values())
-                .forEach(group -> tags.addObject().put("name", group.tag()));
-        var paths = document.putObject("paths");
+    /// @param begun begins what is said of a route
+    JsonNode describe(String url, List<? extends Described> routes, Supplier<DocumentedRoute> begun) {
+        ObjectNode document = frame.deepCopy();
+        document.withObject("/info").put("version", ServingMetrics.version());
+        document.withObject("/servers/0").put("url", url);
+        var types = (ArrayNode) document.at("/components/schemas/Error/properties/type/enum");
+        Arrays.stream(ErrorType.values())
+                .map(type -> type.code().toLowerCase(Locale.ROOT))
+                .distinct()
+                .forEach(types::add);
+        var paths = document.withObject("/paths");
         routes.stream()
                 .sorted(Comparator.comparing(Described::path)
                         .thenComparing(route -> route.method().name()))
                 .forEach(route -> {
-                    if (route.says().apply(operations) instanceof DocumentedRoute operation) {
+                    var said = begun.get();
+                    route.says().apply(said);
+                    if (said.isShown()) {
                         var method = route.method().name().toLowerCase(Locale.ROOT);
-                        paths.withObjectProperty(route.path()).set(method, operation.at(method, route.path()));
+                        paths.withObjectProperty(route.path()).set(method, said.at(method, route.path()));
                     }
                 });
-        schemas(document.putObject("components").putObject("schemas"));
         return document;
-    }
-
-    private static void schemas(ObjectNode schemas) {
-        var error = schemas.putObject(DocumentedRoute.ERROR).put("type", "object");
-        error.putArray("required").add("message").add("type").add("code");
-        var fields = error.putObject("properties");
-        fields.putObject("message").put("type", "string").put("description", "what was found, and what was expected");
-        var type = fields.putObject("type").put("type", "string").putArray("enum");
-        Arrays.stream(ErrorType.values()).map(OpenApi::word).distinct().forEach(type::add);
-        type.add("bad_request");
-        fields.putObject("code").put("type", "integer").put("description", "the HTTP status");
-        inside(schemas.putObject(DocumentedRoute.NESTED_ERROR))
-                .put("$ref", "#/components/schemas/" + DocumentedRoute.ERROR);
-        inside(schemas.putObject(DocumentedRoute.TEXT_ERROR)).put("type", "string");
-    }
-
-    private static ObjectNode inside(ObjectNode schema) {
-        schema.put("type", "object").putArray("required").add("error");
-        return schema.putObject("properties").putObject("error");
-    }
-
-    private static String word(ErrorType type) {
-        return type.code().toLowerCase(Locale.ROOT);
     }
 }

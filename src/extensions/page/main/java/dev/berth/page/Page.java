@@ -72,8 +72,9 @@ final class Page {
     }
 
     /// Describes the routes of the server, these ones too.
-    void document(Context ctx) {
-        json(ctx, OpenApi.describe(root(ctx), routes, new DocumentedRoutes(config, catalog)));
+    void document(Context ctx) throws IOException {
+        var frame = JsonText.read(bytes(ctx, "openapi.json"));
+        json(ctx, new OpenApi(frame).describe(root(ctx), routes, () -> new DocumentedRoute(config, catalog)));
     }
 
     /// Absolute, because clients that are made of the document know nothing of where it came from.
@@ -91,11 +92,15 @@ final class Page {
     }
 
     private static void file(Context ctx, String name, String type) throws IOException {
+        answer(ctx, bytes(ctx, name), type);
+    }
+
+    private static byte[] bytes(Context ctx, String name) throws IOException {
         try (var file = Page.class.getResourceAsStream(FOLDER + name)) {
             if (file == null) {
                 throw noSuch(ctx, "file");
             }
-            answer(ctx, file.readAllBytes(), type);
+            return file.readAllBytes();
         }
     }
 

@@ -6,13 +6,12 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
 import dev.berth.http.Accept;
 import dev.berth.http.CallerText;
-import dev.berth.http.Errors;
+import dev.berth.http.ErrorForm;
 import dev.berth.http.RequestLog;
+import dev.berth.http.ServerParts;
 import dev.berth.http.body.RequestBody;
 import dev.berth.http.connections.OpenConnection;
-import dev.berth.memory.ProcessMemory;
 import dev.berth.memory.RequestMemory;
-import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Call;
 import dev.berth.serving.Invocation;
 import dev.berth.serving.ServedAnswer;
@@ -33,7 +32,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.eclipse.jetty.util.thread.Scheduler;
@@ -71,39 +69,33 @@ public final class Socket implements Session.Listener {
     /// What was agreed on in the handshake.
     ///
     /// @param model has the model take a message in
+    /// @param memory of a message, which counts as its model's
     /// @param handshake what all messages have in common
     /// @param headers the handshake's that hooks may see
     /// @param contentType of messages, where the handshake has named one
     /// @param accept the handshake's
-    /// @param countMemory counts what a message takes as its model's
-    /// @param defaultAccept for callers who name no type and send text
-    /// @param maxPayloadBytes of a message
-    /// @param timeout for a message to be whole, and for its answer to begin
     record Terms(
             Supplier<ServedModel.Visit> model,
+            Supplier<RequestMemory> memory,
             InvocationRequest handshake,
             Map<String, String> headers,
             Optional<MediaType> contentType,
-            Optional<String> accept,
-            Consumer<RequestMemory> countMemory,
-            MediaType defaultAccept,
-            long maxPayloadBytes,
-            Duration timeout,
-            StreamLimits streams) {}
+            Optional<String> accept) {}
 
     /// The session that all messages are in.
     ///
     /// @param atEnd what is to be done when the socket is closed
     record OpenSession(String id, Runnable atEnd) {}
 
+    private final ServerParts parts;
     private final Terms terms;
     private final Optional<OpenSession> memory;
-    private final RequestLog log;
-    private final ServingMetrics metrics;
-    private final ProcessMemory process;
     private final LongSupplier clock;
     private final Scheduler scheduler;
     private final OpenConnection connection;
+
+    /// For a message to be whole, and for its answer to begin.
+    private final Duration timeout;
 
     private volatile Session session;
     private volatile boolean closed;
@@ -125,15 +117,13 @@ public final class Socket implements Session.Listener {
     /// socket, until it is whole.
     private final class Message implements AutoCloseable {
         private final boolean isText;
-        private final RequestMemory taken =
-                new RequestMemory(process, clock.getAsLong() + 2 * terms.timeout.toNanos(), () -> {});
+        private final RequestMemory taken = terms.memory.get();
         private final ByteArrayOutputStream bytes = new ByteArrayOutputStream(0);
         private Scheduler.Task limit = () -> true;
         private Deadline deadline;
 
         private Message(boolean isText) {
             this.isText = isText;
-            terms.countMemory.accept(taken);
         }
 
         private void add(ByteBuffer more) {
@@ -152,22 +142,19 @@ public final class Socket implements Session.Listener {
     }
 
     Socket(
+            ServerParts parts,
             Terms terms,
             Optional<OpenSession> memory,
-            RequestLog log,
-            ServingMetrics metrics,
-            ProcessMemory process,
             LongSupplier clock,
             Scheduler scheduler,
             OpenConnection connection) {
+        this.parts = parts;
         this.terms = terms;
         this.memory = memory;
-        this.log = log;
-        this.metrics = metrics;
-        this.process = process;
         this.clock = clock;
         this.scheduler = scheduler;
         this.connection = connection;
+        this.timeout = parts.config().batching().timeout();
     }
 
     /// The handshake was accepted. A client that leaves at this very moment must not keep a session.
@@ -178,7 +165,7 @@ public final class Socket implements Session.Listener {
     @Override
     public void onWebSocketOpen(Session opened) {
         session = opened;
-        metrics.sockets.incrementAndGet();
+        parts.metrics().sockets.incrementAndGet();
         opened.demand();
     }
 
@@ -216,18 +203,18 @@ public final class Socket implements Session.Listener {
             arriving = new Message(isText);
             RequestBody.requireMemory(() -> arriving.taken.addAtOnce(MESSAGE));
             if (!isLast) {
-                arriving.limit = scheduler.schedule(this::giveUp, terms.timeout.toMillis(), TimeUnit.MILLISECONDS);
+                arriving.limit = scheduler.schedule(this::giveUp, timeout.toMillis(), TimeUnit.MILLISECONDS);
             }
         }
-        if (arriving.bytes.size() + (long) payload.remaining() > terms.maxPayloadBytes) {
+        long most = parts.config().http().maxPayloadBytes();
+        if (arriving.bytes.size() + (long) payload.remaining() > most) {
             throw ErrorType.PAYLOAD_TOO_LARGE.because(
-                    "a message has more than the %d bytes that SAGEMAKER_MAX_PAYLOAD_IN_MB allows"
-                            .formatted(terms.maxPayloadBytes));
+                    "a message has more than the %d bytes that SAGEMAKER_MAX_PAYLOAD_IN_MB allows".formatted(most));
         }
         arriving.add(payload);
         if (isLast) {
             arriving.limit.cancel();
-            arriving.deadline = Deadline.in(terms.timeout, clock);
+            arriving.deadline = Deadline.in(timeout, clock);
             waiting.add(arriving);
             waitingBytes += arriving.bytes.size();
             arriving = null;
@@ -243,7 +230,7 @@ public final class Socket implements Session.Listener {
     private void giveUp() {
         refuse(
                 StatusCode.POLICY_VIOLATION,
-                "a message was not whole within %d s of its first frame".formatted(terms.timeout.toSeconds()));
+                "a message was not whole within %d s of its first frame".formatted(timeout.toSeconds()));
     }
 
     private boolean hasRoom() {
@@ -259,7 +246,7 @@ public final class Socket implements Session.Listener {
                     answer(message);
                 }
             } catch (Throwable e) {
-                metrics.caught(e);
+                parts.metrics().caught(e);
                 refuse(StatusCode.SERVER_ERROR, "the server failed; its log says why");
                 throw e;
             } finally {
@@ -286,7 +273,7 @@ public final class Socket implements Session.Listener {
 
     private void answer(Message message) {
         var id = "%s-%d".formatted(terms.handshake.inferenceId(), ++messages);
-        var entry = log.beginMessage(id, terms.handshake.path(), terms.handshake.traceParent());
+        var entry = parts.log().beginMessage(id, terms.handshake.path(), terms.handshake.traceParent());
         try (var visit = terms.model.get()) {
             entry.entered(visit.metrics());
             entry.served(exchange(message, visit, id, entry.trace));
@@ -296,7 +283,7 @@ public final class Socket implements Session.Listener {
         } catch (IOException e) {
             entry.failed(ErrorType.CALLER_GONE.because("the caller has gone before its answer was sent", e));
         } finally {
-            log.endMessage(entry, PATH);
+            parts.log().endMessage(entry, PATH);
         }
     }
 
@@ -310,8 +297,10 @@ public final class Socket implements Session.Listener {
         var request = request(message, visit, id)
                 .withTraceParent(
                         trace.place().map(RequestTrace.Place::traceParent).or(terms.handshake::traceParent));
+        var limits = new StreamLimits(
+                parts.config().streams().partTimeout(), parts.config().streams().timeout(), true);
         var call = Call.of(message.deadline, message.taken, this::isClosed, RequestLog.context(), trace)
-                .streaming(Optional.of(terms.streams));
+                .streaming(Optional.of(limits));
         if (memory.isEmpty()) {
             return send(visit.invoke(request, call));
         }
@@ -323,7 +312,9 @@ public final class Socket implements Session.Listener {
     private InvocationRequest request(Message message, ServedModel.Visit visit, String id) {
         var type = terms.contentType.orElse(message.isText ? MediaType.JSON : MediaType.BYTES);
         var accept = Accept.choose(
-                terms.accept, visit.facts().responseTypes(), message.isText ? terms.defaultAccept : MediaType.BYTES);
+                terms.accept,
+                visit.facts().responseTypes(),
+                message.isText ? parts.config().http().defaultAccept() : MediaType.BYTES);
         return new InvocationRequest(
                         new ByteArrayInputStream(message.bytes.toByteArray()),
                         type,
@@ -408,7 +399,7 @@ public final class Socket implements Session.Listener {
             return;
         }
         try {
-            send(Errors.wrapped(failure.type(), failure.getMessage()), MediaType.JSON);
+            send(ErrorForm.NESTED.body(failure.type(), failure.getMessage()), MediaType.JSON);
         } catch (IOException e) {
             failure.addSuppressed(e);
         }
@@ -473,7 +464,7 @@ public final class Socket implements Session.Listener {
 
     @Override
     public void onWebSocketClose(int statusCode, String reason, Callback callback) {
-        metrics.socketClosed(statusCode);
+        parts.metrics().socketClosed(statusCode);
         end();
         callback.succeed();
     }

@@ -3,7 +3,6 @@ package dev.berth.sockets;
 import dev.berth.error.ErrorType;
 import dev.berth.http.ErrorForm;
 import dev.berth.http.Operation;
-import dev.berth.http.Operations;
 import dev.berth.http.Protocol;
 import dev.berth.http.Route;
 import dev.berth.http.ServerParts;
@@ -27,8 +26,8 @@ public final class SocketProtocol implements Protocol {
         new Sockets(parts, System::nanoTime).configure(javalin);
     }
 
-    private static Operation said(Operations operations) {
-        return operations
+    private static Operation said(Operation operation) {
+        return operation
                 .model("A WebSocket: each message is a request, each part of an answer a frame", ErrorForm.PLAIN)
                 .fails(ErrorType.BAD_INPUT, ErrorType.FORBIDDEN, ErrorType.UPGRADE_REQUIRED, ErrorType.NOT_READY)
                 .responds(101, "The socket is open");

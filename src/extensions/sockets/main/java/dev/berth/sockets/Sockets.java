@@ -13,10 +13,9 @@ import dev.berth.http.RequestLog;
 import dev.berth.http.ServerParts;
 import dev.berth.http.SessionProtocol;
 import dev.berth.memory.ProcessMemory;
+import dev.berth.memory.RequestMemory;
 import dev.berth.serving.ServedModel;
-import dev.berth.serving.StreamLimits;
 import dev.berth.serving.hooks.Deadline;
-import dev.berth.serving.sessions.SessionStore;
 import io.javalin.config.JavalinConfig;
 import io.javalin.http.Context;
 import jakarta.servlet.http.HttpServletResponse;
@@ -85,8 +84,7 @@ record Sockets(ServerParts parts, LongSupplier clock) {
             requireNoRoute(ctx, route);
         }
         var models = parts.models();
-        Supplier<ServedModel.Visit> model = () -> models.enter(
-                models.target(ctx), Deadline.in(parts.config().batching().timeout(), System::nanoTime));
+        Supplier<ServedModel.Visit> model = () -> models.enter(models.target(ctx), deadline());
         try (var visit = model.get()) {
             if (!isOurs && !visit.facts().areConversational()) {
                 throw noSocket(
@@ -94,6 +92,10 @@ record Sockets(ServerParts parts, LongSupplier clock) {
             }
             ctx.req().setAttribute(SOCKET, socket(ctx, model, visit));
         }
+    }
+
+    private Deadline deadline() {
+        return Deadline.in(parts.config().batching().timeout(), clock);
     }
 
     private void requireNoRoute(Context ctx, Optional<String> route) {
@@ -114,43 +116,29 @@ record Sockets(ServerParts parts, LongSupplier clock) {
         var type = Headers.of(ctx, "Content-Type")
                 .map(text ->
                         Headers.contentType(Optional.of(text), visit.facts().requestTypes()));
-        var id = RequestLog.inferenceId(ctx);
-        var headers = Headers.letThrough(ctx);
         // What the messages have in common. Its body stands for none.
-        var handshake = new InvocationRequest(
-                        InputStream.nullInputStream(),
-                        type.orElse(MediaType.JSON),
-                        Accept.choose(
-                                accept,
-                                visit.facts().responseTypes(),
-                                parts.config().http().defaultAccept()),
-                        Headers.of(ctx, Headers.CUSTOM_ATTRIBUTES),
-                        id,
-                        false)
-                .withTraceParent(RequestLog.traceParent(ctx))
-                .withPath(ctx.path(), Optional.ofNullable(ctx.queryString()))
-                .withHeaders(headers);
+        var handshake = Invocations.request(
+                ctx,
+                InputStream.nullInputStream(),
+                type.orElse(MediaType.JSON),
+                Accept.choose(
+                        accept,
+                        visit.facts().responseTypes(),
+                        parts.config().http().defaultAccept()),
+                false);
+        var timeout = parts.config().batching().timeout();
+        Supplier<RequestMemory> memory = () -> {
+            var ofMessage = new RequestMemory(
+                    ProcessMemory.ofThisProcess(), clock.getAsLong() + 2 * timeout.toNanos(), () -> {});
+            visit.countMemory(ofMessage);
+            return ofMessage;
+        };
         var connection =
                 ServletContextRequest.getServletContextRequest(ctx.req()).getConnectionMetaData();
         return new Socket(
-                new Socket.Terms(
-                        model,
-                        handshake,
-                        headers,
-                        type,
-                        accept,
-                        visit::countMemory,
-                        parts.config().http().defaultAccept(),
-                        parts.config().http().maxPayloadBytes(),
-                        parts.config().batching().timeout(),
-                        new StreamLimits(
-                                parts.config().streams().partTimeout(),
-                                parts.config().streams().timeout(),
-                                true)),
+                parts,
+                new Socket.Terms(model, memory, handshake, Headers.letThrough(ctx), type, accept),
                 session(ctx, visit, handshake),
-                parts.log(),
-                parts.metrics(),
-                ProcessMemory.ofThisProcess(),
                 clock,
                 connection.getConnector().getScheduler(),
                 Peer.endPoint(ctx).place);
@@ -163,19 +151,16 @@ record Sockets(ServerParts parts, LongSupplier clock) {
         if (!visit.facts().sessions()) {
             return Optional.empty();
         }
-        var deadline = Deadline.in(parts.config().batching().timeout(), clock);
         boolean isNew = named.filter(SessionProtocol::isNew).isPresent();
-        if (named.isPresent() && !isNew) {
-            visit.sessions().enter(named.get(), deadline).close();
-            return Optional.of(new Socket.OpenSession(named.get(), () -> {}));
-        }
-        SessionStore.Turn turn = visit.sessions().open(handshake, isNew, deadline, RequestLog.context());
+        boolean isKept = named.isPresent();
+        var turn = isKept && !isNew
+                ? visit.sessions().enter(named.get(), deadline())
+                : visit.sessions().open(handshake, isNew, deadline(), RequestLog.context());
         turn.close();
         if (isNew) {
             SessionProtocol.name(ctx, turn);
-            return Optional.of(new Socket.OpenSession(turn.id(), () -> {}));
         }
-        return Optional.of(new Socket.OpenSession(turn.id(), turn::end));
+        return Optional.of(new Socket.OpenSession(turn.id(), isKept ? () -> {} : turn::end));
     }
 
     /// The handshake has its answer. Jetty opens the socket after that, unless the answer is an
@@ -210,13 +195,11 @@ record Sockets(ServerParts parts, LongSupplier clock) {
         var version = ctx.header("Sec-WebSocket-Version");
         if (!"13".equals(version)) {
             ctx.header("Sec-WebSocket-Version", "13");
-            throw ErrorType.UPGRADE_REQUIRED.because(
-                    "Sec-WebSocket-Version: found %s, expected 13".formatted(CallerText.found(version)));
+            throw ErrorType.UPGRADE_REQUIRED.found("Sec-WebSocket-Version", CallerText.found(version), "13");
         }
         var key = ctx.header("Sec-WebSocket-Key");
         if (key == null || !KEY.matcher(key).matches()) {
-            throw ErrorType.BAD_INPUT.because(
-                    "Sec-WebSocket-Key: found %s, expected 16 bytes in Base64".formatted(CallerText.found(key)));
+            throw ErrorType.BAD_INPUT.found("Sec-WebSocket-Key", CallerText.found(key), "16 bytes in Base64");
         }
     }
 }

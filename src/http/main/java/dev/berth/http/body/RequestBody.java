@@ -92,6 +92,11 @@ public final class RequestBody extends BlockStream {
         return memory.isReceivingWanted() || HookPool.isCrowded();
     }
 
+    /// Until when the request must be answered.
+    public Deadline deadline() {
+        return deadline;
+    }
+
     /// What the request takes of the memory of all.
     public RequestMemory memory() {
         return memory;

@@ -130,10 +130,8 @@ public final class PeerAwareConnector extends ServerConnector {
         private boolean hasFilled;
         private boolean hasBegun;
 
-        /// What its turn has taken that is counted already, and since when nothing is.
-        private long counted;
-
-        private long countedUntil;
+        /// When its turn began.
+        private long turnBegan;
 
         // Guarded by this.
         /// HTTP/2's frames of data that no request has read yet, and their bytes.
@@ -223,11 +221,9 @@ public final class PeerAwareConnector extends ServerConnector {
                 return 0;
             }
             if (inTurn) {
-                count(LONGEST_NANOS);
                 endTurn();
             } else {
-                counted = 0;
-                countedUntil = System.nanoTime();
+                turnBegan = System.nanoTime();
             }
             int count = fillAtOnce(buffer);
             if (count > 0 && !hasBegun) {
@@ -274,7 +270,6 @@ public final class PeerAwareConnector extends ServerConnector {
         /// A request begins. If it came together with that before it, they share a turn: hundreds of
         /// connections may have thousands of requests each.
         public void beginRequest() {
-            count(LONGEST_NANOS);
             if (!hasFilled) {
                 endTurn();
             }
@@ -283,16 +278,10 @@ public final class PeerAwareConnector extends ServerConnector {
 
         /// A request was answered. Until something is read next, others may have had the core.
         public void endRequest(boolean mayWait) {
-            count(mayWait ? LONGEST_WAITER_NANOS : LONGEST_NANOS);
+            if (mayWait) {
+                turnBegan += Math.max(0, System.nanoTime() - turnBegan - LONGEST_WAITER_NANOS);
+            }
             beginTurn();
-        }
-
-        /// What a turn takes includes the time in which other processes have the core, or the pool
-        /// would fill with threads that want to read, and would take none that is new.
-        private void count(long mostNanos) {
-            long now = System.nanoTime();
-            counted += Math.min(now - countedUntil, mostNanos);
-            countedUntil = now;
         }
 
         /// What is read next begins a turn of its own.
@@ -300,14 +289,16 @@ public final class PeerAwareConnector extends ServerConnector {
             inTurn = false;
         }
 
-        /// The system itself is fair to platform threads.
+        /// What a turn takes includes the time in which other processes have the core, or the pool
+        /// would fill with threads that want to read, and would take none that is new. The system itself
+        /// is fair to platform threads.
         private void endTurn() {
-            if (counted > TURN_NANOS && Thread.currentThread().isVirtual()) {
+            long taken = Math.min(System.nanoTime() - turnBegan, LONGEST_NANOS);
+            if (taken > TURN_NANOS && Thread.currentThread().isVirtual()) {
                 isPausing = true;
-                connections.pace.pause(SHARE * counted);
+                connections.pace.pause(SHARE * taken);
                 isPausing = false;
-                counted = 0;
-                countedUntil = System.nanoTime();
+                turnBegan = System.nanoTime();
             }
         }
 

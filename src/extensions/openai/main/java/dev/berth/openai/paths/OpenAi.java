@@ -6,9 +6,7 @@ import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.hooks.MediaType;
 import dev.berth.http.ErrorForm;
-import dev.berth.http.JsonErrorForm;
 import dev.berth.http.Operation;
-import dev.berth.http.Operations;
 import dev.berth.http.Protocol;
 import dev.berth.http.Route;
 import dev.berth.http.ServerParts;
@@ -37,14 +35,12 @@ public final class OpenAi implements Protocol {
                 asking(Embeddings.PATH, "{input: null}", false),
                 Route.get(
                         MODELS,
-                        o -> o.model(
-                                        "The models that can be asked, as OpenAI's clients list them",
-                                        JsonErrorForm.NESTED)
+                        o -> o.model("The models that can be asked, as OpenAI's clients list them", ErrorForm.NESTED)
                                 .answers("{object: '', data: [{id: '', object: '', created: 1, owned_by: ''}]}"),
                         parts -> ctx -> list(ctx, parts)),
                 Route.get(
                         MODELS + "/{name}",
-                        o -> o.model("The model, for clients of OpenAI and of KServe's version 1", JsonErrorForm.NESTED)
+                        o -> o.model("The model, for clients of OpenAI and of KServe's version 1", ErrorForm.NESTED)
                                 .answers("{id: '', object: '', created: 1, owned_by: '', name: '', ready: true}")
                                 .fails(ErrorType.NOT_READY),
                         parts -> ctx -> describe(ctx, parts)));
@@ -60,7 +56,7 @@ public final class OpenAi implements Protocol {
     /// Some of its clients show nothing of an error that is not inside an `error`.
     @Override
     public Optional<ErrorForm> errors(String path, ServerConfig config) {
-        return path.startsWith("/v1/") ? Optional.of(JsonErrorForm.NESTED) : Optional.empty();
+        return path.startsWith("/v1/") ? Optional.of(ErrorForm.NESTED) : Optional.empty();
     }
 
     /// @param example what the bodies have at least
@@ -70,17 +66,15 @@ public final class OpenAi implements Protocol {
                 .ofOne();
     }
 
-    private static Operation said(Operations operations, String path, String example, boolean writes) {
-        if (!operations.any(facts -> facts.openAiPaths().contains(path))) {
-            return null;
+    private static Operation said(Operation operation, String path, String example, boolean writes) {
+        if (!operation.any(facts -> facts.openAiPaths().contains(path))) {
+            return operation;
         }
-        var operation = operations
-                .model("Ask the model as OpenAI's clients do", JsonErrorForm.NESTED)
+        var said = operation
+                .model("Ask the model as OpenAI's clients do", ErrorForm.NESTED)
                 .takes(example)
                 .answers("{}");
-        return (writes && operations.any(ModelFacts::streams)
-                        ? operation.answersIn(MediaType.EVENT_STREAM.toString())
-                        : operation)
+        return (writes && operation.any(ModelFacts::streams) ? said.answersIn(MediaType.EVENT_STREAM.toString()) : said)
                 .failsAsking();
     }
 
@@ -113,9 +107,9 @@ public final class OpenAi implements Protocol {
     }
 
     private static void describe(Context ctx, ServerParts parts) {
-        var target = parts.models().target(ctx);
-        parts.models().requireReady(target);
-        ctx.contentType(MediaType.JSON.toString()).result(model(target.model()).toString());
+        var name = parts.models().target(ctx);
+        parts.models().requireReady(name);
+        ctx.contentType(MediaType.JSON.toString()).result(model(name).toString());
     }
 
     /// A model that can be asked, for OpenAI's clients and for those of KServe's version 1.
