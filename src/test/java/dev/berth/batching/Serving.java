@@ -17,6 +17,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 
 /// A batcher with a [FakeModel], and callers on virtual threads. A record's length is its number of
 /// characters.
@@ -56,6 +57,23 @@ final class Serving implements AutoCloseable {
         var serving = new Serving(workers, limits);
         serving.batcher.start();
         return serving;
+    }
+
+    /// A batcher whose workers have no threads: tests take from its queue themselves.
+    static Batcher<String, String> idle(
+            WorkerPool pool,
+            BatchLimits limits,
+            PredictorFactory<String, String> model,
+            LongSupplier clock,
+            ServingMetrics metrics) {
+        pool.close();
+        var batcher = new Batcher<>("words", "the model", pool, limits, model, clock, metrics.ofModel("words"));
+        try {
+            batcher.start();
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+        return batcher;
     }
 
     Future<Predictions<String>> ask(String... records) {

@@ -1,7 +1,7 @@
 package dev.berth.serving;
 
-import dev.berth.batching.Batcher;
 import dev.berth.batching.Predictions;
+import dev.berth.batching.Submission;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
@@ -46,7 +46,7 @@ final class Flight<I, O> {
     private final AtomicReference<HookRun> run = new AtomicReference<>();
 
     /// The place of its records in the queue, once they are there.
-    private volatile Batcher<I, O>.Ticket ticket;
+    private volatile Submission<I, O> ticket;
 
     /// The request in the words of the hooks.
     private InvocationRequest understood;
@@ -107,7 +107,7 @@ final class Flight<I, O> {
     ///
     /// @param queued has ended since it was asked past its deadline; null where the records are not
     ///   in the queue yet
-    private ServingException late(Batcher<I, O>.Ticket queued, TimeoutException e) {
+    private ServingException late(Submission<I, O> queued, TimeoutException e) {
         try {
             if (queued != null) {
                 queued.predictions();
@@ -204,7 +204,7 @@ final class Flight<I, O> {
     }
 
     /// Runs on the thread that has ended the request's records, mostly its worker's.
-    private void predicted(Batcher<I, O>.Ticket ended, Encoding<O> encoding) {
+    private void predicted(Submission<I, O> ended, Encoding<O> encoding) {
         try {
             var predictions = ended.predictions();
             run.set(start(Hook.OUTPUT_FN, now -> encode(predictions, encoding, now)));
@@ -215,7 +215,7 @@ final class Flight<I, O> {
     }
 
     /// The parts of a streamed answer have all been encoded, or there will be no more.
-    private void streamed(Batcher<I, O>.Ticket ended, StreamedAnswer<O> answer) {
+    private void streamed(Submission<I, O> ended, StreamedAnswer<O> answer) {
         try {
             answer.end(invocation(ended.predictions(), Duration.ZERO));
         } catch (Throwable e) {

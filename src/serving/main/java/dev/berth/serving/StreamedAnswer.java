@@ -1,7 +1,7 @@
 package dev.berth.serving;
 
-import dev.berth.batching.Batcher;
 import dev.berth.batching.PartSink;
+import dev.berth.batching.Submission;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
@@ -51,7 +51,7 @@ final class StreamedAnswer<O> implements ServedAnswer.Streamed, PartSink<O> {
     private ServingException failure;
     private Invocation invocation;
     private Runnable cutOff = () -> {};
-    private final CompletableFuture<Batcher<?, O>.Ticket> ticket = new CompletableFuture<>();
+    private final CompletableFuture<Submission<?, O>> ticket = new CompletableFuture<>();
 
     /// Written under the monitor; read without it.
     private final AtomicLong buffered = new AtomicLong();
@@ -87,7 +87,7 @@ final class StreamedAnswer<O> implements ServedAnswer.Streamed, PartSink<O> {
     }
 
     /// Says where the parts come from. The first may be there already.
-    void comesFrom(Batcher<?, O>.Ticket source) {
+    void comesFrom(Submission<?, O> source) {
         ticket.complete(source);
     }
 
