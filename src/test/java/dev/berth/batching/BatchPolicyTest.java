@@ -111,11 +111,12 @@ class BatchPolicyTest {
 
     /// Records of these lengths, of one request that came at `nanos`.
     private static List<Pending<Integer, String>> arrivedAt(long nanos, Integer... lengths) {
-        try (var metrics = new ServingMetrics()) {
+        try (var metrics = new ServingMetrics();
+                var pool = new WorkerPool(1, () -> {}, metrics)) {
             var batcher = new Batcher<Integer, String>(
                     "words",
                     "the model",
-                    new WorkerPool(1, () -> {}, metrics),
+                    pool,
                     new BatchLimits(8, 1_000, Duration.ZERO, 10, Duration.ZERO),
                     null,
                     () -> nanos,

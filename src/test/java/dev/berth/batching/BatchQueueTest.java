@@ -169,7 +169,7 @@ class BatchQueueTest {
     private Submission<String, String> ask(String... words) {
         return batcher.submit(
                 Serving.pieces(List.of(words)),
-                DEADLINE,
+                new PartSink.None<>(DEADLINE),
                 new Caller(() -> false, Map.of(), RequestTrace.NONE),
                 _ -> {});
     }

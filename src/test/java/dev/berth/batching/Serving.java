@@ -93,7 +93,7 @@ final class Serving implements AutoCloseable {
             Batcher<String, String> batcher, List<String> records, long deadline, Caller caller)
             throws InterruptedException, ExecutionException {
         var ended = new CompletableFuture<Void>();
-        var ticket = batcher.submit(pieces(records), deadline, caller, _ -> ended.complete(null));
+        var ticket = batcher.submit(pieces(records), new PartSink.None<>(deadline), caller, _ -> ended.complete(null));
         while (!ended.isDone()) {
             try {
                 ended.get(ticket.patienceNanos(), TimeUnit.NANOSECONDS);

@@ -325,7 +325,8 @@ class TurnsTest {
     }
 
     private Submission<String, String> submit(BooleanSupplier hasGone, Pieces<String> pieces) {
-        return batcher.submit(pieces, DEADLINE, new Caller(hasGone, Map.of(), RequestTrace.NONE), _ -> {});
+        return batcher.submit(
+                pieces, new PartSink.None<>(DEADLINE), new Caller(hasGone, Map.of(), RequestTrace.NONE), _ -> {});
     }
 
     /// So many callers give up before they have an answer.

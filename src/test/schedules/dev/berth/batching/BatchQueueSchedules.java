@@ -109,7 +109,7 @@ class BatchQueueSchedules {
         private Submission<String, String> submit(Duration time, CompletableFuture<Void> end, String... records) {
             var ticket = batcher.submit(
                     Serving.pieces(List.of(records)),
-                    Interleavings.now() + time.toNanos(),
+                    new PartSink.None<>(Interleavings.now() + time.toNanos()),
                     new Caller(() -> false, Map.of(), RequestTrace.NONE),
                     _ -> {
                         ended.incrementAndGet();

@@ -67,7 +67,8 @@ final class BatchQueue<I, O> {
     ///
     /// @throws ServingException when it can't be queued
     void submit(Submission<I, O> request) {
-        withRoom(request.pending.size(), request.deadline(), () -> {
+        locked(() -> {
+            requireRoom(request.pending.size(), request.deadline());
             if (line.pieces() == 0) {
                 estimate.lineIsEmpty(clock.getAsLong());
             }
@@ -77,29 +78,12 @@ final class BatchQueue<I, O> {
         });
     }
 
+    /// Where the queue is full, requests whose callers have gone leave it first.
+    ///
     /// @throws ServingException when not even one record can be queued
     void requireRoom(long deadline) {
-        withRoom(1, deadline, () -> {});
-    }
-
-    /// Does under the lock what needs room. Where the queue is full, requests whose callers have gone
-    /// leave it first.
-    private void withRoom(int pieces, long deadline, Runnable action) {
-        boolean done = locked(() -> {
-            if (isFull()) {
-                return false;
-            }
-            requireRoom(pieces, deadline);
-            action.run();
-            return true;
-        });
-        if (!done) {
-            endAbandoned(locked(() -> turns.toAsk(ASKED)));
-            locked(() -> {
-                requireRoom(pieces, deadline);
-                action.run();
-            });
-        }
+        endAbandoned(locked(() -> isFull() ? turns.toAsk(ASKED) : List.<Submission<I, O>>of()));
+        locked(() -> requireRoom(1, deadline));
     }
 
     private boolean isFull() {

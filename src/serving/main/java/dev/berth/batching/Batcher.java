@@ -81,7 +81,6 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
             queue.locked(() -> {
                 requireOpen();
                 countWorkers();
-                runners.forEach(runner -> pool.start(runner.worker));
             });
         } catch (Throwable e) {
             close();
@@ -116,18 +115,9 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
 
     /// Queues the records. All of them are queued or none.
     ///
-    /// @param deadlineNanos when the request's time is over, as the clock counts
+    /// @param parts [PartSink.None], or where the parts go that a [StepPredictor] gives
     /// @param whenEnded run once, when [Submission#predictions] has them or says why not. It must
     ///   neither block nor throw
-    /// @throws ServingException `OVERLOADED` or `NOT_READY`
-    public Submission<I, O> submit(
-            Pieces<I> pieces, long deadlineNanos, Caller caller, Consumer<Submission<I, O>> whenEnded) {
-        return submit(pieces, new PartSink.None<>(deadlineNanos), caller, whenEnded);
-    }
-
-    /// Queues records whose predictions come in parts, from a [StepPredictor].
-    ///
-    /// @param whenEnded told when the sink has had all parts, or [Submission#predictions] says why not
     /// @throws ServingException `OVERLOADED` or `NOT_READY`
     public Submission<I, O> submit(
             Pieces<I> pieces, PartSink<O> parts, Caller caller, Consumer<Submission<I, O>> whenEnded) {
@@ -246,7 +236,7 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
         }
         if (!runner.isRetired && hasOwnWork(runner)) {
             // This worker emptied the queue, so others may have removed the model from the turns.
-            pool.keepTurn(this);
+            wake();
         }
         workerHasLeft.signalAll();
     }

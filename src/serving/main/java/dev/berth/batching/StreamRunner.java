@@ -78,8 +78,15 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
 
     @Override
     boolean hasRoom() {
-        return streams.size() < limits.queueCapacity()
-                && streams.stream().filter(Stream::canMove).count() < limits.maxBatchSize();
+        return streams.size() < limits.queueCapacity() && moving().size() < limits.maxBatchSize();
+    }
+
+    /// Those that take part in the next step.
+    private List<Stream> moving() {
+        return streams.stream()
+                .filter(Stream::canMove)
+                .limit(limits.maxBatchSize())
+                .toList();
     }
 
     @Override
@@ -98,10 +105,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
         while (queue.locked(this::hasRoom) && begin()) {
             // As many as there is room for.
         }
-        var moving = queue.locked(() -> streams.stream()
-                .filter(Stream::canMove)
-                .limit(limits.maxBatchSize())
-                .toList());
+        var moving = queue.locked(this::moving);
         if (!moving.isEmpty()) {
             step(moving);
         }
@@ -163,7 +167,6 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
         var batch = queue.run(moving.stream().map(stream -> stream.pending).toList(), this);
         moving.forEach(stream -> stream.sequence.beginStep());
         Throwable failure = null;
-        long start = now();
         try {
             MDC.setContextMap(batch.logContext());
             predictor.step(moving.stream().map(stream -> stream.sequence).toList());
@@ -175,7 +178,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
         } finally {
             MDC.setContextMap(logContext());
             queue.stop(batch);
-            metrics.stepped(moving.size(), Duration.ofNanos(now() - start));
+            metrics.stepped(moving.size(), Duration.ofNanos(now() - batch.startedAt));
         }
         if (failure == null) {
             settle(moving);

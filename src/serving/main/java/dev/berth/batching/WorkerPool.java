@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -53,7 +54,6 @@ public final class WorkerPool implements AutoCloseable {
 
     final ReentrantLock lock = new ReentrantLock();
 
-    private final int size;
     private final Runnable onStart;
     private final ServingMetrics metrics;
 
@@ -76,33 +76,22 @@ public final class WorkerPool implements AutoCloseable {
     /// numbers. Read without the lock too, because `/ping` asks.
     private final Set<Thread> held = ConcurrentHashMap.newKeySet();
 
+    /// Starts its threads, which inherit the priority of the calling one.
+    ///
     /// @param onStart run first by each thread
     public WorkerPool(int size, Runnable onStart, ServingMetrics metrics) {
         if (size < 1) {
             throw new IllegalArgumentException("workers: found %d, expected at least 1".formatted(size));
         }
-        this.size = size;
         this.onStart = onStart;
         this.metrics = metrics;
         this.threads = new Thread[size];
+        IntStream.range(0, size).forEach(this::replace);
     }
 
     /// The number of workers.
     public int size() {
-        return size;
-    }
-
-    /// Has all threads run. Otherwise each starts with the first model, and inherits the priority of
-    /// the thread that loads it.
-    public void start() {
-        lock.lock();
-        try {
-            for (int worker = 0; worker < size; worker++) {
-                start(worker);
-            }
-        } finally {
-            lock.unlock();
-        }
+        return threads.length;
     }
 
     /// Whether so few threads are held by predictors that do not end that models may go on.
@@ -115,21 +104,10 @@ public final class WorkerPool implements AutoCloseable {
     public void renew() {
         lock.lock();
         try {
-            for (int worker = 0; worker < size; worker++) {
-                if (threads[worker] != null) {
-                    replace(worker);
-                }
-            }
+            IntStream.range(0, size()).forEach(this::replace);
             idle.values().forEach(Condition::signal);
         } finally {
             lock.unlock();
-        }
-    }
-
-    /// Has a worker's thread run, if it does not yet. The lock is held.
-    void start(int worker) {
-        if (threads[worker] == null) {
-            replace(worker);
         }
     }
 
@@ -171,11 +149,6 @@ public final class WorkerPool implements AutoCloseable {
                 return;
             }
         }
-    }
-
-    /// Gives a model its turns, whose records a worker keeps between them. The lock is held.
-    void keepTurn(Model model) {
-        turns.add(model);
     }
 
     private void live(int worker) {
@@ -265,9 +238,7 @@ public final class WorkerPool implements AutoCloseable {
         try {
             long deadline = System.nanoTime() + JOIN.toNanos();
             for (var thread : ending) {
-                if (thread != null) {
-                    thread.join(Duration.ofNanos(Math.max(1, deadline - System.nanoTime())));
-                }
+                thread.join(Duration.ofNanos(Math.max(1, deadline - System.nanoTime())));
             }
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();

@@ -1,5 +1,6 @@
 package dev.berth.serving;
 
+import dev.berth.batching.PartSink;
 import dev.berth.batching.Predictions;
 import dev.berth.batching.Submission;
 import dev.berth.error.ErrorType;
@@ -167,7 +168,10 @@ final class Flight<I, O> {
             submit(streaming);
         } else {
             ticket = model.batcher.submit(
-                    records.pieces(), deadline.nanos(), call.caller(), ended -> predicted(ended, this::encoded));
+                    records.pieces(),
+                    new PartSink.None<>(deadline.nanos()),
+                    call.caller(),
+                    ended -> predicted(ended, this::encoded));
         }
     }
 
