@@ -1,7 +1,6 @@
 package dev.berth.batching;
 
 import static dev.berth.batching.Answers.assertAnswered;
-import static dev.berth.batching.Answers.assertFailed;
 import static dev.berth.batching.Answers.assertRefused;
 import static dev.berth.batching.Answers.thrown;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -167,7 +166,8 @@ class GoneCallersTest {
 
             assertAnswered(quick, "A");
             assertAnswered(other, "B");
-            assertFailed(slow).hasMessageContaining("for one record while others waited for it");
+            assertRefused(slow, ErrorType.DEADLINE_EXCEEDED)
+                    .hasMessageContaining("for one record while others waited for it");
             assertThat(serving.model.batches).startsWith(List.of("hold", "a", "b"));
         }
     }

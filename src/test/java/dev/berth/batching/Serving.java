@@ -3,6 +3,7 @@ package dev.berth.batching;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.berth.error.ServingException;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.telemetry.RequestTrace;
 import dev.berth.testing.TestThreads;
@@ -104,7 +105,20 @@ final class Serving implements AutoCloseable {
                 throw e;
             }
         }
-        return ticket.predictions();
+        return predictions(ticket);
+    }
+
+    /// @throws ServingException where the server refuses it
+    /// @throws ExecutionException with what the predictor threw
+    static Predictions<String> predictions(Submission<String, String> ticket) throws ExecutionException {
+        try {
+            return ticket.predictions();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof ServingException refused) {
+                throw refused;
+            }
+            throw e;
+        }
     }
 
     /// Records of one piece each, as long as they have characters.

@@ -129,7 +129,7 @@ class BatchQueueSchedules {
                     ticket.ask();
                 }
             }
-            return ticket.predictions();
+            return Serving.predictions(ticket);
         }
 
         @Override

@@ -12,7 +12,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -25,7 +24,7 @@ import java.util.function.Supplier;
 /// of the [WorkerPool]. No foreign code runs under it. Two invariants: a piece waits only while its
 /// request is open; a batch is in `running` from its [#run] to its [#stop], so an interrupt never
 /// reaches a later batch.
-final class BatchQueue<I, O> {
+final class BatchQueue<I, O> extends Submission.Queue<I, O> {
 
     /// How many callers a worker asks at a time whether they have gone, besides those of its batch.
     /// An answer takes about a microsecond.
@@ -36,7 +35,7 @@ final class BatchQueue<I, O> {
     private static final Duration SHORT_DEADLINE = Duration.ofSeconds(4);
 
     final BatchLimits limits;
-    final LongSupplier clock;
+    private final LongSupplier clock;
     final ModelMetrics metrics;
 
     private final Batcher<I, O> workers;
@@ -63,6 +62,11 @@ final class BatchQueue<I, O> {
         this.line = new Line<>(new BatchPolicy(limits), turns, metrics);
     }
 
+    @Override
+    long now() {
+        return clock.getAsLong();
+    }
+
     /// Queues all the pieces of a request, or none.
     ///
     /// @throws ServingException when it can't be queued
@@ -70,7 +74,7 @@ final class BatchQueue<I, O> {
         locked(() -> {
             requireRoom(request.pending.size(), request.deadline());
             if (line.pieces() == 0) {
-                estimate.lineIsEmpty(clock.getAsLong());
+                estimate.lineIsEmpty(now());
             }
             open.add(request);
             line.add(request);
@@ -95,7 +99,7 @@ final class BatchQueue<I, O> {
         if (line.requests() == 0) {
             return;
         }
-        long left = deadline - clock.getAsLong();
+        long left = deadline - now();
         if (isFull()) {
             throw overloaded(
                     left,
@@ -132,7 +136,7 @@ final class BatchQueue<I, O> {
         // Were more places about to become free than a batch has, some of them would have, and the line
         // would have moved.
         long places = (long) workers.liveWorkers() * limits.maxBatchSize();
-        return Math.max(measured, estimate.stillFor(clock.getAsLong()) * line.pieces() / places);
+        return Math.max(measured, estimate.stillFor(now()) * line.pieces() / places);
     }
 
     /// The number of requests that wait.
@@ -147,7 +151,7 @@ final class BatchQueue<I, O> {
 
     /// In how long a batch should be made of what waits; zero or less: now. The lock is held.
     long ripeInNanos() {
-        long now = clock.getAsLong();
+        long now = now();
         while (true) {
             var oldest = line.oldest();
             if (oldest.isEmpty()) {
@@ -161,6 +165,7 @@ final class BatchQueue<I, O> {
     }
 
     /// Has a worker look for what it can do, such as records whose reader has caught up.
+    @Override
     void wakeWorker() {
         locked(workers::wake);
     }
@@ -186,7 +191,7 @@ final class BatchQueue<I, O> {
                     if (chosen.isEmpty() && ripeInNanos() > 0) {
                         return Optional.empty();
                     }
-                    line.fill(chosen, most, clock.getAsLong(), this::expire);
+                    line.fill(chosen, most, now(), this::expire);
                 } while (chosen.isEmpty());
                 if (hasLine()) {
                     wakeWorker();
@@ -195,7 +200,7 @@ final class BatchQueue<I, O> {
                 if (asked.containsAll(toAsk)) {
                     return Optional.of(start(chosen, runner));
                 }
-                if (asked.isEmpty() && turns.isNewestFirst(clock.getAsLong())) {
+                if (asked.isEmpty() && turns.isNewestFirst(now())) {
                     toAsk.addAll(turns.toAsk(ASKED));
                 }
                 toAsk.removeAll(asked);
@@ -208,7 +213,7 @@ final class BatchQueue<I, O> {
     }
 
     private Batch<I, O> start(List<Pending<I, O>> chosen, Runner<I, O> runner) {
-        long now = clock.getAsLong();
+        long now = now();
         for (var piece : chosen) {
             piece.submission().start(piece, now);
             if (piece.isFirst()) {
@@ -224,7 +229,7 @@ final class BatchQueue<I, O> {
     /// for the batch any more.
     Batch<I, O> run(List<Pending<I, O>> pieces, Runner<I, O> runner) {
         return locked(() -> {
-            var batch = new Batch<>(pieces, runner, clock.getAsLong());
+            var batch = new Batch<>(pieces, runner, now());
             running.add(batch);
             pieces.forEach(piece -> piece.submission().countInside(1));
             return batch;
@@ -271,18 +276,14 @@ final class BatchQueue<I, O> {
         }
     }
 
-    void fail(Submission<I, O> request, Throwable cause) {
-        end(request, new ExecutionException(cause));
-    }
-
     /// Fails all that a worker has taken.
     void failTaken(Runner<I, O> runner, Throwable cause) {
         var batches = running.stream().filter(batch -> batch.runner == runner).toList();
         batches.forEach(batch -> {
             stop(batch);
-            Submission.of(batch.pending).forEach(request -> fail(request, cause));
+            Submission.of(batch.pending).forEach(request -> end(request, cause));
         });
-        Submission.of(runner.held()).forEach(request -> fail(request, cause));
+        Submission.of(runner.held()).forEach(request -> end(request, cause));
     }
 
     /// Refuses all requests, because no worker will answer them.
@@ -302,10 +303,13 @@ final class BatchQueue<I, O> {
         }
     }
 
+    @Override
     void abandon(Submission<I, O> request) {
-        if (open.contains(request)) {
-            leave(request, ErrorType.CALLER_GONE.because("the caller has gone away"));
-        }
+        locked(() -> {
+            if (open.contains(request)) {
+                leave(request, ErrorType.CALLER_GONE.because("the caller has gone away"));
+            }
+        });
     }
 
     private void leave(Submission<I, O> request, ServingException why) {
@@ -318,22 +322,19 @@ final class BatchQueue<I, O> {
 
     /// Ends those requests whose callers have gone. They are asked without the lock.
     private void endAbandoned(Collection<Submission<I, O>> asked) {
-        var gone = asked.stream().filter(Submission::isAbandoned).toList();
-        if (!gone.isEmpty()) {
-            locked(() -> gone.forEach(this::abandon));
-        }
+        asked.stream().filter(Submission::isAbandoned).forEach(this::abandon);
     }
 
     /// Ends a request, unless it has ended: its pieces stop waiting, and batches that nobody waits
     /// for any more are interrupted.
     ///
     /// @param failure why it has no predictions; null where it has them
-    private void end(Submission<I, O> request, Exception failure) {
+    void end(Submission<I, O> request, Throwable failure) {
         if (!open.remove(request)) {
             return;
         }
         line.remove(request);
-        request.end(failure, clock.getAsLong());
+        request.end(failure, now());
         ended.add(request);
         if (failure != null) {
             metrics.abandoned.increment(request.recordsNotStarted());
@@ -345,9 +346,10 @@ final class BatchQueue<I, O> {
 
     /// Ends a request whose time is over. Where it still has some, it has batches that have had as
     /// much as is left taken apart: one slow record must not take the time of the others.
+    @Override
     void ask(Submission<I, O> request) {
         locked(() -> {
-            long now = clock.getAsLong();
+            long now = now();
             if (request.isExpired(now)) {
                 expire(request);
                 return;
@@ -362,7 +364,7 @@ final class BatchQueue<I, O> {
     /// The batches that have run for `grace` longer than any of their requests may take. The lock is
     /// held.
     List<Batch<I, O>> overdue(Duration grace) {
-        long now = clock.getAsLong();
+        long now = now();
         return running.stream()
                 .filter(batch -> batch.isOverdue(now, grace.toNanos()))
                 .toList();
@@ -370,7 +372,7 @@ final class BatchQueue<I, O> {
 
     /// The lock is held.
     List<Batch<I, O>> runningFor(Duration time) {
-        long now = clock.getAsLong();
+        long now = now();
         return running.stream()
                 .filter(batch -> now - batch.startedAt >= time.toNanos())
                 .toList();

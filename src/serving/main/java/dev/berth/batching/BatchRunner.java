@@ -45,7 +45,7 @@ final class BatchRunner<I, O> extends Runner<I, O> {
             queue.metrics.caught(e);
             queue.stop(batch);
             if (batch.size() == 1) {
-                queue.locked(() -> queue.fail(batch.pending.getFirst().submission(), late(batch, e)));
+                queue.locked(() -> queue.end(batch.pending.getFirst().submission(), late(batch, e)));
             } else {
                 retryEach(batch.pending, e);
             }
@@ -67,7 +67,7 @@ final class BatchRunner<I, O> extends Runner<I, O> {
     }
 
     private List<O> call(Batch<I, O> batch, Step trace) throws Exception {
-        long start = queue.clock.getAsLong();
+        long start = queue.now();
         var step = trace.step("predictFn");
         try {
             return Predictor.checked(predictor.predict(batch.records()), batch.size());
@@ -78,10 +78,7 @@ final class BatchRunner<I, O> extends Runner<I, O> {
         } finally {
             step.close();
             queue.metrics.batchPredicted(
-                    batch.size(),
-                    batch.lengths(),
-                    batch.paddedLengths(),
-                    Duration.ofNanos(queue.clock.getAsLong() - start));
+                    batch.size(), batch.lengths(), batch.paddedLengths(), Duration.ofNanos(queue.now() - start));
         }
     }
 }

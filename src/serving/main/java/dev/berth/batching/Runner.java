@@ -108,7 +108,7 @@ abstract class Runner<I, O> {
         return batch.isTakenApart()
                 ? ErrorType.DEADLINE_EXCEEDED.because(
                         "%s took %.1f s for one record while others waited for it"
-                                .formatted(hook, (queue.clock.getAsLong() - batch.startedAt) / 1e9),
+                                .formatted(hook, (queue.now() - batch.startedAt) / 1e9),
                         cause)
                 : cause;
     }

@@ -34,7 +34,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
         private final Pending<I, O> pending;
         private final Q sequence;
         private final Step trace;
-        private long resumesAt = now();
+        private long resumesAt = queue.now();
 
         private Stream(Pending<I, O> pending, Q sequence, Step trace) {
             this.pending = pending;
@@ -47,14 +47,14 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
         }
 
         private boolean canMove() {
-            return !request().hasEnded() && request().sink.hasRoom() && resumesAt - now() <= 0;
+            return !request().hasEnded() && request().sink.hasRoom() && resumesAt - queue.now() <= 0;
         }
 
         private long ripeInNanos() {
             if (request().hasEnded()) {
                 return 0;
             }
-            long now = now();
+            long now = queue.now();
             long over = Math.max(0, request().deadline() - now);
             return request().sink.hasRoom() ? Math.min(over, resumesAt - now) : over;
         }
@@ -65,10 +65,6 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
         this.predictor = predictor;
         this.limits = queue.limits;
         this.metrics = queue.metrics.streams();
-    }
-
-    private long now() {
-        return queue.clock.getAsLong();
     }
 
     @Override
@@ -115,7 +111,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
     ///
     /// @return those that no caller waits for
     private List<Stream> endExpired() {
-        long now = now();
+        long now = queue.now();
         streams.stream()
                 .map(Stream::request)
                 .filter(request -> request.isExpired(now))
@@ -145,7 +141,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
                 }
                 queue.metrics.caught(e);
                 queue.stop(batch);
-                queue.locked(() -> queue.fail(pending.submission(), late(batch, e)));
+                queue.locked(() -> queue.end(pending.submission(), late(batch, e)));
             } finally {
                 MDC.setContextMap(logContext());
             }
@@ -178,7 +174,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
         } finally {
             MDC.setContextMap(logContext());
             queue.stop(batch);
-            metrics.stepped(moving.size(), Duration.ofNanos(now() - batch.startedAt));
+            metrics.stepped(moving.size(), Duration.ofNanos(queue.now() - batch.startedAt));
         }
         if (failure == null) {
             settle(moving);
@@ -193,7 +189,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
         if (moving.size() == 1 && !moving.getFirst().sequence.hasEnded()) {
             var culprit = moving.getFirst();
             culprit.trace.failed(cause);
-            queue.locked(() -> queue.fail(culprit.request(), late(batch, cause)));
+            queue.locked(() -> queue.end(culprit.request(), late(batch, cause)));
             settle(moving);
             return;
         }
@@ -211,11 +207,11 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
     /// Says what became of streams in a step. Their turn comes again after that of the others.
     private void settle(List<Stream> moved) {
         var over = queue.locked(() -> {
-            long now = now();
+            long now = queue.now();
             for (var stream : moved) {
                 if (stream.sequence.failure() != null) {
                     stream.trace.failed(stream.sequence.failure());
-                    queue.fail(stream.request(), stream.sequence.failure());
+                    queue.end(stream.request(), stream.sequence.failure());
                 } else if (stream.sequence.hasEnded()) {
                     queue.answer(stream.pending, null);
                 }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.SequencedSet;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -18,13 +19,26 @@ import org.slf4j.LoggerFactory;
 /// The records of one request, in pieces where they were split, and what became of them. Compared by
 /// identity.
 ///
-/// The public methods may be called by any thread. What changes is guarded by the lock of the
-/// [BatchQueue] that has it; it ends once, and nothing changes after that.
+/// The public methods may be called by any thread. What changes is guarded by the lock of the queue
+/// that has it; it ends once, and nothing changes after that.
 public final class Submission<I, O> {
 
     private static final Logger log = LoggerFactory.getLogger(Submission.class);
 
     private static final long LEAST_PATIENCE = TimeUnit.MILLISECONDS.toNanos(1);
+
+    /// The queue that has it.
+    abstract static class Queue<I, O> {
+
+        /// As its clock counts.
+        abstract long now();
+
+        abstract void ask(Submission<I, O> request);
+
+        abstract void abandon(Submission<I, O> request);
+
+        abstract void wakeWorker();
+    }
 
     /// One record of a request or a piece of one, waiting or running. Compared by identity, as
     /// records of callers are equal in any way that they like.
@@ -67,7 +81,7 @@ public final class Submission<I, O> {
     final PartSink<O> sink;
     final long arrivedAt;
 
-    private final BatchQueue<I, O> queue;
+    private final Queue<I, O> queue;
     private final int records;
     private final Consumer<Submission<I, O>> whenEnded;
 
@@ -82,7 +96,7 @@ public final class Submission<I, O> {
     private long startedAt;
 
     /// How many of its pieces are with predictors, also when it has ended.
-    private int inside;
+    private final AtomicInteger inside = new AtomicInteger();
 
     /// How many of its pieces have left the line.
     private int taken;
@@ -95,23 +109,23 @@ public final class Submission<I, O> {
 
     private boolean inSteps;
 
-    /// Written under the lock; read without it by workers that predict for long.
-    private volatile boolean ended;
-
     private long endedAt;
 
     /// Why it has no predictions; null where it has them.
-    private Exception failure;
+    private Throwable failure;
+
+    /// Written under the lock after all others; read without it.
+    private volatile boolean ended;
 
     /// @param whenEnded run once, without the lock, by the thread that has ended it
     Submission(
-            BatchQueue<I, O> queue,
+            Queue<I, O> queue,
             Pieces<I> pieces,
             PartSink<O> sink,
             Caller caller,
             Consumer<Submission<I, O>> whenEnded) {
         this.queue = queue;
-        this.arrivedAt = queue.clock.getAsLong();
+        this.arrivedAt = queue.now();
         this.sink = sink;
         this.caller = caller;
         this.whenEnded = whenEnded;
@@ -135,7 +149,7 @@ public final class Submission<I, O> {
 
     /// How long to wait for its end before [#ask]: for half of the time that is left.
     public long patienceNanos() {
-        return Math.max((deadline() - queue.clock.getAsLong()) / 2, LEAST_PATIENCE);
+        return Math.max((deadline() - queue.now()) / 2, LEAST_PATIENCE);
     }
 
     /// Asks why it has not ended yet: a batch that has kept it waiting for too long is interrupted,
@@ -151,31 +165,31 @@ public final class Submission<I, O> {
 
     /// Says that its caller has gone.
     public void abandon() {
-        queue.locked(() -> queue.abandon(this));
+        queue.abandon(this);
     }
 
     /// Whether a predictor still has something of it. It may, for a while, after the request has
     /// ended.
     public boolean isInside() {
-        return queue.locked(() -> inside > 0);
+        return inside.get() > 0;
     }
 
     /// The predictions, in the order of the pieces; nulls where they came in parts. Only when it has
     /// ended.
     ///
-    /// @throws dev.berth.error.ServingException `DEADLINE_EXCEEDED`, `NOT_READY` or `CALLER_GONE`
-    /// @throws ExecutionException with what the predictor threw for one of the pieces
+    /// @throws ExecutionException with what the predictor threw for one of the pieces, or a
+    ///   [dev.berth.error.ServingException]: `DEADLINE_EXCEEDED`, `NOT_READY` or `CALLER_GONE`
     public Predictions<O> predictions() throws ExecutionException {
-        return switch (queue.locked(() -> failure)) {
-            case null ->
-                new Predictions<>(
-                        Collections.unmodifiableList(values),
-                        Duration.ofNanos(startedAt - arrivedAt),
-                        Duration.ofNanos(endedAt - startedAt));
-            case ExecutionException predictor -> throw predictor;
-            case RuntimeException refused -> throw refused;
-            case Exception other -> throw new IllegalStateException(other);
-        };
+        if (!ended) {
+            throw new IllegalStateException("found a request that has not ended");
+        }
+        if (failure != null) {
+            throw new ExecutionException(failure);
+        }
+        return new Predictions<>(
+                Collections.unmodifiableList(values),
+                Duration.ofNanos(startedAt - arrivedAt),
+                Duration.ofNanos(endedAt - startedAt));
     }
 
     /// Asks whether the caller has gone away: foreign code, to be run without the lock. A question
@@ -208,7 +222,7 @@ public final class Submission<I, O> {
 
     /// One more of its pieces, or with -1 one less, is with a predictor.
     void countInside(int more) {
-        inside += more;
+        inside.addAndGet(more);
     }
 
     boolean hasStarted() {
@@ -275,7 +289,7 @@ public final class Submission<I, O> {
         return unanswered == 0;
     }
 
-    void end(Exception why, long now) {
+    void end(Throwable why, long now) {
         failure = why;
         endedAt = now;
         ended = true;
