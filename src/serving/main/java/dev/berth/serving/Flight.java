@@ -192,19 +192,29 @@ final class Flight<I, O> {
             ticket = model.batcher.submit(pieces, parts, call.caller(), ended -> predicted(ended, joined));
             return;
         }
-        var answer = new AtomicReference<StreamedAnswer<O>>();
-        answer.set(new StreamedAnswer<>(
-                streaming,
-                hooks.name(Hook.PART_FN),
-                request,
+        var answer = new StreamedAnswer<O>(
+                (part, index) -> encodePart(streaming, part, index),
                 type.get(),
                 call,
                 model.metrics.streams(),
                 deadline,
                 begunAt,
-                () -> landed.complete(answer.get())));
-        ticket = model.batcher.submit(pieces, answer.get(), call.caller(), ended -> streamed(ended, answer.get()));
-        answer.get().comesFrom(ticket);
+                landed::complete);
+        ticket = model.batcher.submit(pieces, answer, call.caller(), ended -> streamed(ended, answer));
+        answer.comesFrom(ticket);
+    }
+
+    private byte[] encodePart(StreamingHandler<?, I, O, ?> streaming, O part, int index) {
+        var partFn = hooks.name(Hook.PART_FN);
+        try {
+            var data = streaming.partFn(part, index, request);
+            if (data == null) {
+                throw ErrorType.INTERNAL.because("%s returned null, expected the bytes of a part".formatted(partFn));
+            }
+            return data;
+        } catch (Throwable e) {
+            throw HookFailure.inside(partFn, e);
+        }
     }
 
     /// Runs on the thread that has ended the request's records, mostly its worker's.
