@@ -102,14 +102,14 @@ class BatchQueueSchedules {
             batcher.start();
         }
 
-        Batcher<String, String>.Ticket submit(Duration time, String... records) {
+        Submission<String, String> submit(Duration time, String... records) {
             return submit(time, new CompletableFuture<>(), records);
         }
 
-        private Batcher<String, String>.Ticket submit(Duration time, CompletableFuture<Void> end, String... records) {
+        private Submission<String, String> submit(Duration time, CompletableFuture<Void> end, String... records) {
             var ticket = batcher.submit(
                     Serving.pieces(List.of(records)),
-                    Interleavings.now() + time.toNanos(),
+                    new PartSink.None<>(Interleavings.now() + time.toNanos()),
                     new Caller(() -> false, Map.of(), RequestTrace.NONE),
                     _ -> {
                         ended.incrementAndGet();
@@ -129,7 +129,7 @@ class BatchQueueSchedules {
                     ticket.ask();
                 }
             }
-            return ticket.predictions();
+            return Serving.predictions(ticket);
         }
 
         @Override

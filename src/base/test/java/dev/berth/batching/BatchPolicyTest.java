@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.batching.Submission.Pending;
+import dev.berth.metrics.ServingMetrics;
 import dev.berth.telemetry.RequestTrace;
 import java.time.Duration;
 import java.util.Arrays;
@@ -110,16 +111,27 @@ class BatchPolicyTest {
 
     /// Records of these lengths, of one request that came at `nanos`.
     private static List<Pending<Integer, String>> arrivedAt(long nanos, Integer... lengths) {
-        return new Submission<Integer, String>(
-                        Serving.whole(
-                                Arrays.asList(lengths),
-                                Arrays.stream(lengths)
-                                        .mapToInt(length -> length)
-                                        .toArray()),
-                        nanos,
-                        new PartSink.None<>(Long.MAX_VALUE),
-                        new Caller(() -> false, Map.of(), RequestTrace.NONE),
-                        () -> {})
-                .pending;
+        try (var metrics = new ServingMetrics();
+                var pool = new WorkerPool(1, () -> {}, metrics)) {
+            var batcher = new Batcher<Integer, String>(
+                    "words",
+                    "the model",
+                    pool,
+                    new BatchLimits(8, 1_000, Duration.ZERO, 10, Duration.ZERO),
+                    null,
+                    () -> nanos,
+                    metrics.ofModel("words"));
+            return new Submission<>(
+                            batcher.queue,
+                            Serving.whole(
+                                    Arrays.asList(lengths),
+                                    Arrays.stream(lengths)
+                                            .mapToInt(length -> length)
+                                            .toArray()),
+                            new PartSink.None<>(Long.MAX_VALUE),
+                            new Caller(() -> false, Map.of(), RequestTrace.NONE),
+                            _ -> {})
+                    .pending;
+        }
     }
 }

@@ -8,14 +8,11 @@ import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.telemetry.RequestTrace;
-import dev.berth.testing.TestThreads;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /// What is let in, with a clock that only the test moves. The test's thread is the only worker.
@@ -30,48 +27,37 @@ class BatchQueueTest {
     /// Closed, so that it has no threads of its own.
     private final WorkerPool pool = new WorkerPool(1, () -> {}, metrics);
 
-    private final BatchQueue<String, String> queue = new BatchQueue<>(
-            "words",
-            pool,
-            new BatchLimits(1, 1_000, Duration.ZERO, 100, Duration.ZERO),
-            now::get,
-            metrics.ofModel("words"));
-    private final ExecutorService callers = new TestThreads();
-
-    @BeforeEach
-    void start() {
-        pool.close();
-        queue.join(new IdleRunner(0));
-    }
+    private Batcher<String, String> batcher = batcher(new FakeModel());
 
     @AfterEach
     void stop() {
-        queue.close();
-        callers.close();
+        batcher.close();
         metrics.close();
     }
 
     @Test
     void aRequestThatCannotBeInTimeIsRefusedAtOnce() throws Exception {
-        ask("a", "b", "c");
+        ask("z", "a", "b", "c");
+        predictInASecond();
         predictInASecond();
 
-        assertThatThrownBy(() -> queue.requireRoom(now.get() + SECOND))
+        assertThatThrownBy(() -> batcher.requireRoom(now.get() + SECOND))
                 .isInstanceOfSatisfying(
                         ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.OVERLOADED))
                 .hasMessage(
                         "words is overloaded: its records would wait 1.0 s, and the request's time is over in 1.0 s; try again later");
-        assertThatCode(() -> queue.requireRoom(now.get() + 2 * SECOND)).doesNotThrowAnyException();
+        assertThatCode(() -> batcher.requireRoom(now.get() + 2 * SECOND)).doesNotThrowAnyException();
     }
 
     @Test
     void aRequestWaitsInTurnAndNotForAllThatALargerOneHas() throws Exception {
         ask("a", "b", "c", "d");
-        ask("e");
+        ask("e", "f");
+        predictInASecond();
         predictInASecond();
 
-        assertThatThrownBy(() -> queue.requireRoom(now.get() + 2 * SECOND)).hasMessageContaining("would wait 2.0 s");
-        assertThatCode(() -> queue.requireRoom(now.get() + 4 * SECOND)).doesNotThrowAnyException();
+        assertThatThrownBy(() -> batcher.requireRoom(now.get() + 2 * SECOND)).hasMessageContaining("would wait 2.0 s");
+        assertThatCode(() -> batcher.requireRoom(now.get() + 4 * SECOND)).doesNotThrowAnyException();
     }
 
     @Test
@@ -80,7 +66,7 @@ class BatchQueueTest {
         predictInASecond();
         ask("b");
 
-        assertThatCode(() -> queue.requireRoom(now.get() + 1)).doesNotThrowAnyException();
+        assertThatCode(() -> batcher.requireRoom(now.get() + 1)).doesNotThrowAnyException();
     }
 
     @Test
@@ -91,7 +77,7 @@ class BatchQueueTest {
         predictInASecond();
         predictInASecond();
 
-        assertThatCode(() -> queue.requireRoom(now.get() + SECOND / 50)).doesNotThrowAnyException();
+        assertThatCode(() -> batcher.requireRoom(now.get() + SECOND / 50)).doesNotThrowAnyException();
     }
 
     @Test
@@ -101,32 +87,34 @@ class BatchQueueTest {
         predictInASecond();
         ask("c");
 
-        assertThatCode(() -> queue.requireRoom(now.get() + 1)).doesNotThrowAnyException();
+        assertThatCode(() -> batcher.requireRoom(now.get() + 1)).doesNotThrowAnyException();
     }
 
     /// Records that are predicted in steps stay for as long as their readers take. What counts is
     /// when the next one can begin.
     @Test
     void aStreamThatWouldNotBeginInTimeIsRefusedAtOnce() throws Exception {
+        batcher = batcher(new Steps());
         for (int i = 0; i < 8; i++) {
             ask("a");
         }
         begin();
-        assertThatCode(() -> queue.requireRoom(now.get() + 1))
+        assertThatCode(() -> batcher.requireRoom(now.get() + 1))
                 .as("nothing is known yet")
                 .doesNotThrowAnyException();
         beginASecondLater();
         beginASecondLater();
 
-        assertThatThrownBy(() -> queue.requireRoom(now.get() + 8 * SECOND))
+        assertThatThrownBy(() -> batcher.requireRoom(now.get() + 8 * SECOND))
                 .isInstanceOfSatisfying(
                         ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.OVERLOADED))
                 .hasMessageContaining("would wait 5.0 s");
-        assertThatCode(() -> queue.requireRoom(now.get() + 10 * SECOND)).doesNotThrowAnyException();
+        assertThatCode(() -> batcher.requireRoom(now.get() + 10 * SECOND)).doesNotThrowAnyException();
     }
 
     @Test
     void aLineOfStreamsThatDoesNotMoveRefusesMore() throws Exception {
+        batcher = batcher(new Steps());
         ask("a");
         begin();
         now.addAndGet(100 * SECOND);
@@ -134,12 +122,14 @@ class BatchQueueTest {
         ask("c");
         now.addAndGet(5 * SECOND);
 
-        assertThatThrownBy(() -> queue.requireRoom(now.get() + 19 * SECOND)).hasMessageContaining("would wait 10.0 s");
-        assertThatCode(() -> queue.requireRoom(now.get() + 20 * SECOND)).doesNotThrowAnyException();
+        assertThatThrownBy(() -> batcher.requireRoom(now.get() + 19 * SECOND))
+                .hasMessageContaining("would wait 10.0 s");
+        assertThatCode(() -> batcher.requireRoom(now.get() + 20 * SECOND)).doesNotThrowAnyException();
     }
 
     @Test
     void theTimeWithoutALineIsNoMeasureForStreams() throws Exception {
+        batcher = batcher(new Steps());
         ask("a");
         ask("b");
         begin();
@@ -149,26 +139,26 @@ class BatchQueueTest {
         ask("d");
         begin();
 
-        assertThatCode(() -> queue.requireRoom(now.get() + 1)).doesNotThrowAnyException();
+        assertThatCode(() -> batcher.requireRoom(now.get() + 1)).doesNotThrowAnyException();
     }
 
     @Test
     void aLineWhoseCallersHaveGoneIsNoMeasureForStreams() throws Exception {
+        batcher = batcher(new Steps());
         ask("a");
-        var goes = submission("b");
-        queue.submit(goes);
+        var goes = ask("b");
         begin();
-        queue.abandon(goes);
+        goes.abandon();
         now.addAndGet(100 * SECOND);
         ask("c");
         ask("d");
         begin();
 
-        assertThatCode(() -> queue.requireRoom(now.get() + 1)).doesNotThrowAnyException();
+        assertThatCode(() -> batcher.requireRoom(now.get() + 1)).doesNotThrowAnyException();
     }
 
     private void begin() {
-        assertThat(queue.takeOne(0)).isPresent();
+        assertThat(batcher.queue.take(new IdleRunner(batcher, true))).isPresent();
     }
 
     private void beginASecondLater() {
@@ -176,22 +166,46 @@ class BatchQueueTest {
         begin();
     }
 
-    private void ask(String... words) {
-        queue.submit(submission(words));
-    }
-
-    private Submission<String, String> submission(String... words) {
-        return new Submission<>(
+    private Submission<String, String> ask(String... words) {
+        return batcher.submit(
                 Serving.pieces(List.of(words)),
-                now.get(),
                 new PartSink.None<>(DEADLINE),
                 new Caller(() -> false, Map.of(), RequestTrace.NONE),
-                () -> {});
+                _ -> {});
     }
 
-    private void predictInASecond() throws InterruptedException {
-        var batch = queue.take(0).orElseThrow();
+    private void predictInASecond() {
+        var batch = batcher.queue.take(new IdleRunner(batcher, false)).orElseThrow();
         now.addAndGet(SECOND);
-        queue.answer(batch, batch.records());
+        batcher.queue.answer(batch, batch.records());
+    }
+
+    private Batcher<String, String> batcher(PredictorFactory<String, String> model) {
+        return Serving.idle(
+                pool, new BatchLimits(1, 1_000, Duration.ZERO, 100, Duration.ZERO), model, now::get, metrics);
+    }
+
+    /// A model whose predictor is never asked.
+    private static final class Steps implements PredictorFactory<String, String> {
+        @Override
+        public Predictor<String, String> open(int worker) {
+            return new StepPredictor<String, String, Sequence<String>>() {
+                @Override
+                public Sequence<String> begin(String record) {
+                    throw new IllegalStateException("found a record, expected none");
+                }
+
+                @Override
+                public void step(List<Sequence<String>> sequences) {}
+
+                @Override
+                public List<String> predict(List<String> records) {
+                    throw new IllegalStateException("found records, expected none");
+                }
+
+                @Override
+                public void close() {}
+            };
+        }
     }
 }

@@ -212,7 +212,7 @@ class BatcherTest {
         try (var serving = Serving.started()) {
             assertThatThrownBy(() -> serving.batcher.submit(
                             Serving.whole(List.of("a"), new int[] {-1}),
-                            Long.MAX_VALUE,
+                            new PartSink.None<>(Long.MAX_VALUE),
                             new Caller(() -> false, Map.of(), RequestTrace.NONE),
                             _ -> {}))
                     .isInstanceOf(IllegalArgumentException.class)

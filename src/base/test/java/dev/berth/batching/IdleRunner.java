@@ -1,5 +1,6 @@
 package dev.berth.batching;
 
+import dev.berth.batching.Submission.Pending;
 import java.util.List;
 
 /// A worker that takes nothing: tests take from the queue themselves.
@@ -15,10 +16,23 @@ final class IdleRunner extends Runner<String, String> {
         public void close() {}
     };
 
-    IdleRunner(int worker) {
-        super("words", worker, NONE);
+    private final boolean inSteps;
+
+    IdleRunner(Batcher<String, String> model, boolean inSteps) {
+        super(model, 0, NONE);
+        this.inSteps = inSteps;
     }
 
     @Override
     void predictWhatWaits() {}
+
+    @Override
+    List<Pending<String, String>> held() {
+        return List.of();
+    }
+
+    @Override
+    boolean predictsInSteps() {
+        return inSteps;
+    }
 }

@@ -3,6 +3,7 @@ package dev.berth.batching;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.berth.error.ServingException;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.telemetry.RequestTrace;
 import dev.berth.testing.TestThreads;
@@ -17,6 +18,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 
 /// A batcher with a [FakeModel], and callers on virtual threads. A record's length is its number of
 /// characters.
@@ -58,6 +60,23 @@ final class Serving implements AutoCloseable {
         return serving;
     }
 
+    /// A batcher whose workers have no threads: tests take from its queue themselves.
+    static Batcher<String, String> idle(
+            WorkerPool pool,
+            BatchLimits limits,
+            PredictorFactory<String, String> model,
+            LongSupplier clock,
+            ServingMetrics metrics) {
+        pool.close();
+        var batcher = new Batcher<>("words", "the model", pool, limits, model, clock, metrics.ofModel("words"));
+        try {
+            batcher.start();
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+        return batcher;
+    }
+
     Future<Predictions<String>> ask(String... records) {
         return ask(LONG, () -> false, records);
     }
@@ -75,7 +94,7 @@ final class Serving implements AutoCloseable {
             Batcher<String, String> batcher, List<String> records, long deadline, Caller caller)
             throws InterruptedException, ExecutionException {
         var ended = new CompletableFuture<Void>();
-        var ticket = batcher.submit(pieces(records), deadline, caller, _ -> ended.complete(null));
+        var ticket = batcher.submit(pieces(records), new PartSink.None<>(deadline), caller, _ -> ended.complete(null));
         while (!ended.isDone()) {
             try {
                 ended.get(ticket.patienceNanos(), TimeUnit.NANOSECONDS);
@@ -86,7 +105,20 @@ final class Serving implements AutoCloseable {
                 throw e;
             }
         }
-        return ticket.predictions();
+        return predictions(ticket);
+    }
+
+    /// @throws ServingException where the server refuses it
+    /// @throws ExecutionException with what the predictor threw
+    static Predictions<String> predictions(Submission<String, String> ticket) throws ExecutionException {
+        try {
+            return ticket.predictions();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof ServingException refused) {
+                throw refused;
+            }
+            throw e;
+        }
     }
 
     /// Records of one piece each, as long as they have characters.

@@ -29,11 +29,11 @@ class TurnsTest {
 
     private final AtomicLong now = new AtomicLong();
     private final ServingMetrics metrics = new ServingMetrics();
-    private BatchQueue<String, String> queue = queue(1, TARGET, 1_000);
+    private Batcher<String, String> batcher = batcher(1, TARGET, 1_000);
 
     @AfterEach
     void stop() {
-        queue.close();
+        batcher.close();
         metrics.close();
     }
 
@@ -126,12 +126,12 @@ class TurnsTest {
     }
 
     private void askTwoAndRefuseThree(Duration left) throws Exception {
-        queue = queue(1, TARGET, 2);
+        batcher = batcher(1, TARGET, 2);
         ask("a");
         now.set(TARGET + 1);
         ask("b");
         for (int i = 0; i < 3; i++) {
-            assertThatThrownBy(() -> queue.requireRoom(now.get() + left.toNanos()))
+            assertThatThrownBy(() -> batcher.requireRoom(now.get() + left.toNanos()))
                     .hasMessageContaining("overloaded");
         }
     }
@@ -139,10 +139,9 @@ class TurnsTest {
     @Test
     void whoLeavesInTheMidstOfAnAnswerIsNoReasonToServeTheNewest() throws Exception {
         for (int i = 0; i < 3; i++) {
-            var stream = submission("stream");
-            stream.runsOn(0);
-            queue.submit(stream);
-            queue.abandon(stream);
+            var stream = ask("stream");
+            stream.streams();
+            stream.abandon();
         }
         ask("a");
         now.set(TARGET + 1);
@@ -153,7 +152,7 @@ class TurnsTest {
 
     @Test
     void withoutATargetTheFirstIsServedHoweverLongItHasWaited() throws Exception {
-        queue = queue(1, 0, 1_000);
+        batcher = batcher(1, 0, 1_000);
         leave(3);
         ask("a");
         now.set(DEADLINE - 1);
@@ -193,7 +192,7 @@ class TurnsTest {
 
     @Test
     void aBatchIsFilledWithTheNewest() throws Exception {
-        queue = queue(3, TARGET, 1_000);
+        batcher = batcher(3, TARGET, 1_000);
         leave(3);
         for (var word : List.of("a", "b", "c", "d")) {
             ask(word);
@@ -216,7 +215,7 @@ class TurnsTest {
         }
 
         assertThat(take(3)).containsExactly("c", "b", "a");
-        assertThat(queue.size()).isEqualTo(1);
+        assertThat(batcher.queueDepth()).isEqualTo(1);
         assertThat(metrics.scrape().lines())
                 .contains("berth_abandoned_total{model=\"words\"} 153.0", "berth_queue_depth{model=\"words\"} 1.0");
         assertThat(take()).containsExactly("here");
@@ -241,13 +240,13 @@ class TurnsTest {
 
     @Test
     void aFullQueueMakesRoomWhereCallersHaveGone() throws Exception {
-        queue = queue(1, TARGET, 2);
+        batcher = batcher(1, TARGET, 2);
         var gone = new AtomicBoolean();
         ask("a");
         ask(gone::get, "b", "c");
         assertThatThrownBy(() -> ask("d")).hasMessageContaining("found 2 requests waiting, expected fewer than 2");
         gone.set(true);
-        assertThatCode(() -> queue.requireRoom(DEADLINE)).doesNotThrowAnyException();
+        assertThatCode(() -> batcher.requireRoom(DEADLINE)).doesNotThrowAnyException();
         ask("d", "e");
 
         assertThat(take(3)).containsExactly("a", "d", "e");
@@ -255,14 +254,14 @@ class TurnsTest {
 
     @Test
     void piecesAreOneRequestToTheQueueAndOneRecordToAllCounts() throws Exception {
-        queue = queue(1, TARGET, 2);
+        batcher = batcher(1, TARGET, 2);
         submit(
                 () -> false,
                 new Pieces<>(
                         List.of("a1", "a2", "a3", "a4", "b", "c1", "c2"),
                         new int[] {2, 2, 2, 2, 1, 2, 2},
                         new int[] {4, 1, 2}));
-        assertThat(queue.size()).isEqualTo(1);
+        assertThat(batcher.queueDepth()).isEqualTo(1);
         assertThat(take(4)).containsExactly("a1", "a2", "a3", "a4");
         ask("d");
         assertThatThrownBy(() -> ask("e")).hasMessageContaining("found 2 requests waiting, expected fewer than 2");
@@ -293,7 +292,7 @@ class TurnsTest {
 
     @Test
     void aRecordOfWhichSomePiecesAreLeftIsDroppedOnce() throws Exception {
-        queue = queue(2, TARGET, 10);
+        batcher = batcher(2, TARGET, 10);
         var gone = new AtomicBoolean();
         submit(
                 () -> gone.getAndSet(true),
@@ -312,54 +311,35 @@ class TurnsTest {
                 .hasMessage("pieces: found 2 with 2 lengths, expected 3 of each");
     }
 
-    private BatchQueue<String, String> queue(int size, int target, int capacity) {
+    private Batcher<String, String> batcher(int size, int target, int capacity) {
         var limits = new BatchLimits(size, 1_000, Duration.ZERO, capacity, Duration.ofNanos(target));
-        // Closed, so that it has no threads of its own.
-        var pool = new WorkerPool(1, () -> {}, metrics);
-        pool.close();
-        var made = new BatchQueue<String, String>("words", pool, limits, now::get, metrics.ofModel("words"));
-        made.join(new IdleRunner(0));
-        return made;
+        return Serving.idle(new WorkerPool(1, () -> {}, metrics), limits, new FakeModel(), now::get, metrics);
     }
 
-    private void ask(String... words) {
-        ask(() -> false, words);
+    private Submission<String, String> ask(String... words) {
+        return ask(() -> false, words);
     }
 
-    private void ask(BooleanSupplier hasGone, String... words) {
-        submit(hasGone, Serving.pieces(List.of(words)));
+    private Submission<String, String> ask(BooleanSupplier hasGone, String... words) {
+        return submit(hasGone, Serving.pieces(List.of(words)));
     }
 
-    private void submit(BooleanSupplier hasGone, Pieces<String> pieces) {
-        queue.submit(submission(hasGone, pieces));
-    }
-
-    private Submission<String, String> submission(String word) {
-        return submission(() -> false, Serving.pieces(List.of(word)));
-    }
-
-    private Submission<String, String> submission(BooleanSupplier hasGone, Pieces<String> pieces) {
-        return new Submission<>(
-                pieces,
-                now.get(),
-                new PartSink.None<>(DEADLINE),
-                new Caller(hasGone, Map.of(), RequestTrace.NONE),
-                () -> {});
+    private Submission<String, String> submit(BooleanSupplier hasGone, Pieces<String> pieces) {
+        return batcher.submit(
+                pieces, new PartSink.None<>(DEADLINE), new Caller(hasGone, Map.of(), RequestTrace.NONE), _ -> {});
     }
 
     /// So many callers give up before they have an answer.
     private void leave(int callers) {
         for (int i = 0; i < callers; i++) {
-            var submission = submission("impatient");
-            queue.submit(submission);
-            queue.abandon(submission);
+            ask("impatient").abandon();
         }
     }
 
     /// Predicts a batch.
     private List<String> take() throws InterruptedException {
-        var batch = queue.take(0).orElseThrow();
-        queue.answer(batch, batch.records());
+        var batch = batcher.queue.take(new IdleRunner(batcher, false)).orElseThrow();
+        batcher.queue.answer(batch, batch.records());
         return batch.records();
     }
 

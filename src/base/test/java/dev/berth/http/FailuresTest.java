@@ -12,9 +12,11 @@ import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.NotAcceptableException;
 import dev.berth.hooks.UnsupportedMediaTypeException;
 import dev.berth.testing.CapturedLog;
+import dev.berth.testing.Gate;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -235,6 +237,39 @@ class FailuresTest {
             assertThat(server.invoke("null input").body())
                     .contains("inputFn returned null, expected a list of records");
             assertThat(server.invoke("null output").body()).contains("outputFn returned null, expected a response");
+        }
+    }
+
+    /// The server interrupts a batch that keeps a request waiting, and tries its records one by one.
+    @Test
+    @Tag("slow")
+    void aRecordThatTakesTooLongFailsItsRequestAlone() throws Exception {
+        var gate = new Gate(1);
+        var handler = new TextHandler() {
+            @Override
+            public List<String> predictFn(List<String> records, Object model) throws Exception {
+                gate.pass();
+                if (records.contains("slow")) {
+                    Thread.sleep(Duration.ofMinutes(10));
+                }
+                return super.predictFn(records, model);
+            }
+        };
+        try (var server = TestServer.with(handler)
+                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
+                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "16")
+                .set("BERTH_MAX_BATCH_SIZE", "4")
+                .start()) {
+            var first = server.invokeAsync("first");
+            gate.awaitArrival();
+            var slow = server.invokeAsync("slow");
+            var others =
+                    Stream.of("a", "b").map(word -> server.invokeAsync(word)).toList();
+            await().until(() -> server.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 3.0"));
+            gate.open();
+            assertThat(first.get().body()).isEqualTo("FIRST");
+            assertThat(others.stream().map(answer -> answer.join().body())).containsExactly("A", "B");
+            assertThat(slow.get().statusCode()).isEqualTo(504);
         }
     }
 

@@ -42,9 +42,8 @@ final class ArtifactLoader implements ModelStore.Loader {
         try {
             var devices = Deployment.prepare(config);
             log.info("accelerators: {} ({})", devices.accelerators(), devices.origin());
+            // Not on the threads that load: they have a lower priority, which the workers would inherit.
             var workers = Workers.on(Deployment.workers(config, devices), metrics);
-            // The threads that load have a lower priority, which the workers would inherit.
-            workers.pool().start();
             place.complete(new Place(
                     devices,
                     workers,

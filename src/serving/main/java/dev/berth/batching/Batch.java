@@ -12,32 +12,18 @@ import java.util.Map;
 final class Batch<I, O> {
 
     final List<Pending<I, O>> pending;
-    final int worker;
-
-    final Thread thread;
+    final Runner<I, O> runner;
     final long startedAt;
-    final boolean hasFollowers;
-    final Kind kind;
+
+    final Thread thread = Thread.currentThread();
     private boolean interrupted;
     private boolean takenApart;
 
-    enum Kind {
-        /// Records that have not run.
-        FIRST,
-        /// One record of a batch that was taken apart.
-        RETRY,
-        /// A step of records that their worker keeps between steps, or the beginning of one.
-        STEP
-    }
-
-    /// @param hasFollowers whether records were left to wait when it started
-    Batch(List<Pending<I, O>> pending, int worker, Thread thread, long startedAt, boolean hasFollowers, Kind kind) {
+    /// A batch of the calling thread.
+    Batch(List<Pending<I, O>> pending, Runner<I, O> runner, long startedAt) {
         this.pending = List.copyOf(pending);
-        this.worker = worker;
-        this.thread = thread;
+        this.runner = runner;
         this.startedAt = startedAt;
-        this.hasFollowers = hasFollowers;
-        this.kind = kind;
     }
 
     int size() {
@@ -51,6 +37,10 @@ final class Batch<I, O> {
 
     long lengths() {
         return pending.stream().mapToLong(Pending::length).sum();
+    }
+
+    long paddedLengths() {
+        return (long) size() * pending.stream().mapToInt(Pending::length).max().orElse(0);
     }
 
     /// The log context of its requests: what they have under one name, with commas between.
@@ -78,19 +68,19 @@ final class Batch<I, O> {
                                 .map(request -> request.caller.trace())
                                 .toList(),
                         new RequestTrace.BatchSize(size(), lengths()),
-                        worker);
+                        runner.worker);
     }
 
-    long paddedLengths() {
-        return (long) size() * pending.stream().mapToInt(Pending::length).max().orElse(0);
+    /// Whether a request waits for records of others that are in it.
+    boolean keepsWaiting(Submission<I, O> request) {
+        return runner.holds(request) && pending.stream().anyMatch(piece -> piece.submission() != request);
     }
 
     boolean isTakenApart() {
         return takenApart;
     }
 
-    /// Gives the batch up: its records are predicted again, each by itself. Nobody waits for the
-    /// batch any more.
+    /// Interrupts the predictor, so that the batch fails and its records are tried one by one.
     void takeApart() {
         takenApart = true;
         interrupt();
@@ -98,16 +88,12 @@ final class Batch<I, O> {
 
     /// Whether it runs although the deadline of each of its requests is past for as long as `grace`.
     boolean isOverdue(long now, long grace) {
-        return pending.stream().allMatch(p -> now - p.submission().deadline() >= grace);
+        return pending.stream().allMatch(piece -> now - piece.submission().deadline() >= grace);
     }
 
-    boolean isUnwanted() {
-        return pending.stream().allMatch(p -> p.submission().hasEnded());
-    }
-
-    /// Interrupts the worker, once, when no request waits for the batch any more.
+    /// Interrupts the predictor, once, when no request waits for the batch any more.
     void interruptIfUnwanted() {
-        if (isUnwanted()) {
+        if (pending.stream().allMatch(piece -> piece.submission().hasEnded())) {
             interrupt();
         }
     }

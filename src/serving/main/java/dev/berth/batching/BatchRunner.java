@@ -10,30 +10,31 @@ import org.slf4j.MDC;
 /// throws has no effect on later batches.
 final class BatchRunner<I, O> extends Runner<I, O> {
 
-    private final BatchQueue<I, O> queue;
     private final Predictor<I, O> predictor;
 
-    BatchRunner(BatchQueue<I, O> queue, int worker, Predictor<I, O> predictor) {
-        super(queue.name, worker, predictor);
-        this.queue = queue;
+    /// The pieces of the batch that it has taken, also while they are tried one by one.
+    private volatile List<Pending<I, O>> taken = List.of();
+
+    BatchRunner(Batcher<I, O> model, int worker, Predictor<I, O> predictor) {
+        super(model, worker, predictor);
         this.predictor = predictor;
     }
 
     @Override
     void predictWhatWaits() {
-        queue.take(worker).ifPresent(this::predict);
+        queue.take(this).ifPresent(batch -> {
+            taken = batch.pending;
+            predict(batch);
+            taken = List.of();
+        });
+    }
+
+    @Override
+    List<Pending<I, O>> held() {
+        return taken;
     }
 
     private void predict(Batch<I, O> batch) {
-        try {
-            attempt(batch);
-        } catch (Throwable e) {
-            queue.fail(batch, e);
-            throw e;
-        }
-    }
-
-    private void attempt(Batch<I, O> batch) {
         List<O> values;
         MDC.setContextMap(batch.logContext());
         try (var trace = batch.trace("batch")) {
@@ -42,9 +43,10 @@ final class BatchRunner<I, O> extends Runner<I, O> {
             throw e;
         } catch (Throwable e) {
             queue.metrics.caught(e);
+            queue.stop(batch);
             if (batch.size() == 1) {
-                queue.fail(batch, e);
-            } else if (queue.release(batch)) {
+                queue.locked(() -> queue.end(batch.pending.getFirst().submission(), late(batch, e)));
+            } else {
                 retryEach(batch.pending, e);
             }
             return;
@@ -55,15 +57,17 @@ final class BatchRunner<I, O> extends Runner<I, O> {
     }
 
     /// Tries the records of a failed batch one by one, so that only the culprit's request fails.
-    private void retryEach(List<Pending<I, O>> records, Throwable cause) {
-        sayRetried("batch", records, cause);
-        for (var record : records) {
-            queue.retry(record, worker).ifPresent(this::predict);
+    private void retryEach(List<Pending<I, O>> pieces, Throwable cause) {
+        if (pieces.stream().anyMatch(piece -> !piece.submission().hasEnded())) {
+            sayRetried("batch", pieces, cause);
+        }
+        for (var piece : pieces) {
+            queue.retry(piece, this).ifPresent(this::predict);
         }
     }
 
     private List<O> call(Batch<I, O> batch, Step trace) throws Exception {
-        long start = queue.clock.getAsLong();
+        long start = queue.now();
         var step = trace.step("predictFn");
         try {
             return Predictor.checked(predictor.predict(batch.records()), batch.size());
@@ -74,10 +78,7 @@ final class BatchRunner<I, O> extends Runner<I, O> {
         } finally {
             step.close();
             queue.metrics.batchPredicted(
-                    batch.size(),
-                    batch.lengths(),
-                    batch.paddedLengths(),
-                    Duration.ofNanos(queue.clock.getAsLong() - start));
+                    batch.size(), batch.lengths(), batch.paddedLengths(), Duration.ofNanos(queue.now() - start));
         }
     }
 }

@@ -1,37 +1,49 @@
 package dev.berth.batching;
 
-import dev.berth.batching.Submission.Ending;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.error.Unsaid;
 import dev.berth.metrics.ModelMetrics;
 import java.time.Duration;
-import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.locks.Condition;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.MDC;
 
 /// Predicts the records of many requests for one model in batches, on workers that it may share
 /// with other models.
 ///
-/// Nothing here waits for predictions: whoever has submitted records is told, and decides how long
-/// to wait. Predictors run on the workers' threads.
-public final class Batcher<I, O> implements AutoCloseable {
+/// Nothing here waits for predictions: the caller that has submitted records is told, and decides
+/// how long to wait. Predictors run on the workers' threads.
+public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(Batcher.class);
 
-    private final String name;
-    private final String predictor;
-    private final LongSupplier clock;
+    /// How long a prediction may keep a thread that other models wait for.
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
+
+    final String name;
+    final String predictor;
+    final BatchQueue<I, O> queue;
+
     private final WorkerPool pool;
     private final PredictorFactory<I, O> factory;
-    private final BatchQueue<I, O> queue;
+    private final ModelMetrics metrics;
+    private final Condition workerHasLeft;
+    private final Supplier<Duration> expectedWait;
 
-    /// Written by [#start], which is over before anything else is called but [#close].
+    /// By the numbers of their workers. Written by [#start].
     private final List<Runner<I, O>> runners = new CopyOnWriteArrayList<>();
+
+    private volatile boolean closed;
+
+    /// Written under the lock; read without it, because `/ping` asks.
+    private volatile int liveWorkers;
 
     /// @param name the model's name, for messages and the log
     /// @param predictor what records run through, for messages
@@ -49,8 +61,11 @@ public final class Batcher<I, O> implements AutoCloseable {
         this.predictor = predictor;
         this.pool = pool;
         this.factory = factory;
-        this.clock = clock;
-        this.queue = new BatchQueue<>(name, pool, limits, clock, metrics);
+        this.metrics = metrics;
+        this.workerHasLeft = pool.lock.newCondition();
+        this.queue = new BatchQueue<>(this, pool.lock, limits, clock, metrics);
+        this.expectedWait = queue::expectedWait;
+        metrics.queueOpened(limits.queueCapacity(), expectedWait);
     }
 
     /// Opens a predictor for each worker, one after another on the calling thread, and serves as soon
@@ -60,22 +75,33 @@ public final class Batcher<I, O> implements AutoCloseable {
     public void start() throws Exception {
         try {
             for (int worker = 0; worker < pool.size(); worker++) {
-                if (queue.isClosed()) {
-                    throw new IllegalStateException("%s was closed while it started".formatted(name));
-                }
+                requireOpen();
                 runners.add(runner(worker, factory.open(worker)));
             }
-            runners.forEach(queue::join);
+            queue.locked(() -> {
+                requireOpen();
+                countWorkers();
+            });
         } catch (Throwable e) {
             close();
             throw e;
         }
     }
 
+    private void requireOpen() {
+        if (closed) {
+            throw new IllegalStateException("%s was closed while it started".formatted(name));
+        }
+    }
+
     private Runner<I, O> runner(int worker, Predictor<I, O> opened) {
         return opened instanceof StepPredictor<I, O, ?> steps
-                ? new StreamRunner<>(queue, predictor, worker, steps)
-                : new BatchRunner<>(queue, worker, opened);
+                ? new StreamRunner<>(this, worker, steps)
+                : new BatchRunner<>(this, worker, opened);
+    }
+
+    boolean predictsInSteps() {
+        return runners.getFirst().predictsInSteps();
     }
 
     /// Refuses what [#submit] would refuse however few records there were, before anything is spent
@@ -89,98 +115,162 @@ public final class Batcher<I, O> implements AutoCloseable {
 
     /// Queues the records. All of them are queued or none.
     ///
-    /// @param deadlineNanos when the request's time is over, as the clock counts
-    /// @param whenEnded run once, when [Ticket#predictions] has them or says why not. It must neither
-    ///   block nor throw
+    /// @param parts [PartSink.None], or where the parts go that a [StepPredictor] gives
+    /// @param whenEnded run once, when [Submission#predictions] has them or says why not. It must
+    ///   neither block nor throw
     /// @throws ServingException `OVERLOADED` or `NOT_READY`
-    public Ticket submit(Pieces<I> pieces, long deadlineNanos, Caller caller, Consumer<Ticket> whenEnded) {
-        return submit(pieces, new PartSink.None<>(deadlineNanos), caller, whenEnded);
+    public Submission<I, O> submit(
+            Pieces<I> pieces, PartSink<O> parts, Caller caller, Consumer<Submission<I, O>> whenEnded) {
+        var submission = new Submission<>(queue, pieces, parts, caller, whenEnded);
+        queue.submit(submission);
+        return submission;
     }
 
-    /// Queues records whose predictions come in parts, from a [StepPredictor].
-    ///
-    /// @param whenEnded told when the sink has had all parts, or [Ticket#predictions] says why not
-    /// @throws ServingException `OVERLOADED` or `NOT_READY`
-    public Ticket submit(Pieces<I> pieces, PartSink<O> parts, Caller caller, Consumer<Ticket> whenEnded) {
-        var ticket = new Ticket(pieces, parts, caller, whenEnded);
-        queue.submit(ticket.submission);
-        return ticket;
+    /// @throws ServingException where no worker will answer a request. The lock is held
+    void requireWorker() {
+        if (closed) {
+            throw ErrorType.NOT_READY.because("%s has stopped".formatted(name));
+        }
+        if (liveWorkers == 0) {
+            throw ErrorType.NOT_READY.because(noWorkers());
+        }
     }
 
-    /// The records of one request, queued or running. May be used by any thread.
-    public final class Ticket {
-
-        private final Submission<I, O> submission;
-
-        private Ticket(Pieces<I> pieces, PartSink<O> parts, Caller caller, Consumer<Ticket> whenEnded) {
-            this.submission = new Submission<>(pieces, clock.getAsLong(), parts, caller, () -> whenEnded.accept(this));
-        }
-
-        /// How long to wait before [#ask].
-        public long patienceNanos() {
-            return queue.locked(() -> submission.patience(clock.getAsLong()));
-        }
-
-        /// Asks why there is no answer yet: a batch that takes too long for this request is taken
-        /// apart, and a request whose time is over ends.
-        public void ask() {
-            queue.ask(submission);
-        }
-
-        /// Says that the sink of its parts has room again.
-        public void resume() {
-            queue.wakeWorker();
-        }
-
-        /// Whether a predictor still has something of it. It may, for a while, after the request has
-        /// ended.
-        public boolean isInside() {
-            return queue.locked(submission::isInside);
-        }
-
-        public void abandon() {
-            queue.abandon(submission);
-        }
-
-        /// The predictions, in the order of the pieces; nulls where they came in parts. Only when it
-        /// has ended.
-        ///
-        /// @throws ServingException `DEADLINE_EXCEEDED`, `NOT_READY` or `CALLER_GONE`
-        /// @throws ExecutionException with what the predictor threw for one of the pieces
-        public Predictions<O> predictions() throws ExecutionException {
-            return switch (queue.locked(submission::ending).orElseThrow()) {
-                case Ending.Answered() -> submission.predictions();
-                case Ending.Failed(var cause) -> throw new ExecutionException(cause);
-                case Ending.Expired() ->
-                    throw ErrorType.DEADLINE_EXCEEDED.because(
-                            submission.hasStarted()
-                                    ? "the request's time ran out while %s ran".formatted(predictor)
-                                    : "the request's time ran out while it was queued");
-                case Ending.Abandoned() -> throw ErrorType.CALLER_GONE.because("the caller has gone away");
-                case Ending.Refused(var why) -> throw ErrorType.NOT_READY.because(why);
-            };
-        }
+    private String noWorkers() {
+        long stuck = runners.stream().filter(runner -> runner.isStuck).count();
+        return stuck == 0
+                ? "%s has no worker that can predict".formatted(name)
+                : "%s has no worker that can predict: predictFn does not end on %d of them".formatted(name, stuck);
     }
 
     public int liveWorkers() {
-        return queue.liveWorkers();
-    }
-
-    /// Looks for workers whose prediction has not ended `grace` after the deadline of all its
-    /// requests. They count as lost for this model until it ends. Other models get another thread in
-    /// their place.
-    ///
-    /// @return the threads of those that were not known before
-    public List<Thread> findStuck(Duration grace) {
-        return queue.findStuck(grace);
-    }
-
-    public boolean hasEnded() {
-        return runners.stream().allMatch(Runner::isClosed);
+        return liveWorkers;
     }
 
     public int queueDepth() {
         return queue.size();
+    }
+
+    private void countWorkers() {
+        int before = liveWorkers;
+        liveWorkers = (int) runners.stream()
+                .filter(runner -> !runner.isRetired && !runner.isStuck)
+                .count();
+        // Another version of the model may have workers under the same name.
+        metrics.workers.addAndGet(liveWorkers - before);
+    }
+
+    void wake() {
+        pool.wake(this);
+    }
+
+    @Override
+    boolean hasWork() {
+        return liveWorkers > 0 && (queue.hasLine() || runners.stream().anyMatch(Batcher::hasOwnWork));
+    }
+
+    @Override
+    boolean hasWorkFor(int worker) {
+        var runner = runners.get(worker);
+        return isFree(runner) && ((queue.hasLine() && runner.hasRoom()) || hasOwnWork(runner));
+    }
+
+    private static boolean isFree(Runner<?, ?> runner) {
+        return !runner.isRetired && runner.inside == null;
+    }
+
+    /// Whether it goes on with records that it has taken.
+    private static boolean hasOwnWork(Runner<?, ?> runner) {
+        return runner.ripeInNanos() < Long.MAX_VALUE;
+    }
+
+    @Override
+    long ripeInNanos(int worker) {
+        var runner = runners.get(worker);
+        long line = runner.hasRoom() ? queue.ripeInNanos() : Long.MAX_VALUE;
+        return Math.min(line, runner.ripeInNanos());
+    }
+
+    @Override
+    void enter(int worker) {
+        runners.get(worker).inside = Thread.currentThread();
+    }
+
+    @Override
+    void serve(int worker) {
+        var runner = runners.get(worker);
+        MDC.setContextMap(runner.logContext());
+        try {
+            runner.predictWhatWaits();
+            if (closed) {
+                runner.close();
+            }
+        } catch (Throwable e) {
+            metrics.caught(e);
+            log.error("{}: worker {} can't predict any more", name, worker, Unsaid.of(e));
+            queue.locked(() -> lose(runner, e));
+            runner.close();
+        } finally {
+            MDC.clear();
+            queue.locked(() -> leave(runner));
+        }
+    }
+
+    /// Counts a worker out whose predictor is of no use any more. With the last one, every open
+    /// request fails.
+    private void lose(Runner<I, O> runner, Throwable cause) {
+        queue.failTaken(runner, cause);
+        runner.isRetired = true;
+        countWorkers();
+        if (liveWorkers == 0) {
+            queue.refuseAll("%s has lost its last worker".formatted(name));
+        }
+    }
+
+    private void leave(Runner<I, O> runner) {
+        runner.inside = null;
+        if (runner.isStuck) {
+            runner.isStuck = false;
+            metrics.stuckHooks.decrementAndGet();
+            countWorkers();
+        }
+        if (!runner.isRetired && hasOwnWork(runner)) {
+            // This worker emptied the queue, so others may have removed the model from the turns.
+            wake();
+        }
+        workerHasLeft.signalAll();
+    }
+
+    /// Looks for workers whose prediction has not ended `grace` after the deadline of all its
+    /// requests. They count as lost for this model until it ends; with the last one, every open
+    /// request fails. Other models get another thread in their place, and also in the place of one
+    /// that has predicted for [#PATIENCE] while they wait for it.
+    ///
+    /// @return the threads of those that were not known before
+    public List<Thread> findStuck(Duration grace) {
+        return queue.locked(() -> {
+            var found = queue.overdue(grace).stream()
+                    .filter(batch -> !batch.runner.isStuck)
+                    .toList();
+            found.forEach(batch -> giveUp(batch.runner));
+            if (!found.isEmpty() && liveWorkers == 0) {
+                queue.refuseAll(noWorkers());
+            }
+            queue.runningFor(PATIENCE).forEach(batch -> pool.standInFor(batch.runner.worker, batch.thread));
+            return found.stream().map(batch -> batch.thread).toList();
+        });
+    }
+
+    /// A worker is inside a predictor that does not end.
+    private void giveUp(Runner<I, O> runner) {
+        runner.isStuck = true;
+        metrics.stuckHooks.incrementAndGet();
+        countWorkers();
+        pool.hold(runner.worker, runner.inside);
+    }
+
+    public boolean hasEnded() {
+        return runners.stream().allMatch(Runner::isClosed);
     }
 
     /// Refuses new requests, fails those that are there and closes the predictors. An interrupt ends
@@ -188,30 +278,50 @@ public final class Batcher<I, O> implements AutoCloseable {
     /// let all of them go.
     @Override
     public void close() {
-        queue.close();
+        metrics.queueClosed(expectedWait);
+        queue.locked(() -> {
+            closed = true;
+            runners.forEach(runner -> runner.isRetired = true);
+            countWorkers();
+            queue.refuseAll("%s has stopped".formatted(name));
+        });
+        try {
+            awaitWorkers(WorkerPool.JOIN);
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
         // A worker that is inside closes its predictor when it comes out.
-        var inside = awaitWorkers();
-        runners.stream().filter(runner -> !inside.get(runner.worker)).forEach(Runner::close);
+        queue.locked(() ->
+                        runners.stream().filter(runner -> runner.inside == null).toList())
+                .forEach(Runner::close);
     }
 
     /// Waits until no worker is inside any more, however long that takes. Only after [#close].
     public void awaitEnd() throws InterruptedException {
-        queue.awaitWorkers(Duration.ofNanos(Long.MAX_VALUE));
+        awaitWorkers(Duration.ofNanos(Long.MAX_VALUE));
     }
 
-    private BitSet awaitWorkers() {
+    /// Waits until no worker is inside a predictor. The threads of those that are after that time are
+    /// given up.
+    private void awaitWorkers(Duration time) throws InterruptedException {
+        pool.lock.lock();
         try {
-            var left = queue.awaitWorkers(WorkerPool.JOIN);
-            left.stream()
-                    .forEach(worker -> log.warn(
+            long left = time.toNanos();
+            while (runners.stream().anyMatch(runner -> runner.inside != null) && left > 0) {
+                left = workerHasLeft.awaitNanos(left);
+            }
+            for (var runner : runners) {
+                if (runner.inside != null && !runner.isStuck) {
+                    log.warn(
                             "{}: worker {} still runs {} s after it was told to end; it is left behind",
                             name,
-                            worker,
-                            WorkerPool.JOIN.toSeconds()));
-            return left;
-        } catch (InterruptedException _) {
-            Thread.currentThread().interrupt();
-            return queue.serving();
+                            runner.worker,
+                            time.toSeconds());
+                    giveUp(runner);
+                }
+            }
+        } finally {
+            pool.lock.unlock();
         }
     }
 }

@@ -1,5 +1,7 @@
 package dev.berth.batching;
 
+import dev.berth.batching.Submission.Pending;
+import dev.berth.error.ErrorType;
 import dev.berth.error.Unsaid;
 import dev.berth.metrics.ModelMetrics;
 import java.util.List;
@@ -8,33 +10,55 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// What one worker predicts with for one model.
-///
-/// After a [WorkerLostException] it takes no more. The lock is never held while the predictor runs.
+/// One worker of one model: its predictor, and what it has taken from the queue. The lock is never
+/// held while the predictor runs.
 abstract class Runner<I, O> {
 
     private static final Logger log = LoggerFactory.getLogger(Runner.class);
 
-    final String name;
+    final BatchQueue<I, O> queue;
     final int worker;
+    final String name;
+    private final String hook;
     private final Predictor<I, O> predictor;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    /// @param name of the model
+    // Guarded by the lock of the WorkerPool.
+
+    /// The thread that is in [#predictWhatWaits]; null where none is.
+    Thread inside;
+
+    /// Whether a prediction does not end.
+    boolean isStuck;
+
+    /// Whether it takes no more: its model is closed, or its predictor of no use.
+    boolean isRetired;
+
     /// @param worker the number of the one worker that calls [#predictWhatWaits]
-    Runner(String name, int worker, Predictor<I, O> predictor) {
-        this.name = name;
+    Runner(Batcher<I, O> model, int worker, Predictor<I, O> predictor) {
+        this.queue = model.queue;
+        this.name = model.name;
+        this.hook = model.predictor;
         this.worker = worker;
         this.predictor = predictor;
     }
 
-    /// Takes what waits, predicts it and says what became of it. Called without the lock.
+    /// Takes what waits, predicts it and says what became of it. Called without the lock. It throws
+    /// where the predictor is of no use any more.
     abstract void predictWhatWaits();
 
-    /// Fails those records that it keeps between two calls of [#predictWhatWaits].
-    void failWhatIsHeld(Throwable cause) {}
+    /// What it has taken and has not ended, and is in no batch of its own. Called with the lock.
+    abstract List<Pending<I, O>> held();
+
+    final boolean holds(Submission<I, O> request) {
+        return held().stream().anyMatch(piece -> piece.submission() == request);
+    }
 
     void closeWhatIsHeld() {}
+
+    boolean predictsInSteps() {
+        return false;
+    }
 
     /// Whether it takes records that wait. The lock is held, as in the next one.
     boolean hasRoom() {
@@ -76,5 +100,16 @@ abstract class Runner<I, O> {
                 what,
                 records.size(),
                 Unsaid.of(cause).toString());
+    }
+
+    /// What is wrong with the only record of a batch that has stopped. It may have been interrupted
+    /// because others waited for it.
+    final Throwable late(Batch<I, O> batch, Throwable cause) {
+        return batch.isTakenApart()
+                ? ErrorType.DEADLINE_EXCEEDED.because(
+                        "%s took %.1f s for one record while others waited for it"
+                                .formatted(hook, (queue.now() - batch.startedAt) / 1e9),
+                        cause)
+                : cause;
     }
 }

@@ -1,8 +1,6 @@
 package dev.berth.batching;
 
-import dev.berth.batching.Submission.Ending;
 import dev.berth.batching.Submission.Pending;
-import dev.berth.error.ErrorType;
 import dev.berth.error.Unsaid;
 import dev.berth.metrics.StreamMetrics;
 import dev.berth.telemetry.Step;
@@ -10,7 +8,6 @@ import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.SequencedSet;
-import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
@@ -25,10 +22,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
     private static final Logger log = LoggerFactory.getLogger(StreamRunner.class);
 
     private final StepPredictor<I, O, Q> predictor;
-    private final BatchQueue<I, O> queue;
-    private final String hook;
     private final BatchLimits limits;
-    private final LongSupplier clock;
     private final StreamMetrics metrics;
 
     /// The one whose turn it is first. Guarded by the lock of the [WorkerPool].
@@ -40,7 +34,7 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
         private final Pending<I, O> pending;
         private final Q sequence;
         private final Step trace;
-        private long resumesAt = clock.getAsLong();
+        private long resumesAt = queue.now();
 
         private Stream(Pending<I, O> pending, Q sequence, Step trace) {
             this.pending = pending;
@@ -53,34 +47,42 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
         }
 
         private boolean canMove() {
-            return !request().hasEnded() && request().sink.hasRoom() && resumesAt - clock.getAsLong() <= 0;
+            return !request().hasEnded() && request().sink.hasRoom() && resumesAt - queue.now() <= 0;
         }
 
         private long ripeInNanos() {
             if (request().hasEnded()) {
                 return 0;
             }
-            long now = clock.getAsLong();
+            long now = queue.now();
             long over = Math.max(0, request().deadline() - now);
             return request().sink.hasRoom() ? Math.min(over, resumesAt - now) : over;
         }
     }
 
-    /// @param hook what steps run through, for messages
-    StreamRunner(BatchQueue<I, O> queue, String hook, int worker, StepPredictor<I, O, Q> predictor) {
-        super(queue.name, worker, predictor);
+    StreamRunner(Batcher<I, O> model, int worker, StepPredictor<I, O, Q> predictor) {
+        super(model, worker, predictor);
         this.predictor = predictor;
-        this.queue = queue;
-        this.hook = hook;
         this.limits = queue.limits;
-        this.clock = queue.clock;
         this.metrics = queue.metrics.streams();
     }
 
     @Override
+    boolean predictsInSteps() {
+        return true;
+    }
+
+    @Override
     boolean hasRoom() {
-        return streams.size() < limits.queueCapacity()
-                && streams.stream().filter(Stream::canMove).count() < limits.maxBatchSize();
+        return streams.size() < limits.queueCapacity() && moving().size() < limits.maxBatchSize();
+    }
+
+    /// Those that take part in the next step.
+    private List<Stream> moving() {
+        return streams.stream()
+                .filter(Stream::canMove)
+                .limit(limits.maxBatchSize())
+                .toList();
     }
 
     @Override
@@ -89,30 +91,31 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
     }
 
     @Override
+    List<Pending<I, O>> held() {
+        return streams.stream().map(stream -> stream.pending).toList();
+    }
+
+    @Override
     void predictWhatWaits() {
         queue.locked(this::endExpired).forEach(this::close);
         while (queue.locked(this::hasRoom) && begin()) {
             // As many as there is room for.
         }
-        step();
-    }
-
-    @Override
-    void failWhatIsHeld(Throwable cause) {
-        queue.locked(() -> List.copyOf(streams))
-                .forEach(stream -> queue.end(stream.request(), new Ending.Failed(cause)));
+        var moving = queue.locked(this::moving);
+        if (!moving.isEmpty()) {
+            step(moving);
+        }
     }
 
     /// Ends those whose time is over while nothing moves them.
     ///
     /// @return those that no caller waits for
     private List<Stream> endExpired() {
-        long now = clock.getAsLong();
+        long now = queue.now();
         streams.stream()
-                .filter(stream -> stream.request().isExpired(now))
                 .map(Stream::request)
-                .toList()
-                .forEach(request -> queue.requests.end(request, new Ending.Expired()));
+                .filter(request -> request.isExpired(now))
+                .forEach(queue::expire);
         var ended =
                 streams.stream().filter(stream -> stream.request().hasEnded()).toList();
         ended.forEach(streams::remove);
@@ -121,34 +124,26 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
 
     /// Begins one record that waits; false: none does.
     private boolean begin() {
-        var taken = queue.takeOne(worker);
+        var taken = queue.take(this);
         taken.ifPresent(batch -> {
             var pending = batch.pending.getFirst();
-            Q sequence = null;
-            Throwable failure = null;
             var trace = batch.trace("stream");
             try {
                 MDC.setContextMap(batch.logContext());
-                sequence = predictor.begin(pending.value());
+                var sequence = predictor.begin(pending.value());
                 sequence.belongsTo(pending);
-            } catch (WorkerLostException e) {
+                add(batch, new Stream(pending, sequence, trace));
+            } catch (Throwable e) {
                 trace.failed(e);
                 trace.close();
-                queue.fail(batch, e);
-                throw e;
-            } catch (Throwable e) {
+                if (e instanceof WorkerLostException lost) {
+                    throw lost;
+                }
                 queue.metrics.caught(e);
-                failure = late(batch, e);
+                queue.stop(batch);
+                queue.locked(() -> queue.end(pending.submission(), late(batch, e)));
             } finally {
                 MDC.setContextMap(logContext());
-            }
-            if (failure == null) {
-                add(batch, new Stream(pending, sequence, trace));
-            } else {
-                trace.failed(failure);
-                trace.close();
-                stop(batch);
-                queue.end(pending.submission(), new Ending.Failed(failure));
             }
         });
         return taken.isPresent();
@@ -156,30 +151,18 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
 
     private void add(Batch<I, O> batch, Stream stream) {
         queue.locked(() -> {
-            queue.requests.stop(batch);
+            queue.stop(batch);
             streams.addLast(stream);
-            stream.request().runsOn(worker);
+            stream.request().streams();
             stream.request().countInside(1);
         });
         metrics.streams.incrementAndGet();
     }
 
-    private void step() {
-        var moving = queue.locked(() -> streams.stream()
-                .filter(Stream::canMove)
-                .limit(limits.maxBatchSize())
-                .toList());
-        if (!moving.isEmpty()) {
-            step(moving);
-        }
-    }
-
     private void step(List<Stream> moving) {
-        var batch =
-                queue.startStep(moving.stream().map(stream -> stream.pending).toList(), worker);
+        var batch = queue.run(moving.stream().map(stream -> stream.pending).toList(), this);
         moving.forEach(stream -> stream.sequence.beginStep());
         Throwable failure = null;
-        long start = clock.getAsLong();
         try {
             MDC.setContextMap(batch.logContext());
             predictor.step(moving.stream().map(stream -> stream.sequence).toList());
@@ -190,32 +173,29 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
             failure = e;
         } finally {
             MDC.setContextMap(logContext());
-            stop(batch);
-            metrics.stepped(moving.size(), Duration.ofNanos(clock.getAsLong() - start));
+            queue.stop(batch);
+            metrics.stepped(moving.size(), Duration.ofNanos(queue.now() - batch.startedAt));
         }
-        if (failure != null) {
-            failed(batch, moving, failure);
-        } else {
+        if (failure == null) {
             settle(moving);
+        } else {
+            failed(batch, moving, failure);
         }
-    }
-
-    private void stop(Batch<I, O> batch) {
-        queue.locked(() -> queue.requests.stop(batch));
     }
 
     /// Those that were given something keep it. The others are tried by themselves, so that only the
     /// culprit fails.
     private void failed(Batch<I, O> batch, List<Stream> moving, Throwable cause) {
-        var still =
-                moving.stream().filter(stream -> !stream.sequence.hasMoved()).toList();
-        settle(moving.stream().filter(stream -> stream.sequence.hasMoved()).toList());
-        if (moving.size() == 1) {
-            moving.getFirst().trace.failed(cause);
-            queue.end(moving.getFirst().request(), new Ending.Failed(late(batch, cause)));
+        if (moving.size() == 1 && !moving.getFirst().sequence.hasEnded()) {
+            var culprit = moving.getFirst();
+            culprit.trace.failed(cause);
+            queue.locked(() -> queue.end(culprit.request(), late(batch, cause)));
             settle(moving);
             return;
         }
+        var still =
+                moving.stream().filter(stream -> !stream.sequence.hasMoved()).toList();
+        settle(moving.stream().filter(stream -> stream.sequence.hasMoved()).toList());
         sayRetried("step", moving, cause);
         for (var stream : still) {
             if (queue.locked(stream::canMove)) {
@@ -224,26 +204,16 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
         }
     }
 
-    /// What is wrong with a record that was interrupted because others waited for it.
-    private Throwable late(Batch<I, O> batch, Throwable cause) {
-        return queue.locked(batch::isTakenApart)
-                ? ErrorType.DEADLINE_EXCEEDED.because(
-                        "%s took %.1f s for one record while others waited for it"
-                                .formatted(hook, (clock.getAsLong() - batch.startedAt) / 1e9),
-                        cause)
-                : cause;
-    }
-
     /// Says what became of streams in a step. Their turn comes again after that of the others.
     private void settle(List<Stream> moved) {
         var over = queue.locked(() -> {
-            long now = clock.getAsLong();
+            long now = queue.now();
             for (var stream : moved) {
                 if (stream.sequence.failure() != null) {
                     stream.trace.failed(stream.sequence.failure());
-                    queue.end(stream.request(), new Ending.Failed(stream.sequence.failure()));
+                    queue.end(stream.request(), stream.sequence.failure());
                 } else if (stream.sequence.hasEnded()) {
-                    queue.requests.finish(stream.pending);
+                    queue.answer(stream.pending, null);
                 }
                 stream.resumesAt = now + stream.sequence.pause().toNanos();
                 streams.remove(stream);

@@ -2,38 +2,42 @@ package dev.berth.batching;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.SequencedSet;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// One request's records, in pieces where they were split, and what became of them. Compared by
+/// The records of one request, in pieces where they were split, and what became of them. Compared by
 /// identity.
 ///
-/// What changes is guarded by the lock of the [WorkerPool] that it was handed to; it ends once, and
-/// nothing changes after that.
-final class Submission<I, O> {
+/// The public methods may be called by any thread. What changes is guarded by the lock of the queue
+/// that has it; it ends once, and nothing changes after that.
+public final class Submission<I, O> {
 
     private static final Logger log = LoggerFactory.getLogger(Submission.class);
 
-    sealed interface Ending {
-        record Answered() implements Ending {}
+    private static final long LEAST_PATIENCE = TimeUnit.MILLISECONDS.toNanos(1);
 
-        record Failed(Throwable cause) implements Ending {}
+    /// The queue that has it.
+    abstract static class Queue<I, O> {
 
-        record Expired() implements Ending {}
+        /// As its clock counts.
+        abstract long now();
 
-        record Abandoned() implements Ending {}
+        abstract void ask(Submission<I, O> request);
 
-        /// No worker will answer it.
-        record Refused(String why) implements Ending {}
+        abstract void abandon(Submission<I, O> request);
+
+        abstract void wakeWorker();
     }
 
     /// One record of a request or a piece of one, waiting or running. Compared by identity, as
@@ -74,23 +78,25 @@ final class Submission<I, O> {
     final List<Pending<I, O>> pending;
 
     final Caller caller;
-    final long arrivedAt;
     final PartSink<O> sink;
+    final long arrivedAt;
 
-    private final Runnable whenEnded;
+    private final Queue<I, O> queue;
+    private final int records;
+    private final Consumer<Submission<I, O>> whenEnded;
 
     /// By the pieces' places; null where a piece has no prediction yet, or has it in parts.
     private final List<O> values;
 
-    private final BitSet answered = new BitSet();
-
-    /// The workers that predict records of it step by step.
-    private final BitSet workers = new BitSet();
-
     private int unanswered;
 
+    /// The pieces that have been with a predictor.
+    private final BitSet started = new BitSet();
+
+    private long startedAt;
+
     /// How many of its pieces are with predictors, also when it has ended.
-    private int inside;
+    private final AtomicInteger inside = new AtomicInteger();
 
     /// How many of its pieces have left the line.
     private int taken;
@@ -98,53 +104,92 @@ final class Submission<I, O> {
     /// The lengths of those that have not.
     private long leftLength;
 
-    /// How many of them each record has.
-    private final int[] leftOfRecord;
-
     /// All before it have left the line.
     private int next;
 
-    private Optional<Long> startedAt = Optional.empty();
-
-    /// Written under the lock; read without it by those who predict for long.
-    private volatile Optional<Ending> ending = Optional.empty();
+    private boolean inSteps;
 
     private long endedAt;
 
-    /// When its thread should ask why there is no answer yet.
-    private long impatientAt;
+    /// Why it has no predictions; null where it has them.
+    private Throwable failure;
 
-    /// @param whenEnded run once, without the lock, by whoever has ended it
-    Submission(Pieces<I> pieces, long arrivedAt, PartSink<O> sink, Caller caller, Runnable whenEnded) {
-        this.arrivedAt = arrivedAt;
+    /// Written under the lock after all others; read without it.
+    private volatile boolean ended;
+
+    /// @param whenEnded run once, without the lock, by the thread that has ended it
+    Submission(
+            Queue<I, O> queue,
+            Pieces<I> pieces,
+            PartSink<O> sink,
+            Caller caller,
+            Consumer<Submission<I, O>> whenEnded) {
+        this.queue = queue;
+        this.arrivedAt = queue.now();
         this.sink = sink;
-        bePatient(arrivedAt);
         this.caller = caller;
         this.whenEnded = whenEnded;
-        int count = pieces.values().size();
-        this.unanswered = count;
-        this.values = new ArrayList<>(Collections.nCopies(count, null));
-        this.leftOfRecord = pieces.counts().clone();
-        this.pending = new ArrayList<>(count);
-        int record = 0;
-        int before = 0;
-        for (var value : pieces.values()) {
-            int index = pending.size();
-            if (index == before + pieces.counts()[record]) {
-                before = index;
-                record++;
+        this.records = pieces.counts().length;
+        this.unanswered = pieces.values().size();
+        this.values = new ArrayList<>(Collections.nCopies(unanswered, null));
+        this.pending = new ArrayList<>(unanswered);
+        int[] lengths = pieces.lengths();
+        for (int record = 0; record < records; record++) {
+            for (int piece = 0; piece < pieces.counts()[record]; piece++) {
+                int index = pending.size();
+                pending.add(new Pending<>(this, index, record, pieces.values().get(index), lengths[index]));
+                leftLength += lengths[index];
             }
-            leftLength += pieces.lengths()[index];
-            pending.add(new Pending<>(this, index, record, value, pieces.lengths()[index]));
         }
     }
 
-    static <I, O> SequencedSet<Submission<I, O>> of(List<Pending<I, O>> records) {
-        return records.stream().map(Pending::submission).collect(Collectors.toCollection(LinkedHashSet::new));
+    static <I, O> SequencedSet<Submission<I, O>> of(List<Pending<I, O>> pieces) {
+        return pieces.stream().map(Pending::submission).collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
-    int records() {
-        return leftOfRecord.length;
+    /// How long to wait for its end before [#ask]: for half of the time that is left.
+    public long patienceNanos() {
+        return Math.max((deadline() - queue.now()) / 2, LEAST_PATIENCE);
+    }
+
+    /// Asks why it has not ended yet: a batch that has kept it waiting for too long is interrupted,
+    /// and it ends when its time is over.
+    public void ask() {
+        queue.ask(this);
+    }
+
+    /// Says that the sink of its parts has room again.
+    public void resume() {
+        queue.wakeWorker();
+    }
+
+    /// Says that its caller has gone.
+    public void abandon() {
+        queue.abandon(this);
+    }
+
+    /// Whether a predictor still has something of it. It may, for a while, after the request has
+    /// ended.
+    public boolean isInside() {
+        return inside.get() > 0;
+    }
+
+    /// The predictions, in the order of the pieces; nulls where they came in parts. Only when it has
+    /// ended.
+    ///
+    /// @throws ExecutionException with what the predictor threw for one of the pieces, or a
+    ///   [dev.berth.error.ServingException]: `DEADLINE_EXCEEDED`, `NOT_READY` or `CALLER_GONE`
+    public Predictions<O> predictions() throws ExecutionException {
+        if (!ended) {
+            throw new IllegalStateException("found a request that has not ended");
+        }
+        if (failure != null) {
+            throw new ExecutionException(failure);
+        }
+        return new Predictions<>(
+                Collections.unmodifiableList(values),
+                Duration.ofNanos(startedAt - arrivedAt),
+                Duration.ofNanos(endedAt - startedAt));
     }
 
     /// Asks whether the caller has gone away: foreign code, to be run without the lock. A question
@@ -158,6 +203,10 @@ final class Submission<I, O> {
         }
     }
 
+    int records() {
+        return records;
+    }
+
     long deadline() {
         return sink.deadlineNanos();
     }
@@ -166,64 +215,40 @@ final class Submission<I, O> {
         return deadline() - now <= 0;
     }
 
-    /// When half of the time is over that it had left at `since`.
-    long halfTime(long since) {
-        return since + Math.max(0, deadline() - since) / 2;
-    }
-
-    /// Half of the time that it has left may pass before [#isImpatient].
-    void bePatient(long now) {
-        impatientAt = halfTime(now);
-    }
-
-    /// Whether so much time has passed without an answer that something in its batch may keep it
-    /// waiting.
-    boolean isImpatient(long now) {
-        return impatientAt - now <= 0;
-    }
-
     /// May be asked without the lock.
     boolean hasEnded() {
-        return ending.isPresent();
-    }
-
-    /// A worker predicts a record of it step by step.
-    void runsOn(int worker) {
-        workers.set(worker);
-    }
-
-    boolean isOn(int worker) {
-        return workers.get(worker);
-    }
-
-    boolean isOnWorkers() {
-        return !workers.isEmpty();
+        return ended;
     }
 
     /// One more of its pieces, or with -1 one less, is with a predictor.
     void countInside(int more) {
-        inside += more;
-    }
-
-    boolean isInside() {
-        return inside > 0;
+        inside.addAndGet(more);
     }
 
     boolean hasStarted() {
-        return startedAt.isPresent();
+        return !started.isEmpty();
     }
 
-    void start(long now) {
-        if (startedAt.isEmpty()) {
-            startedAt = Optional.of(now);
+    void start(Pending<I, O> piece, long now) {
+        if (!hasStarted()) {
+            startedAt = now;
         }
+        started.set(piece.index());
+    }
+
+    /// Its predictions come in parts from now on.
+    void streams() {
+        inSteps = true;
+    }
+
+    boolean isStreaming() {
+        return inSteps;
     }
 
     /// Takes a piece out of the line.
     void take(Pending<I, O> piece) {
         taken++;
         leftLength -= piece.length();
-        leftOfRecord[piece.record()]--;
     }
 
     int taken() {
@@ -234,15 +259,13 @@ final class Submission<I, O> {
         return pending.size() - taken;
     }
 
-    /// How many of its records wait, with all of their pieces or with some. It stays as it was when
-    /// the request ended.
-    int leftRecords() {
-        return (int) Arrays.stream(leftOfRecord).filter(pieces -> pieces > 0).count();
-    }
-
-    /// Whether no piece of a record waited any more, now or when the request ended.
-    boolean hasTaken(int record) {
-        return leftOfRecord[record] == 0;
+    /// How many of its records have pieces that were never with a predictor.
+    int recordsNotStarted() {
+        return (int) pending.stream()
+                .filter(piece -> !started.get(piece.index()))
+                .mapToInt(Pending::record)
+                .distinct()
+                .count();
     }
 
     /// The lengths of those of its pieces that would still wait when `count` of them have been
@@ -251,54 +274,28 @@ final class Submission<I, O> {
         return left() <= count ? 0 : leftLength * (left() - count) / left();
     }
 
-    /// The first of its pieces that waits; nothing where none does.
-    Optional<Pending<I, O>> firstWaiting(Predicate<Pending<I, O>> waits) {
-        while (next < pending.size() && !waits.test(pending.get(next))) {
+    /// The first of its pieces that waits. There must be one.
+    Pending<I, O> firstWaiting(Predicate<Pending<I, O>> waits) {
+        while (!waits.test(pending.get(next))) {
             next++;
         }
-        return next < pending.size() ? Optional.of(pending.get(next)) : Optional.empty();
+        return pending.get(next);
     }
 
-    /// Whether a piece needs no prediction any more.
-    boolean isDone(int index) {
-        return hasEnded() || answered.get(index);
-    }
-
-    /// Takes the prediction of a piece that is not done; true when it was the last one.
+    /// Takes the prediction of a piece; true when it was the last one.
     boolean answer(int index, O value) {
         values.set(index, value);
-        answered.set(index);
         unanswered--;
         return unanswered == 0;
     }
 
-    void end(Ending how, long now) {
-        ending = Optional.of(how);
+    void end(Throwable why, long now) {
+        failure = why;
         endedAt = now;
-    }
-
-    Optional<Ending> ending() {
-        return ending;
+        ended = true;
     }
 
     void tell() {
-        whenEnded.run();
-    }
-
-    /// How long its caller should wait before it asks why there is no answer yet.
-    long patience(long now) {
-        return Math.min(deadline(), impatientAt) - now;
-    }
-
-    Duration sinceArrival(long now) {
-        return Duration.ofNanos(now - arrivedAt);
-    }
-
-    Predictions<O> predictions() {
-        long started = startedAt.orElseThrow();
-        return new Predictions<>(
-                Collections.unmodifiableList(values),
-                Duration.ofNanos(started - arrivedAt),
-                Duration.ofNanos(endedAt - started));
+        whenEnded.accept(this);
     }
 }

@@ -6,10 +6,12 @@ import java.util.LinkedHashSet;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.SequencedSet;
+import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,35 +27,33 @@ public final class WorkerPool implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(WorkerPool.class);
 
-    /// What takes turns on the workers: the queue of a model. Called with the lock held, except
-    /// [#serve].
-    interface Queue {
+    /// What takes turns on the workers. Called with the lock held, except [#serve].
+    abstract static class Model {
 
         /// Whether it has something to do, now or later.
-        boolean hasWork();
+        abstract boolean hasWork();
 
         /// Whether a worker has something to do for it, now or later.
-        boolean hasWorker(int worker);
+        abstract boolean hasWorkFor(int worker);
 
         /// In how long a worker that has something to do should do it; zero or less: now.
-        long ripeInNanos(int worker);
+        abstract long ripeInNanos(int worker);
 
         /// Takes a worker that is about to call [#serve].
-        void enter(int worker);
+        abstract void enter(int worker);
 
         /// Has the calling worker, which has entered, do what there is. Called without the lock.
-        void serve(int worker);
+        abstract void serve(int worker);
     }
 
     /// How long [#close] waits for workers: native code may never end.
     static final Duration JOIN = Duration.ofSeconds(3);
 
-    /// Threads that may be held by predictors that do not end, before the process should be replaced.
+    /// How many threads predictors may hold before the process should be replaced.
     private static final int MOST_HELD = 32;
 
     final ReentrantLock lock = new ReentrantLock();
 
-    private final int size;
     private final Runnable onStart;
     private final ServingMetrics metrics;
 
@@ -67,46 +67,36 @@ public final class WorkerPool implements AutoCloseable {
     /// in the caches.
     private final NavigableMap<Integer, Condition> idle = new TreeMap<>();
 
-    /// The queues with records, the one whose turn it is first.
-    private final SequencedSet<Queue> turns = new LinkedHashSet<>();
+    /// The models with records, the one whose turn it is first.
+    private final SequencedSet<Model> turns = new LinkedHashSet<>();
 
     private boolean closed;
 
-    /// Written under the lock; read without it, because `/ping` asks.
-    private final AtomicInteger held = new AtomicInteger();
+    /// The threads that predictors hold for long, or for ever, until they come back. Others have their
+    /// numbers. Read without the lock too, because `/ping` asks.
+    private final Set<Thread> held = ConcurrentHashMap.newKeySet();
 
+    /// Starts its threads, which inherit the priority of the calling one.
+    ///
     /// @param onStart run first by each thread
     public WorkerPool(int size, Runnable onStart, ServingMetrics metrics) {
         if (size < 1) {
             throw new IllegalArgumentException("workers: found %d, expected at least 1".formatted(size));
         }
-        this.size = size;
         this.onStart = onStart;
         this.metrics = metrics;
         this.threads = new Thread[size];
+        IntStream.range(0, size).forEach(this::replace);
     }
 
     /// The number of workers.
     public int size() {
-        return size;
-    }
-
-    /// Has all threads run. Otherwise each starts with the first model, and inherits the priority of
-    /// the thread that loads it.
-    public void start() {
-        lock.lock();
-        try {
-            for (int worker = 0; worker < size; worker++) {
-                start(worker);
-            }
-        } finally {
-            lock.unlock();
-        }
+        return threads.length;
     }
 
     /// Whether so few threads are held by predictors that do not end that models may go on.
     public boolean hasThreads() {
-        return held.get() < MOST_HELD;
+        return held.size() < MOST_HELD;
     }
 
     /// Replaces each thread when it has ended its batch, so that nothing that the hooks of a model
@@ -114,45 +104,27 @@ public final class WorkerPool implements AutoCloseable {
     public void renew() {
         lock.lock();
         try {
-            for (int worker = 0; worker < size; worker++) {
-                if (threads[worker] != null) {
-                    replace(worker);
-                }
-            }
+            IntStream.range(0, size()).forEach(this::replace);
             idle.values().forEach(Condition::signal);
         } finally {
             lock.unlock();
         }
     }
 
-    /// Has a worker's thread run, if it does not yet. The lock is held.
-    void start(int worker) {
-        if (threads[worker] == null) {
-            replace(worker);
+    /// Has another thread stand in for one that predicts for long, where other models wait for it and
+    /// there are few such threads. The lock is held.
+    void standInFor(int worker, Thread thread) {
+        if (held.size() < MOST_HELD / 2
+                && turns.stream().anyMatch(model -> model.hasWork() && model.hasWorkFor(worker))) {
+            hold(worker, thread);
         }
     }
 
-    /// Whether another thread may stand in for one that predicts for long: other models wait for it,
-    /// and there are few such threads. The lock is held.
-    boolean mayReplace(int worker) {
-        return held.get() < MOST_HELD / 2
-                && turns.stream().anyMatch(queue -> queue.hasWork() && queue.hasWorker(worker));
-    }
-
     /// Says that a predictor holds a worker's thread for long, or for ever. The lock is held.
-    void hold(int worker) {
-        held.incrementAndGet();
-        replace(worker);
-    }
-
-    /// A predictor has given a thread back that it had held. The lock is held.
-    void giveBack() {
-        held.decrementAndGet();
-    }
-
-    /// How many models share the workers now, with the one that asks. The lock is held.
-    int queuesInTurn() {
-        return Math.max(1, turns.size());
+    void hold(int worker, Thread thread) {
+        if (held.add(thread) && threads[worker] == thread) {
+            replace(worker);
+        }
     }
 
     private void replace(int worker) {
@@ -166,12 +138,12 @@ public final class WorkerPool implements AutoCloseable {
         }
     }
 
-    /// Gives a queue with records its turns and wakes the first worker that waits and can take them.
+    /// Gives a model with records its turns and wakes the first worker that waits and can take them.
     /// One that has been woken waits no more, so that the next call wakes another. The lock is held.
-    void wake(Queue queue) {
-        turns.add(queue);
+    void wake(Model model) {
+        turns.add(model);
         for (var waiting : idle.entrySet()) {
-            if (queue.hasWorker(waiting.getKey())) {
+            if (model.hasWorkFor(waiting.getKey())) {
                 waiting.getValue().signal();
                 idle.remove(waiting.getKey());
                 return;
@@ -179,22 +151,17 @@ public final class WorkerPool implements AutoCloseable {
         }
     }
 
-    /// Gives a queue its turns, whose records a worker keeps between them. The lock is held.
-    void keepTurn(Queue queue) {
-        turns.add(queue);
-    }
-
     private void live(int worker) {
         onStart.run();
         while (true) {
             try {
-                var queue = awaitTurn(worker);
-                if (queue.isEmpty()) {
+                var model = awaitTurn(worker);
+                if (model.isEmpty()) {
                     return;
                 }
-                queue.get().serve(worker);
+                model.get().serve(worker);
             } catch (InterruptedException _) {
-                // The queue interrupts while a batch runs and at no other time: this is a predictor's doing
+                // A queue interrupts while a batch runs and at no other time: this is a predictor's doing
                 // and means nothing.
             } catch (Throwable e) {
                 metrics.caught(e);
@@ -209,19 +176,19 @@ public final class WorkerPool implements AutoCloseable {
     /// Waits until a batch should be made on a worker.
     ///
     /// @return nothing: the calling thread is to end
-    private Optional<Queue> awaitTurn(int worker) throws InterruptedException {
+    private Optional<Model> awaitTurn(int worker) throws InterruptedException {
         lock.lock();
         try {
             while (!closed && threads[worker] == Thread.currentThread()) {
                 long soonest = Long.MAX_VALUE;
-                Queue ripe = null;
-                for (var queues = turns.iterator(); ripe == null && queues.hasNext(); ) {
-                    var queue = queues.next();
-                    long delay = queue.ripeInNanos(worker);
-                    if (!queue.hasWork()) {
-                        queues.remove();
-                    } else if (queue.hasWorker(worker)) {
-                        ripe = delay <= 0 ? queue : null;
+                Model ripe = null;
+                for (var models = turns.iterator(); ripe == null && models.hasNext(); ) {
+                    var model = models.next();
+                    long delay = model.ripeInNanos(worker);
+                    if (!model.hasWork()) {
+                        models.remove();
+                    } else if (model.hasWorkFor(worker)) {
+                        ripe = delay <= 0 ? model : null;
                         soonest = Math.min(soonest, delay);
                     }
                 }
@@ -240,6 +207,7 @@ public final class WorkerPool implements AutoCloseable {
                     idle.remove(worker, woken);
                 }
             }
+            held.remove(Thread.currentThread());
             // A worker that was replaced while it had a predictor may have kept its successor from that.
             turns.forEach(this::wake);
             return Optional.empty();
@@ -248,10 +216,10 @@ public final class WorkerPool implements AutoCloseable {
         }
     }
 
-    /// Has another worker look after the queues that this one leaves alone.
-    private void wakeForOthers(Queue taken) {
+    /// Has another worker look after the models that this one leaves alone.
+    private void wakeForOthers(Model taken) {
         if (!idle.isEmpty()) {
-            turns.stream().filter(queue -> !queue.equals(taken)).findFirst().ifPresent(this::wake);
+            turns.stream().filter(model -> model != taken).findFirst().ifPresent(this::wake);
         }
     }
 
@@ -270,9 +238,7 @@ public final class WorkerPool implements AutoCloseable {
         try {
             long deadline = System.nanoTime() + JOIN.toNanos();
             for (var thread : ending) {
-                if (thread != null) {
-                    thread.join(Duration.ofNanos(Math.max(1, deadline - System.nanoTime())));
-                }
+                thread.join(Duration.ofNanos(Math.max(1, deadline - System.nanoTime())));
             }
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();

@@ -1,7 +1,8 @@
 package dev.berth.serving;
 
-import dev.berth.batching.Batcher;
+import dev.berth.batching.PartSink;
 import dev.berth.batching.Predictions;
+import dev.berth.batching.Submission;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
@@ -46,7 +47,7 @@ final class Flight<I, O> {
     private final AtomicReference<HookRun> run = new AtomicReference<>();
 
     /// The place of its records in the queue, once they are there.
-    private volatile Batcher<I, O>.Ticket ticket;
+    private volatile Submission<I, O> ticket;
 
     /// The request in the words of the hooks.
     private InvocationRequest understood;
@@ -107,7 +108,7 @@ final class Flight<I, O> {
     ///
     /// @param queued has ended since it was asked past its deadline; null where the records are not
     ///   in the queue yet
-    private ServingException late(Batcher<I, O>.Ticket queued, TimeoutException e) {
+    private ServingException late(Submission<I, O> queued, TimeoutException e) {
         try {
             if (queued != null) {
                 queued.predictions();
@@ -167,7 +168,10 @@ final class Flight<I, O> {
             submit(streaming);
         } else {
             ticket = model.batcher.submit(
-                    records.pieces(), deadline.nanos(), call.caller(), ended -> predicted(ended, this::encoded));
+                    records.pieces(),
+                    new PartSink.None<>(deadline.nanos()),
+                    call.caller(),
+                    ended -> predicted(ended, this::encoded));
         }
     }
 
@@ -188,23 +192,33 @@ final class Flight<I, O> {
             ticket = model.batcher.submit(pieces, parts, call.caller(), ended -> predicted(ended, joined));
             return;
         }
-        var answer = new AtomicReference<StreamedAnswer<O>>();
-        answer.set(new StreamedAnswer<>(
-                streaming,
-                hooks.name(Hook.PART_FN),
-                request,
+        var answer = new StreamedAnswer<O>(
+                (part, index) -> encodePart(streaming, part, index),
                 type.get(),
                 call,
                 model.metrics.streams(),
                 deadline,
                 begunAt,
-                () -> landed.complete(answer.get())));
-        ticket = model.batcher.submit(pieces, answer.get(), call.caller(), ended -> streamed(ended, answer.get()));
-        answer.get().comesFrom(ticket);
+                landed::complete);
+        ticket = model.batcher.submit(pieces, answer, call.caller(), ended -> streamed(ended, answer));
+        answer.comesFrom(ticket);
+    }
+
+    private byte[] encodePart(StreamingHandler<?, I, O, ?> streaming, O part, int index) {
+        var partFn = hooks.name(Hook.PART_FN);
+        try {
+            var data = streaming.partFn(part, index, request);
+            if (data == null) {
+                throw ErrorType.INTERNAL.because("%s returned null, expected the bytes of a part".formatted(partFn));
+            }
+            return data;
+        } catch (Throwable e) {
+            throw HookFailure.inside(partFn, e);
+        }
     }
 
     /// Runs on the thread that has ended the request's records, mostly its worker's.
-    private void predicted(Batcher<I, O>.Ticket ended, Encoding<O> encoding) {
+    private void predicted(Submission<I, O> ended, Encoding<O> encoding) {
         try {
             var predictions = ended.predictions();
             run.set(start(Hook.OUTPUT_FN, now -> encode(predictions, encoding, now)));
@@ -215,7 +229,7 @@ final class Flight<I, O> {
     }
 
     /// The parts of a streamed answer have all been encoded, or there will be no more.
-    private void streamed(Batcher<I, O>.Ticket ended, StreamedAnswer<O> answer) {
+    private void streamed(Submission<I, O> ended, StreamedAnswer<O> answer) {
         try {
             answer.end(invocation(ended.predictions(), Duration.ZERO));
         } catch (Throwable e) {

@@ -1,24 +1,22 @@
 package dev.berth.serving;
 
-import dev.berth.batching.Batcher;
 import dev.berth.batching.PartSink;
+import dev.berth.batching.Submission;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
-import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
-import dev.berth.hooks.StreamingHandler;
 import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.StreamMetrics;
 import dev.berth.serving.hooks.Deadline;
-import dev.berth.serving.hooks.HookFailure;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.Optional;
-import java.util.Queue;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 
 /// The parts of one request on their way from the workers, which encode them, to the request's
 /// thread, which sends them.
@@ -32,9 +30,12 @@ final class StreamedAnswer<O> implements ServedAnswer.Streamed, PartSink<O> {
     /// How often the reader is looked after while there is nothing to send.
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
-    private final StreamingHandler<?, ?, O, ?> handler;
-    private final String partFn;
-    private final InvocationRequest request;
+    /// What a worker makes of a part.
+    interface Encoder<O> {
+        byte[] encode(O part, int index);
+    }
+
+    private final Encoder<O> encoder;
     private final MediaType type;
     private final PartFrame frame;
     private final RequestMemory memory;
@@ -42,39 +43,37 @@ final class StreamedAnswer<O> implements ServedAnswer.Streamed, PartSink<O> {
     private final Deadline deadline;
     private final StreamLimits limits;
     private final long begunAt;
-    private final Runnable whenBegun;
+    private final Consumer<StreamedAnswer<O>> whenBegun;
+    private final CompletableFuture<Submission<?, O>> submission = new CompletableFuture<>();
 
-    private final Queue<byte[]> parts = new ArrayDeque<>();
+    /// With an empty one after the last.
+    private final BlockingQueue<Optional<byte[]>> parts = new LinkedBlockingQueue<>();
+
+    private final AtomicLong buffered = new AtomicLong();
+    private volatile long deadlineNanos;
+
+    // Guarded by the monitor.
     private long charged;
     private boolean begun;
-    private boolean ended;
+    private Runnable cutOff = () -> {};
+
+    // Written before the end is in the queue, and read after.
     private ServingException failure;
     private Invocation invocation;
-    private Runnable cutOff = () -> {};
-    private final CompletableFuture<Batcher<?, O>.Ticket> ticket = new CompletableFuture<>();
-
-    /// Written under the monitor; read without it.
-    private final AtomicLong buffered = new AtomicLong();
-
-    private volatile long deadlineNanos;
 
     /// @param call whose memory nobody else uses while there are workers that call this
     /// @param deadline until the first part
     /// @param begunAt when the request came, as the deadline's clock counts
     /// @param whenBegun run once, when the first part is there or all have come. It must not block
     StreamedAnswer(
-            StreamingHandler<?, ?, O, ?> handler,
-            String partFn,
-            InvocationRequest request,
+            Encoder<O> encoder,
             MediaType type,
             Call call,
             StreamMetrics metrics,
             Deadline deadline,
             long begunAt,
-            Runnable whenBegun) {
-        this.handler = handler;
-        this.partFn = partFn;
-        this.request = request;
+            Consumer<StreamedAnswer<O>> whenBegun) {
+        this.encoder = encoder;
         this.type = type;
         this.memory = call.memory();
         this.metrics = metrics;
@@ -87,8 +86,8 @@ final class StreamedAnswer<O> implements ServedAnswer.Streamed, PartSink<O> {
     }
 
     /// Says where the parts come from. The first may be there already.
-    void comesFrom(Batcher<?, O>.Ticket source) {
-        ticket.complete(source);
+    void comesFrom(Submission<?, O> source) {
+        submission.complete(source);
     }
 
     @Override
@@ -98,24 +97,14 @@ final class StreamedAnswer<O> implements ServedAnswer.Streamed, PartSink<O> {
 
     @Override
     public void take(int index, O part) {
-        byte[] data;
-        try {
-            data = handler.partFn(part, index, request);
-            if (data == null) {
-                throw ErrorType.INTERNAL.because("%s returned null, expected the bytes of a part".formatted(partFn));
-            }
-        } catch (Throwable e) {
-            throw HookFailure.inside(partFn, e);
-        }
-        var framed = frame.around(data);
+        var framed = frame.around(encoder.encode(part, index));
         synchronized (this) {
             long filled = buffered.get() + framed.length;
             if (filled > charged) {
                 memory.addAtOnce(filled - charged);
                 charged = filled;
             }
-            parts.add(framed);
-            buffered.set(filled);
+            buffered.addAndGet(framed.length);
             long now = deadline.clock().getAsLong();
             long last = begunAt + limits.whole().toNanos();
             deadlineNanos = Math.min(now - last < 0 ? now + limits.part().toNanos() : last, last);
@@ -123,14 +112,13 @@ final class StreamedAnswer<O> implements ServedAnswer.Streamed, PartSink<O> {
             if (!begun) {
                 metrics.firstPart.record(Duration.ofNanos(now - begunAt));
             }
-            begin();
+            add(Optional.of(framed));
         }
     }
 
     synchronized void end(Invocation all) {
-        ended = true;
         invocation = all;
-        begin();
+        add(Optional.empty());
     }
 
     /// There will be no more parts.
@@ -144,8 +132,7 @@ final class StreamedAnswer<O> implements ServedAnswer.Streamed, PartSink<O> {
         if (why.type() != ErrorType.CALLER_GONE) {
             metrics.broken.increment();
         }
-        ended = true;
-        notifyAll();
+        add(Optional.empty());
         if (!hasRoom()) {
             cutOff.run();
         }
@@ -163,12 +150,12 @@ final class StreamedAnswer<O> implements ServedAnswer.Streamed, PartSink<O> {
                 why);
     }
 
-    private void begin() {
+    private void add(Optional<byte[]> part) {
+        parts.add(part);
         if (!begun) {
             begun = true;
-            whenBegun.run();
+            whenBegun.accept(this);
         }
-        notifyAll();
     }
 
     @Override
@@ -185,64 +172,37 @@ final class StreamedAnswer<O> implements ServedAnswer.Streamed, PartSink<O> {
     public Optional<byte[]> next(BooleanSupplier readerHasGone) {
         while (true) {
             var part = poll();
-            if (part != null) {
-                return Optional.of(part);
-            }
-            if (awaitChange()) {
-                continue;
-            }
-            if (hasEnded()) {
-                return Optional.empty();
-            }
-            if (readerHasGone.getAsBoolean()) {
-                abandon();
-                throw ErrorType.CALLER_GONE.because("the caller has gone away");
-            }
-            ticket.join().ask();
-        }
-    }
-
-    /// Takes the next part, and says so where there was no room for others.
-    private byte[] poll() {
-        byte[] part;
-        boolean wasFull;
-        synchronized (this) {
-            part = parts.poll();
-            wasFull = !hasRoom();
-            buffered.addAndGet(part == null ? 0 : -part.length);
-        }
-        if (wasFull && hasRoom()) {
-            ticket.join().resume();
-        }
-        return part;
-    }
-
-    /// Waits a while for a part or the end. It may return before: [#next] asks again.
-    ///
-    /// @return whether there is a part
-    @SuppressWarnings("WaitNotInLoop")
-    private synchronized boolean awaitChange() {
-        try {
-            if (parts.isEmpty() && !ended) {
-                TimeUnit.NANOSECONDS.timedWait(
-                        this,
-                        Math.min(
-                                LOOK_NANOS,
-                                Math.max(1, deadlineNanos - deadline.clock().getAsLong())));
-            }
-            if (parts.isEmpty() && failure != null) {
+            if (part == null) {
+                if (readerHasGone.getAsBoolean()) {
+                    abandon();
+                    throw ErrorType.CALLER_GONE.because("the caller has gone away");
+                }
+                submission.join().ask();
+            } else if (part.isPresent()) {
+                boolean wasFull = !hasRoom();
+                buffered.addAndGet(-part.get().length);
+                if (wasFull && hasRoom()) {
+                    submission.join().resume();
+                }
+                return part;
+            } else if (failure != null) {
                 throw failure;
+            } else {
+                return part;
             }
-            return !parts.isEmpty();
+        }
+    }
+
+    /// Waits a while for a part or the end; null: neither has come.
+    private Optional<byte[]> poll() {
+        try {
+            long left = deadlineNanos - deadline.clock().getAsLong();
+            return parts.poll(Math.clamp(left, 1, LOOK_NANOS), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            ticket.join().abandon();
+            abandon();
             throw ErrorType.NOT_READY.because("the server is stopping", e);
         }
-    }
-
-    private synchronized boolean hasEnded() {
-        return ended && parts.isEmpty() && failure == null;
     }
 
     @Override
@@ -252,7 +212,7 @@ final class StreamedAnswer<O> implements ServedAnswer.Streamed, PartSink<O> {
 
     @Override
     public void abandon() {
-        ticket.join().abandon();
+        submission.join().abandon();
     }
 
     @Override
@@ -261,7 +221,7 @@ final class StreamedAnswer<O> implements ServedAnswer.Streamed, PartSink<O> {
     }
 
     @Override
-    public synchronized Invocation invocation() {
+    public Invocation invocation() {
         return invocation;
     }
 }

@@ -14,7 +14,7 @@ public record Workers(List<Accelerator> accelerators, WorkerPool pool) implement
         accelerators = List.copyOf(accelerators);
     }
 
-    /// Workers whose threads start with the first model.
+    /// Starts the workers.
     ///
     /// @param accelerators one for each worker
     public static Workers on(List<Accelerator> accelerators, ServingMetrics metrics) {
