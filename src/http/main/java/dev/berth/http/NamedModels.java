@@ -5,7 +5,6 @@ import dev.berth.error.ServingException;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.many.ManyModels;
-import dev.berth.serving.many.ModelDirectory;
 import dev.berth.serving.many.Served;
 import io.javalin.http.Context;
 import java.nio.file.Path;
@@ -27,7 +26,7 @@ public record NamedModels(Served served, String only) {
             throw ErrorType.NOT_FOUND.because(
                     "version: found %s, expected %s".formatted(CallerText.quoted(version), ModelTarget.VERSION));
         }
-        boolean many = served instanceof Served.Many;
+        boolean many = served.many().isPresent();
         if (!many && !name.isEmpty() && !name.equals(only)) {
             throw ErrorType.NOT_FOUND.because("model: found %s, expected %s; --model-name gives it another name"
                     .formatted(CallerText.quoted(name), only));
@@ -37,9 +36,9 @@ public record NamedModels(Served served, String only) {
 
     /// By their names.
     public List<ManyModels.Entry> list() {
-        return served instanceof Served.Many(var models)
-                ? models.list()
-                : List.of(new ManyModels.Entry(only, Path.of(""), Optional.empty(), problem(target("", ""))));
+        return served.many()
+                .map(ManyModels::list)
+                .orElseGet(() -> List.of(new ManyModels.Entry(only, Path.of(""), Optional.empty(), served.problem())));
     }
 
     /// Waits for the requests that run, and unloads a model of `--models`. The next request loads it.
@@ -47,12 +46,12 @@ public record NamedModels(Served served, String only) {
     /// @throws ServingException `BAD_INPUT` where the server has no such models, `NOT_FOUND` where it
     ///   is not loaded
     public void unload(String name) {
-        if (!(served instanceof Served.Many(ModelDirectory directory))) {
-            throw ErrorType.BAD_INPUT.because(
-                    "found a server without --models, expected one: only its models can be unloaded");
-        }
+        var models = served.many()
+                .filter(ManyModels::haveDirectory)
+                .orElseThrow(() -> ErrorType.BAD_INPUT.because(
+                        "found a server without --models, expected one: only its models can be unloaded"));
         try {
-            var _ = directory.unload(name);
+            var _ = models.unload(name);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw ErrorType.NOT_READY.because("the server is stopping", e);
@@ -63,16 +62,15 @@ public record NamedModels(Served served, String only) {
     ///
     /// @throws ServingException why it can't be loaded
     public void load(ModelTarget target, Deadline deadline) {
-        if (served instanceof Served.Many(ModelDirectory directory)) {
-            directory.awaitLoaded(target.model(), deadline);
-        } else {
-            enter(target, deadline).close();
-        }
+        served.many()
+                .ifPresentOrElse(
+                        models -> models.awaitLoaded(target.model(), deadline),
+                        () -> enter(target, deadline).close());
     }
 
     /// What metrics call a model.
     public String inMetrics(ModelTarget target) {
-        return served instanceof Served.Many ? target.model() : Served.NAME;
+        return served.many().isPresent() ? target.model() : Served.NAME;
     }
 
     /// The model that the path names; the only one where it names none.
@@ -87,11 +85,9 @@ public record NamedModels(Served served, String only) {
 
     /// Why a model can't be asked. One that the first request loads can be.
     public Optional<String> problem(ModelTarget target) {
-        return switch (served) {
-            case Served.One(var model) -> model.problem();
-            case Served.Watched(var versions) -> versions.problem(Served.NAME);
-            case Served.Many(var models) -> problem(models.describe(target.model()));
-        };
+        return served.many()
+                .map(models -> problem(models.describe(target.model())))
+                .orElseGet(served::problem);
     }
 
     /// @throws ServingException `NOT_READY` where a model can't be asked

@@ -24,9 +24,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -62,9 +60,6 @@ public final class ServedModel {
     private final String name;
     private final HookPool pool;
     private final InFlight inFlight = new InFlight();
-
-    /// Those that wait until it is loaded.
-    private final AtomicInteger waiting = new AtomicInteger();
 
     private volatile long lastUsed = System.nanoTime();
     private final ServingMetrics metrics;
@@ -152,26 +147,22 @@ public final class ServedModel {
     ///
     /// @throws ServingException when there is no model
     public Visit enter() {
+        return enter(() -> {});
+    }
+
+    /// The same for a request that must not find the model gone once it is loaded.
+    ///
+    /// @param awaitLoaded waits until it is
+    public Visit enter(Runnable awaitLoaded) {
         inFlight.enter();
-        lastUsed = System.nanoTime();
         try {
+            awaitLoaded.run();
+            lastUsed = System.nanoTime();
             return new Visit(loaded());
         } catch (RuntimeException e) {
             inFlight.leave();
             throw e;
         }
-    }
-
-    /// As long as it is open, the model is not [idle][#closeIfIdle].
-    public interface Hold extends AutoCloseable {
-        @Override
-        void close();
-    }
-
-    /// For a request that waits until the model is loaded, and must not find it gone then.
-    public Hold hold() {
-        waiting.incrementAndGet();
-        return waiting::decrementAndGet;
     }
 
     /// When a request has come last, as [System#nanoTime()] counts.
@@ -180,20 +171,23 @@ public final class ServedModel {
     }
 
     public boolean isIdle() {
-        return inFlight.ifNone(() -> waiting.get() == 0);
+        return inFlight.ifNone(() -> true);
     }
 
-    /// Refuses requests from now on, if no request is inside and `agreed` is true.
-    ///
-    /// @param agreed asked while no request can come
-    public boolean closeIfIdle(BooleanSupplier agreed) {
-        return inFlight.ifNone(() -> {
-            if (waiting.get() > 0 || !agreed.getAsBoolean()) {
-                return false;
-            }
-            state.updateAndGet(ServedModel::closing);
-            return true;
-        });
+    /// Whether requests can enter.
+    public boolean isReady() {
+        return state.get() instanceof State.Ready;
+    }
+
+    /// Refuses requests from now on, before it is closed; false: it did so already, or is not loaded.
+    public boolean refuseNew() {
+        var known = state.get();
+        return known instanceof State.Ready(var model) && state.compareAndSet(known, new State.Closing(model));
+    }
+
+    /// The same, if no request is inside.
+    public boolean refuseNewIfIdle() {
+        return inFlight.ifNone(this::refuseNew);
     }
 
     /// Whether it holds nothing any more.
