@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -51,6 +52,10 @@ abstract class Instruments {
                 .register(registry));
     }
 
+    final Timer timerWithoutBuckets(String name, String description) {
+        return added(Timer.builder(name).description(description).tags(labels).register(registry));
+    }
+
     /// One for each value of a label, made when it is first asked for.
     final Function<String, Timer> timers(String name, String description, String label) {
         var known = new ConcurrentHashMap<String, Timer>();
@@ -77,6 +82,17 @@ abstract class Instruments {
     final AtomicInteger gauge(String name, String description) {
         var value = new AtomicInteger();
         added(Gauge.builder(name, value, AtomicInteger::get)
+                .description(description)
+                .tags(labels)
+                .register(registry));
+        return value;
+    }
+
+    /// A gauge of any number.
+    final AtomicReference<Double> number(String name, String description) {
+        var value = new AtomicReference<>(0.0);
+        added(Gauge.builder(name, value, AtomicReference::get)
+                .strongReference(true)
                 .description(description)
                 .tags(labels)
                 .register(registry));

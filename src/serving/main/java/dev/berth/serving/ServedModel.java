@@ -21,9 +21,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -64,10 +63,9 @@ public final class ServedModel {
     private volatile long lastUsed = System.nanoTime();
     private final ServingMetrics metrics;
     private final AtomicReference<State> state = new AtomicReference<>(LOADING);
-    private final AtomicBoolean freeing = new AtomicBoolean();
 
-    /// Whether nothing was left open.
-    private final CompletableFuture<Boolean> freed = new CompletableFuture<>();
+    /// Run by the first that closes the model. Whether nothing was left open.
+    private final FutureTask<Boolean> freed = new FutureTask<>(this::free);
 
     public ServedModel(String name, HookPool pool, ServingMetrics metrics) {
         this.name = name;
@@ -298,22 +296,11 @@ public final class ServedModel {
     ///   freed when it does
     /// @throws Exception what the hooks threw when they were closed
     public boolean close(Duration drain) throws Exception {
-        if (!(state.updateAndGet(ServedModel::closing) instanceof State.Closing(var model))) {
+        if (!(state.updateAndGet(ServedModel::closing) instanceof State.Closing)) {
             return true;
         }
         inFlight.awaitNone(drain);
-        if (freeing.compareAndSet(false, true)) {
-            try {
-                freed.complete(free(model));
-            } catch (Throwable e) {
-                metrics.caught(e);
-                freed.completeExceptionally(e);
-            } finally {
-                state.set(STOPPING);
-                model.closeMetrics();
-                metrics.modelsLoaded.decrementAndGet();
-            }
-        }
+        freed.run();
         try {
             return freed.get();
         } catch (ExecutionException e) {
@@ -339,13 +326,23 @@ public final class ServedModel {
         };
     }
 
-    private boolean free(LoadedModel<?, ?, ?> model) throws Exception {
-        if (model.stopWorkers() && freeIfLeft(model, LAST_HOOKS)) {
-            return true;
+    private boolean free() throws Exception {
+        var model = ((State.Closing) state.get()).model;
+        try {
+            if (model.stopWorkers() && freeIfLeft(model, LAST_HOOKS)) {
+                return true;
+            }
+            log.warn("{}: a hook does not end; what it uses is freed when it does", name);
+            Thread.ofPlatform().name("berth-unloader").daemon().start(() -> freeWhenLeft(model));
+            return false;
+        } catch (Throwable e) {
+            metrics.caught(e);
+            throw e;
+        } finally {
+            state.set(STOPPING);
+            model.metrics.close();
+            metrics.modelsLoaded.decrementAndGet();
         }
-        log.warn("{}: a hook does not end; what it uses is freed when it does", name);
-        Thread.ofPlatform().name("berth-unloader").daemon().start(() -> freeWhenLeft(model));
-        return false;
     }
 
     /// Frees what workers that have stopped shared with hooks, unless one still runs after `time`.
