@@ -4,6 +4,7 @@ import dev.berth.hooks.Metrics;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
@@ -48,7 +49,11 @@ public final class HookMetrics implements Metrics {
 
     @Override
     public Gauge gauge(String name, String description) {
-        return instrument(Gauge.class, name, () -> model.number("hooks." + name, description)::set);
+        return instrument(Gauge.class, name, () -> {
+            var value = new AtomicReference<Number>(0.0);
+            model.gauge("hooks." + name, description, value::get);
+            return value::set;
+        });
     }
 
     private synchronized <T> T instrument(Class<T> kind, String name, Supplier<T> made) {

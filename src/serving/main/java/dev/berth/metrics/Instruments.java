@@ -12,8 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /// Makes the instruments of a subclass, all with the same labels. A subclass has each in a field,
@@ -81,22 +81,12 @@ abstract class Instruments {
 
     final AtomicInteger gauge(String name, String description) {
         var value = new AtomicInteger();
-        added(Gauge.builder(name, value, AtomicInteger::get)
-                .description(description)
-                .tags(labels)
-                .register(registry));
+        gauge(name, description, value::get);
         return value;
     }
 
-    /// A gauge of any number.
-    final AtomicReference<Double> number(String name, String description) {
-        var value = new AtomicReference<>(0.0);
-        added(Gauge.builder(name, value, AtomicReference::get)
-                .strongReference(true)
-                .description(description)
-                .tags(labels)
-                .register(registry));
-        return value;
+    final void gauge(String name, String description, Supplier<Number> value) {
+        added(Gauge.builder(name, value).description(description).tags(labels).register(registry));
     }
 
     final DistributionSummary summary(String name, String description, double... buckets) {

@@ -2,7 +2,6 @@ package dev.berth.metrics;
 
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.DistributionSummary;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
@@ -11,7 +10,6 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -73,8 +71,7 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
 
     public final HookMetrics ofHooks = new HookMetrics(this);
 
-    private final Consumer<Throwable> caught;
-    private final Consumer<ModelMetrics> release;
+    private final ServingMetrics process;
     private final String name;
 
     /// Of the queues of all versions of the model.
@@ -86,18 +83,14 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
     /// How many versions of the model share it. Guarded by the metrics of the process.
     int users;
 
-    /// @param caught told of what was thrown
-    /// @param release told when a version of the model is gone
-    ModelMetrics(MeterRegistry registry, String name, Consumer<Throwable> caught, Consumer<ModelMetrics> release) {
+    ModelMetrics(MeterRegistry registry, String name, ServingMetrics process) {
         super(registry, Tags.of(LABEL, name));
-        this.caught = caught;
-        this.release = release;
+        this.process = process;
         this.name = name;
-        added(Gauge.builder("berth.expected.wait", this, ModelMetrics::expectedWaitSeconds)
-                .description("how long a record that came now would wait; 0 while none waits")
-                .baseUnit("seconds")
-                .tag(LABEL, name)
-                .register(registry));
+        gauge(
+                "berth.expected.wait.seconds",
+                "how long a record that came now would wait; 0 while none waits",
+                this::expectedWaitSeconds);
     }
 
     public String model() {
@@ -106,7 +99,7 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
 
     /// Something was thrown. The process has it counted where it is an [OutOfMemoryError].
     public void caught(Throwable thrown) {
-        caught.accept(thrown);
+        process.caught(thrown);
     }
 
     /// The model has taken a request in. [#requestCompleted] follows.
@@ -199,6 +192,6 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
     /// Says that the model is gone. With its last version its series go.
     @Override
     public void close() {
-        release.accept(this);
+        process.release(this);
     }
 }
