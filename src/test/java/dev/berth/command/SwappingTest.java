@@ -11,7 +11,7 @@ import dev.berth.serving.Health;
 import dev.berth.serving.hooks.HookPool;
 import dev.berth.serving.many.ModelDirectory;
 import dev.berth.serving.many.ModelStore;
-import dev.berth.telemetry.Tracing;
+import dev.berth.telemetry.Exporter.Export;
 import dev.berth.testing.CodeArtifact;
 import dev.berth.testing.HookProbe;
 import dev.berth.testing.TestThreads;
@@ -79,7 +79,7 @@ class SwappingTest {
                     config,
                     new Serving(directory.models(), health, (_, _) -> Optional.empty()),
                     metrics,
-                    Tracing.OFF)) {
+                    Export.NONE)) {
                 directory.start();
                 var request = HttpRequest.newBuilder(
                                 URI.create("http://127.0.0.1:%d/models/m/invoke".formatted(http.port())))

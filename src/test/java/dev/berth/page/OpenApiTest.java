@@ -18,7 +18,7 @@ import dev.berth.serving.hooks.HookPool;
 import dev.berth.serving.many.ManyModels;
 import dev.berth.serving.many.ModelStore;
 import dev.berth.serving.many.Served;
-import dev.berth.telemetry.Tracing;
+import dev.berth.telemetry.Exporter.Export;
 import dev.berth.testing.RememberingHandler;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
@@ -123,7 +123,7 @@ class OpenApiTest {
         var config = Configuration.read(environment, Map.of(), Path.of(".")).config();
         var health = new Health(metrics, hooks, Optional::empty);
         var serving = new Serving(served, health, (_, _) -> Optional.empty());
-        var javalin = Javalin.create(new Routes(config, serving, metrics, Tracing.OFF)::register);
+        var javalin = Javalin.create(new Routes(config, serving, metrics, Export.NONE)::register);
         return javalin.unsafe.internalRouter.allHttpHandlers().stream()
                 .map(route -> route.endpoint)
                 .filter(route -> route.method.isHttpMethod())

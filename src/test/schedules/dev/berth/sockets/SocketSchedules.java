@@ -14,7 +14,7 @@ import dev.berth.memory.MemoryBudget;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.StreamLimits;
-import dev.berth.telemetry.Tracing;
+import dev.berth.telemetry.Exporter.Export;
 import dev.berth.testing.Interleavings;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -77,7 +77,7 @@ class SocketSchedules {
                 1_000,
                 Duration.ofMinutes(1),
                 new StreamLimits(Duration.ofMinutes(1), Duration.ofMinutes(1), true));
-        var log = new RequestLog(METRICS, new Paths(Map.of(), Map.of(), Set.of()), Tracing.OFF, Set.of());
+        var log = new RequestLog(METRICS, new Paths(Map.of(), Map.of(), Set.of()), Export.NONE, Set.of());
         return new Socket(terms, Optional.empty(), log, METRICS, memory, Interleavings::now, timer, connection());
     }
 

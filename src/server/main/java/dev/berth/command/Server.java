@@ -22,7 +22,6 @@ import dev.berth.serving.many.Served;
 import dev.berth.serving.many.StuckHooks;
 import dev.berth.telemetry.Exporter;
 import dev.berth.telemetry.Exporter.Export;
-import dev.berth.telemetry.Tracing;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -163,11 +162,7 @@ public final class Server implements AutoCloseable {
                     config,
                     new Serving(served, health, SampleRequest::forThePage),
                     metrics,
-                    exports.stream()
-                            .map(Export::tracing)
-                            .filter(tracing -> !tracing.equals(Tracing.OFF))
-                            .findFirst()
-                            .orElse(Tracing.OFF));
+                    exports.stream().filter(Export::traces).findFirst().orElse(Export.NONE));
         } catch (RuntimeException e) {
             ifNot.run();
             throw e;
