@@ -15,10 +15,10 @@ import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.hooks.HookPool;
-import dev.berth.serving.many.ModelRegistry;
+import dev.berth.serving.many.ManyModels;
 import dev.berth.serving.many.ModelStore;
 import dev.berth.serving.many.Served;
-import dev.berth.telemetry.Tracing;
+import dev.berth.telemetry.Exporter.Export;
 import dev.berth.testing.RememberingHandler;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
@@ -89,9 +89,8 @@ class OpenApiTest {
                             new Served.One(new ServedModel("a", hooks, metrics)),
                             hooks,
                             metrics));
-            var store =
-                    new ModelStore(new ModelRegistry(), hooks, metrics, (_, _, _) -> {}, Duration.ZERO, Duration.ZERO);
-            assertThat(described(many)).isEqualTo(registered(Map.of(), new Served.Many(store), hooks, metrics));
+            var store = new ModelStore(hooks, metrics, (_, _, _) -> {}, Duration.ZERO, Duration.ZERO);
+            assertThat(described(many)).isEqualTo(registered(Map.of(), ManyModels.of(store), hooks, metrics));
         }
     }
 
@@ -123,8 +122,8 @@ class OpenApiTest {
             Map<String, String> environment, Served served, HookPool hooks, ServingMetrics metrics) {
         var config = Configuration.read(environment, Map.of(), Path.of(".")).config();
         var health = new Health(metrics, hooks, Optional::empty);
-        var serving = new Serving(served, new ModelRegistry(), health, (_, _) -> Optional.empty());
-        var javalin = Javalin.create(new Routes(config, serving, metrics, Tracing.OFF)::register);
+        var serving = new Serving(served, health, (_, _) -> Optional.empty());
+        var javalin = Javalin.create(new Routes(config, serving, metrics, Export.NONE)::register);
         return javalin.unsafe.internalRouter.allHttpHandlers().stream()
                 .map(route -> route.endpoint)
                 .filter(route -> route.method.isHttpMethod())

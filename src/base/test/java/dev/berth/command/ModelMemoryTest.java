@@ -15,10 +15,10 @@ import dev.berth.hooks.ModelContext;
 import dev.berth.memory.HostMemory;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Workers;
+import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.hooks.FirstRequest;
 import dev.berth.serving.hooks.HookPool;
 import dev.berth.serving.many.ManyModels;
-import dev.berth.serving.many.ModelRegistry;
 import dev.berth.serving.many.ModelStore;
 import dev.berth.serving.sessions.SessionRoom;
 import dev.berth.testing.Gate;
@@ -54,12 +54,14 @@ class ModelMemoryTest {
 
     private final ServingMetrics metrics = new ServingMetrics();
     private final HookPool hooks = new HookPool(metrics);
-    private final ModelRegistry registry = new ModelRegistry();
+    private ManyModels models;
     private final Workers workers = Workers.on(CPU, metrics);
 
     @AfterEach
     void close() throws Exception {
-        registry.close(Duration.ZERO);
+        if (models != null) {
+            models.close(Duration.ZERO);
+        }
         try (metrics;
                 hooks;
                 workers) {
@@ -78,7 +80,7 @@ class ModelMemoryTest {
                 .hasMessage("model \"m7\" needs about 63 MB, found 18 MB free of 512 MB (cgroup), unload another first")
                 .satisfies(ModelMemoryTest::isShort);
         assertThat(store.list()).extracting(ManyModels.Entry::name).containsExactly("m1");
-        store.enter("m1").close();
+        store.enter("m1", Deadline.in(Duration.ofMinutes(1), System::nanoTime)).close();
 
         used(300);
         store.load("m7", TestServer.SAMPLE_ARTIFACT);
@@ -132,7 +134,7 @@ class ModelMemoryTest {
                         "model \"large\" needs 32 MB more than there were, found 0 MB free of 512 MB (cgroup), unload another first")
                 .satisfies(ModelMemoryTest::isShort);
         assertThat(store.list()).isEmpty();
-        assertThat(registry.all()).isEmpty();
+        assertThat(models.all()).isEmpty();
     }
 
     /// A file that no engine reads tells nothing of what hooks make of it.
@@ -234,7 +236,7 @@ class ModelMemoryTest {
                         ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.INSUFFICIENT_MEMORY));
     }
 
-    private static void load(ModelStore store, String name, Path directory) {
+    private static void load(ManyModels store, String name, Path directory) {
         try {
             store.load(name, directory);
         } catch (InterruptedException e) {
@@ -242,14 +244,15 @@ class ModelMemoryTest {
         }
     }
 
-    private ModelStore store(Function<Path, InferenceHandler<?, ?, ?>> handler) {
+    private ManyModels store(Function<Path, InferenceHandler<?, ?, ?>> handler) {
         var room = ModelMemory.guard(
                 (model, directory, _) -> model.load(
                         directory, handler.apply(directory), workers, LIMITS, FirstRequest.NONE, new SessionRoom(1, 1)),
                 CPU,
                 new HostMemory(root, () -> 0),
                 OptionalLong.empty());
-        return new ModelStore(registry, hooks, metrics, room, Duration.ofMinutes(5), Duration.ofSeconds(10));
+        models = ManyModels.of(new ModelStore(hooks, metrics, room, Duration.ofMinutes(5), Duration.ofSeconds(10)));
+        return models;
     }
 
     /// Of 512 MB, of which 64 must stay free.

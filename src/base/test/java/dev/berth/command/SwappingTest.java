@@ -10,10 +10,8 @@ import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
 import dev.berth.serving.hooks.HookPool;
 import dev.berth.serving.many.ModelDirectory;
-import dev.berth.serving.many.ModelRegistry;
 import dev.berth.serving.many.ModelStore;
-import dev.berth.serving.many.Served;
-import dev.berth.telemetry.Tracing;
+import dev.berth.telemetry.Exporter.Export;
 import dev.berth.testing.CodeArtifact;
 import dev.berth.testing.HookProbe;
 import dev.berth.testing.TestThreads;
@@ -69,18 +67,16 @@ class SwappingTest {
                         Path.of("."))
                 .config();
         var loader = new ArtifactLoader(config);
-        var registry = new ModelRegistry();
         try (var metrics = new ServingMetrics();
                 var hooks = HookPool.shared(metrics);
                 var workers = loader.prepare(metrics);
                 var client = HttpClient.newHttpClient();
                 var threads = new TestThreads()) {
-            var store = new ModelStore(registry, hooks, metrics, loader, Duration.ofMinutes(5), Duration.ofMinutes(1));
+            var store = new ModelStore(hooks, metrics, loader, Duration.ofMinutes(5), Duration.ofMinutes(1));
             var directory = new ModelDirectory(models, store, false, Duration.ofMillis(20));
-            var served = new Served.Many(directory);
             var health = new Health(metrics, hooks, Optional::empty);
             try (var http = new HttpServer(
-                    config, new Serving(served, registry, health, (_, _) -> Optional.empty()), metrics, Tracing.OFF)) {
+                    config, new Serving(directory.models(), health, (_, _) -> Optional.empty()), metrics, Export.NONE)) {
                 directory.start();
                 var request = HttpRequest.newBuilder(
                                 URI.create("http://127.0.0.1:%d/models/m/invoke".formatted(http.port())))
@@ -98,8 +94,8 @@ class SwappingTest {
                                     loaded -> assertThat(loaded.refersTo(null)).isTrue());
                 });
                 assertThat(metrics.scrape()).contains("berth_models_loaded 1.0");
-                directory.stop();
-                registry.close(Duration.ofSeconds(20));
+                directory.close();
+                directory.models().close(Duration.ofSeconds(20));
             }
             assertThat(workers.pool().hasThreads()).isTrue();
         }

@@ -89,7 +89,7 @@ class HookMetricsTest {
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessage("metric metric_100: found 100 others, expected at most 100 of a model");
         }
-        handler.metrics.counter("late", "").increment();
+        handler.metrics.counter("lines", "").increment();
     }
 
     @Test

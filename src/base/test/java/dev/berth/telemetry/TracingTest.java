@@ -29,7 +29,7 @@ class TracingTest {
     }
 
     private static void request() {
-        var trace = Tracing.OFF.begin("POST", "/invocations", HEADERS, Map::get);
+        var trace = Exporter.Export.NONE.begin("POST", "/invocations", HEADERS, Map::get);
         trace.id("id");
         trace.model("model");
         try (var step = trace.step("inputFn")) {

@@ -6,7 +6,6 @@ import static dev.berth.http.Route.post;
 
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
-import dev.berth.serving.many.Served;
 import io.javalin.http.Handler;
 import io.javalin.http.HandlerType;
 import java.util.List;
@@ -109,6 +108,6 @@ public final class ContainerContract implements Protocol {
     }
 
     private static Models models(ServerParts parts) {
-        return new Models(((Served.Many) parts.serving().models()).models(), parts.invocations());
+        return new Models(parts.serving().models().many().orElseThrow(), parts.invocations());
     }
 }

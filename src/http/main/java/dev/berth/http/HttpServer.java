@@ -5,7 +5,7 @@ import dev.berth.http.connections.Connections;
 import dev.berth.http.connections.Http2Connector;
 import dev.berth.http.connections.PeerAwareConnector;
 import dev.berth.metrics.ServingMetrics;
-import dev.berth.telemetry.Tracing;
+import dev.berth.telemetry.Exporter.Export;
 import io.javalin.Javalin;
 import io.javalin.compression.CompressionStrategy;
 import io.javalin.config.JavalinConfig;
@@ -63,7 +63,7 @@ public final class HttpServer implements AutoCloseable {
     /// Listens; models may still be loading.
     ///
     /// @throws RuntimeException when the port is taken
-    public HttpServer(ServerConfig config, Serving serving, ServingMetrics metrics, Tracing tracing) {
+    public HttpServer(ServerConfig config, Serving serving, ServingMetrics metrics, Export tracing) {
         var routes = new Routes(config, serving, metrics, tracing);
         fronts = routes.fronts();
         connections =

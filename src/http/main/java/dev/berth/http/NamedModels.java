@@ -5,7 +5,6 @@ import dev.berth.error.ServingException;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.many.ManyModels;
-import dev.berth.serving.many.ModelDirectory;
 import dev.berth.serving.many.Served;
 import io.javalin.http.Context;
 import java.nio.file.Path;
@@ -29,7 +28,7 @@ public record NamedModels(Served served, String only) {
         if (!version.isEmpty() && !version.equals(VERSION)) {
             throw ErrorType.NOT_FOUND.found("version", CallerText.quoted(version), VERSION);
         }
-        boolean many = served instanceof Served.Many;
+        boolean many = served.many().isPresent();
         if (!many && !name.isEmpty() && !name.equals(only)) {
             throw ErrorType.NOT_FOUND.found(
                     "model", CallerText.quoted(name), only + "; --model-name gives it another name");
@@ -39,9 +38,9 @@ public record NamedModels(Served served, String only) {
 
     /// By their names.
     public List<ManyModels.Entry> list() {
-        return served instanceof Served.Many(var models)
-                ? models.list()
-                : List.of(new ManyModels.Entry(only, Path.of(""), Optional.empty(), problem(target("", ""))));
+        return served.many()
+                .map(ManyModels::list)
+                .orElseGet(() -> List.of(new ManyModels.Entry(only, Path.of(""), Optional.empty(), served.problem())));
     }
 
     /// Waits for the requests that run, and unloads a model of `--models`. The next request loads it.
@@ -49,12 +48,12 @@ public record NamedModels(Served served, String only) {
     /// @throws ServingException `BAD_INPUT` where the server has no such models, `NOT_FOUND` where it
     ///   is not loaded
     public void unload(String name) {
-        if (!(served instanceof Served.Many(ModelDirectory directory))) {
-            throw ErrorType.BAD_INPUT.because(
-                    "found a server without --models, expected one: only its models can be unloaded");
-        }
+        var models = served.many()
+                .filter(ManyModels::haveDirectory)
+                .orElseThrow(() -> ErrorType.BAD_INPUT.because(
+                        "found a server without --models, expected one: only its models can be unloaded"));
         try {
-            var _ = directory.unload(name);
+            var _ = models.unload(name);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw ErrorType.NOT_READY.because("the server is stopping", e);
@@ -65,16 +64,15 @@ public record NamedModels(Served served, String only) {
     ///
     /// @throws ServingException why it can't be loaded
     public void load(String model, Deadline deadline) {
-        if (served instanceof Served.Many(ModelDirectory directory)) {
-            directory.awaitLoaded(model, deadline);
-        } else {
-            enter(model, deadline).close();
-        }
+        served.many()
+                .ifPresentOrElse(
+                        models -> models.awaitLoaded(model, deadline),
+                        () -> enter(model, deadline).close());
     }
 
     /// What metrics call a model.
     public String inMetrics(String model) {
-        return served instanceof Served.Many ? model : Served.NAME;
+        return served.many().isPresent() ? model : Served.NAME;
     }
 
     /// The model that the path names; the only one where it names none.
@@ -89,11 +87,7 @@ public record NamedModels(Served served, String only) {
 
     /// Why a model can't be asked. One that the first request loads can be.
     public Optional<String> problem(String name) {
-        return switch (served) {
-            case Served.One(var model) -> model.problem();
-            case Served.Watched(var versions) -> versions.problem(Served.NAME);
-            case Served.Many(var models) -> problem(models.describe(name));
-        };
+        return served.many().map(models -> problem(models.describe(name))).orElseGet(served::problem);
     }
 
     /// @throws ServingException `NOT_READY` where a model can't be asked

@@ -6,8 +6,8 @@ import dev.berth.error.Unsaid;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Invocation;
+import dev.berth.telemetry.Exporter.Export;
 import dev.berth.telemetry.RequestTrace;
-import dev.berth.telemetry.Tracing;
 import io.javalin.http.Context;
 import java.time.Duration;
 import java.util.Map;
@@ -30,7 +30,7 @@ import org.slf4j.event.Level;
 /// @param paths what there is; everything else counts as one route, so that callers can't make up
 ///   new ones
 /// @param untraced paths that a platform asks all the time
-public record RequestLog(ServingMetrics metrics, Paths paths, Tracing tracing, Set<String> untraced) {
+public record RequestLog(ServingMetrics metrics, Paths paths, Export tracing, Set<String> untraced) {
 
     /// SageMaker's own spelling.
     public static final String REQUEST_ID_HEADER = "x-amzn-RequestId";

@@ -4,7 +4,7 @@ import dev.berth.config.ServerConfig;
 import dev.berth.http.Protocol.Claim;
 import dev.berth.http.connections.Pace;
 import dev.berth.metrics.ServingMetrics;
-import dev.berth.telemetry.Tracing;
+import dev.berth.telemetry.Exporter.Export;
 import io.javalin.config.JavalinConfig;
 import io.javalin.http.Context;
 import io.javalin.router.Endpoint;
@@ -53,7 +53,7 @@ public final class Routes {
     private final List<Route> here;
     private final ServerParts parts;
 
-    public Routes(ServerConfig config, Serving serving, ServingMetrics metrics, Tracing tracing) {
+    public Routes(ServerConfig config, Serving serving, ServingMetrics metrics, Export tracing) {
         this.config = config;
         this.serving = serving;
         this.on = on(config).toList();

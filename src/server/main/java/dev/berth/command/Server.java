@@ -17,13 +17,11 @@ import dev.berth.serving.hooks.FirstRequest;
 import dev.berth.serving.hooks.HookPool;
 import dev.berth.serving.many.ManyModels;
 import dev.berth.serving.many.ModelDirectory;
-import dev.berth.serving.many.ModelRegistry;
 import dev.berth.serving.many.ModelStore;
 import dev.berth.serving.many.Served;
 import dev.berth.serving.many.StuckHooks;
 import dev.berth.telemetry.Exporter;
 import dev.berth.telemetry.Exporter.Export;
-import dev.berth.telemetry.Tracing;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -47,9 +45,12 @@ public final class Server implements AutoCloseable {
     private final ServerConfig config;
     private final ServingMetrics metrics;
     private final HookPool hooks;
-    private final ModelRegistry models = new ModelRegistry();
     private final List<Export> exports;
     private final Served served;
+
+    /// Empty where nobody looks for artifacts.
+    private final Optional<ModelDirectory> directory;
+
     private final Health health;
     private final StuckHooks stuckHooks;
     private final HttpServer http;
@@ -92,11 +93,11 @@ public final class Server implements AutoCloseable {
         this.exports = exports(config, metrics);
         this.hooks = new HookPool(metrics);
         var model = new ServedModel(Served.NAME, hooks, metrics);
-        models.add(model);
         this.served = new Served.One(model);
-        this.health = new Health(metrics, hooks, models::problem);
+        this.directory = Optional.empty();
+        this.health = new Health(metrics, hooks, served::problem);
         this.stuckHooks =
-                new StuckHooks(hooks, models, health, metrics, config.batching().stuckAfter());
+                new StuckHooks(hooks, served, health, metrics, config.batching().stuckAfter());
         this.http = listen(() -> load(model, plan, first), () -> model.refuse("the server can't listen"));
     }
 
@@ -110,23 +111,16 @@ public final class Server implements AutoCloseable {
         var loader = new ArtifactLoader(config);
         var many = config.multiModel();
         var store = new ModelStore(
-                models,
-                hooks,
-                metrics,
-                loader,
-                many.loadTimeout(),
-                config.batching().timeout());
-        var directory = config.model().watch()
-                ? Optional.of(ModelDirectory.ofOne(Served.NAME, config.model().directory(), store))
+                hooks, metrics, loader, many.loadTimeout(), config.batching().timeout());
+        this.directory = config.model().watch()
+                ? Optional.of(ModelDirectory.ofOne(config.model().directory(), store))
                 : many.directory()
                         .map(root -> new ModelDirectory(
                                 root, store, many.load() == MultiModelConfig.Load.START, ModelDirectory.BETWEEN_LOOKS));
-        this.served = config.model().watch()
-                ? new Served.Watched(directory.get())
-                : new Served.Many(directory.<ManyModels>map(of -> of).orElse(store));
+        this.served = directory.map(ModelDirectory::models).orElseGet(() -> ManyModels.of(store));
         this.health = new Health(metrics, hooks, this::problemOfAll);
         this.stuckHooks =
-                new StuckHooks(hooks, models, health, metrics, config.batching().stuckAfter());
+                new StuckHooks(hooks, served, health, metrics, config.batching().stuckAfter());
         this.http = listen(
                 () -> {
                     workers = loader.prepare(metrics);
@@ -166,13 +160,9 @@ public final class Server implements AutoCloseable {
         try {
             listening = new HttpServer(
                     config,
-                    new Serving(served, models, health, SampleRequest::forThePage),
+                    new Serving(served, health, SampleRequest::forThePage),
                     metrics,
-                    exports.stream()
-                            .map(Export::tracing)
-                            .filter(tracing -> !tracing.equals(Tracing.OFF))
-                            .findFirst()
-                            .orElse(Tracing.OFF));
+                    exports.stream().filter(Export::traces).findFirst().orElse(Export.NONE));
         } catch (RuntimeException e) {
             ifNot.run();
             throw e;
@@ -238,18 +228,14 @@ public final class Server implements AutoCloseable {
         metrics.keepModels();
         Thread.sleep(config.http().lameDuck());
         http.drain();
-        switch (served) {
-            case Served.One _ -> {}
-            case Served.Watched(var models) -> models.stop();
-            case Served.Many(var models) -> models.stop();
-        }
+        directory.ifPresent(ModelDirectory::close);
         try (metrics;
                 AutoCloseable _ = () -> exports.forEach(Export::close);
                 hooks;
                 stuckHooks;
                 http;
                 var _ = workers) {
-            models.close(config.http().drain());
+            served.close(config.http().drain());
         }
         log.info("stopped");
     }
@@ -276,12 +262,12 @@ public final class Server implements AutoCloseable {
     /// Why no model can serve, whichever it is.
     private Optional<String> problemOfAll() {
         // The first version of one that is edited may never load.
-        if (workers == null || (!ready.isDone() && !(served instanceof Served.Watched))) {
+        if (workers == null || (!ready.isDone() && served.many().isPresent())) {
             return Optional.of("the server is starting");
         }
         if (!workers.pool().hasThreads()) {
             return Optional.of("predictFn does not end on any of the threads that run it");
         }
-        return served instanceof Served.Watched(var versions) ? versions.problem(Served.NAME) : Optional.empty();
+        return served.problem();
     }
 }

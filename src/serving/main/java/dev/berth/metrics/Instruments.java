@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /// Makes the instruments of a subclass, all with the same labels. A subclass has each in a field,
@@ -51,6 +52,10 @@ abstract class Instruments {
                 .register(registry));
     }
 
+    final Timer timerWithoutBuckets(String name, String description) {
+        return added(Timer.builder(name).description(description).tags(labels).register(registry));
+    }
+
     /// One for each value of a label, made when it is first asked for.
     final Function<String, Timer> timers(String name, String description, String label) {
         var known = new ConcurrentHashMap<String, Timer>();
@@ -76,11 +81,12 @@ abstract class Instruments {
 
     final AtomicInteger gauge(String name, String description) {
         var value = new AtomicInteger();
-        added(Gauge.builder(name, value, AtomicInteger::get)
-                .description(description)
-                .tags(labels)
-                .register(registry));
+        gauge(name, description, value::get);
         return value;
+    }
+
+    final void gauge(String name, String description, Supplier<Number> value) {
+        added(Gauge.builder(name, value).description(description).tags(labels).register(registry));
     }
 
     final DistributionSummary summary(String name, String description, double... buckets) {

@@ -2,23 +2,14 @@ package dev.berth.metrics;
 
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.DistributionSummary;
-import io.micrometer.core.instrument.Gauge;
-import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Consumer;
-import java.util.function.DoubleConsumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -78,52 +69,28 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
     public final AtomicInteger stuckHooks =
             gauge("berth.stuck.hooks", "hooks that still run long after their request's deadline");
 
-    /// What an instrument of the hooks does with a value.
-    public enum Kind {
-        COUNTER,
-        /// Of nanoseconds.
-        TIMER,
-        GAUGE
-    }
+    public final HookMetrics ofHooks = new HookMetrics(this);
 
-    /// An instrument of the hooks.
-    ///
-    /// @param users how many versions of the model have it
-    private record HookInstrument(Kind kind, Meter meter, DoubleConsumer instrument, AtomicInteger users) {
-
-        private HookInstrument(Kind kind, Meter meter, DoubleConsumer instrument) {
-            this(kind, meter, instrument, new AtomicInteger());
-        }
-    }
-
-    private final Consumer<Throwable> caught;
-    private final Consumer<ModelMetrics> release;
-    private final MeterRegistry registry;
+    private final ServingMetrics process;
     private final String name;
 
     /// Of the queues of all versions of the model.
     private final List<Supplier<Duration>> expectedWaits = new CopyOnWriteArrayList<>();
 
-    // Guarded by the monitor of this.
-    private final Map<String, HookInstrument> ofHooks = new HashMap<>();
+    /// Guarded by the monitor of this.
     private StreamMetrics streams;
 
     /// How many versions of the model share it. Guarded by the metrics of the process.
     int users;
 
-    /// @param caught told of what was thrown
-    /// @param release told when a version of the model is gone
-    ModelMetrics(MeterRegistry registry, String name, Consumer<Throwable> caught, Consumer<ModelMetrics> release) {
+    ModelMetrics(MeterRegistry registry, String name, ServingMetrics process) {
         super(registry, Tags.of(LABEL, name));
-        this.caught = caught;
-        this.release = release;
-        this.registry = registry;
+        this.process = process;
         this.name = name;
-        added(Gauge.builder("berth.expected.wait", this, ModelMetrics::expectedWaitSeconds)
-                .description("how long a record that came now would wait; 0 while none waits")
-                .baseUnit("seconds")
-                .tag(LABEL, name)
-                .register(registry));
+        gauge(
+                "berth.expected.wait.seconds",
+                "how long a record that came now would wait; 0 while none waits",
+                this::expectedWaitSeconds);
     }
 
     public String model() {
@@ -132,7 +99,7 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
 
     /// Something was thrown. The process has it counted where it is an [OutOfMemoryError].
     public void caught(Throwable thrown) {
-        caught.accept(thrown);
+        process.caught(thrown);
     }
 
     /// The model has taken a request in. [#requestCompleted] follows.
@@ -222,65 +189,9 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
         sessionsClosed.apply(reason).increment();
     }
 
-    /// An instrument that hooks have asked for, in a series with the model's name.
-    ///
-    /// @param anotherUser whether the version that asks has not had it before
-    /// @throws IllegalArgumentException when there is one of another kind with that name
-    public synchronized DoubleConsumer hookInstrument(Kind kind, String name, String description, boolean anotherUser) {
-        var known = ofHooks.computeIfAbsent(name, _ -> hookInstrument(kind, name, description));
-        if (known.kind != kind) {
-            throw new IllegalArgumentException("metric %s: found a %s of that name, expected another name for a %s"
-                    .formatted(
-                            name,
-                            known.kind.name().toLowerCase(Locale.ROOT),
-                            kind.name().toLowerCase(Locale.ROOT)));
-        }
-        known.users.addAndGet(anotherUser ? 1 : 0);
-        return known.instrument;
-    }
-
-    private HookInstrument hookInstrument(Kind kind, String name, String description) {
-        var full = "hooks." + name;
-        return switch (kind) {
-            case COUNTER -> {
-                var counter = Counter.builder(full)
-                        .description(description)
-                        .tag(LABEL, this.name)
-                        .register(registry);
-                yield new HookInstrument(kind, counter, counter::increment);
-            }
-            case TIMER -> {
-                var timer = Timer.builder(full)
-                        .description(description)
-                        .tag(LABEL, this.name)
-                        .register(registry);
-                yield new HookInstrument(kind, timer, nanos -> timer.record((long) nanos, TimeUnit.NANOSECONDS));
-            }
-            case GAUGE -> {
-                var value = new AtomicReference<>(0.0);
-                var gauge = Gauge.builder(full, value, AtomicReference::get)
-                        .strongReference(true)
-                        .description(description)
-                        .tag(LABEL, this.name)
-                        .register(registry);
-                yield new HookInstrument(kind, gauge, value::set);
-            }
-        };
-    }
-
-    /// A version of the model does not use an instrument of its hooks any more. With the last one its
-    /// series goes.
-    public synchronized void releaseHookInstrument(String name) {
-        var known = ofHooks.get(name);
-        if (known.users.decrementAndGet() == 0) {
-            ofHooks.remove(name);
-            registry.remove(known.meter);
-        }
-    }
-
     /// Says that the model is gone. With its last version its series go.
     @Override
     public void close() {
-        release.accept(this);
+        process.release(this);
     }
 }

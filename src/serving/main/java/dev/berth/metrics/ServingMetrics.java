@@ -130,10 +130,7 @@ public final class ServingMetrics extends Instruments implements AutoCloseable {
 
     /// Has it said whether `/ping` is 200.
     public void ready(BooleanSupplier isReady) {
-        Gauge.builder("berth.ready", isReady, ready -> ready.getAsBoolean() ? 1 : 0)
-                .description("1 while /ping is 200, else 0")
-                .strongReference(true)
-                .register(registry);
+        gauge("berth.ready", "1 while /ping is 200, else 0", () -> isReady.getAsBoolean() ? 1 : 0);
     }
 
     /// Has lines of the log counted that were lost because they were not read in time.
@@ -191,7 +188,7 @@ public final class ServingMetrics extends Instruments implements AutoCloseable {
     /// models that are loaded, or being loaded.
     public ModelMetrics ofModel(String name) {
         return models.compute(name, (_, known) -> {
-            var ofModel = known == null ? new ModelMetrics(registry, name, this::caught, this::release) : known;
+            var ofModel = known == null ? new ModelMetrics(registry, name, this) : known;
             ofModel.users++;
             return ofModel;
         });
@@ -208,7 +205,7 @@ public final class ServingMetrics extends Instruments implements AutoCloseable {
         keepsModels = true;
     }
 
-    private void release(ModelMetrics ofModel) {
+    void release(ModelMetrics ofModel) {
         if (keepsModels) {
             return;
         }

@@ -4,6 +4,8 @@ import dev.berth.metrics.ServingMetrics;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -14,8 +16,6 @@ import org.slf4j.LoggerFactory;
 /// It has not once it has thrown an [OutOfMemoryError]: any thread may have been in the midst of
 /// anything. That stays so until the process is replaced. It has not while collections take more
 /// than half of the time over 10 s, either. That ends when they take less than a quarter.
-///
-/// Nothing is allocated until there is a problem.
 final class HeapWatch implements HealthProbe {
 
     private static final long SAMPLE_NANOS = Duration.ofSeconds(1).toNanos();
@@ -29,14 +29,14 @@ final class HeapWatch implements HealthProbe {
     private final LongSupplier clock;
     private final LongSupplier collectionMillis;
 
-    /// The last samples, oldest at `next`.
-    private final long[] times = new long[SAMPLES];
+    /// The last ones, the oldest in front.
+    private final Deque<Sample> samples = new ArrayDeque<>(SAMPLES);
 
-    private final long[] collected = new long[SAMPLES];
-    private int next;
-    private int taken;
     private boolean saidOutOfMemory;
     private volatile boolean collectsTooMuch;
+
+    /// @param collectedMillis how long collections have stopped the JVM since it started
+    private record Sample(long nanos, long collectedMillis) {}
 
     HeapWatch(ServingMetrics metrics) {
         this(metrics, System::nanoTime, pauses());
@@ -68,19 +68,15 @@ final class HeapWatch implements HealthProbe {
             saidOutOfMemory = true;
             log.error("the JVM ran out of memory: {}; /ping is 503 until the process is replaced", outOfMemory.get());
         }
-        long now = clock.getAsLong();
-        if (taken > 0 && now - times[(next + SAMPLES - 1) % SAMPLES] < SAMPLE_NANOS) {
+        var now = new Sample(clock.getAsLong(), collectionMillis.getAsLong());
+        if (!samples.isEmpty() && now.nanos - samples.getLast().nanos < SAMPLE_NANOS) {
             return;
         }
-        long collectedNow = collectionMillis.getAsLong();
-        if (taken == SAMPLES) {
-            judge((collectedNow - collected[next]) * 1e6 / (now - times[next]));
-        } else {
-            taken++;
+        if (samples.size() == SAMPLES) {
+            var oldest = samples.removeFirst();
+            judge((now.collectedMillis - oldest.collectedMillis) * 1e6 / (now.nanos - oldest.nanos));
         }
-        times[next] = now;
-        collected[next] = collectedNow;
-        next = (next + 1) % SAMPLES;
+        samples.addLast(now);
     }
 
     /// @param share of the time since the oldest sample
@@ -104,13 +100,9 @@ final class HeapWatch implements HealthProbe {
         var beans = ManagementFactory.getGarbageCollectorMXBeans().stream()
                 .filter(bean -> !bean.getName().contains("Concurrent")
                         && !bean.getName().endsWith("Cycles"))
-                .toArray(GarbageCollectorMXBean[]::new);
-        return () -> {
-            long millis = 0;
-            for (var bean : beans) {
-                millis += bean.getCollectionTime();
-            }
-            return millis;
-        };
+                .toList();
+        return () -> beans.stream()
+                .mapToLong(GarbageCollectorMXBean::getCollectionTime)
+                .sum();
     }
 }

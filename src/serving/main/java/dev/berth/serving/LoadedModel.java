@@ -97,7 +97,6 @@ final class LoadedModel<M, I, O> {
                     : Optional.empty();
         } catch (Throwable e) {
             batcher.close();
-            scope.ofHooks.close();
             throw e;
         }
     }
@@ -148,12 +147,6 @@ final class LoadedModel<M, I, O> {
     /// @return false: something is still in one after `time`
     boolean stopSessions(Duration time) throws InterruptedException {
         return sessions.isEmpty() || sessions.get().stop(time);
-    }
-
-    /// Has nobody see any more what the model and its hooks count.
-    void closeMetrics() {
-        scope.ofHooks.close();
-        metrics.close();
     }
 
     /// Has hooks and predictors of other models run on new threads, where hooks from the artifact may

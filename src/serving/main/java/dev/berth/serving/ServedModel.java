@@ -21,12 +21,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -63,16 +60,12 @@ public final class ServedModel {
     private final HookPool pool;
     private final InFlight inFlight = new InFlight();
 
-    /// Those that wait until it is loaded.
-    private final AtomicInteger waiting = new AtomicInteger();
-
     private volatile long lastUsed = System.nanoTime();
     private final ServingMetrics metrics;
     private final AtomicReference<State> state = new AtomicReference<>(LOADING);
-    private final AtomicBoolean freeing = new AtomicBoolean();
 
-    /// Whether nothing was left open.
-    private final CompletableFuture<Boolean> freed = new CompletableFuture<>();
+    /// Run by the first that closes the model. Whether nothing was left open.
+    private final FutureTask<Boolean> freed = new FutureTask<>(this::free);
 
     public ServedModel(String name, HookPool pool, ServingMetrics metrics) {
         this.name = name;
@@ -152,26 +145,22 @@ public final class ServedModel {
     ///
     /// @throws ServingException when there is no model
     public Visit enter() {
+        return enter(() -> {});
+    }
+
+    /// The same for a request that must not find the model gone once it is loaded.
+    ///
+    /// @param awaitLoaded waits until it is
+    public Visit enter(Runnable awaitLoaded) {
         inFlight.enter();
-        lastUsed = System.nanoTime();
         try {
+            awaitLoaded.run();
+            lastUsed = System.nanoTime();
             return new Visit(loaded());
         } catch (RuntimeException e) {
             inFlight.leave();
             throw e;
         }
-    }
-
-    /// As long as it is open, the model is not [idle][#closeIfIdle].
-    public interface Hold extends AutoCloseable {
-        @Override
-        void close();
-    }
-
-    /// For a request that waits until the model is loaded, and must not find it gone then.
-    public Hold hold() {
-        waiting.incrementAndGet();
-        return waiting::decrementAndGet;
     }
 
     /// When a request has come last, as [System#nanoTime()] counts.
@@ -180,20 +169,23 @@ public final class ServedModel {
     }
 
     public boolean isIdle() {
-        return inFlight.ifNone(() -> waiting.get() == 0);
+        return inFlight.ifNone(() -> true);
     }
 
-    /// Refuses requests from now on, if no request is inside and `agreed` is true.
-    ///
-    /// @param agreed asked while no request can come
-    public boolean closeIfIdle(BooleanSupplier agreed) {
-        return inFlight.ifNone(() -> {
-            if (waiting.get() > 0 || !agreed.getAsBoolean()) {
-                return false;
-            }
-            state.updateAndGet(ServedModel::closing);
-            return true;
-        });
+    /// Whether requests can enter.
+    public boolean isReady() {
+        return state.get() instanceof State.Ready;
+    }
+
+    /// Refuses requests from now on, before it is closed; false: it did so already, or is not loaded.
+    public boolean refuseNew() {
+        var known = state.get();
+        return known instanceof State.Ready(var model) && state.compareAndSet(known, new State.Closing(model));
+    }
+
+    /// The same, if no request is inside.
+    public boolean refuseNewIfIdle() {
+        return inFlight.ifNone(this::refuseNew);
     }
 
     /// Whether it holds nothing any more.
@@ -304,22 +296,11 @@ public final class ServedModel {
     ///   freed when it does
     /// @throws Exception what the hooks threw when they were closed
     public boolean close(Duration drain) throws Exception {
-        if (!(state.updateAndGet(ServedModel::closing) instanceof State.Closing(var model))) {
+        if (!(state.updateAndGet(ServedModel::closing) instanceof State.Closing)) {
             return true;
         }
         inFlight.awaitNone(drain);
-        if (freeing.compareAndSet(false, true)) {
-            try {
-                freed.complete(free(model));
-            } catch (Throwable e) {
-                metrics.caught(e);
-                freed.completeExceptionally(e);
-            } finally {
-                state.set(STOPPING);
-                model.closeMetrics();
-                metrics.modelsLoaded.decrementAndGet();
-            }
-        }
+        freed.run();
         try {
             return freed.get();
         } catch (ExecutionException e) {
@@ -345,13 +326,23 @@ public final class ServedModel {
         };
     }
 
-    private boolean free(LoadedModel<?, ?, ?> model) throws Exception {
-        if (model.stopWorkers() && freeIfLeft(model, LAST_HOOKS)) {
-            return true;
+    private boolean free() throws Exception {
+        var model = ((State.Closing) state.get()).model;
+        try {
+            if (model.stopWorkers() && freeIfLeft(model, LAST_HOOKS)) {
+                return true;
+            }
+            log.warn("{}: a hook does not end; what it uses is freed when it does", name);
+            Thread.ofPlatform().name("berth-unloader").daemon().start(() -> freeWhenLeft(model));
+            return false;
+        } catch (Throwable e) {
+            metrics.caught(e);
+            throw e;
+        } finally {
+            state.set(STOPPING);
+            model.metrics.close();
+            metrics.modelsLoaded.decrementAndGet();
         }
-        log.warn("{}: a hook does not end; what it uses is freed when it does", name);
-        Thread.ofPlatform().name("berth-unloader").daemon().start(() -> freeWhenLeft(model));
-        return false;
     }
 
     /// Frees what workers that have stopped shared with hooks, unless one still runs after `time`.

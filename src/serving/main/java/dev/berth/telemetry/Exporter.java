@@ -4,6 +4,7 @@ import dev.berth.config.ServerConfig;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -14,9 +15,20 @@ public interface Exporter {
     /// What runs until the server has stopped, and sends what is left then.
     interface Export extends AutoCloseable {
 
-        /// Traces of requests, where it takes those.
-        default Tracing tracing() {
-            return Tracing.OFF;
+        /// Takes nothing.
+        Export NONE = () -> {};
+
+        /// Whether it takes traces of requests.
+        default boolean traces() {
+            return false;
+        }
+
+        /// A request has come, or a message of a socket: begins its trace.
+        ///
+        /// @param header reads a header of the request, null where it has none. It says whose trace the
+        ///   request belongs to
+        default <R> RequestTrace begin(String method, String path, R request, BiFunction<R, String, String> header) {
+            return RequestTrace.NONE;
         }
 
         /// How long [#close] may take.
@@ -24,6 +36,7 @@ public interface Exporter {
             return Duration.ZERO;
         }
 
+        /// Sends what is left.
         @Override
         void close();
     }

@@ -75,8 +75,8 @@ class ModelDirectorySchedules {
                 together(
                         () -> models.ask("m"),
                         () -> models.change("m"),
-                        orRefused(() -> models.directory.unload("m")),
-                        orRefused(() -> models.directory.unload("m")));
+                        orRefused(() -> models.served.unload("m")),
+                        orRefused(() -> models.served.unload("m")));
                 models.ask("m");
                 models.stop();
             }
@@ -113,8 +113,8 @@ class ModelDirectorySchedules {
         private static final long MODEL = 1L << 30;
 
         final ModelDirectory directory;
+        final ManyModels served;
         private final HookPool hooks = new HookPool(2, 4, 2, true, METRICS);
-        private final ModelRegistry registry = new ModelRegistry();
         private final Workers workers =
                 new Workers(List.of(new Accelerator.Cpu(1, CpuProfile.ADAPTIVE)), new WorkerPool(1, () -> {}, METRICS));
         private final int room;
@@ -132,8 +132,9 @@ class ModelDirectorySchedules {
                     new ModelRoom.Store(Optional::empty, _ -> new Footprint(MODEL, 0)),
                     List.of(),
                     OptionalLong.of(room * MODEL + MODEL / 2));
-            var store = new ModelStore(registry, hooks, METRICS, loader, LONG, Duration.ofSeconds(10));
+            var store = new ModelStore(hooks, METRICS, loader, LONG, Duration.ofSeconds(10));
             directory = new ModelDirectory(root, store, false, LONG);
+            served = directory.models();
             directory.look(true);
         }
 
@@ -181,7 +182,7 @@ class ModelDirectorySchedules {
                     Optional.empty(),
                     "id",
                     false);
-            try (var visit = directory.enter(name, deadline);
+            try (var visit = served.enter(name, deadline);
                     var memory = new RequestMemory(ProcessMemory.ofThisProcess(), deadline.nanos(), () -> {})) {
                 var answer = visit.invoke(request, Call.of(deadline, memory, () -> false, Map.of(), RequestTrace.NONE));
                 assertThat(answer)
@@ -203,9 +204,9 @@ class ModelDirectorySchedules {
         }
 
         void stop() throws Exception {
-            until(() -> registry.all().size() <= 1);
-            directory.stop();
-            registry.close(LONG);
+            until(() -> served.all().size() <= 1);
+            directory.close();
+            served.close(LONG);
             until(() -> loaded.get() == 0);
         }
 

@@ -42,11 +42,9 @@ class ModelDirectoryTest {
 
     private final ServingMetrics metrics = new ServingMetrics();
     private final HookPool hooks = HookPool.shared(metrics);
-    private final ModelRegistry registry = new ModelRegistry();
     private final Workers workers = Workers.on(List.of(new Accelerator.Cpu(1, CpuProfile.ADAPTIVE)), metrics);
     private final List<String> loads = new CopyOnWriteArrayList<>();
     private final ModelStore store = new ModelStore(
-            registry,
             hooks,
             metrics,
             (model, directory, _) -> {
@@ -55,17 +53,19 @@ class ModelDirectoryTest {
             },
             Duration.ofMinutes(5),
             Duration.ofSeconds(10));
-    private ModelDirectory models;
+    private ModelDirectory directory;
+    private ManyModels models;
 
     @BeforeEach
     void make() {
-        models = new ModelDirectory(root, store, false, Duration.ofDays(1));
+        directory = new ModelDirectory(root, store, false, Duration.ofDays(1));
+        models = directory.models();
     }
 
     @AfterEach
     void close() throws Exception {
-        models.stop();
-        registry.close(Duration.ZERO);
+        directory.close();
+        models.close(Duration.ZERO);
         try (metrics;
                 hooks;
                 workers) {
@@ -75,17 +75,17 @@ class ModelDirectoryTest {
 
     @Test
     void aNewDirectoryIsServedWhenTwoLooksHaveSeenTheSame() throws Exception {
-        models.look(true);
+        directory.look(true);
         write("m/file", "1");
-        models.look(false);
+        directory.look(false);
         assertThat(models.list()).isEmpty();
         write("m/file", "22");
-        models.look(false);
+        directory.look(false);
         assertThatThrownBy(this::enter)
                 .hasMessage("model \"m\" is neither loaded nor a directory of " + root)
                 .isInstanceOfSatisfying(
                         ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.NOT_FOUND));
-        models.look(false);
+        directory.look(false);
         enter();
         assertThat(loads).containsExactly("22");
     }
@@ -93,19 +93,19 @@ class ModelDirectoryTest {
     @Test
     void aChangeIsLoadedWhenTwoLooksHaveSeenTheSame() throws Exception {
         write("m/file", "1");
-        models.look(true);
+        directory.look(true);
         enter();
         write("m/file", "22");
-        models.look(false);
+        directory.look(false);
         write("m/file", "333");
-        models.look(false);
+        directory.look(false);
         assertThat(loads).containsExactly("1");
-        models.look(false);
+        directory.look(false);
         await().untilAsserted(() -> assertThat(loads).containsExactly("1", "333"));
-        await().untilAsserted(() -> assertThat(registry.all()).hasSize(1));
-        models.look(false);
-        models.look(false);
-        assertThat(registry.all()).hasSize(1);
+        await().untilAsserted(() -> assertThat(models.all()).hasSize(1));
+        directory.look(false);
+        directory.look(false);
+        assertThat(models.all()).hasSize(1);
         enter();
         assertThat(loads).hasSize(2);
     }
@@ -113,12 +113,12 @@ class ModelDirectoryTest {
     @Test
     void whatAMacAddsIsNeitherAModelNorAChange() throws Exception {
         write("m/file", "1");
-        models.look(true);
+        directory.look(true);
         enter();
         write("__MACOSX/m/._file", "");
         write("m/.DS_Store", "");
-        models.look(false);
-        models.look(false);
+        directory.look(false);
+        directory.look(false);
         assertThat(models.list()).hasSize(1);
         assertThat(loads).containsExactly("1");
     }
@@ -126,22 +126,22 @@ class ModelDirectoryTest {
     @Test
     void aDirectoryIsGoneWhenTwoLooksHaveNotSeenIt() throws Exception {
         write("m/file", "1");
-        models.look(true);
+        directory.look(true);
         enter();
         var aside = root.resolve(".m");
         Files.move(root.resolve("m"), aside);
-        models.look(false);
+        directory.look(false);
         Files.move(aside, root.resolve("m"));
-        models.look(false);
-        models.look(false);
+        directory.look(false);
+        directory.look(false);
         assertThat(models.describe("m").status()).contains("loaded");
 
         Files.move(root.resolve("m"), aside);
-        models.look(false);
-        models.look(false);
+        directory.look(false);
+        directory.look(false);
         assertThat(models.list()).noneMatch(entry -> entry.status().equals(Optional.of("loaded")));
-        await().untilAsserted(() -> assertThat(registry.all()).isEmpty());
-        models.look(false);
+        await().untilAsserted(() -> assertThat(models.all()).isEmpty());
+        directory.look(false);
         assertThatThrownBy(this::enter).hasMessageContaining("is neither loaded nor a directory of");
         assertThat(loads).containsExactly("1");
     }
@@ -149,12 +149,12 @@ class ModelDirectoryTest {
     @Test
     void aDirectoryOfModelsThatCannotBeReadChangesNothing() throws Exception {
         write("m/file", "1");
-        models.look(true);
+        directory.look(true);
         Files.move(root, root.resolveSibling("aside"));
         try (var log = new CapturedLog(ModelDirectory.class)) {
-            models.look(false);
-            models.look(false);
-            models.look(false);
+            directory.look(false);
+            directory.look(false);
+            directory.look(false);
             assertThat(log.events())
                     .singleElement()
                     .satisfies(event -> assertThat(event.getFormattedMessage())
@@ -170,30 +170,30 @@ class ModelDirectoryTest {
     void whatEditorsAndMavenWriteIsNoEdit() throws Exception {
         write("m/file", "1");
         write("m/code/Inference.java", "1");
-        var directory = root.resolve("m");
-        var before = ArtifactFiles.edited(directory);
+        var artifact = root.resolve("m");
+        var before = ArtifactFiles.edited(artifact);
         for (var file : List.of(
                 "m/code/.Inference.java.swp", "m/code/Inference.java~", "m/target/classes/A.class", "m/.git/index")) {
             write(file, "1");
         }
-        assertThat(ArtifactFiles.edited(directory)).isEqualTo(before);
-        assertThat(ArtifactFiles.in(directory)).isNotEqualTo(before);
+        assertThat(ArtifactFiles.edited(artifact)).isEqualTo(before);
+        assertThat(ArtifactFiles.in(artifact)).isNotEqualTo(before);
         write("m/code/Inference.java", "22");
-        assertThat(ArtifactFiles.edited(directory)).isNotEqualTo(before);
+        assertThat(ArtifactFiles.edited(artifact)).isNotEqualTo(before);
     }
 
     @Test
     void anotherFileInThePlaceOfOneIsAChange() throws Exception {
         write("m/file", "1");
-        var directory = root.resolve("m");
+        var artifact = root.resolve("m");
         var time = FileTime.fromMillis(1_000_000);
-        Files.setLastModifiedTime(directory.resolve("file"), time);
-        var before = ArtifactFiles.in(directory);
-        assertThat(ArtifactFiles.in(directory)).isEqualTo(before);
+        Files.setLastModifiedTime(artifact.resolve("file"), time);
+        var before = ArtifactFiles.in(artifact);
+        assertThat(ArtifactFiles.in(artifact)).isEqualTo(before);
         write("new", "2");
         Files.setLastModifiedTime(root.resolve("new"), time);
-        Files.move(root.resolve("new"), directory.resolve("file"), StandardCopyOption.REPLACE_EXISTING);
-        assertThat(ArtifactFiles.in(directory)).isNotEqualTo(before);
+        Files.move(root.resolve("new"), artifact.resolve("file"), StandardCopyOption.REPLACE_EXISTING);
+        assertThat(ArtifactFiles.in(artifact)).isNotEqualTo(before);
     }
 
     @Test
@@ -221,7 +221,7 @@ class ModelDirectoryTest {
         var files = ArtifactFiles.in(root.resolve("m"));
         assertThat(files.problem()).isEmpty();
         assertThat(files.stamps()).containsOnlyKeys(Path.of("file"));
-        models.look(true);
+        directory.look(true);
         enter();
         assertThat(loads).containsExactly("1");
     }

@@ -13,8 +13,7 @@ import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Workers;
 import dev.berth.serving.hooks.FirstRequest;
 import dev.berth.serving.hooks.HookPool;
-import dev.berth.serving.many.ModelStore.Order;
-import dev.berth.serving.many.ModelStore.Slot;
+import dev.berth.serving.many.ModelVersion.Order;
 import dev.berth.serving.sessions.SessionRoom;
 import dev.berth.testing.TextHandler;
 import java.nio.file.Path;
@@ -34,15 +33,15 @@ class ModelStoreTest {
 
     private final ServingMetrics metrics = new ServingMetrics();
     private final HookPool hooks = HookPool.shared(metrics);
-    private final ModelRegistry registry = new ModelRegistry();
     private final Workers workers = Workers.on(List.of(new Accelerator.Cpu(1, CpuProfile.ADAPTIVE)), metrics);
     private final List<String> inside = new CopyOnWriteArrayList<>();
     private final CountDownLatch end = new CountDownLatch(1);
+    private ModelStore store;
 
     @AfterEach
     void close() throws Exception {
         end.countDown();
-        registry.close(Duration.ZERO);
+        ManyModels.of(store).close(Duration.ZERO);
         try (metrics;
                 hooks;
                 workers) {
@@ -52,35 +51,35 @@ class ModelStoreTest {
 
     @Test
     void asManyLoadAtATimeAsThereAreTurnsForAndTheOthersAfterThem() throws Exception {
-        var store = store(Duration.ofMinutes(5));
-        var slots = begin(store, "m", ModelStore.LOADS + 5);
+        store = store(Duration.ofMinutes(5));
+        var slots = begin("m", ModelStore.LOADS + 5);
         await().until(() -> slots.stream().allMatch(slot -> slot.loader.getState() == Thread.State.WAITING)
                 && inside.size() >= ModelStore.LOADS);
         assertThat(inside).hasSize(ModelStore.LOADS);
         end.countDown();
         for (var slot : slots) {
-            store.awaitLoaded(slot);
+            slot.awaitLoaded();
         }
         assertThat(inside)
                 .containsExactlyInAnyOrderElementsOf(
-                        slots.stream().map(Slot::name).toList());
+                        slots.stream().map(ModelVersion::name).toList());
     }
 
     @Test
     void loadsThatNeverEndKeepNobodyWaitingForLongerThanALoadMayTake() throws Exception {
-        var store = store(Duration.ofMillis(500));
-        var hung = begin(store, "hung", ModelStore.LOADS);
-        assertThat(hung).allSatisfy(slot -> assertGivenUp(store, slot));
-        begin(store, "m", 1);
+        store = store(Duration.ofMillis(500));
+        var hung = begin("hung", ModelStore.LOADS);
+        assertThat(hung).allSatisfy(slot -> assertGivenUp(slot));
+        begin("m", 1);
         await().until(() -> inside.contains("m0"));
     }
 
     @Test
     void aLoadThatIsGivenUpWhileItWaitsFreesItsNameAtOnce() throws Exception {
-        var store = store(Duration.ofMillis(500));
-        begin(store, "hung", ModelStore.LOADS);
+        store = store(Duration.ofMillis(500));
+        begin("hung", ModelStore.LOADS);
         await().until(() -> inside.size() == ModelStore.LOADS);
-        var waiting = begin(store, "m", 1).getFirst();
+        var waiting = begin("m", 1).getFirst();
         store.abandon(waiting);
         waiting.left.join();
         assertThat(store.find(waiting.name())).isEmpty();
@@ -89,29 +88,28 @@ class ModelStoreTest {
 
     @Test
     void ofTooManyThatWaitTheLastIsRefused() throws Exception {
-        var store = store(Duration.ofMinutes(5));
-        begin(store, "m", ModelStore.MOST);
-        assertThatThrownBy(() -> begin(store, "one-more", 1))
+        store = store(Duration.ofMinutes(5));
+        begin("m", ModelStore.MOST);
+        assertThatThrownBy(() -> begin("one-more", 1))
                 .hasMessage("%d models are being loaded or wait for that; try again later".formatted(ModelStore.MOST))
                 .isInstanceOfSatisfying(
                         ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.TOO_MANY_LOADS));
         assertThat(store.find("one-more0")).isEmpty();
     }
 
-    private static void assertGivenUp(ModelStore store, Slot slot) {
-        assertThatThrownBy(() -> store.awaitLoaded(slot)).hasMessageContaining("was not loaded within");
+    private static void assertGivenUp(ModelVersion slot) {
+        assertThatThrownBy(slot::awaitLoaded).hasMessageContaining("was not loaded within");
     }
 
-    private static List<Slot> begin(ModelStore store, String name, int count) {
+    private List<ModelVersion> begin(String name, int count) {
         return IntStream.range(0, count)
-                .mapToObj(i -> store.begin(new Order(name + i, NOWHERE, Optional.empty(), Eviction.NONE, _ -> {})))
+                .mapToObj(i -> store.begin(new Order(name + i, NOWHERE, Optional.empty(), Eviction.NONE)))
                 .toList();
     }
 
     /// Models whose name begins with `hung` mind no interrupt.
     private ModelStore store(Duration patience) {
         return new ModelStore(
-                registry,
                 hooks,
                 metrics,
                 (model, directory, _) -> {

@@ -131,9 +131,8 @@ class EmfTest {
     void aNameThatNoDimensionMayHaveIsMadeOneAndManyMetricsAreSeveralDocuments() throws Exception {
         try (var metrics = new ServingMetrics()) {
             var model = metrics.ofModel("モデル " + "a".repeat(2000));
-            IntStream.range(0, 150)
-                    .forEach(i -> model.hookInstrument(ModelMetrics.Kind.COUNTER, "metric" + i, "", true)
-                            .accept(1));
+            IntStream.range(0, 100)
+                    .forEach(i -> model.ofHooks.counter("metric" + i, "").increment());
             metrics.ofModel("\u0007");
             var lines = new EmfDocuments(DIMENSIONS).of(metrics.snapshots(), Instant.now());
             assertThat(lines).filteredOn(line -> line.contains("??? aaa")).hasSize(2);

@@ -63,12 +63,10 @@ record Catalog(Serving serving, Path directory) {
 
     /// By their names.
     List<Entry> list() {
-        return switch (serving.models()) {
-            case Served.One(var model) -> List.of(one(model.problem()));
-            case Served.Watched(var models) -> List.of(one(models.problem(Served.NAME)));
-            case Served.Many(var models) ->
-                models.list().stream().map(this::ofMany).toList();
-        };
+        return serving.models()
+                .many()
+                .map(models -> models.list().stream().map(this::ofMany).toList())
+                .orElseGet(() -> List.of(one(serving.models().problem())));
     }
 
     Optional<Entry> find(String name) {
@@ -99,7 +97,7 @@ record Catalog(Serving serving, Path directory) {
 
     /// Of two versions, either one's: they seldom differ in what they take.
     private Optional<ModelFacts> facts(String name) {
-        return serving.loaded().all().stream()
+        return serving.models().all().stream()
                 .filter(model -> model.name().equals(name))
                 .flatMap(model -> model.facts().stream())
                 .findFirst();

@@ -1,5 +1,6 @@
 package dev.berth.serving.hooks;
 
+import dev.berth.metrics.HookMetrics;
 import dev.berth.metrics.ModelMetrics;
 
 /// What the hooks of one model have in common: where they find classes, their metrics, and how many
@@ -28,6 +29,6 @@ public final class HookScope {
         this.classes = classes;
         this.inside = inside;
         this.metrics = metrics;
-        this.ofHooks = new HookMetrics(metrics);
+        this.ofHooks = metrics.ofHooks;
     }
 }

@@ -1,15 +1,32 @@
 package dev.berth.serving.many;
 
+import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.hooks.Deadline;
+import dev.berth.serving.many.ModelVersion.Order;
+import dev.berth.serving.many.ModelVersion.State;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/// The models of a server that has many, as its callers see them. May be used by any thread;
+/// The models of a server by their names, or the versions of its only one. May be used by any thread;
 /// [#load], [#unload] and [#enter] may take long.
-public interface ManyModels {
+///
+/// Of a directory that a [ModelDirectory] looks after, requests load models that are not loaded, and
+/// wait for them. Of other models only those are known that `POST /models` has loaded.
+public final class ManyModels implements Served {
 
     /// A model.
     ///
@@ -17,32 +34,359 @@ public interface ManyModels {
     /// @param directory where its artifact is
     /// @param status a word for what it is doing; empty where only models that are loaded are listed
     /// @param problem why it can't serve, or what is wrong besides
-    record Entry(String name, Path directory, Optional<String> status, Optional<String> problem) {}
+    public record Entry(String name, Path directory, Optional<String> status, Optional<String> problem) {
+
+        private Entry withoutProblem() {
+            return new Entry(name, directory, status, Optional.empty());
+        }
+    }
+
+    /// An artifact of the directory. The thread that looks writes what it sees, any thread what it
+    /// begins to load.
+    static final class Artifact {
+
+        final String name;
+        final Path directory;
+
+        /// As they were at the last two looks.
+        volatile ArtifactFiles files;
+
+        /// The version whose load has begun last.
+        volatile Optional<ModelVersion> last = Optional.empty();
+
+        volatile boolean removed;
+
+        Artifact(String name, Path directory, ArtifactFiles files) {
+            this.name = name;
+            this.directory = directory;
+            this.files = files;
+        }
+
+        /// Whether somebody has begun to load the files that are there now.
+        boolean isTried() {
+            return last.flatMap(version -> version.order.files())
+                    .filter(files::equals)
+                    .isPresent();
+        }
+
+        /// Why the files that are there now could not be loaded.
+        private Optional<ServingException> failure() {
+            return last.filter(_ -> isTried())
+                    .flatMap(version -> version.failure)
+                    .filter(why -> why.type() != ErrorType.CONFLICT);
+        }
+    }
+
+    private static final Logger log = LoggerFactory.getLogger(ManyModels.class);
+
+    final ModelStore store;
+
+    /// Where the artifacts are; empty: `POST /models` says where each is.
+    private final Optional<Path> root;
+
+    private final boolean hasOne;
+    final Map<String, Artifact> artifacts = new ConcurrentHashMap<>();
+
+    private ManyModels(ModelStore store, Optional<Path> root, boolean hasOne) {
+        this.store = store;
+        this.root = root.map(path -> path.toAbsolutePath().normalize());
+        this.hasOne = hasOne;
+    }
+
+    /// Models that callers load.
+    public static ManyModels of(ModelStore store) {
+        return new ManyModels(store, Optional.empty(), false);
+    }
+
+    /// Models of which every directory in `root` has one.
+    static ManyModels in(Path root, ModelStore store) {
+        return new ManyModels(store, Optional.of(root), false);
+    }
+
+    /// The model [Served#NAME] of an artifact that somebody edits.
+    static ManyModels ofOne(Path artifact, ModelStore store) {
+        return new ManyModels(store, Optional.of(artifact), true);
+    }
+
+    @Override
+    public Optional<ManyModels> many() {
+        return hasOne ? Optional.empty() : Optional.of(this);
+    }
+
+    /// Whether requests load models that are not loaded.
+    public boolean haveDirectory() {
+        return root.isPresent();
+    }
+
+    @Override
+    public ServedModel.Visit enter(String name, Deadline deadline) {
+        return enter(hasOne ? NAME : name, deadline, ManyModels::forRequest);
+    }
+
+    /// Waits until a model is loaded, as a request for it does.
+    ///
+    /// @throws ServingException why it can't be loaded, as [#load] does
+    public void awaitLoaded(String name, Deadline deadline) {
+        enter(name, deadline, UnaryOperator.identity()).close();
+    }
+
+    /// @param told what a load's failure is for the caller
+    private ServedModel.Visit enter(String name, Deadline deadline, UnaryOperator<ServingException> told) {
+        while (true) {
+            var found = store.find(name);
+            if (found.isEmpty()) {
+                beginUnlessBroken(find(name).orElseThrow(() -> unknown(name)), told);
+                continue;
+            }
+            var version = found.get();
+            if (root.isEmpty() && !version.isReady() && !store.isStopped()) {
+                throw notLoaded(name);
+            }
+            if (version.state() == State.LATE) {
+                throw version.notReady(State.LATE.text);
+            }
+            try {
+                return version.model.enter(() -> awaitLoaded(version, deadline, told));
+            } catch (ServingException e) {
+                if (version.state() != State.UNLOADING || store.isStopped()) {
+                    throw e;
+                }
+            }
+            if (root.isPresent()) {
+                // It is unloaded, or another version has its place.
+                version.await(version.left, deadline);
+            }
+        }
+    }
+
+    private static void awaitLoaded(ModelVersion version, Deadline deadline, UnaryOperator<ServingException> told) {
+        try {
+            version.await(version.loaded, deadline);
+        } catch (ServingException e) {
+            throw version.loaded.isCompletedExceptionally() ? told.apply(e) : e;
+        }
+    }
+
+    private void beginUnlessBroken(Artifact artifact, UnaryOperator<ServingException> told) {
+        // What is wrong with the files stays wrong. Hooks and memory may be better off the next time.
+        var broken = artifact.failure().filter(why -> why.type() == ErrorType.BAD_INPUT);
+        if (broken.isPresent()) {
+            throw told.apply(broken.get());
+        }
+        try {
+            begin(artifact, Eviction.of(store, artifact.name));
+        } catch (ServingException e) {
+            if (e.type() != ErrorType.CONFLICT) {
+                throw e;
+            }
+        }
+    }
+
+    /// Begins to load what is there now.
+    ///
+    /// @throws ServingException `CONFLICT` when somebody else was first
+    ModelVersion begin(Artifact artifact, Eviction eviction) {
+        return begun(artifact, store.begin(order(artifact, eviction)));
+    }
+
+    /// The same for a version that takes the place of one that serves.
+    void beginBeside(ModelVersion serving, Artifact artifact) {
+        begun(artifact, store.beginBeside(serving, order(artifact, Eviction.of(store, artifact.name))));
+    }
+
+    private static Order order(Artifact artifact, Eviction eviction) {
+        return new Order(artifact.name, artifact.directory, Optional.of(artifact.files), eviction);
+    }
+
+    private ModelVersion begun(Artifact artifact, ModelVersion version) {
+        artifact.last = Optional.of(version);
+        var _ = version.loaded.whenComplete((_, e) -> {
+            if (e == null) {
+                return;
+            }
+            if (hasOne) {
+                // Line by line, so that the compiler's caret stands below what it points at.
+                e.getMessage().lines().forEach(log::warn);
+            }
+            served(artifact)
+                    .filter(ModelVersion::isReady)
+                    .ifPresent(_ -> log.warn("model \"{}\": the version before serves on", artifact.name));
+        });
+        return version;
+    }
+
+    /// The version of an artifact that holds its name. Another model may, if `POST /models` has loaded
+    /// it from elsewhere.
+    Optional<ModelVersion> served(Artifact artifact) {
+        return store.find(artifact.name).filter(version -> version.order.files().isPresent());
+    }
+
+    /// A load's failure, for a caller who has only asked the model: it is not the request that is
+    /// wrong. What is wrong with the files stays wrong, so nobody should try again soon.
+    private static ServingException forRequest(ServingException e) {
+        return switch (e.type()) {
+            case BAD_INPUT -> ErrorType.INTERNAL.because(e.getMessage(), e);
+            case NOT_FOUND, DEADLINE_EXCEEDED -> ErrorType.NOT_READY.because(e.getMessage(), e);
+            default -> e;
+        };
+    }
+
+    private ServingException unknown(String name) {
+        return root.map(path -> ErrorType.NOT_FOUND.because(
+                        "model \"%s\" is neither loaded nor a directory of %s".formatted(name, path)))
+                .orElseGet(() -> notLoaded(name));
+    }
+
+    private ServingException notLoaded(String name) {
+        return ErrorType.NOT_FOUND.because("model \"%s\" %s"
+                .formatted(
+                        name,
+                        store.find(name)
+                                .filter(version -> !version.isReady())
+                                .map(version -> version.state().text)
+                                .orElse("is not loaded")));
+    }
+
+    Optional<Artifact> find(String name) {
+        return Optional.ofNullable(artifacts.get(name)).filter(artifact -> !artifact.removed);
+    }
 
     /// Loads a model and returns when it is warm.
     ///
     /// @throws ServingException `CONFLICT`, `NOT_FOUND`, `BAD_INPUT`, `INSUFFICIENT_MEMORY`,
     ///   `DEADLINE_EXCEEDED`, `NOT_READY`, `INTERNAL`
-    Entry load(String name, Path directory) throws InterruptedException;
+    public Entry load(String name, Path directory) throws InterruptedException {
+        var absolute = directory.toAbsolutePath().normalize();
+        var artifact = find(name);
+        if (artifact.isPresent()) {
+            if (!absolute.equals(artifact.get().directory)) {
+                throw ErrorType.CONFLICT.because("model \"%s\" is the one of %s, and can't be loaded from %s"
+                        .formatted(name, artifact.get().directory, directory));
+            }
+            begin(artifact.get(), Eviction.of(store, name)).awaitLoaded();
+            return describe(name);
+        }
+        if (root.isPresent() && !absolute.startsWith(root.get())) {
+            throw ErrorType.BAD_INPUT.because("url: found %s, expected a directory below %s, which --models names"
+                    .formatted(directory, root.get()));
+        }
+        requireDirectory(directory);
+        var eviction = root.isPresent() ? Eviction.of(store, name) : Eviction.NONE;
+        var version = store.begin(new Order(name, directory, Optional.empty(), eviction));
+        version.awaitLoaded();
+        return loaded(version, version.model.problem());
+    }
+
+    private static void requireDirectory(Path directory) {
+        if (!Files.exists(directory)) {
+            throw ErrorType.NOT_FOUND.because(
+                    "url: found nothing at %s, expected the directory of a model artifact".formatted(directory));
+        }
+        if (!Files.isDirectory(directory)) {
+            throw ErrorType.BAD_INPUT.because(
+                    "url: found a file at %s, expected the directory of a model artifact".formatted(directory));
+        }
+    }
 
     /// Waits for the requests that run, frees the model, and returns when it is gone.
     ///
     /// @throws ServingException `NOT_FOUND` when it is not loaded, `INTERNAL` when its hooks do not
     ///   end or fail, `DEADLINE_EXCEEDED`
-    Entry unload(String name) throws InterruptedException;
-
-    /// Takes a request for a model in, as [ServedModel#enter()] does.
-    ///
-    /// @param deadline of the request, which may wait until the model is loaded
-    /// @throws ServingException `NOT_FOUND` when there is no such model, or why it can't be loaded
-    ServedModel.Visit enter(String name, Deadline deadline);
+    public Entry unload(String name) throws InterruptedException {
+        var version = store.find(name).filter(store::beginUnload).orElseThrow(() -> notLoaded(name));
+        store.awaitUnloaded(version);
+        return loaded(version, Optional.empty());
+    }
 
     /// @throws ServingException `NOT_FOUND` when there is no such model
-    Entry describe(String name);
+    public Entry describe(String name) {
+        return entry(name).orElseThrow(() -> unknown(name));
+    }
 
     /// By their names.
-    List<Entry> list();
+    public List<Entry> list() {
+        return Stream.concat(store.named().map(ModelVersion::name), artifacts.keySet().stream())
+                .distinct()
+                .sorted()
+                .flatMap(name -> entry(name).stream())
+                // The platform wants no more than names of a listing.
+                .map(entry -> root.isPresent() ? entry : entry.withoutProblem())
+                .toList();
+    }
 
-    /// Refuses loads from now on, and those that are not done. The registry closes the models.
-    void stop();
+    private Optional<Entry> entry(String name) {
+        var artifact = find(name);
+        var version = store.find(name).filter(known -> artifact.isEmpty() || known.state() != State.UNLOADING);
+        if (root.isEmpty()) {
+            return version.filter(ModelVersion::isReady).map(ready -> loaded(ready, ready.model.problem()));
+        }
+        return version.map(this::entry).or(() -> artifact.map(ManyModels::entry));
+    }
+
+    private static Entry entry(Artifact artifact) {
+        var failure = artifact.failure().map(Throwable::getMessage);
+        return new Entry(
+                artifact.name, artifact.directory, Optional.of(failure.isPresent() ? "failed" : "not loaded"), failure);
+    }
+
+    private Entry entry(ModelVersion version) {
+        return switch (version.state()) {
+            case LOADING, LATE -> entry(version, Optional.of("loading"), Optional.empty());
+            case READY ->
+                entry(version, Optional.of("loaded"), version.model.problem().or(() -> newerFailure(version)));
+            case UNLOADING -> entry(version, Optional.of("not loaded"), Optional.empty());
+        };
+    }
+
+    /// As `POST /models` and its like have it.
+    private static Entry loaded(ModelVersion version, Optional<String> problem) {
+        return entry(version, Optional.empty(), problem);
+    }
+
+    private static Entry entry(ModelVersion version, Optional<String> status, Optional<String> problem) {
+        return new Entry(version.name(), version.order.directory(), status, problem);
+    }
+
+    /// Why a model serves another version than the one that is there.
+    private Optional<String> newerFailure(ModelVersion version) {
+        return find(version.name())
+                .filter(_ -> version.order.files().isPresent())
+                .flatMap(Artifact::failure)
+                .map(why -> "serves the version before: " + why.getMessage());
+    }
+
+    /// Of many models, one that can't serve is no problem of the others.
+    @Override
+    public Optional<String> problem() {
+        if (!hasOne) {
+            return Optional.empty();
+        }
+        var version = store.find(NAME);
+        return version.isPresent()
+                ? version.get().model.problem()
+                : Optional.of(find(NAME)
+                        .flatMap(Artifact::failure)
+                        .map(Throwable::getMessage)
+                        .orElse("model \"%s\" is not loaded".formatted(NAME)));
+    }
+
+    @Override
+    public Collection<ServedModel> all() {
+        return store.versions().map(version -> version.model).toList();
+    }
+
+    /// All of them at the same time, each on a thread of its own.
+    @Override
+    public void close(Duration drain) throws Exception {
+        store.stop();
+        var closings = all().stream()
+                .<Callable<Boolean>>map(model -> () -> model.close(drain))
+                .toList();
+        var factory = Thread.ofPlatform().name("berth-unloader").daemon().factory();
+        try (var threads = Executors.newThreadPerTaskExecutor(factory)) {
+            for (var closing : threads.invokeAll(closings)) {
+                closing.get();
+            }
+        }
+    }
 }

@@ -23,7 +23,6 @@ import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
 
 /// Loads models that fit, and refuses the others before anything of them is loaded. May be used by
@@ -50,8 +49,6 @@ public final class ModelRoom implements ModelStore.Loader {
 
     /// The causes of hooks' own exceptions may go in circles.
     private static final int MOST_CAUSES = 20;
-
-    private static final String BUDGET = "models-memory";
 
     private final ModelStore.Loader loader;
 
@@ -90,8 +87,8 @@ public final class ModelRoom implements ModelStore.Loader {
 
     /// A memory that has too little left.
     ///
-    /// @param kept what a model that is loaded takes of it
-    private record Shortage(long need, MemoryReading left, ToLongFunction<List<Footprint>> kept) {
+    /// @param store which of them; the one behind the last is the budget
+    private record Shortage(int store, long need, MemoryReading left) {
 
         private long missing() {
             return need - left.free();
@@ -113,14 +110,15 @@ public final class ModelRoom implements ModelStore.Loader {
     @Override
     public void load(ServedModel model, Path directory, Eviction eviction) throws Exception {
         var files = files(directory);
-        takeOrMakeWay(model, directory, files, eviction);
+        makeWay(() -> take(model, needs(directory, files)), eviction, lack -> tooLarge(model, lack, eviction));
         try {
             var before = NativeHeap.used();
             loader.load(model, directory, eviction);
             // Until then what was read and is not needed any more counts as taken.
             NativeHeap.trim();
             requireNothingShort(model, eviction);
-            keep(model, directory, files, before);
+            learn(model, files, before);
+            keep(model, needs(directory, files));
         } catch (Throwable e) {
             NativeHeap.trim();
             var shortage = shortage(e);
@@ -136,19 +134,21 @@ public final class ModelRoom implements ModelStore.Loader {
         }
     }
 
-    /// Takes what a model needs until it is loaded.
+    /// Unloads idle models until nothing is short.
     ///
-    /// @throws ServingException `INSUFFICIENT_MEMORY` when there is not so much
-    private void takeOrMakeWay(ServedModel model, Path directory, Map<Path, Long> files, Eviction eviction)
+    /// @param look what is short
+    /// @param otherwise why the load ends where all idle models would not be enough
+    private void makeWay(
+            Supplier<Optional<Shortage>> look, Eviction eviction, Function<Shortage, ServingException> otherwise)
             throws InterruptedException {
-        if (take(model, directory, files).isEmpty()) {
+        if (look.get().isEmpty()) {
             return;
         }
         makingWay.lockInterruptibly();
         try {
-            for (var lack = take(model, directory, files); lack.isPresent(); lack = take(model, directory, files)) {
-                if (!makeWay(lack.get(), eviction)) {
-                    throw tooLarge(model, lack.get(), eviction);
+            for (var lack = look.get(); lack.isPresent(); lack = look.get()) {
+                if (!evictOne(lack.get(), eviction)) {
+                    throw otherwise.apply(lack.get());
                 }
             }
         } finally {
@@ -156,53 +156,8 @@ public final class ModelRoom implements ModelStore.Loader {
         }
     }
 
-    /// Takes it, or says what is missing.
-    private synchronized Optional<Shortage> take(ServedModel model, Path directory, Map<Path, Long> files) {
-        var needs = needs(directory, files);
-        var lackOfStore = shortage(needs, loading.values());
-        if (lackOfStore.isPresent()) {
-            return lackOfStore;
-        }
-        if (budget.isPresent()) {
-            loaded.keySet().removeIf(ServedModel::isGone);
-            long taken = loading.values().stream()
-                            .mapToLong(load -> most(load.needs))
-                            .sum()
-                    + loaded.values().stream().mapToLong(ModelRoom::kept).sum();
-            var left = new MemoryReading(budget.getAsLong() - taken, budget.getAsLong(), BUDGET);
-            if (left.free() < most(needs)) {
-                return Optional.of(new Shortage(most(needs), left, ModelRoom::kept));
-            }
-        }
-        loading.put(model, new Load(++begun, needs));
-        return Optional.empty();
-    }
-
-    /// What an artifact takes of each store. What it has taken of the host before is known better
-    /// than estimated.
-    private List<Footprint> needs(Path directory, Map<Path, Long> files) {
-        var needs = new ArrayList<Footprint>();
-        for (var store : stores) {
-            var estimate = files.keySet().stream()
-                    .map(directory::resolve)
-                    .map(store.need)
-                    .reduce(Footprint.NONE, Footprint::plus);
-            long known = needs.isEmpty() ? measured.getOrDefault(files, 0L) : 0;
-            needs.add(new Footprint(Math.max(estimate.kept(), known), estimate.whileLoading()));
-        }
-        return List.copyOf(needs);
-    }
-
-    private static long kept(List<Footprint> footprints) {
-        return footprints.stream().mapToLong(Footprint::kept).sum();
-    }
-
-    private static long most(List<Footprint> footprints) {
-        return footprints.stream().mapToLong(Footprint::most).sum();
-    }
-
     /// Unloads one idle model, where all of them together would be enough.
-    private boolean makeWay(Shortage lack, Eviction eviction) throws InterruptedException {
+    private boolean evictOne(Shortage lack, Eviction eviction) throws InterruptedException {
         var idle = eviction.candidates().stream()
                 .filter(model -> kept(model, lack) > 0)
                 .toList();
@@ -218,9 +173,33 @@ public final class ModelRoom implements ModelStore.Loader {
     }
 
     private synchronized long kept(ServedModel model, Shortage lack) {
-        return Optional.ofNullable(loaded.get(model))
-                .map(lack.kept::applyAsLong)
-                .orElse(0L);
+        var footprints = loaded.get(model);
+        return footprints == null ? 0 : footprints.get(lack.store).kept();
+    }
+
+    /// Takes what a model needs until it is loaded, or says what is missing.
+    private synchronized Optional<Shortage> take(ServedModel model, List<Footprint> needs) {
+        var lack = shortage(needs, loading.values());
+        if (lack.isEmpty()) {
+            loading.put(model, new Load(++begun, needs));
+        }
+        return lack;
+    }
+
+    /// What an artifact takes of each store, and of the budget. What it has taken of the host before is
+    /// known better than estimated.
+    private synchronized List<Footprint> needs(Path directory, Map<Path, Long> files) {
+        var needs = new ArrayList<Footprint>();
+        for (var store : stores) {
+            var estimate = files.keySet().stream()
+                    .map(directory::resolve)
+                    .map(store.need)
+                    .reduce(Footprint.NONE, Footprint::plus);
+            long known = needs.isEmpty() ? measured.getOrDefault(files, 0L) : 0;
+            needs.add(new Footprint(Math.max(estimate.kept(), known), estimate.whileLoading()));
+        }
+        needs.add(needs.stream().reduce(Footprint.NONE, Footprint::plus));
+        return List.copyOf(needs);
     }
 
     private ServingException tooLarge(ServedModel model, Shortage lack, Eviction eviction) {
@@ -230,7 +209,7 @@ public final class ModelRoom implements ModelStore.Loader {
 
     private String advice(Shortage lack, Eviction eviction) {
         if (lack.need > lack.left.total()) {
-            return lack.left.source().equals(BUDGET) ? "raise --models-memory" : "take a machine with more memory";
+            return lack.store == stores.size() ? "raise --models-memory" : "take a machine with more memory";
         }
         if (eviction.equals(Eviction.NONE)) {
             return "unload another first";
@@ -241,60 +220,65 @@ public final class ModelRoom implements ModelStore.Loader {
         return "idle models could free %d MB more".formatted(idle >> 20);
     }
 
+    /// A model may have taken what must stay free.
     private void requireNothingShort(ServedModel model, Eviction eviction) throws Exception {
-        for (var lack = missing(); lack.isPresent(); lack = missing()) {
-            makingWay.lockInterruptibly();
-            try {
-                if (!makeWay(lack.get(), eviction)) {
-                    model.unload(Duration.ZERO);
-                    throw ErrorType.INSUFFICIENT_MEMORY.because(
+        var none = Collections.nCopies(stores.size(), Footprint.NONE);
+        try {
+            makeWay(
+                    () -> shortage(none, List.of()),
+                    eviction,
+                    lack -> ErrorType.INSUFFICIENT_MEMORY.because(
                             "model \"%s\" needs %d MB more than there were, found %s, unload another first"
-                                    .formatted(
-                                            model.name(),
-                                            Math.ceilDiv(lack.get().missing(), 1L << 20),
-                                            lack.get().left));
-                }
-            } finally {
-                makingWay.unlock();
-            }
+                                    .formatted(model.name(), Math.ceilDiv(lack.missing(), 1L << 20), lack.left)));
+        } catch (ServingException e) {
+            model.unload(Duration.ZERO);
+            throw e;
         }
-    }
-
-    /// What models have taken of what must stay free.
-    private Optional<Shortage> missing() {
-        return shortage(Collections.nCopies(stores.size(), Footprint.NONE), List.of());
     }
 
     /// The first store that has too little left, once others have what they need of it.
     private Optional<Shortage> shortage(List<Footprint> needs, Collection<Load> others) {
-        for (int i = 0; i < stores.size(); i++) {
+        for (int i = 0; i < needs.size(); i++) {
             int store = i;
             long taken = others.stream()
                     .mapToLong(load -> load.needs.get(store).most())
                     .sum();
             long need = needs.get(store).most();
-            var left = stores.get(store).left.get().map(reading -> reading.minus(taken));
+            var left = left(store).map(reading -> reading.minus(taken));
             if (left.isPresent() && left.get().free() < need) {
-                return Optional.of(
-                        new Shortage(need, left.get(), kept -> kept.get(store).kept()));
+                return Optional.of(new Shortage(store, need, left.get()));
             }
         }
         return Optional.empty();
     }
 
-    private synchronized void keep(ServedModel model, Path directory, Map<Path, Long> files, OptionalLong before) {
-        var after = NativeHeap.used();
-        // The first load brings the library of the models, and while another one runs nobody knows what
-        // is whose.
-        if (begun > 1
-                && loading.get(model).number == begun
-                && loading.size() == 1
-                && before.isPresent()
-                && after.isPresent()) {
-            measured.merge(files, after.getAsLong() - before.getAsLong(), Math::max);
+    private Optional<MemoryReading> left(int store) {
+        if (store < stores.size()) {
+            return stores.get(store).left.get();
+        }
+        if (budget.isEmpty()) {
+            return Optional.empty();
         }
         loaded.keySet().removeIf(ServedModel::isGone);
-        loaded.put(model, needs(directory, files));
+        long taken = loaded.values().stream()
+                .mapToLong(footprints -> footprints.getLast().kept())
+                .sum();
+        return Optional.of(new MemoryReading(budget.getAsLong() - taken, budget.getAsLong(), "models-memory"));
+    }
+
+    /// The first load brings the library of the models, and while another one runs nobody knows what
+    /// is whose.
+    private synchronized void learn(ServedModel model, Map<Path, Long> files, OptionalLong before) {
+        var after = NativeHeap.used();
+        boolean isAlone = loading.get(model).number == begun && loading.size() == 1;
+        if (begun > 1 && isAlone && before.isPresent() && after.isPresent()) {
+            measured.merge(files, after.getAsLong() - before.getAsLong(), Math::max);
+        }
+    }
+
+    private synchronized void keep(ServedModel model, List<Footprint> footprints) {
+        loaded.keySet().removeIf(ServedModel::isGone);
+        loaded.put(model, footprints);
         // At once, or another load would count it twice.
         loading.remove(model);
     }

@@ -22,7 +22,7 @@ public final class StuckHooks implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(StuckHooks.class);
 
     private final HookPool pool;
-    private final ModelRegistry models;
+    private final Served models;
     private final Health health;
     private final ServingMetrics metrics;
     private final Duration grace;
@@ -30,7 +30,7 @@ public final class StuckHooks implements AutoCloseable {
             Thread.ofPlatform().name("berth-stuck-hooks").daemon().factory());
 
     /// @param grace how long a hook may run after the deadline of its request
-    public StuckHooks(HookPool pool, ModelRegistry models, Health health, ServingMetrics metrics, Duration grace) {
+    public StuckHooks(HookPool pool, Served models, Health health, ServingMetrics metrics, Duration grace) {
         this.pool = pool;
         this.models = models;
         this.health = health;

@@ -10,21 +10,21 @@ import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.hooks.HookCalls;
 import dev.berth.serving.hooks.Hooks;
 import dev.berth.serving.hooks.Hooks.Hook;
+import dev.berth.serving.hooks.InFlight;
 import dev.berth.serving.hooks.LoadException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
-import java.util.List;
+import java.util.Comparator;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,11 +32,12 @@ import org.slf4j.LoggerFactory;
 /// The sessions of one model. Requests of one session take turns; those of different ones know
 /// nothing of each other.
 ///
-/// A session that is not used for its time to live ends. One virtual thread looks after all of
-/// them, as long as there are any. When sessions grow beyond what they may take together, those end
-/// that were not used for longest. A new session never takes the place of another one.
+/// A session that is not used for its time to live ends. When sessions grow beyond what they may take
+/// together, those end that were not used for longest. A new session never takes the place of another
+/// one.
 ///
-/// Hooks run without the lock.
+/// A session ends in the turn of whoever ends it, or right after the turn that runs then: each that
+/// leaves its turn looks whether the session is to end.
 public final class SessionStore {
 
     /// Why a session ended. A label of the metrics.
@@ -64,52 +65,91 @@ public final class SessionStore {
     private final SessionRoom room;
     private final ModelMetrics metrics;
     private final Duration timeToLive;
+    private final Map<String, Session> sessions = new ConcurrentHashMap<>();
 
-    private final ReentrantLock lock = new ReentrantLock();
+    /// The sessions whose values are not closed.
+    private final InFlight open = new InFlight();
 
-    /// Signalled when the last session has gone, or the first has come.
-    private final Condition changed = lock.newCondition();
-
-    // Guarded by the lock, as all that is in a session.
-    /// By their ids, the one that was not used for longest in front.
-    private final Map<String, Session> sessions = new LinkedHashMap<>();
-
-    private boolean watched;
-    private boolean stopped;
+    private volatile boolean stopped;
 
     private final class Session {
         private final String id = UUID.randomUUID().toString();
         private final Object value;
 
-        /// Whether it ends when it is not used.
-        private final boolean expires;
+        /// Requests have it in the order in which they came, first the one that opens the session.
+        private final Semaphore turn = new Semaphore(0, true);
 
-        private final Condition free = lock.newCondition();
-        private long bytes;
-        private long usedAt;
-        private boolean busy;
-        private int waiting;
+        /// Ends it when it is not used. Not started where it may be idle for ever.
+        private final Thread watch = Thread.ofVirtual().name("berth-sessions").unstarted(this::expire);
 
-        /// Set when it is to end as soon as it is free.
-        private Optional<Reason> ending = Optional.empty();
+        /// Why it is to end as soon as it is free; null: it goes on.
+        private final AtomicReference<Reason> ending = new AtomicReference<>();
 
-        private Session(Object value, boolean expires, long bytes) {
+        // Written by the one who has the turn.
+        private volatile long bytes;
+        private volatile long usedAt = System.nanoTime();
+
+        private Session(Object value, long bytes) {
             this.value = value;
-            this.expires = expires;
             this.bytes = bytes;
-            this.usedAt = System.nanoTime();
         }
 
         private boolean isIdle() {
-            return !busy && waiting == 0;
+            return turn.availablePermits() > 0 && ending.get() == null;
         }
 
-        private long expiresInNanos() {
-            return usedAt + timeToLive.toNanos() - System.nanoTime();
+        private void expire() {
+            try {
+                while (sessions.containsKey(id)) {
+                    turn.acquire();
+                    long left = usedAt + timeToLive.toNanos() - System.nanoTime();
+                    if (left <= 0) {
+                        ending.compareAndSet(null, Reason.EXPIRED);
+                    }
+                    leaveTurn();
+                    TimeUnit.NANOSECONDS.sleep(left);
+                }
+            } catch (InterruptedException e) {
+                log.trace("session {} has ended", id, e);
+            }
         }
 
-        private boolean hasExpired() {
-            return expires && isIdle() && expiresInNanos() <= 0;
+        private void endIfIdle(Reason reason) {
+            if (turn.tryAcquire()) {
+                ending.compareAndSet(null, reason);
+                leaveTurn();
+            }
+        }
+
+        /// Ends it when it is free.
+        private void end(Reason reason) {
+            ending.compareAndSet(null, reason);
+            endIfFree();
+        }
+
+        private void leaveTurn() {
+            turn.release();
+            endIfFree();
+        }
+
+        /// A request that has the turn meanwhile does the same when it leaves it. Requests that wait for
+        /// their turn find that the session has ended.
+        private void endIfFree() {
+            if (ending.get() != null && turn.tryAcquire()) {
+                boolean ends = sessions.remove(id, this);
+                turn.release();
+                if (ends) {
+                    calls.close(value);
+                    hasEnded();
+                }
+            }
+        }
+
+        private void hasEnded() {
+            room.leave(bytes);
+            metrics.sessionClosed(ending.get().name().toLowerCase(Locale.ROOT));
+            open.leave();
+            watch.interrupt();
         }
     }
 
@@ -147,16 +187,15 @@ public final class SessionStore {
             inside = hooksAreInside;
         }
 
-        /// Ends the session, when this turn and those that others wait for are over. It may be called
-        /// after [#close].
+        /// Ends the session, when this turn is over. It may be called after [#close].
         public void end() {
-            endWhenFree(session, Reason.CLOSED);
+            session.end(Reason.CLOSED);
         }
 
         /// Ends the session that was opened for a request which has failed: its caller does not know of
         /// it.
         public void fail() {
-            endWhenFree(session, Reason.FAILED);
+            session.end(Reason.FAILED);
         }
 
         /// Ends the turn. Where a hook still works for the request, it ends when the hook does.
@@ -219,7 +258,7 @@ public final class SessionStore {
                     hooks.name(Hook.OPEN_SESSION),
                     deadline,
                     logContext,
-                    () -> made(request, expires),
+                    () -> made(request),
                     late -> calls.close(late.value));
             room.grow(session.bytes);
         } finally {
@@ -227,72 +266,48 @@ public final class SessionStore {
                 room.leave(0);
             }
         }
-        lock.lock();
-        try {
-            if (!stopped) {
-                session.busy = true;
-                sessions.put(session.id, session);
-                metrics.sessionOpened();
-                watch();
-                return new Turn(session);
-            }
-        } finally {
-            lock.unlock();
+        open.enter();
+        sessions.put(session.id, session);
+        metrics.sessionOpened();
+        if (stopped) {
+            session.ending.compareAndSet(null, Reason.STOPPED);
+            session.leaveTurn();
+            throw ErrorType.NOT_READY.because("the model is stopping");
         }
-        room.leave(session.bytes);
-        calls.close(session.value);
-        throw ErrorType.NOT_READY.because("the model is stopping");
+        if (expires) {
+            session.watch.start();
+        }
+        return new Turn(session);
     }
 
-    private Session made(InvocationRequest request, boolean expires) throws Exception {
+    private Session made(InvocationRequest request) throws Exception {
         var value = handler.openSession(request);
         if (value == null) {
             throw ErrorType.INTERNAL.because(
                     "%s returned null, expected a session".formatted(hooks.name(Hook.OPEN_SESSION)));
         }
-        return new Session(value, expires, Math.max(0, handler.sessionBytes(value)));
+        return new Session(value, Math.max(0, handler.sessionBytes(value)));
     }
 
     /// Takes a turn in a session. Where others are in it, waits until theirs are over.
     ///
     /// @throws ServingException `BAD_INPUT` where there is no such session, `DEADLINE_EXCEEDED`
     public Turn enter(String id, Deadline deadline) {
-        lock.lock();
+        var session = Optional.ofNullable(sessions.get(id)).orElseThrow(SessionStore::unknown);
         try {
-            var session = find(id);
-            session.waiting++;
-            try {
-                while (session.busy) {
-                    long left = deadline.nanosLeft();
-                    if (left <= 0) {
-                        throw ErrorType.DEADLINE_EXCEEDED.because(
-                                "the request's time ran out while another request was in its session");
-                    }
-                    session.free.awaitNanos(left);
-                }
-                if (session.ending.isPresent() || stopped) {
-                    throw unknown();
-                }
-                session.busy = true;
-                return new Turn(session);
-            } finally {
-                session.waiting--;
-                endIfFree(session);
+            if (!session.turn.tryAcquire(deadline.nanosLeft(), TimeUnit.NANOSECONDS)) {
+                throw ErrorType.DEADLINE_EXCEEDED.because(
+                        "the request's time ran out while another request was in its session");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw ErrorType.NOT_READY.because("the server is stopping", e);
-        } finally {
-            lock.unlock();
         }
-    }
-
-    private Session find(String id) {
-        var session = sessions.get(id);
-        if (session == null || session.ending.isPresent() || session.hasExpired()) {
+        if (session.ending.get() != null) {
+            session.leaveTurn();
             throw unknown();
         }
-        return session;
+        return new Turn(session);
     }
 
     private static ServingException unknown() {
@@ -304,75 +319,43 @@ public final class SessionStore {
     ///
     /// @throws ServingException `BAD_INPUT` where there is no such session, or what its `close` threw
     public void close(String id, Deadline deadline, Map<String, String> logContext) {
-        Session session;
-        try (var turn = enter(id, deadline)) {
-            session = turn.session;
-            lock.lock();
-            try {
-                sessions.remove(id);
-                session.ending = Optional.of(Reason.CLOSED);
-                session.free.signalAll();
-                changed.signalAll();
-            } finally {
-                lock.unlock();
-            }
-        }
-        ended(session, Reason.CLOSED);
-        calls.call(
-                "close of the session",
-                deadline,
-                logContext,
-                () -> {
-                    if (session.value instanceof AutoCloseable closeable) {
-                        closeable.close();
-                    }
-                    return session;
-                },
-                _ -> {});
-    }
-
-    private void endWhenFree(Session session, Reason reason) {
-        lock.lock();
+        var session = enter(id, deadline).session;
+        session.ending.compareAndSet(null, Reason.CLOSED);
+        sessions.remove(id);
+        session.turn.release();
         try {
-            if (session.ending.isEmpty()) {
-                session.ending = Optional.of(reason);
-                session.free.signalAll();
-                endIfFree(session);
-            }
+            calls.call(
+                    "close of the session",
+                    deadline,
+                    logContext,
+                    () -> {
+                        if (session.value instanceof AutoCloseable closeable) {
+                            closeable.close();
+                        }
+                        return session;
+                    },
+                    _ -> {});
         } finally {
-            lock.unlock();
+            session.hasEnded();
         }
     }
 
     private void leave(Session session) {
         long bytes = bytes(session);
-        lock.lock();
-        try {
-            boolean fits = room.grow(bytes - session.bytes);
-            session.bytes = bytes;
-            session.usedAt = System.nanoTime();
-            session.busy = false;
-            if (session.ending.isPresent()) {
-                session.free.signalAll();
-            } else {
-                session.free.signal();
-            }
-            if (sessions.remove(session.id, session)) {
-                sessions.put(session.id, session);
-            }
-            endIfFree(session);
-            for (var idle = oldestIdle(); !fits && idle.isPresent(); idle = oldestIdle()) {
-                idle.get().ending = Optional.of(Reason.MEMORY);
-                endIfFree(idle.get());
-                fits = room.grow(0);
-            }
-        } finally {
-            lock.unlock();
+        boolean fits = room.grow(bytes - session.bytes);
+        session.bytes = bytes;
+        session.usedAt = System.nanoTime();
+        session.leaveTurn();
+        for (var idle = oldestIdle(); !fits && idle.isPresent(); idle = oldestIdle()) {
+            idle.get().endIfIdle(Reason.MEMORY);
+            fits = room.grow(0);
         }
     }
 
     private Optional<Session> oldestIdle() {
-        return sessions.values().stream().filter(Session::isIdle).findFirst();
+        return sessions.values().stream()
+                .filter(Session::isIdle)
+                .min(Comparator.comparingLong(session -> session.usedAt));
     }
 
     private long bytes(Session session) {
@@ -389,76 +372,12 @@ public final class SessionStore {
         }
     }
 
-    /// Ends a session that is to end, where nothing is in it. The lock is held.
-    private void endIfFree(Session session) {
-        if (session.ending.isPresent() && session.isIdle() && sessions.remove(session.id, session)) {
-            changed.signalAll();
-            var reason = session.ending.get();
-            ended(session, reason);
-            calls.close(session.value);
-        }
-    }
-
-    private void ended(Session session, Reason reason) {
-        room.leave(session.bytes);
-        metrics.sessionClosed(reason.name().toLowerCase(Locale.ROOT));
-    }
-
-    /// The lock is held.
-    private void watch() {
-        if (!watched) {
-            watched = true;
-            Thread.ofVirtual().name("berth-sessions").start(this::endExpired);
-        }
-    }
-
-    /// Ends sessions that are not used, until there are none.
-    private void endExpired() {
-        lock.lock();
-        try {
-            while (!sessions.isEmpty()) {
-                for (var session : List.copyOf(sessions.values())) {
-                    if (session.hasExpired()) {
-                        session.ending = Optional.of(Reason.EXPIRED);
-                        endIfFree(session);
-                    }
-                }
-                long next = sessions.values().stream()
-                        .filter(session -> session.expires && session.isIdle())
-                        .mapToLong(Session::expiresInNanos)
-                        .min()
-                        .orElse(timeToLive.toNanos());
-                if (!sessions.isEmpty()) {
-                    changed.awaitNanos(Math.max(next, TimeUnit.MILLISECONDS.toNanos(SHORTEST_LOOK_MILLIS)));
-                }
-            }
-        } catch (InterruptedException e) {
-            throw new IllegalStateException("nobody interrupts this thread", e);
-        } finally {
-            watched = false;
-            lock.unlock();
-        }
-    }
-
     /// Refuses new sessions, and ends those that are there when nothing is in them any more.
     ///
     /// @return false: something is in one after `time`
     public boolean stop(Duration time) throws InterruptedException {
-        lock.lock();
-        try {
-            stopped = true;
-            for (var session : new ArrayList<>(sessions.values())) {
-                session.ending = session.ending.or(() -> Optional.of(Reason.STOPPED));
-                session.free.signalAll();
-                endIfFree(session);
-            }
-            long left = time.toNanos();
-            while (!sessions.isEmpty() && left > 0) {
-                left = changed.awaitNanos(left);
-            }
-            return sessions.isEmpty();
-        } finally {
-            lock.unlock();
-        }
+        stopped = true;
+        sessions.values().forEach(session -> session.end(Reason.STOPPED));
+        return open.awaitNone(time);
     }
 }

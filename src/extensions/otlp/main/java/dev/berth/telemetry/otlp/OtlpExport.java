@@ -3,7 +3,6 @@ package dev.berth.telemetry.otlp;
 import dev.berth.config.ServerConfig;
 import dev.berth.telemetry.Exporter;
 import dev.berth.telemetry.RequestTrace;
-import dev.berth.telemetry.Tracing;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Context;
@@ -27,7 +26,7 @@ import org.slf4j.LoggerFactory;
 
 /// The SDK of OpenTelemetry, configured by the standard variables and [OtlpConfig]. Made once and
 /// closed once.
-public final class OtlpExport implements Exporter.Export, Tracing {
+public final class OtlpExport implements Exporter.Export {
 
     /// How long the end of the server waits for what is left to be sent.
     private static final Duration LAST_EXPORTS = Duration.ofSeconds(2);
@@ -71,8 +70,8 @@ public final class OtlpExport implements Exporter.Export, Tracing {
     }
 
     @Override
-    public Tracing tracing() {
-        return this;
+    public boolean traces() {
+        return true;
     }
 
     @Override

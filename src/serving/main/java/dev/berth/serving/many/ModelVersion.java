@@ -1,0 +1,111 @@
+package dev.berth.serving.many;
+
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
+import dev.berth.serving.ServedModel;
+import dev.berth.serving.hooks.Deadline;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/// A model that holds a name, or a version of it that is being loaded beside the one that does. It is
+/// there from the beginning of its load until all that it holds is freed.
+final class ModelVersion {
+
+    /// What a model is doing, as messages say it.
+    enum State {
+        LOADING("is being loaded"),
+        /// Its time to load is over, and what it loads is freed at once.
+        LATE("is being loaded, although its time is over"),
+        READY("is loaded already"),
+        UNLOADING("is being unloaded");
+
+        final String text;
+
+        State(String text) {
+            this.text = text;
+        }
+    }
+
+    /// What is to be loaded.
+    ///
+    /// @param files those of a directory that is looked after; empty: `POST /models` has named it
+    /// @param eviction models that may make way
+    record Order(String name, Path directory, Optional<ArtifactFiles> files, Eviction eviction) {}
+
+    final Order order;
+    final ServedModel model;
+
+    /// The version that it takes the place of, until it has. Only for the loader.
+    Optional<ModelVersion> before;
+
+    /// Ends with the load, also when the load is given up. Its failures are [ServingException]s.
+    final CompletableFuture<Void> loaded = new CompletableFuture<>();
+
+    /// When its name is free, or another version has it.
+    final CompletableFuture<Void> left = new CompletableFuture<>();
+
+    // Both are set before anyone else sees the version.
+    Thread loader;
+
+    /// Whether nothing of it was left open.
+    FutureTask<Boolean> unload;
+
+    /// Why it could not be loaded. Set before those that wait for it are told.
+    volatile Optional<ServingException> failure = Optional.empty();
+
+    ModelVersion(Order order, ServedModel model, Optional<ModelVersion> before) {
+        this.order = order;
+        this.model = model;
+        this.before = before;
+    }
+
+    String name() {
+        return order.name;
+    }
+
+    State state() {
+        return switch (loaded.state()) {
+            case RUNNING -> State.LOADING;
+            case FAILED, CANCELLED -> State.LATE;
+            case SUCCESS -> model.isReady() ? State.READY : State.UNLOADING;
+        };
+    }
+
+    boolean isReady() {
+        return state() == State.READY;
+    }
+
+    /// Waits until the load has ended. That takes no longer than it may.
+    void awaitLoaded() throws InterruptedException {
+        try {
+            loaded.get();
+        } catch (ExecutionException e) {
+            throw (ServingException) e.getCause();
+        }
+    }
+
+    /// Has a request wait until it is loaded, or has left its name.
+    ///
+    /// @throws ServingException why it could not be loaded; `NOT_READY` at the deadline
+    void await(CompletableFuture<Void> event, Deadline deadline) {
+        try {
+            event.get(Math.max(0, deadline.nanosLeft()), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            throw notReady(state().text + " still; that goes on, ask again");
+        } catch (ExecutionException e) {
+            throw (ServingException) e.getCause();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw ModelStore.stopping();
+        }
+    }
+
+    ServingException notReady(String why) {
+        return ErrorType.NOT_READY.because("model \"%s\" %s".formatted(name(), why));
+    }
+}
