@@ -3,7 +3,6 @@ package dev.berth.transform;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.berth.transform.filter.SliceEnd;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -26,7 +25,7 @@ class JobReaderTest {
         var job = TransformJob.read(
                 Map.of(JobOption.INPUT, "in", JobOption.OUTPUT, "s3://bucket/out"), Map.of(), Set.of());
         assertThat(job.kind().records().formats().splitType()).isEqualTo(FramedSplit.NONE);
-        assertThat(job.kind().records().formats().assembleWith()).isEqualTo(AssembleWith.NONE);
+        assertThat(job.kind().records().formats().endsLines()).isFalse();
         assertThat(job.invocations().timeout()).isEqualTo(Duration.ofMinutes(10));
         assertThat(job.invocations().retries()).isEqualTo(3);
         assertThat(job.kind().records().strategy()).isEmpty();
@@ -71,8 +70,10 @@ class JobReaderTest {
         assertThat(job.kind().records().maxPayloadInMb()).hasValue(1);
         assertThat(job.invocations().maxConcurrent()).hasValue(64);
         assertThat(job.invocations().timeout()).isEqualTo(Duration.ofSeconds(30));
-        assertThat(job.kind().records().processing())
-                .isEqualTo(new DataProcessing("$[1:]", "Input", "$[0,-1]", SliceEnd.EXCLUSIVE));
+        var processing = job.kind().records().processing().orElseThrow();
+        assertThat(processing.inputFilter().text()).isEqualTo("$[1:]");
+        assertThat(processing.joinsInput()).isTrue();
+        assertThat(processing.outputFilter().text()).isEqualTo("$[0,-1]");
         assertThat(job.part().count()).isEqualTo(4);
         assertThat(job.serverVariables(Map.of()))
                 .containsEntry("BERTH_BAD_RECORDS", "keep")

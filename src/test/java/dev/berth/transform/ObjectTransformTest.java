@@ -146,7 +146,6 @@ class ObjectTransformTest {
                             Set.of()),
                     new ObjectSource(storage, false),
                     new Splitting(FramedSplit.LINE, BatchStrategy.SINGLE_RECORD, MEBIBYTE),
-                    Optional.empty(),
                     exchange,
                     new ObjectTransform.Shared(threads, new ObjectTurns(payloads, () -> false), memory),
                     new Checkpoints(storage, Location.of(directory.toString()), ""),

@@ -19,8 +19,8 @@ record Envelopes(Envelope envelope, Quotas quotas, Optional<MediaType> extract, 
 
     /// What is sent of each line.
     private static final Records BODIES = new Records(
-            new TransformFormats(JSON, JSON, FramedSplit.NONE, AssembleWith.NONE),
-            DataProcessing.NONE,
+            new TransformFormats(JSON, JSON, FramedSplit.NONE, false),
+            Optional.empty(),
             Optional.empty(),
             OptionalInt.empty(),
             false);

@@ -136,20 +136,20 @@ public final class JobRunner {
     }
 
     private ObjectTransform transform(InvocationPlan plan, Invoker invoker) {
-        var records = job.kind().records();
-        var processing = records.processing().processing(records.formats(), records.keepsBadRecords());
         var exchange = job.kind() instanceof Envelopes lines
                 ? new EnvelopeExchange(job, lines, invoker, storage, end, threads)
-                : new TransformExchange(job, processing, invoker, source, end);
+                : new TransformExchange(job, invoker, source, end);
         var memory = JobMemory.ofHeap(
                 plan.concurrent(),
-                job.kind() instanceof Envelopes || processing.isPresent() ? COPIES_OF_PARSED : COPIES_OF_BYTES);
+                job.kind() instanceof Envelopes
+                                || job.kind().records().processing().isPresent()
+                        ? COPIES_OF_PARSED
+                        : COPIES_OF_BYTES);
         warnOfLittleHeap(plan, memory);
         return new ObjectTransform(
                 job,
                 source,
                 plan.splitting(),
-                processing,
                 exchange,
                 new ObjectTransform.Shared(threads, new ObjectTurns(plan.concurrent(), end::isOver), memory),
                 new Checkpoints(storage, job.output(), job.madeBy() + plan.splitting()),

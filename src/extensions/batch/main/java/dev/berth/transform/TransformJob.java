@@ -161,7 +161,7 @@ public record TransformJob(
         var records = kind.records();
         var formats = records.formats();
         var variables = new HashMap<String, String>();
-        variables.put("BERTH_TRAILING_NEWLINE", String.valueOf(formats.assembleWith() == AssembleWith.NONE));
+        variables.put("BERTH_TRAILING_NEWLINE", String.valueOf(!formats.endsLines()));
         formats.lines().ifPresent(type -> variables.put("SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT", type.toString()));
         variables.putAll(environment);
         variables.put("BERTH_BAD_RECORDS", records.keepsBadRecords() ? "keep" : "reject");
