@@ -157,7 +157,7 @@ public final class TransformCommand implements Subcommand {
     private static int run(TransformJob job, Storage storage, Path reportFile, Run run) throws Exception {
         JobReport report;
         try (var signals = new JobSignals()) {
-            try (var progress = ProgressDisplay.here()) {
+            try (var progress = new ProgressDisplay()) {
                 var runner = new JobRunner(job, storage, progress);
                 // The report of another run must not stand for this one.
                 write(JobReport.unfinished(job, JobStatus.IN_PROGRESS, "it has not ended"), reportFile);
