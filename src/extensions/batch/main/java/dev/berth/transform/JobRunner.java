@@ -91,18 +91,21 @@ public final class JobRunner {
     }
 
     private void runObjects(URI endpoint) throws InterruptedException {
-        var plan = plan(endpoint);
-        storage.requireWritable(
-                job.output().resolve(".berth-probe-%d".formatted(job.part().index())));
-        if (job.kind() instanceof Envelopes lines) {
-            lines.preview().ifPresent(storage::requireWritable);
-        }
-        try (var _ = JobLock.take(job, storage, end::isOver, end::atOnceBecause)) {
-            runObjects(endpoint, plan);
+        try (var invoker = new Invoker(endpoint, job, end)) {
+            invoker.awaitReady();
+            var plan = InvocationPlan.of(job, invoker.executionParameters());
+            storage.requireWritable(
+                    job.output().resolve(".berth-probe-%d".formatted(job.part().index())));
+            if (job.kind() instanceof Envelopes lines) {
+                lines.preview().ifPresent(storage::requireWritable);
+            }
+            try (var _ = JobLock.take(job, storage, end::isOver, end::atOnceBecause)) {
+                runObjects(plan, invoker);
+            }
         }
     }
 
-    private void runObjects(URI endpoint, InvocationPlan plan) throws InterruptedException {
+    private void runObjects(InvocationPlan plan, Invoker invoker) throws InterruptedException {
         if (job.kind() instanceof Envelopes lines && job.isBedrock()) {
             progress.status(JobStatus.SUBMITTED);
             progress.status(JobStatus.VALIDATING);
@@ -112,8 +115,7 @@ public final class JobRunner {
             progress.status(JobStatus.SCHEDULED);
         }
         progress.status(JobStatus.IN_PROGRESS);
-        try (threads;
-                var invoker = new Invoker(endpoint, job, job.invocations().retries(), end)) {
+        try (threads) {
             if (Shares.needNoList(job)) {
                 threads.execute(this::countBeside);
             } else {
@@ -167,13 +169,6 @@ public final class JobRunner {
                     Math.max(1, memory.bytes() / payload),
                     plan.concurrent(),
                     ((JobMemory.SHARE_OF_HEAP * needed) >> 20) + 1);
-        }
-    }
-
-    private InvocationPlan plan(URI endpoint) throws InterruptedException {
-        try (var container = new Invoker(endpoint, job, 0, end)) {
-            container.awaitReady();
-            return InvocationPlan.of(job, container.executionParameters());
         }
     }
 
