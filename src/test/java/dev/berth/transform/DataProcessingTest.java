@@ -2,6 +2,7 @@ package dev.berth.transform;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.berth.storage.Storage;
 import dev.berth.transform.RecordProcessing.Unit;
 import java.util.EnumMap;
 import java.util.List;
@@ -55,7 +56,7 @@ class DataProcessingTest {
                     JobOption.OUTPUT_FILTER,
                     outputFilter));
             options.values().removeIf(String::isEmpty);
-            return TransformJob.read(options, Map.of(), Set.of())
+            return TransformJob.read(new Storage(), options, Map.of(), Set.of())
                     .kind()
                     .records()
                     .processing();

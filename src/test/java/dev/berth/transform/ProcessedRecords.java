@@ -2,6 +2,7 @@ package dev.berth.transform;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.berth.storage.Storage;
 import dev.berth.transform.Payload.MiniBatch;
 import java.util.EnumMap;
 import java.util.Map;
@@ -56,7 +57,7 @@ final class ProcessedRecords {
                 JobOption.JOIN_SOURCE, joinSource,
                 JobOption.OUTPUT_FILTER, outputFilter));
         try {
-            return TransformJob.read(options, Map.of(), switches)
+            return TransformJob.read(new Storage(), options, Map.of(), switches)
                     .kind()
                     .records()
                     .processing()

@@ -82,7 +82,7 @@ record Envelopes(Envelope envelope, Quotas quotas, Optional<MediaType> extract, 
         }
         var part = options.part();
         try {
-            var place = Location.of(
+            var place = options.at(
                     part.count() == 1
                             ? text.get()
                             : text.get()

@@ -1,7 +1,6 @@
 package dev.berth.transform;
 
 import dev.berth.storage.Location;
-import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
 import dev.berth.storage.StoredObject;
 import dev.berth.transform.checkpoint.Checkpoints;
@@ -33,7 +32,6 @@ public final class JobRunner {
     private static final int COPIES_OF_BYTES = 2;
 
     private final TransformJob job;
-    private final Storage storage;
     private final ObjectSource source;
     private final Progress progress;
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
@@ -48,10 +46,9 @@ public final class JobRunner {
     private volatile Optional<Shares> shares = Optional.empty();
     private volatile boolean ended;
 
-    public JobRunner(TransformJob job, Storage storage, Progress progress) {
+    public JobRunner(TransformJob job, Progress progress) {
         this.job = job;
-        this.storage = storage;
-        this.source = new ObjectSource(storage, job.gzip());
+        this.source = new ObjectSource(job.gzip());
         this.progress = progress;
         this.end = new JobEnd(job.maxFailures(), threads);
     }
@@ -94,12 +91,13 @@ public final class JobRunner {
         try (var invoker = new Invoker(endpoint, job, end)) {
             invoker.awaitReady();
             var plan = InvocationPlan.of(job, invoker.executionParameters());
-            storage.requireWritable(
-                    job.output().resolve(".berth-probe-%d".formatted(job.part().index())));
+            job.output()
+                    .resolve(".berth-probe-%d".formatted(job.part().index()))
+                    .requireWritable();
             if (job.kind() instanceof Envelopes lines) {
-                lines.preview().ifPresent(storage::requireWritable);
+                lines.preview().ifPresent(Location::requireWritable);
             }
-            try (var _ = JobLock.take(job, storage, end::isOver, end::atOnceBecause)) {
+            try (var _ = JobLock.take(job, end::isOver, end::atOnceBecause)) {
                 runObjects(plan, invoker);
             }
         }
@@ -109,7 +107,7 @@ public final class JobRunner {
         if (job.kind() instanceof Envelopes lines && job.isBedrock()) {
             progress.status(JobStatus.SUBMITTED);
             progress.status(JobStatus.VALIDATING);
-            try (var objects = JobObjects.of(job, storage)) {
+            try (var objects = JobObjects.of(job)) {
                 lines.quotas().check(objects, source, plan.splitting());
             }
             progress.status(JobStatus.SCHEDULED);
@@ -129,7 +127,7 @@ public final class JobRunner {
             }
             transform.exchange().finish();
             if (failed == 0 && !end.isOver()) {
-                shares.ifPresent(known -> known.agree(storage));
+                shares.ifPresent(Shares::agree);
             }
             if (transform.exchange().hasOnlyErrors()) {
                 throw new TransformException("each record has an error; --overwrite does them again");
@@ -139,7 +137,7 @@ public final class JobRunner {
 
     private ObjectTransform transform(InvocationPlan plan, Invoker invoker) {
         var exchange = job.kind() instanceof Envelopes lines
-                ? new EnvelopeExchange(job, lines, invoker, storage, end, threads)
+                ? new EnvelopeExchange(job, lines, invoker, end, threads)
                 : new TransformExchange(job, invoker, source, end);
         var memory = JobMemory.ofHeap(
                 plan.concurrent(),
@@ -154,7 +152,7 @@ public final class JobRunner {
                 plan.splitting(),
                 exchange,
                 new ObjectTransform.Shared(threads, new ObjectTurns(plan.concurrent(), end::isOver), memory),
-                new Checkpoints(storage, job.output(), job.madeBy() + plan.splitting()),
+                new Checkpoints(job.output(), job.madeBy() + plan.splitting()),
                 progress);
     }
 
@@ -174,7 +172,7 @@ public final class JobRunner {
 
     /// Finds out what there is to do, and tells how much it is.
     private void count() {
-        var found = Shares.of(job, storage, () -> !ended && !end.isOver());
+        var found = Shares.of(job, () -> !ended && !end.isOver());
         if (!ended) {
             shares = Optional.of(found);
             progress.total(
@@ -212,7 +210,7 @@ public final class JobRunner {
         var turns = transform.shared().turns();
         var keys = new HashMap<String, Location>();
         boolean isEmpty = true;
-        try (var ranges = JobObjects.of(job, storage).flatMap(object -> job.ranges(object).stream())) {
+        try (var ranges = JobObjects.of(job).flatMap(object -> job.ranges(object).stream())) {
             for (var each = ranges.iterator(); each.hasNext(); ) {
                 var range = each.next();
                 isEmpty = false;
@@ -287,7 +285,7 @@ public final class JobRunner {
 
     private Optional<ObjectOutcome> outcome(
             ObjectTransform transform, ObjectRange range, LongAdder answered, long start) throws InterruptedException {
-        var outputs = new SplitOutputs(job, storage);
+        var outputs = new SplitOutputs(job);
         var asked = range;
         Optional<Location> previous = Optional.empty();
         if (!job.has(JobSwitch.OVERWRITE) && outputs.isDone(range)) {

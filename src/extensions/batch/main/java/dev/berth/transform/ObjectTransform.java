@@ -61,10 +61,9 @@ record ObjectTransform(
     OptionalLong transform(ObjectRange range, Location output, Optional<Location> previous, LongAdder answered)
             throws InterruptedException {
         var read = new LongAdder();
-        try (var lines = new PreviousOutput(previous, source.storage())) {
+        try (var lines = new PreviousOutput(previous)) {
             if (job.kind() instanceof Tables tables) {
-                try (var table =
-                        new TableObject(tables, source.storage(), range.object(), splitting.maxRecord(), read)) {
+                try (var table = new TableObject(tables, job.storage(), range.object(), splitting.maxRecord(), read)) {
                     var payloads = new MiniBatches(table, 0, splitting, processing());
                     return new Run(range, payloads, Optional.of(table), lines, read, answered).inTurn(output);
                 }
@@ -144,7 +143,7 @@ record ObjectTransform(
 
         private long transform(Location output, ObjectTurns.Turn turn) throws IOException, InterruptedException {
             boolean isDone = false;
-            try (var writer = source.storage().create(output, job.kind().outputType())) {
+            try (var writer = output.create(job.kind().outputType())) {
                 out = table.map(rows -> rows.answers(writer)).orElse(writer);
                 sendAll();
                 previous.requireEnd();

@@ -210,7 +210,7 @@ final class TransformExchange implements Exchange {
         if (!records.keepsBadRecords() || areTables || (isAnyThere && !retriesErrors)) {
             return true;
         }
-        try (var in = source.storage().open(output)) {
+        try (var in = output.open()) {
             var lines = Framing.LINES.open(new BufferedInputStream(in), Frames.KEPT, Integer.MAX_VALUE);
             for (var line = lines.next(); line.isPresent(); line = lines.next()) {
                 boolean isError = KEPT_ERROR
