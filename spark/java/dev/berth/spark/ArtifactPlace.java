@@ -18,8 +18,11 @@ final class ArtifactPlace {
     /// @throws IllegalArgumentException where there is none
     static Path local(String artifact) {
         // Hadoop's name for the same.
-        var location = Location.of(artifact.replaceFirst("^s3[an]://", "s3://"));
-        return location.file().map(ArtifactPlace::onDisk).orElseGet(() -> download(location));
+        var text = artifact.replaceFirst("^s3[an]://", "s3://");
+        try (var storage = new Storage()) {
+            var location = storage.at(text);
+            return location.file().map(ArtifactPlace::onDisk).orElseGet(() -> download(storage, location));
+        }
     }
 
     private static Path onDisk(Path path) {
@@ -37,12 +40,12 @@ final class ArtifactPlace {
                         + " archive");
     }
 
-    private static Path download(Location prefix) {
-        try (var storage = new Storage()) {
+    private static Path download(Storage storage, Location prefix) {
+        try {
             var directory = Files.createTempDirectory(
                     Path.of(SparkFiles.getRootDirectory()).toAbsolutePath(), "berth-model-");
-            var below = prefix.toString().endsWith("/") ? prefix : Location.of(prefix + "/");
-            try (var objects = storage.list(below)) {
+            var below = prefix.toString().endsWith("/") ? prefix : storage.at(prefix + "/");
+            try (var objects = below.list()) {
                 var files =
                         objects.filter(object -> !object.key().endsWith("/")).toList();
                 if (files.isEmpty()) {
@@ -51,9 +54,9 @@ final class ArtifactPlace {
                 }
                 for (var file : files) {
                     // Refuses keys that would lead out of the directory.
-                    var to = Location.of(directory).resolve(file.key()).file().orElseThrow();
+                    var to = storage.at(directory).resolve(file.key()).file().orElseThrow();
                     Files.createDirectories(to.getParent());
-                    try (var bytes = storage.open(file.location())) {
+                    try (var bytes = file.location().open()) {
                         Files.copy(bytes, to);
                     }
                 }

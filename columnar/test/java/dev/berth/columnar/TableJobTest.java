@@ -3,7 +3,6 @@ package dev.berth.columnar;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.storage.s3.RetryPolicy;
 import dev.berth.storage.s3.S3Options;
@@ -100,7 +99,7 @@ class TableJobTest {
 
     private JobReport run(String type, Map<JobOption, String> more) throws Exception {
         try (var storage = new Storage()) {
-            return new JobRunner(TransformJob.read(options(type, more), Map.of(), Set.of()), storage, new Unwatched())
+            return new JobRunner(TransformJob.read(storage, options(type, more), Map.of(), Set.of()), new Unwatched())
                     .run(container.endpoint());
         }
     }
@@ -249,7 +248,7 @@ class TableJobTest {
                 RetryPolicy.DEFAULT);
         try (var storage = new Storage(endpoint)) {
             buckets.createContainer("bucket");
-            try (var object = storage.create(Location.of("s3://bucket/in/a"), Optional.of(PARQUET))) {
+            try (var object = storage.at("s3://bucket/in/a").create(Optional.of(PARQUET))) {
                 Files.copy(Tables.texts(in("a"), 2, List.of("x", "xx", "xxx")), object);
                 object.commit();
             }
@@ -262,11 +261,11 @@ class TableJobTest {
                             "s3://bucket/out",
                             JobOption.JOIN_SOURCE,
                             "Input"));
-            var job = TransformJob.read(options, Map.of(), Set.of());
-            var report = new JobRunner(job, storage, new Unwatched()).run(container.endpoint());
+            var job = TransformJob.read(storage, options, Map.of(), Set.of());
+            var report = new JobRunner(job, new Unwatched()).run(container.endpoint());
             assertThat(report.problem()).isEmpty();
             assertThat(report.failures()).isEmpty();
-            try (var output = storage.open(Location.of("s3://bucket/out/a.out"))) {
+            try (var output = storage.at("s3://bucket/out/a.out").open()) {
                 Files.copy(output, directory.resolve("fetched"));
             }
         } finally {
@@ -355,7 +354,8 @@ class TableJobTest {
 
     private List<String> problems(String type, Map<JobOption, String> more, Set<JobSwitch> switches) {
         return catchThrowableOfType(
-                        JobException.class, () -> TransformJob.read(options(type, more), Map.of(), switches))
+                        JobException.class,
+                        () -> TransformJob.read(new Storage(), options(type, more), Map.of(), switches))
                 .problems();
     }
 }

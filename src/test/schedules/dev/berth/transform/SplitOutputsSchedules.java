@@ -71,7 +71,7 @@ class SplitOutputsSchedules {
 
     /// Those of a process of its own.
     private static SplitOutputs outputs(FileSystem disk) {
-        return new SplitOutputs(withOutput(on(disk, "/out")), new Storage());
+        return new SplitOutputs(withOutput(on(disk, "/out")));
     }
 
     private static ObjectRange range(FileSystem disk, int instance) {
@@ -87,6 +87,7 @@ class SplitOutputsSchedules {
     private static TransformJob job() {
         try {
             return TransformJob.read(
+                    new Storage(),
                     Map.of(
                             JobOption.INPUT,
                             "in",

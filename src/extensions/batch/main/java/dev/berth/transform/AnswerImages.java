@@ -7,7 +7,6 @@ import dev.berth.image.ContactSheet;
 import dev.berth.image.Image;
 import dev.berth.json.JsonText;
 import dev.berth.storage.Location;
-import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
 import dev.berth.storage.StoredObject;
 import java.io.IOException;
@@ -46,7 +45,6 @@ final class AnswerImages {
 
     private final TransformJob job;
     private final Envelopes kind;
-    private final Storage storage;
     private final ExecutorService threads;
 
     /// The first ones of each object, by its key. No more than the sheet shows, so the last objects
@@ -54,10 +52,9 @@ final class AnswerImages {
     private final TreeMap<String, List<Image>> shown = new TreeMap<>();
 
     /// @param threads that write files
-    AnswerImages(TransformJob job, Envelopes kind, Storage storage, ExecutorService threads) {
+    AnswerImages(TransformJob job, Envelopes kind, ExecutorService threads) {
         this.job = job;
         this.kind = kind;
-        this.storage = storage;
         this.threads = threads;
     }
 
@@ -74,7 +71,7 @@ final class AnswerImages {
         var writing = new ArrayDeque<Future<?>>();
         var thumbnails = new ArrayList<Image>();
         int room = room(object);
-        try (var lines = Envelope.lines(storage.open(job.output(object)))) {
+        try (var lines = Envelope.lines(job.output(object).open())) {
             for (var text = lines.readLine(); text != null; text = lines.readLine()) {
                 var line = JsonText.payload(text);
                 var envelope = kind.envelope();
@@ -118,7 +115,7 @@ final class AnswerImages {
         if (mayBeThere && isThere(image.bytes(), place)) {
             return;
         }
-        try (var out = storage.create(place, Optional.of(image.type().toString()))) {
+        try (var out = place.create(Optional.of(image.type().toString()))) {
             out.write(image.bytes());
             out.commit();
         }
@@ -126,11 +123,11 @@ final class AnswerImages {
 
     /// Whether it is there, and not an older one of that name.
     private boolean isThere(byte[] bytes, Location place) {
-        var size = storage.size(place);
+        var size = place.size();
         if (size.isEmpty() || size.getAsLong() != bytes.length) {
             return false;
         }
-        try (var in = storage.open(place)) {
+        try (var in = place.open()) {
             return Arrays.equals(in.readAllBytes(), bytes);
         } catch (IOException e) {
             throw new TransformException("%s: %s".formatted(place, e.getMessage()), e);
@@ -199,7 +196,7 @@ final class AnswerImages {
             log.warn("{}: no answer has an image, so there is no sheet", place);
             return;
         }
-        try (var out = storage.create(place, Optional.of("image/png"))) {
+        try (var out = place.create(Optional.of("image/png"))) {
             out.write(ContactSheet.of(pictures).png());
             out.commit();
         }

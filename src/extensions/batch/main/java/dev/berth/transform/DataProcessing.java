@@ -5,122 +5,101 @@ import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.MediaType;
 import dev.berth.transform.RecordProcessing.Unit;
 import dev.berth.transform.filter.JsonPathFilter;
-import dev.berth.transform.filter.SliceEnd;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/// `DataProcessing` of a job, as its author wrote it: what of a record is sent, whether it is
-/// joined with its answer, and what of that is kept. The order is `InputFilter`, container,
-/// `JoinSource`, `OutputFilter`.
-///
-/// @param sliceEnd how both filters read slices
-record DataProcessing(String inputFilter, String joinSource, String outputFilter, SliceEnd sliceEnd) {
-
-    /// The API's defaults: records and answers are left as they are.
-    static final DataProcessing NONE = new DataProcessing("$", "None", "$", SliceEnd.EXCLUSIVE);
+/// Reads `DataProcessing` of a job: what of a record is sent, whether it is joined with its answer,
+/// and what of that is kept. The order is `InputFilter`, container, `JoinSource`, `OutputFilter`.
+record DataProcessing(TransformFormats formats, JobReader options) {
 
     /// `JoinSource`: answers are joined with their records.
     static final String INPUT = "Input";
 
     private static final List<MediaType> TYPES = List.of(MediaType.CSV, MediaType.JSON, MediaType.JSON_LINES);
 
-    /// Whether records and answers are left as they are. Only then may they have any format.
-    boolean isNone() {
-        return List.of(inputFilter, joinSource, outputFilter)
-                .equals(List.of(NONE.inputFilter, NONE.joinSource, NONE.outputFilter));
-    }
-
-    /// What is done to the records of a job with these formats; nothing where they are left as they
-    /// are.
+    /// Nothing where records and answers are left as they are, which are the API's defaults. Only then
+    /// may they have any format. What is wrong is told to the reader.
     ///
-    /// @param formats with which there are no [#problems]
     /// @param keepsBadRecords see [RecordProcessing]
-    Optional<RecordProcessing> processing(TransformFormats formats, boolean keepsBadRecords) {
-        if (isNone()) {
+    Optional<RecordProcessing> read(String joinSource, boolean keepsBadRecords) {
+        var inputFilter = text(JobOption.INPUT_FILTER);
+        var outputFilter = text(JobOption.OUTPUT_FILTER);
+        if (List.of(inputFilter, joinSource, outputFilter).equals(List.of("$", "None", "$"))) {
             return Optional.empty();
         }
-        var type = mediaType(formats.contentType()).orElseThrow();
-        return Optional.of(new RecordProcessing(
-                type.equals(MediaType.CSV) ? new CsvFormat() : new JsonFormat(),
-                unit(type, formats.splitType()),
-                JsonPathFilter.parse(inputFilter, sliceEnd),
-                joinSource.equals(INPUT),
-                JsonPathFilter.parse(outputFilter, sliceEnd),
-                keepsBadRecords));
-    }
-
-    /// What keeps a job with these formats from running, each problem with the names of its flag and
-    /// field; empty where nothing does.
-    List<String> problems(TransformFormats formats) {
-        var problems = new ArrayList<String>();
-        if (isNone()) {
-            return problems;
-        }
         var type = mediaType(formats.contentType()).filter(TYPES::contains);
-        checkFilter(JobOption.INPUT_FILTER, inputFilter, type, problems);
+        var input = filter(JobOption.INPUT_FILTER, inputFilter, type);
         if (!List.of("None", INPUT).contains(joinSource)) {
-            problems.add("%s: found %s, expected None or Input"
-                    .formatted(JobOption.JOIN_SOURCE, Excerpt.quoted(joinSource)));
+            options.wrong(JobOption.JOIN_SOURCE, Excerpt.quoted(joinSource), "None or Input");
         }
-        checkFilter(JobOption.OUTPUT_FILTER, outputFilter, type, problems);
-        type.ifPresentOrElse(
-                given -> {
-                    checkAccept(formats, problems);
-                    checkSplitting(formats, given, problems);
-                },
-                () -> problems.add("%s: found %s, expected %s, the types that DataProcessing can read"
-                        .formatted(
-                                JobOption.CONTENT_TYPE,
-                                found(formats.contentType()),
-                                "text/csv, application/json or application/jsonlines")));
-        return problems;
+        var output = filter(JobOption.OUTPUT_FILTER, outputFilter, type);
+        if (type.isEmpty()) {
+            options.wrong(
+                    JobOption.CONTENT_TYPE,
+                    found(formats.contentType()),
+                    "text/csv, application/json or application/jsonlines, the types that DataProcessing can read");
+            return Optional.empty();
+        }
+        checkAccept();
+        checkSplitting(type.get());
+        return input.flatMap(sent -> output.map(kept -> new RecordProcessing(
+                RecordFormat.of(type.get()), unit(type.get()), sent, joinSource.equals(INPUT), kept, keepsBadRecords)));
     }
 
-    private void checkFilter(JobOption option, String text, Optional<MediaType> type, List<String> problems) {
+    /// The API allows an empty one, which filters nothing.
+    private String text(JobOption option) {
+        return options.text(option).filter(filter -> !filter.isEmpty()).orElse("$");
+    }
+
+    private Optional<JsonPathFilter> filter(JobOption option, String text, Optional<MediaType> type) {
         try {
-            var filter = JsonPathFilter.parse(text, sliceEnd);
+            var filter = JsonPathFilter.parse(text, options.has(JobSwitch.INCLUSIVE_SLICES));
             if (type.filter(MediaType.CSV::equals).isPresent() && !filter.isForRows()) {
-                problems.add("%s: found %s, expected columns of text/csv by their indexes alone, such as $[0,5:]"
-                        .formatted(option, Excerpt.quoted(text)));
+                options.wrong(
+                        option, Excerpt.quoted(text), "columns of text/csv by their indexes alone, such as $[0,5:]");
             }
+            return Optional.of(filter);
         } catch (BadInputException e) {
-            problems.add(option + ": " + e.getMessage());
+            options.problem(option + ": " + e.getMessage());
+            return Optional.empty();
         }
     }
 
-    private static void checkAccept(TransformFormats formats, List<String> problems) {
+    private void checkAccept() {
         if (!mediaType(formats.accept()).equals(mediaType(formats.contentType()))) {
-            problems.add("%s: found %s, expected %s as the %s with DataProcessing"
-                    .formatted(
-                            JobOption.ACCEPT,
-                            found(formats.accept()),
-                            found(formats.contentType()),
-                            JobOption.CONTENT_TYPE.flag()));
+            options.wrong(
+                    JobOption.ACCEPT,
+                    found(formats.accept()),
+                    "%s as the %s with DataProcessing"
+                            .formatted(found(formats.contentType()), JobOption.CONTENT_TYPE.flag()));
         }
     }
 
-    private static void checkSplitting(TransformFormats formats, MediaType type, List<String> problems) {
+    private void checkSplitting(MediaType type) {
         var allowed =
                 type.equals(MediaType.CSV) ? List.of(FramedSplit.LINE) : List.of(FramedSplit.NONE, FramedSplit.LINE);
         boolean isAllowed = allowed.contains(formats.splitType());
         if (!isAllowed) {
-            problems.add("%s: found %s, expected %s for %s with DataProcessing"
-                    .formatted(JobOption.SPLIT_TYPE, formats.splitType(), JobReader.expected(allowed), type));
+            options.wrong(
+                    JobOption.SPLIT_TYPE,
+                    formats.splitType(),
+                    "%s for %s with DataProcessing".formatted(JobReader.expected(allowed), type));
         }
-        var assembled = isAllowed ? formats.splitType() : FramedSplit.LINE;
-        if (!formats.assembleWith().toString().equals(assembled.toString())) {
-            problems.add("%s: found %s, expected %s as the %s with DataProcessing"
-                    .formatted(
-                            JobOption.ASSEMBLE_WITH, formats.assembleWith(), assembled, JobOption.SPLIT_TYPE.flag()));
+        boolean areLines = !isAllowed || formats.splitType().areLines();
+        if (formats.endsLines() != areLines) {
+            options.wrong(
+                    JobOption.ASSEMBLE_WITH,
+                    formats.endsLines() ? "Line" : "None",
+                    "%s as the %s with DataProcessing"
+                            .formatted(areLines ? "Line" : "None", JobOption.SPLIT_TYPE.flag()));
         }
     }
 
-    private static Unit unit(MediaType type, SplitType splitType) {
+    private Unit unit(MediaType type) {
         if (!type.equals(MediaType.JSON)) {
             return Unit.LINE;
         }
-        return !splitType.isSplit() ? Unit.WHOLE : Unit.LINE_OR_SINGLE_ANSWER;
+        return !formats.splitType().isSplit() ? Unit.WHOLE : Unit.LINE_OR_SINGLE_ANSWER;
     }
 
     /// Parameters such as `header=present` are between the job and its container.

@@ -9,7 +9,6 @@ import dev.berth.json.JsonMembers;
 import dev.berth.json.JsonText;
 import dev.berth.json.NotJsonException;
 import dev.berth.storage.Location;
-import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -34,7 +33,6 @@ final class EnvelopeExchange implements Exchange {
 
     private final Envelope envelope;
     private final Invoker invoker;
-    private final Storage storage;
     private final TransformJob job;
     private final JobEnd end;
     private final AnswerImages images;
@@ -67,14 +65,12 @@ final class EnvelopeExchange implements Exchange {
 
     /// @param end is told each error
     /// @param threads that write images
-    EnvelopeExchange(
-            TransformJob job, Envelopes kind, Invoker invoker, Storage storage, JobEnd end, ExecutorService threads) {
+    EnvelopeExchange(TransformJob job, Envelopes kind, Invoker invoker, JobEnd end, ExecutorService threads) {
         this.envelope = kind.envelope();
         this.invoker = invoker;
-        this.storage = storage;
         this.job = job;
         this.end = end;
-        this.images = new AnswerImages(job, kind, storage, threads);
+        this.images = new AnswerImages(job, kind, threads);
     }
 
     @Override
@@ -182,7 +178,7 @@ final class EnvelopeExchange implements Exchange {
 
     @Override
     public boolean counts(Location output) {
-        try (var in = storage.open(output)) {
+        try (var in = output.open()) {
             return counts(in);
         } catch (IOException e) {
             throw new TransformException(
@@ -249,9 +245,9 @@ final class EnvelopeExchange implements Exchange {
                 .put("errorRecordCount", bad)
                 .put("inputTokenCount", counts.inputTokens.sum())
                 .put("outputTokenCount", counts.outputTokens.sum());
-        try (var out = storage.create(
-                job.output().resolve(job.countsName(String.valueOf(job.part().index())) + ".out"),
-                Optional.of("application/json"))) {
+        try (var out = job.output()
+                .resolve(job.countsName(String.valueOf(job.part().index())) + ".out")
+                .create(Optional.of("application/json"))) {
             out.write(JsonText.bytes(manifest));
             out.commit();
         }

@@ -19,8 +19,8 @@ record Envelopes(Envelope envelope, Quotas quotas, Optional<MediaType> extract, 
 
     /// What is sent of each line.
     private static final Records BODIES = new Records(
-            new TransformFormats(JSON, JSON, FramedSplit.NONE, AssembleWith.NONE),
-            DataProcessing.NONE,
+            new TransformFormats(JSON, JSON, FramedSplit.NONE, false),
+            Optional.empty(),
             Optional.empty(),
             OptionalInt.empty(),
             false);
@@ -82,7 +82,7 @@ record Envelopes(Envelope envelope, Quotas quotas, Optional<MediaType> extract, 
         }
         var part = options.part();
         try {
-            var place = Location.of(
+            var place = options.at(
                     part.count() == 1
                             ? text.get()
                             : text.get()

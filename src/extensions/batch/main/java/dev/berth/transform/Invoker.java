@@ -86,13 +86,12 @@ final class Invoker implements AutoCloseable {
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
     /// @param endpoint what the paths of the contract are put behind
-    /// @param retries how often a payload is sent again that was not answered
     /// @param end is told when the container is given up
-    Invoker(URI endpoint, TransformJob job, int retries, JobEnd end) {
+    Invoker(URI endpoint, TransformJob job, JobEnd end) {
         this.endpoint = endpoint;
         this.formats = job.kind().records().formats();
         this.timeout = job.invocations().timeout();
-        this.retries = retries;
+        this.retries = job.invocations().retries();
         this.patience = job.invocations().patience();
         this.end = end;
     }

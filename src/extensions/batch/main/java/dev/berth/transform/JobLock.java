@@ -5,7 +5,6 @@ import dev.berth.json.JsonText;
 import dev.berth.json.NotJsonException;
 import dev.berth.storage.Location;
 import dev.berth.storage.Marker;
-import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -62,15 +61,13 @@ final class JobLock implements AutoCloseable {
     /// steps.
     private static final int MOST_MISSED = 5;
 
-    private final Storage storage;
     private final Location location;
     private final Timing timing;
     private final Consumer<String> lost;
     private final Thread heart = Thread.ofVirtual().name("transform-lock").unstarted(this::renew);
     private volatile Text text;
 
-    private JobLock(Storage storage, Location location, Timing timing, Text text, Consumer<String> lost) {
-        this.storage = storage;
+    private JobLock(Location location, Timing timing, Text text, Consumer<String> lost) {
         this.location = location;
         this.timing = timing;
         this.text = text;
@@ -82,28 +79,22 @@ final class JobLock implements AutoCloseable {
     /// @param isOver whether it is not to be waited for any longer
     /// @param lost is told when another process has taken it meanwhile
     /// @throws TransformException where another process has it
-    static JobLock take(TransformJob job, Storage storage, BooleanSupplier isOver, Consumer<String> lost)
-            throws InterruptedException {
+    static JobLock take(TransformJob job, BooleanSupplier isOver, Consumer<String> lost) throws InterruptedException {
         var location = job.output()
                 .resolve(".berth-lock-%d-of-%d"
                         .formatted(job.part().index(), job.part().count()));
-        return take(storage, location, ProcessName.own(), Timing.DEFAULT, isOver, lost);
+        return take(location, ProcessName.own(), Timing.DEFAULT, isOver, lost);
     }
 
     static JobLock take(
-            Storage storage,
-            Location location,
-            ProcessName own,
-            Timing timing,
-            BooleanSupplier isOver,
-            Consumer<String> lost)
+            Location location, ProcessName own, Timing timing, BooleanSupplier isOver, Consumer<String> lost)
             throws InterruptedException {
         var text = new Text(own, UUID.randomUUID().toString(), 0);
-        var lock = new JobLock(storage, location, timing, text, lost);
+        var lock = new JobLock(location, timing, text, lost);
         Optional<Marker> seen = Optional.empty();
         int missed = 0;
-        while (!storage.mark(location, text.write())) {
-            var found = storage.marker(location);
+        while (!location.mark(text.write())) {
+            var found = location.marker();
             if (found.isPresent() && !lock.countsNoMore(found.get())) {
                 lock.requireIdle(found.get(), seen, isOver);
                 seen = found;
@@ -155,7 +146,7 @@ final class JobLock implements AutoCloseable {
     }
 
     private boolean replaces(Marker found) {
-        if (!storage.replace(location, text.write(), found)) {
+        if (!location.replace(text.write(), found)) {
             return false;
         }
         log.warn(
@@ -181,14 +172,12 @@ final class JobLock implements AutoCloseable {
                 Thread.sleep(timing.renewal);
                 var next = text.renewed();
                 try {
-                    var found = storage.marker(location);
-                    if (found.filter(this::isOwn).isEmpty() || !storage.renew(location, next.write(), found.get())) {
+                    var found = location.marker();
+                    if (found.filter(this::isOwn).isEmpty() || !location.renew(next.write(), found.get())) {
                         lost.accept("%s: found the lock of %s, expected this job's: it was taken over"
                                 .formatted(
                                         location,
-                                        storage.marker(location)
-                                                .map(JobLock::named)
-                                                .orElse("nobody")));
+                                        location.marker().map(JobLock::named).orElse("nobody")));
                         return;
                     }
                     text = next;
@@ -211,8 +200,8 @@ final class JobLock implements AutoCloseable {
         heart.interrupt();
         heart.join();
         try {
-            if (storage.marker(location).filter(this::isOwn).isPresent()) {
-                storage.delete(location);
+            if (location.marker().filter(this::isOwn).isPresent()) {
+                location.delete();
             }
         } catch (StorageException e) {
             log.warn("the lock stays until it no longer counts: {}", e.getMessage());

@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.content.Excerpt;
 import dev.berth.json.JsonText;
 import dev.berth.storage.Location;
-import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -21,11 +20,10 @@ final class JobObjects {
 
     private JobObjects() {}
 
-    static Stream<StoredObject> of(TransformJob job, Storage storage) {
+    static Stream<StoredObject> of(TransformJob job) {
         return job.manifest()
-                ? named(job, storage)
-                : storage.list(job.input())
-                        .filter(object -> !OWN.matcher(object.key()).find());
+                ? named(job)
+                : job.input().list().filter(object -> !OWN.matcher(object.key()).find());
     }
 
     static TransformException none(TransformJob job) {
@@ -40,8 +38,8 @@ final class JobObjects {
 
     /// The lists of a manifest one behind the other, be they one list or several, or have a line for
     /// each of their elements.
-    private static Stream<StoredObject> named(TransformJob job, Storage storage) {
-        var elements = values(job.input(), storage).stream()
+    private static Stream<StoredObject> named(TransformJob job) {
+        var elements = values(job.input()).stream()
                 .flatMap(value -> value.isArray() ? value.valueStream() : Stream.of(value))
                 .toList();
         if (elements.isEmpty() || !elements.getFirst().path("prefix").isTextual()) {
@@ -56,7 +54,7 @@ final class JobObjects {
                 prefix = element.path("prefix").textValue();
             } else if (element.isTextual() && !element.textValue().isEmpty()) {
                 var name = element.textValue();
-                objects.add(new StoredObject(Location.of(prefix + name), name, 0));
+                objects.add(new StoredObject(job.storage().at(prefix + name), name, 0));
             } else {
                 throw new TransformException(
                         "%s: [%d]: found %s, expected a name".formatted(job.input(), i, Excerpt.of(element)));
@@ -65,8 +63,8 @@ final class JobObjects {
         return objects.stream();
     }
 
-    private static List<JsonNode> values(Location location, Storage storage) {
-        try (var in = storage.open(location)) {
+    private static List<JsonNode> values(Location location) {
+        try (var in = location.open()) {
             return JsonText.readAll(in.readAllBytes());
         } catch (IOException e) {
             throw new TransformException("%s: found no manifest: %s".formatted(location, e.getMessage()), e);

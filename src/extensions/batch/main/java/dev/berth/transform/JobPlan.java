@@ -1,6 +1,5 @@
 package dev.berth.transform;
 
-import dev.berth.storage.Storage;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -19,15 +18,15 @@ public record JobPlan(List<Shares.Share> shares, long done, List<Split> split) {
     /// Lists the objects, and looks for the outputs of this instance's.
     ///
     /// @throws TransformException where there is no object
-    public static JobPlan of(TransformJob job, Storage storage) {
-        var shares = Shares.of(job, storage, () -> true);
+    public static JobPlan of(TransformJob job) {
+        var shares = Shares.of(job, () -> true);
         if (shares.all().stream().allMatch(share -> share.objects() == 0)) {
             throw JobObjects.none(job);
         }
-        var outputs = new SplitOutputs(job, storage);
+        var outputs = new SplitOutputs(job);
         var split = new ArrayList<Split>();
         long done = 0;
-        try (var objects = JobObjects.of(job, storage)) {
+        try (var objects = JobObjects.of(job)) {
             for (var each = objects.iterator(); each.hasNext(); ) {
                 var ranges = job.ranges(each.next());
                 if (ranges.size() > 1) {

@@ -1,6 +1,7 @@
 package dev.berth.transform;
 
 import dev.berth.storage.Location;
+import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -24,6 +25,7 @@ public final class JobReader {
 
     private static final int MOST_INSTANCES = 10_000;
 
+    private final Storage storage;
     private final Map<JobOption, String> options;
     private final Map<String, String> ofSplitTypes;
     private final Set<JobSwitch> switches;
@@ -32,7 +34,12 @@ public final class JobReader {
     private final Optional<Location> input;
 
     /// @param ofSplitTypes their own options, by their flags
-    JobReader(Map<JobOption, String> options, Map<String, String> ofSplitTypes, Set<JobSwitch> switches) {
+    JobReader(
+            Storage storage,
+            Map<JobOption, String> options,
+            Map<String, String> ofSplitTypes,
+            Set<JobSwitch> switches) {
+        this.storage = storage;
         this.options = new EnumMap<>(options);
         this.ofSplitTypes = Map.copyOf(ofSplitTypes);
         this.switches = Set.copyOf(switches);
@@ -105,6 +112,10 @@ public final class JobReader {
         return switches.contains(jobSwitch);
     }
 
+    Location at(String text) {
+        return storage.at(text);
+    }
+
     Optional<String> text(JobOption option) {
         return Optional.ofNullable(options.get(option));
     }
@@ -115,7 +126,7 @@ public final class JobReader {
             wrong(option, "nothing", option.label());
         }
         try {
-            return text.map(Location::of);
+            return text.map(storage::at);
         } catch (StorageException e) {
             problem("%s: %s".formatted(option, e.getMessage()));
             return Optional.empty();

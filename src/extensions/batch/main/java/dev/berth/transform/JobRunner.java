@@ -1,7 +1,6 @@
 package dev.berth.transform;
 
 import dev.berth.storage.Location;
-import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
 import dev.berth.storage.StoredObject;
 import dev.berth.transform.checkpoint.Checkpoints;
@@ -33,7 +32,6 @@ public final class JobRunner {
     private static final int COPIES_OF_BYTES = 2;
 
     private final TransformJob job;
-    private final Storage storage;
     private final ObjectSource source;
     private final Progress progress;
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
@@ -48,10 +46,9 @@ public final class JobRunner {
     private volatile Optional<Shares> shares = Optional.empty();
     private volatile boolean ended;
 
-    public JobRunner(TransformJob job, Storage storage, Progress progress) {
+    public JobRunner(TransformJob job, Progress progress) {
         this.job = job;
-        this.storage = storage;
-        this.source = new ObjectSource(storage, job.gzip());
+        this.source = new ObjectSource(job.gzip());
         this.progress = progress;
         this.end = new JobEnd(job.maxFailures(), threads);
     }
@@ -91,29 +88,32 @@ public final class JobRunner {
     }
 
     private void runObjects(URI endpoint) throws InterruptedException {
-        var plan = plan(endpoint);
-        storage.requireWritable(
-                job.output().resolve(".berth-probe-%d".formatted(job.part().index())));
-        if (job.kind() instanceof Envelopes lines) {
-            lines.preview().ifPresent(storage::requireWritable);
-        }
-        try (var _ = JobLock.take(job, storage, end::isOver, end::atOnceBecause)) {
-            runObjects(endpoint, plan);
+        try (var invoker = new Invoker(endpoint, job, end)) {
+            invoker.awaitReady();
+            var plan = InvocationPlan.of(job, invoker.executionParameters());
+            job.output()
+                    .resolve(".berth-probe-%d".formatted(job.part().index()))
+                    .requireWritable();
+            if (job.kind() instanceof Envelopes lines) {
+                lines.preview().ifPresent(Location::requireWritable);
+            }
+            try (var _ = JobLock.take(job, end::isOver, end::atOnceBecause)) {
+                runObjects(plan, invoker);
+            }
         }
     }
 
-    private void runObjects(URI endpoint, InvocationPlan plan) throws InterruptedException {
+    private void runObjects(InvocationPlan plan, Invoker invoker) throws InterruptedException {
         if (job.kind() instanceof Envelopes lines && job.isBedrock()) {
             progress.status(JobStatus.SUBMITTED);
             progress.status(JobStatus.VALIDATING);
-            try (var objects = JobObjects.of(job, storage)) {
+            try (var objects = JobObjects.of(job)) {
                 lines.quotas().check(objects, source, plan.splitting());
             }
             progress.status(JobStatus.SCHEDULED);
         }
         progress.status(JobStatus.IN_PROGRESS);
-        try (threads;
-                var invoker = new Invoker(endpoint, job, job.invocations().retries(), end)) {
+        try (threads) {
             if (Shares.needNoList(job)) {
                 threads.execute(this::countBeside);
             } else {
@@ -127,7 +127,7 @@ public final class JobRunner {
             }
             transform.exchange().finish();
             if (failed == 0 && !end.isOver()) {
-                shares.ifPresent(known -> known.agree(storage));
+                shares.ifPresent(Shares::agree);
             }
             if (transform.exchange().hasOnlyErrors()) {
                 throw new TransformException("each record has an error; --overwrite does them again");
@@ -136,23 +136,23 @@ public final class JobRunner {
     }
 
     private ObjectTransform transform(InvocationPlan plan, Invoker invoker) {
-        var records = job.kind().records();
-        var processing = records.processing().processing(records.formats(), records.keepsBadRecords());
         var exchange = job.kind() instanceof Envelopes lines
-                ? new EnvelopeExchange(job, lines, invoker, storage, end, threads)
-                : new TransformExchange(job, processing, invoker, source, end);
+                ? new EnvelopeExchange(job, lines, invoker, end, threads)
+                : new TransformExchange(job, invoker, source, end);
         var memory = JobMemory.ofHeap(
                 plan.concurrent(),
-                job.kind() instanceof Envelopes || processing.isPresent() ? COPIES_OF_PARSED : COPIES_OF_BYTES);
+                job.kind() instanceof Envelopes
+                                || job.kind().records().processing().isPresent()
+                        ? COPIES_OF_PARSED
+                        : COPIES_OF_BYTES);
         warnOfLittleHeap(plan, memory);
         return new ObjectTransform(
                 job,
                 source,
                 plan.splitting(),
-                processing,
                 exchange,
                 new ObjectTransform.Shared(threads, new ObjectTurns(plan.concurrent(), end::isOver), memory),
-                new Checkpoints(storage, job.output(), job.madeBy() + plan.splitting()),
+                new Checkpoints(job.output(), job.madeBy() + plan.splitting()),
                 progress);
     }
 
@@ -170,16 +170,9 @@ public final class JobRunner {
         }
     }
 
-    private InvocationPlan plan(URI endpoint) throws InterruptedException {
-        try (var container = new Invoker(endpoint, job, 0, end)) {
-            container.awaitReady();
-            return InvocationPlan.of(job, container.executionParameters());
-        }
-    }
-
     /// Finds out what there is to do, and tells how much it is.
     private void count() {
-        var found = Shares.of(job, storage, () -> !ended && !end.isOver());
+        var found = Shares.of(job, () -> !ended && !end.isOver());
         if (!ended) {
             shares = Optional.of(found);
             progress.total(
@@ -217,7 +210,7 @@ public final class JobRunner {
         var turns = transform.shared().turns();
         var keys = new HashMap<String, Location>();
         boolean isEmpty = true;
-        try (var ranges = JobObjects.of(job, storage).flatMap(object -> job.ranges(object).stream())) {
+        try (var ranges = JobObjects.of(job).flatMap(object -> job.ranges(object).stream())) {
             for (var each = ranges.iterator(); each.hasNext(); ) {
                 var range = each.next();
                 isEmpty = false;
@@ -292,7 +285,7 @@ public final class JobRunner {
 
     private Optional<ObjectOutcome> outcome(
             ObjectTransform transform, ObjectRange range, LongAdder answered, long start) throws InterruptedException {
-        var outputs = new SplitOutputs(job, storage);
+        var outputs = new SplitOutputs(job);
         var asked = range;
         Optional<Location> previous = Optional.empty();
         if (!job.has(JobSwitch.OVERWRITE) && outputs.isDone(range)) {

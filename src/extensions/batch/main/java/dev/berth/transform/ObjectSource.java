@@ -1,7 +1,6 @@
 package dev.berth.transform;
 
 import dev.berth.content.Gunzip;
-import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
 import java.io.EOFException;
 import java.io.FilterInputStream;
@@ -13,7 +12,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.LongStream;
 
 /// Opens objects, unpacked where a job says that they are packed. Used by any threads.
-record ObjectSource(Storage storage, boolean gzip) {
+record ObjectSource(boolean gzip) {
 
     private static final int BUFFER = 1 << 16;
     private static final int COUNTED_AT_ONCE = 8;
@@ -26,14 +25,14 @@ record ObjectSource(Storage storage, boolean gzip) {
     }
 
     InputStream open(StoredObject object) throws IOException {
-        return unpacked(storage.open(object, 0));
+        return unpacked(object.open(0));
     }
 
     /// Opens an object, all of it.
     ///
     /// @param read counts its bytes as they are stored
     InputStream open(StoredObject object, LongAdder read) throws IOException {
-        return unpacked(counted(storage.open(object, 0), read));
+        return unpacked(counted(object.open(0), read));
     }
 
     private static InputStream counted(InputStream object, LongAdder read) {
@@ -59,7 +58,7 @@ record ObjectSource(Storage storage, boolean gzip) {
     InputStream open(ObjectRange range, LongAdder read) throws IOException {
         return range.isWhole()
                 ? open(range.object(), read)
-                : counted(storage.open(range.object(), Math.max(0, range.start() - 1)), read);
+                : counted(range.object().open(Math.max(0, range.start() - 1)), read);
     }
 
     /// How many newlines the first bytes of an object have. Reads at several places at once, because
@@ -85,7 +84,7 @@ record ObjectSource(Storage storage, boolean gzip) {
     }
 
     private long newlines(StoredObject object, long start, long end) throws IOException {
-        try (var in = storage.open(object, start)) {
+        try (var in = object.open(start)) {
             var buffer = new byte[BUFFER];
             long newlines = 0;
             long left = end - start;

@@ -32,12 +32,10 @@ import java.util.zip.ZipException;
 /// was too much. A thread that holds some must not wait for more: it writes what it has, and gives
 /// that memory back.
 ///
-/// @param processing nothing where records and answers are left as they are
 record ObjectTransform(
         TransformJob job,
         ObjectSource source,
         Splitting splitting,
-        Optional<RecordProcessing> processing,
         Exchange exchange,
         Shared shared,
         Checkpoints checkpoints,
@@ -63,11 +61,10 @@ record ObjectTransform(
     OptionalLong transform(ObjectRange range, Location output, Optional<Location> previous, LongAdder answered)
             throws InterruptedException {
         var read = new LongAdder();
-        try (var lines = new PreviousOutput(previous, source.storage())) {
+        try (var lines = new PreviousOutput(previous)) {
             if (job.kind() instanceof Tables tables) {
-                try (var table =
-                        new TableObject(tables, source.storage(), range.object(), splitting.maxRecord(), read)) {
-                    var payloads = new MiniBatches(table, 0, splitting, processing);
+                try (var table = new TableObject(tables, job.storage(), range.object(), splitting.maxRecord(), read)) {
+                    var payloads = new MiniBatches(table, 0, splitting, processing());
                     return new Run(range, payloads, Optional.of(table), lines, read, answered).inTurn(output);
                 }
             }
@@ -75,7 +72,7 @@ record ObjectTransform(
             long newlines = range.start() == 0 ? 0 : source.newlines(range.object(), range.start() - 1);
             try (var in = source.open(range, read)) {
                 var payloads =
-                        range.isWhole() ? new MiniBatches(in, splitting, processing) : ofRange(range, in, newlines);
+                        range.isWhole() ? new MiniBatches(in, splitting, processing()) : ofRange(range, in, newlines);
                 return new Run(range, payloads, Optional.empty(), lines, read, answered).inTurn(output);
             }
         } catch (BadInputException e) {
@@ -87,10 +84,14 @@ record ObjectTransform(
         }
     }
 
+    private Optional<RecordProcessing> processing() {
+        return job.kind().records().processing();
+    }
+
     private MiniBatches ofRange(ObjectRange range, InputStream in, long newlinesBefore) throws IOException {
         var lines = new LineRange(
                 new BufferedInputStream(in), range.start(), range.end(), newlinesBefore, splitting.maxRecord());
-        return new MiniBatches(lines, lines.linesBefore(), splitting, processing);
+        return new MiniBatches(lines, lines.linesBefore(), splitting, processing());
     }
 
     /// Whether the answers to an object's payloads are worth to be kept while it is not whole.
@@ -142,7 +143,7 @@ record ObjectTransform(
 
         private long transform(Location output, ObjectTurns.Turn turn) throws IOException, InterruptedException {
             boolean isDone = false;
-            try (var writer = source.storage().create(output, job.kind().outputType())) {
+            try (var writer = output.create(job.kind().outputType())) {
                 out = table.map(rows -> rows.answers(writer)).orElse(writer);
                 sendAll();
                 previous.requireEnd();

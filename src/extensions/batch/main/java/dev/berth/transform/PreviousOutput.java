@@ -4,7 +4,6 @@ import dev.berth.content.Framing;
 import dev.berth.content.RecordReader;
 import dev.berth.content.RecordReader.Frames;
 import dev.berth.storage.Location;
-import dev.berth.storage.Storage;
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.Closeable;
@@ -21,9 +20,9 @@ final class PreviousOutput implements Closeable {
     private final RecordReader lines;
 
     /// @param location nothing where all records are asked
-    PreviousOutput(Optional<Location> location, Storage storage) {
+    PreviousOutput(Optional<Location> location) {
         this.location = location;
-        this.in = location.map(storage::open).orElseGet(InputStream::nullInputStream);
+        this.in = location.map(Location::open).orElseGet(InputStream::nullInputStream);
         this.lines = Framing.LINES.open(new BufferedInputStream(in), Frames.KEPT, Integer.MAX_VALUE);
     }
 

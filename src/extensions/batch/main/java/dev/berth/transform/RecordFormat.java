@@ -1,31 +1,139 @@
 package dev.berth.transform;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.berth.content.Csv;
+import dev.berth.content.CsvText;
 import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.MediaType;
+import dev.berth.json.JsonText;
+import dev.berth.json.NotJsonException;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /// How the records of a content type are read, joined and written. What nobody asked to change
 /// stays as it was, to the last digit.
-sealed interface RecordFormat permits CsvFormat, JsonFormat {
+enum RecordFormat {
+
+    /// CSV (RFC 4180), each row a list of its cells. A cell is the text between two commas, its quotes
+    /// included: so a row that is put together of cells needs no more quotes, and loses none.
+    CSV {
+        @Override
+        ArrayNode read(String text) {
+            if (text.isBlank()) {
+                throw new BadInputException("found a blank line, expected a row of CSV");
+            }
+            var row = NODES.arrayNode();
+            for (var cell : CsvText.cells(text)) {
+                row.add(cell);
+                try {
+                    CsvText.value(cell);
+                } catch (BadInputException e) {
+                    throw new BadInputException("column %d: %s".formatted(row.size(), e.getMessage()), e);
+                }
+            }
+            return row;
+        }
+
+        /// A row may have line breaks between quotes.
+        @Override
+        List<String> records(String text) {
+            return CsvText.rows(text);
+        }
+
+        /// The row's columns followed by those of the answer.
+        @Override
+        ArrayNode join(JsonNode input, JsonNode answer) {
+            var row = NODES.arrayNode();
+            input.forEach(row::add);
+            answer.forEach(row::add);
+            return row;
+        }
+
+        @Override
+        ArrayNode error(String message) {
+            return NODES.arrayNode().add(Csv.quotedError(message));
+        }
+
+        @Override
+        boolean isError(JsonNode answer) {
+            return Csv.isError(answer.path(0).asText());
+        }
+
+        /// @param record a row, or one cell
+        @Override
+        String write(JsonNode record) {
+            return record.isArray()
+                    ? record.valueStream().map(JsonNode::textValue).collect(Collectors.joining(","))
+                    : record.textValue();
+        }
+    },
+
+    /// JSON whose numbers keep the text that they had: `1.0`, `1e5` and digits without end come out as
+    /// they went in. Names keep their order; texts are written without escapes where JSON needs none.
+    JSON {
+        @Override
+        JsonNode read(String text) {
+            try {
+                return JsonText.exact(text);
+            } catch (NotJsonException e) {
+                throw new BadInputException(e.getMessage(), e);
+            }
+        }
+
+        /// An object gets the answer as one more member, in the place of one that has its name already;
+        /// any other value becomes a member beside it.
+        @Override
+        JsonNode join(JsonNode input, JsonNode answer) {
+            var joined = input instanceof ObjectNode object
+                    ? object
+                    : NODES.objectNode().set("SageMakerInput", input);
+            return ((ObjectNode) joined).set("SageMakerOutput", answer);
+        }
+
+        @Override
+        JsonNode error(String message) {
+            return NODES.objectNode().put("error", message);
+        }
+
+        @Override
+        boolean isError(JsonNode answer) {
+            return answer.size() == 1 && answer.path("error").isTextual();
+        }
+
+        @Override
+        String write(JsonNode record) {
+            return JsonText.write(record);
+        }
+    };
+
+    private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
+
+    /// @param type CSV, JSON or JSON Lines
+    static RecordFormat of(MediaType type) {
+        return type.equals(MediaType.CSV) ? CSV : JSON;
+    }
 
     /// @param text one record, without a newline at its end
     /// @throws BadInputException with what was found and expected
-    JsonNode read(String text);
+    abstract JsonNode read(String text);
 
     /// The records in the text of several, each with the newline behind it.
-    default List<String> records(String text) {
+    List<String> records(String text) {
         return RecordProcessing.lines(text);
     }
 
     /// What `JoinSource=Input` makes of a record and its answer.
-    JsonNode join(JsonNode input, JsonNode answer);
+    abstract JsonNode join(JsonNode input, JsonNode answer);
 
     /// What stands in the place of a bad record's answer.
-    JsonNode error(String message);
+    abstract JsonNode error(String message);
 
     /// Whether an answer is such an error.
-    boolean isError(JsonNode answer);
+    abstract boolean isError(JsonNode answer);
 
     /// A record as one line, without a newline at its end.
-    String write(JsonNode record);
+    abstract String write(JsonNode record);
 }

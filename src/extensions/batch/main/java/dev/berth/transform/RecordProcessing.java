@@ -55,7 +55,7 @@ record RecordProcessing(
         for (var text : records(text(record, "record " + number))) {
             var name = "record " + line++;
             var value = read(text, name);
-            var selected = at(name + ", InputFilter " + inputFilter, () -> inputFilter.apply(value));
+            var selected = at(name + ", InputFilter " + inputFilter.text(), () -> inputFilter.apply(value));
             filtered.append(format.write(selected))
                     .append(text.substring(withoutNewline(text).length()));
         }
@@ -75,7 +75,7 @@ record RecordProcessing(
         var inputs = records(text(batch.input(), "records from %d on".formatted(first)));
         var answers = answers(text(answer, "answer to the records from %d on".formatted(first)), inputs.size());
         if (answers.size() != inputs.size()) {
-            throw new BadInputException(miscounted(first, inputs.size(), answers.size(), format instanceof CsvFormat));
+            throw new BadInputException(miscounted(first, inputs.size(), answers.size(), format == RecordFormat.CSV));
         }
         var output = new StringJoiner("\n");
         for (int i = 0; i < answers.size(); i++) {
@@ -107,7 +107,9 @@ record RecordProcessing(
                 ? answered
                 : isError ? joinedError(input, answered) : format.join(read(input, name), answered);
         return format.write(
-                isError ? joined : at(name + ", OutputFilter " + outputFilter, () -> outputFilter.apply(joined)));
+                isError
+                        ? joined
+                        : at(name + ", OutputFilter " + outputFilter.text(), () -> outputFilter.apply(joined)));
     }
 
     /// The line for a record that was not sent.

@@ -1,20 +1,20 @@
 package dev.berth.transform;
 
 import dev.berth.content.BatchStrategy;
-import dev.berth.transform.filter.SliceEnd;
 import java.util.Optional;
 import java.util.OptionalInt;
 
 /// SageMaker's way: the records of an object are sent in payloads, and the answers are written.
 ///
 /// @param formats the content types, how objects are split and how answers are put together
+/// @param processing nothing where records and answers are left as they are
 /// @param strategy empty: as the container says, else `MultiRecord`
 /// @param maxPayloadInMb 0 is unlimited; empty: as the container says, else 6
 /// @param keepsBadRecords whether a bad record becomes an error in its own place. Records are lines
 ///   then, of JSON or CSV
 record Records(
         TransformFormats formats,
-        DataProcessing processing,
+        Optional<RecordProcessing> processing,
         Optional<BatchStrategy> strategy,
         OptionalInt maxPayloadInMb,
         boolean keepsBadRecords)
@@ -28,20 +28,14 @@ record Records(
                         options.text(JobOption.CONTENT_TYPE),
                         options.text(JobOption.ACCEPT),
                         options.splitType(SplitType.all()),
-                        options.word(JobOption.ASSEMBLE_WITH, AssembleWith.class)
-                                .orElse(AssembleWith.NONE)),
+                        options.isSecond(JobOption.ASSEMBLE_WITH, "None", "Line")),
                 options.text(JobOption.JOIN_SOURCE).orElse("None"),
                 options);
     }
 
     static Records read(TransformFormats formats, String joinSource, JobReader options) {
-        var processing = new DataProcessing(
-                filter(JobOption.INPUT_FILTER, options),
-                joinSource,
-                filter(JobOption.OUTPUT_FILTER, options),
-                options.has(JobSwitch.INCLUSIVE_SLICES) ? SliceEnd.INCLUSIVE : SliceEnd.EXCLUSIVE);
-        processing.problems(formats).forEach(options::problem);
         boolean keeps = options.isSecond(JobOption.BAD_RECORDS, "reject", "keep");
+        var processing = new DataProcessing(formats, options).read(joinSource, keeps);
         if (keeps && (formats.lines().isEmpty() || formats.answeredLines().isEmpty())) {
             options.problem(("%s: found keep, expected it with %s Line and lines of JSON or CSV as the %s and the %s:"
                             + " an error has its own line")
@@ -57,11 +51,6 @@ record Records(
                 options.word(JobOption.BATCH_STRATEGY, BatchStrategy.class),
                 options.number(JobOption.MAX_PAYLOAD_IN_MB, 0, MOST_PAYLOAD),
                 keeps);
-    }
-
-    /// The API allows an empty one, which filters nothing.
-    private static String filter(JobOption option, JobReader options) {
-        return options.text(option).filter(filter -> !filter.isEmpty()).orElse("$");
     }
 
     @Override

@@ -1,7 +1,6 @@
 package dev.berth.transform;
 
 import dev.berth.content.Sha256;
-import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -79,10 +78,10 @@ public final class Shares {
     /// Lists the objects of a job.
     ///
     /// @param wanted asked now and then; where it says no, the shares are not whole
-    public static Shares of(TransformJob job, Storage storage, BooleanSupplier wanted) {
+    public static Shares of(TransformJob job, BooleanSupplier wanted) {
         var all = new ArrayList<>(Collections.nCopies(job.part().count(), new Share(0, 0)));
         var named = new ArrayList<Named>();
-        try (var objects = JobObjects.of(job, storage)) {
+        try (var objects = JobObjects.of(job)) {
             for (var each = objects.iterator(); each.hasNext() && wanted.getAsBoolean(); ) {
                 for (var range : job.ranges(each.next())) {
                     if (!needNoList(job)) {
@@ -176,19 +175,19 @@ public final class Shares {
     /// may be in nobody's part.
     ///
     /// @throws TransformException where another instance has left another note
-    void agree(Storage storage) {
+    void agree() {
         if (needNoList(job)) {
             return;
         }
         var notes =
                 job.output().resolve(".berth-shares-of-%d".formatted(job.part().count()));
         try (var note =
-                storage.create(notes.resolve("%d.%s".formatted(job.part().index(), list)))) {
+                notes.resolve("%d.%s".formatted(job.part().index(), list)).create()) {
             note.commit();
         }
         List<StoredObject> there;
         // The last one may have removed them meanwhile.
-        try (var found = storage.listIfThere(notes)) {
+        try (var found = notes.listIfThere()) {
             // S3 also lists those of more instances.
             there = found.filter(note -> NOTE.matcher(note.key()).matches()).toList();
         }
@@ -199,7 +198,7 @@ public final class Shares {
             if (note.key().endsWith(list)) {
                 same++;
             } else if (instance == job.part().index()) {
-                storage.delete(note.location());
+                note.location().delete();
             } else {
                 others.add(instance);
             }
@@ -215,7 +214,7 @@ public final class Shares {
                                             .collect(Collectors.joining(", "))));
         }
         if (same == job.part().count()) {
-            storage.deleteAll(notes);
+            notes.deleteAll();
         }
     }
 }

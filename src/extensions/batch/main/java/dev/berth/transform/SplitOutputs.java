@@ -2,7 +2,6 @@ package dev.berth.transform;
 
 import dev.berth.content.Sha256;
 import dev.berth.storage.Location;
-import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
 import dev.berth.storage.StoredObject;
 import dev.berth.transform.checkpoint.Checkpoints;
@@ -21,7 +20,7 @@ import org.slf4j.LoggerFactory;
 /// Two instances that end at the same time may both join: they make the same bytes, and each lets
 /// them appear at once. Parts are removed when the output is there, so who misses a part finds the
 /// output, or is not the last.
-record SplitOutputs(TransformJob job, Storage storage) {
+record SplitOutputs(TransformJob job) {
 
     private static final Logger log = LoggerFactory.getLogger(SplitOutputs.class);
     private static final int MOST_TRIES = 3;
@@ -34,13 +33,14 @@ record SplitOutputs(TransformJob job, Storage storage) {
     /// Whether a range need not be done: its part is there, or its object's output.
     boolean isDone(ObjectRange range) {
         // In this order. The part is removed after the output has appeared, by whoever joins.
-        return storage.exists(part(range)) || (!range.isWhole() && storage.exists(job.output(range.object())));
+        return part(range).exists()
+                || (!range.isWhole() && job.output(range.object()).exists());
     }
 
     /// Where the answers to a range that is done are. Where its part has been joined already, they
     /// are with those of the other ranges, and count for the first one.
     Optional<Location> answers(ObjectRange range) {
-        if (storage.exists(part(range))) {
+        if (part(range).exists()) {
             return Optional.of(part(range));
         }
         return Optional.of(job.output(range.object())).filter(_ -> range.number() == 0);
@@ -61,19 +61,19 @@ record SplitOutputs(TransformJob job, Storage storage) {
         for (int tries = 1; ; tries++) {
             try {
                 var parts = parts(range);
-                if (storage.exists(output)) {
-                    storage.deleteAll(directory(range));
+                if (output.exists()) {
+                    directory(range).deleteAll();
                     return;
                 }
                 if (parts.size() < range.count()) {
                     return;
                 }
-                storage.join(parts, output, job.kind().outputType());
-                storage.deleteAll(directory(range));
+                output.join(parts, job.kind().outputType());
+                directory(range).deleteAll();
                 return;
             } catch (StorageException e) {
                 // Another instance joins too, and was faster or has begun after this one.
-                if (tries == MOST_TRIES && !storage.exists(output)) {
+                if (tries == MOST_TRIES && !output.exists()) {
                     throw e;
                 }
                 log.debug("{}: joining did not succeed, try {}", output, tries, e);
@@ -85,7 +85,7 @@ record SplitOutputs(TransformJob job, Storage storage) {
     private List<StoredObject> parts(ObjectRange range) {
         var numbers = new HashMap<String, Integer>();
         IntStream.range(0, range.count()).forEach(number -> numbers.put(name(range, number), number));
-        try (var found = storage.listIfThere(directory(range))) {
+        try (var found = directory(range).listIfThere()) {
             return found.filter(part -> numbers.containsKey(part.key()))
                     .sorted(Comparator.comparing(part -> numbers.get(part.key())))
                     .toList();

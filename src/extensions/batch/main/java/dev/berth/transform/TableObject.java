@@ -2,7 +2,6 @@ package dev.berth.transform;
 
 import dev.berth.content.RecordReader;
 import dev.berth.hooks.BadInputException;
-import dev.berth.storage.Location;
 import dev.berth.storage.ObjectWriter;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
@@ -46,7 +45,7 @@ final class TableObject implements RecordReader, Closeable {
             throw e;
         }
         try {
-            this.answers = storage.create(Location.of(lines));
+            this.answers = storage.at(lines).create();
         } catch (RuntimeException | Error e) {
             try (table) {
                 deleteFiles();
@@ -57,12 +56,12 @@ final class TableObject implements RecordReader, Closeable {
 
     /// The formats read at many places of a file.
     private Path file(Storage storage, StoredObject object) throws IOException {
-        try (var in = storage.open(object, 0)) {
+        try (var in = object.open(0)) {
             if (object.location().file().isPresent()) {
                 return object.location().file().get();
             }
             var copy = directory.resolve("object");
-            try (var out = storage.create(Location.of(copy))) {
+            try (var out = storage.at(copy).create()) {
                 in.transferTo(out);
                 out.commit();
             }

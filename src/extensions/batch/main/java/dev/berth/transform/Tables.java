@@ -16,7 +16,7 @@ record Tables(TableFormat format, boolean answersAreTable, boolean areJoined, Re
     static final String JSON_LINES = MediaType.JSON_LINES.toString();
 
     private static final TransformFormats LINES =
-            new TransformFormats(Optional.of(JSON_LINES), Optional.of(JSON_LINES), FramedSplit.LINE, AssembleWith.LINE);
+            new TransformFormats(Optional.of(JSON_LINES), Optional.of(JSON_LINES), FramedSplit.LINE, true);
 
     /// The content type of objects that are tables; nothing where they are none, or are sent whole.
     static Optional<String> type(JobReader options) {

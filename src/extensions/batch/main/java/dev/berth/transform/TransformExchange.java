@@ -32,7 +32,6 @@ final class TransformExchange implements Exchange {
     private final Records records;
     private final boolean retriesErrors;
     private final boolean areTables;
-    private final Optional<RecordProcessing> processing;
     private final Invoker invoker;
     private final ObjectSource source;
     private final JobEnd end;
@@ -47,12 +46,10 @@ final class TransformExchange implements Exchange {
     private volatile boolean isAnyThere;
 
     /// @param end is told each error
-    TransformExchange(
-            TransformJob job, Optional<RecordProcessing> processing, Invoker invoker, ObjectSource source, JobEnd end) {
+    TransformExchange(TransformJob job, Invoker invoker, ObjectSource source, JobEnd end) {
         this.records = job.kind().records();
         this.retriesErrors = job.has(JobSwitch.RETRY_ERRORS);
         this.areTables = job.kind() instanceof Tables;
-        this.processing = processing;
         this.invoker = invoker;
         this.source = source;
         this.end = end;
@@ -96,8 +93,8 @@ final class TransformExchange implements Exchange {
         try {
             var answer = invoker.invoke(batch.body(), room);
             var body = records.keepsBadRecords() ? numbered(answer.body(), key, batch.firstRecord()) : answer.body();
-            if (processing.isPresent()) {
-                return assembled(processing.get().output(batch, body), answer.type());
+            if (records.processing().isPresent()) {
+                return assembled(records.processing().get().output(batch, body), answer.type());
             }
             requireOneForEach(batch, answer);
             return assembled(body, answer.type());
@@ -133,11 +130,8 @@ final class TransformExchange implements Exchange {
 
     private byte[] error(Payload.Rejected record, String key) {
         failed(key, record.reason());
-        var format =
-                records.formats().answeredLines().filter(MediaType.CSV::equals).isPresent()
-                        ? new CsvFormat()
-                        : new JsonFormat();
-        return processing
+        var format = RecordFormat.of(records.formats().answeredLines().orElse(MediaType.JSON));
+        return records.processing()
                 .map(filters -> filters.error(record))
                 .orElseGet(() -> format.write(format.error(record.reason())).getBytes(StandardCharsets.UTF_8));
     }
@@ -182,7 +176,7 @@ final class TransformExchange implements Exchange {
     /// A newline after each answer, unless it ends in one: no line of the output is blank that the
     /// container did not want. Where records are lines, the texts of two answers never share one.
     private byte[] assembled(byte[] answer, Optional<MediaType> type) {
-        boolean isLine = records.formats().assembleWith() == AssembleWith.LINE
+        boolean isLine = records.formats().endsLines()
                 || (records.formats().splitType().areLines()
                         && answer.length > 0
                         && type.filter(TransformExchange::isText).isPresent());
@@ -216,7 +210,7 @@ final class TransformExchange implements Exchange {
         if (!records.keepsBadRecords() || areTables || (isAnyThere && !retriesErrors)) {
             return true;
         }
-        try (var in = source.storage().open(output)) {
+        try (var in = output.open()) {
             var lines = Framing.LINES.open(new BufferedInputStream(in), Frames.KEPT, Integer.MAX_VALUE);
             for (var line = lines.next(); line.isPresent(); line = lines.next()) {
                 boolean isError = KEPT_ERROR

@@ -9,9 +9,8 @@ import java.util.Optional;
 /// @param contentType `TransformInput.ContentType`
 /// @param accept `TransformOutput.Accept`
 /// @param splitType `TransformInput.SplitType`
-/// @param assembleWith `TransformOutput.AssembleWith`
-record TransformFormats(
-        Optional<String> contentType, Optional<String> accept, SplitType splitType, AssembleWith assembleWith) {
+/// @param endsLines `TransformOutput.AssembleWith`: whether a newline is written after each answer
+record TransformFormats(Optional<String> contentType, Optional<String> accept, SplitType splitType, boolean endsLines) {
 
     /// The type of the lines that the records are, without parameters; nothing where they are none of
     /// JSON or CSV.

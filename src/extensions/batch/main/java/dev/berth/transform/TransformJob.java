@@ -1,6 +1,7 @@
 package dev.berth.transform;
 
 import dev.berth.storage.Location;
+import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
 import java.time.Duration;
 import java.util.HashMap;
@@ -12,6 +13,7 @@ import java.util.TreeMap;
 
 /// A batch-transform job, in the words of `CreateTransformJob`.
 ///
+/// @param storage that its locations are in
 /// @param input `S3Uri`: a prefix, a directory or an object, or the manifest
 /// @param manifest whether `input` is a manifest that names the objects
 /// @param gzip whether objects are decompressed before they are split
@@ -19,6 +21,7 @@ import java.util.TreeMap;
 /// @param maxFailures how many objects and records may fail before the job ends
 /// @param environment for a server of the runner's own
 public record TransformJob(
+        Storage storage,
         Location input,
         boolean manifest,
         boolean gzip,
@@ -50,12 +53,13 @@ public record TransformJob(
     /// @param switches those that were given
     /// @throws JobException with everything that is wrong
     public static TransformJob read(
+            Storage storage,
             Map<JobOption, String> options,
             Map<String, String> ofSplitTypes,
             Map<String, String> environment,
             Set<JobSwitch> switches)
             throws JobException {
-        var reader = new JobReader(options, ofSplitTypes, switches);
+        var reader = new JobReader(storage, options, ofSplitTypes, switches);
         var kind = JobKind.read(reader);
         var output = reader.location(JobOption.OUTPUT);
         if (output.filter(place -> reader.isInput(place.resolve(".out"))).isPresent()) {
@@ -66,6 +70,7 @@ public record TransformJob(
                     "another place: outputs would be the next run's inputs");
         }
         var job = new TransformJob(
+                storage,
                 reader.input().orElse(null),
                 reader.isSecond(JobOption.DATA_TYPE, "S3Prefix", "ManifestFile"),
                 reader.isSecond(JobOption.COMPRESSION_TYPE, "None", "Gzip"),
@@ -100,9 +105,9 @@ public record TransformJob(
 
     /// The same without options of types of splitting.
     public static TransformJob read(
-            Map<JobOption, String> options, Map<String, String> environment, Set<JobSwitch> switches)
+            Storage storage, Map<JobOption, String> options, Map<String, String> environment, Set<JobSwitch> switches)
             throws JobException {
-        return read(options, Map.of(), environment, switches);
+        return read(storage, options, Map.of(), environment, switches);
     }
 
     private void requireSplittable(JobReader reader) {
@@ -161,7 +166,7 @@ public record TransformJob(
         var records = kind.records();
         var formats = records.formats();
         var variables = new HashMap<String, String>();
-        variables.put("BERTH_TRAILING_NEWLINE", String.valueOf(formats.assembleWith() == AssembleWith.NONE));
+        variables.put("BERTH_TRAILING_NEWLINE", String.valueOf(!formats.endsLines()));
         formats.lines().ifPresent(type -> variables.put("SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT", type.toString()));
         variables.putAll(environment);
         variables.put("BERTH_BAD_RECORDS", records.keepsBadRecords() ? "keep" : "reject");

@@ -311,7 +311,8 @@ class AnswerImagesTest {
     private static List<String> problems(Map<JobOption, String> more) {
         var options = new EnumMap<>(Map.of(JobOption.INPUT, "in", JobOption.OUTPUT, "out"));
         options.putAll(more);
-        return catchThrowableOfType(JobException.class, () -> TransformJob.read(options, Map.of(), Set.of()))
+        return catchThrowableOfType(
+                        JobException.class, () -> TransformJob.read(new Storage(), options, Map.of(), Set.of()))
                 .problems();
     }
 
@@ -341,7 +342,7 @@ class AnswerImagesTest {
                 "4"));
         options.putAll(more);
         try (var storage = new Storage(s3)) {
-            return new JobRunner(TransformJob.read(options, Map.of(), Set.of()), storage, new Unwatched())
+            return new JobRunner(TransformJob.read(storage, options, Map.of(), Set.of()), new Unwatched())
                     .run(server.uri("/"));
         }
     }

@@ -2,9 +2,13 @@ package dev.berth.transform;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.berth.storage.Storage;
 import dev.berth.transform.RecordProcessing.Unit;
-import dev.berth.transform.filter.SliceEnd;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -13,18 +17,56 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class DataProcessingTest {
 
-    private static final TransformFormats CSV = formats("text/csv", "text/csv", FramedSplit.LINE, AssembleWith.LINE);
-    private static final TransformFormats JSON_LINES =
-            formats("application/jsonlines", "application/jsonlines", FramedSplit.LINE, AssembleWith.LINE);
-    private static final TransformFormats PICTURES = new TransformFormats(
-            Optional.of("application/x-image"), Optional.empty(), FramedSplit.NONE, AssembleWith.LINE);
+    private static final Formats CSV = formats("text/csv", "text/csv", "Line", "Line");
+    private static final Formats JSON_LINES = formats("application/jsonlines", "application/jsonlines", "Line", "Line");
+    private static final Formats PICTURES = formats("application/x-image", "", "None", "Line");
+
+    /// What else a job says; empty: nothing.
+    private record Formats(String contentType, String accept, String splitType, String assembleWith) {}
+
+    private record Processing(String inputFilter, String joinSource, String outputFilter) {
+
+        List<String> problems(Formats formats) {
+            try {
+                read(formats);
+                return List.of();
+            } catch (JobException e) {
+                return e.problems();
+            }
+        }
+
+        Optional<RecordProcessing> read(Formats formats) throws JobException {
+            var options = new EnumMap<>(Map.of(
+                    JobOption.INPUT,
+                    "in",
+                    JobOption.OUTPUT,
+                    "out",
+                    JobOption.CONTENT_TYPE,
+                    formats.contentType,
+                    JobOption.ACCEPT,
+                    formats.accept,
+                    JobOption.SPLIT_TYPE,
+                    formats.splitType,
+                    JobOption.ASSEMBLE_WITH,
+                    formats.assembleWith,
+                    JobOption.INPUT_FILTER,
+                    inputFilter,
+                    JobOption.JOIN_SOURCE,
+                    joinSource,
+                    JobOption.OUTPUT_FILTER,
+                    outputFilter));
+            options.values().removeIf(String::isEmpty);
+            return TransformJob.read(new Storage(), options, Map.of(), Set.of())
+                    .kind()
+                    .records()
+                    .processing();
+        }
+    }
 
     @Test
-    void theDefaultsLeaveRecordsOfAnyFormatAsTheyAre() {
-        assertThat(DataProcessing.NONE.problems(PICTURES)).isEmpty();
-        assertThat(DataProcessing.NONE.processing(PICTURES, false)).isEmpty();
-        assertThat(new DataProcessing("$", "None", "$", SliceEnd.INCLUSIVE).processing(PICTURES, false))
-                .isEmpty();
+    void theDefaultsLeaveRecordsOfAnyFormatAsTheyAre() throws JobException {
+        assertThat(processing("", "", "").read(PICTURES)).isEmpty();
+        assertThat(processing("$", "None", "$").read(PICTURES)).isEmpty();
     }
 
     @Test
@@ -61,35 +103,31 @@ class DataProcessingTest {
     @Test
     @Tag("JOIN-09")
     void theAnswersTypeIsThatOfTheRecords() {
-        assertThat(join().problems(formats("text/csv", "application/json", FramedSplit.LINE, AssembleWith.LINE)))
+        assertThat(join().problems(formats("text/csv", "application/json", "Line", "Line")))
                 .containsExactly("--accept (TransformOutput.Accept): found \"application/json\", expected \"text/csv\""
                         + " as the --content-type with DataProcessing");
-        assertThat(join().problems(new TransformFormats(
-                        Optional.of("text/csv"), Optional.empty(), FramedSplit.LINE, AssembleWith.LINE)))
+        assertThat(join().problems(formats("text/csv", "", "Line", "Line")))
                 .containsExactly(
                         "--accept (TransformOutput.Accept): found nothing, expected \"text/csv\" as the --content-type"
                                 + " with DataProcessing");
-        assertThat(join().problems(
-                                formats("TEXT/csv; header=present", "text/csv", FramedSplit.LINE, AssembleWith.LINE)))
+        assertThat(join().problems(formats("TEXT/csv; header=present", "text/csv", "Line", "Line")))
                 .isEmpty();
     }
 
     @Test
     @Tag("JOIN-09")
     void answersArePutTogetherAsRecordsWereSplit() {
-        assertThat(join().problems(formats("text/csv", "text/csv", FramedSplit.LINE, AssembleWith.NONE)))
+        assertThat(join().problems(formats("text/csv", "text/csv", "Line", "None")))
                 .containsExactly(
                         "--assemble-with (TransformOutput.AssembleWith): found None, expected Line as the --split-type with DataProcessing");
-        assertThat(join().problems(
-                                formats("application/json", "application/json", FramedSplit.NONE, AssembleWith.LINE)))
+        assertThat(join().problems(formats("application/json", "application/json", "None", "Line")))
                 .containsExactly(
                         "--assemble-with (TransformOutput.AssembleWith): found Line, expected None as the --split-type with DataProcessing");
-        assertThat(join().problems(formats("text/csv", "text/csv", FramedSplit.NONE, AssembleWith.NONE)))
+        assertThat(join().problems(formats("text/csv", "text/csv", "None", "None")))
                 .containsExactly(
                         "--split-type (TransformInput.SplitType): found None, expected Line for text/csv with DataProcessing",
                         "--assemble-with (TransformOutput.AssembleWith): found None, expected Line as the --split-type with DataProcessing");
-        assertThat(join().problems(formats(
-                        "application/json", "application/json", FramedSplit.RECORD_IO, AssembleWith.LINE)))
+        assertThat(join().problems(formats("application/json", "application/json", "RecordIO", "Line")))
                 .containsExactly(
                         "--split-type (TransformInput.SplitType): found RecordIO, expected None or Line for application/json with DataProcessing");
     }
@@ -97,8 +135,7 @@ class DataProcessingTest {
     @ParameterizedTest
     @CsvSource({"application/x-image, \"application/x-image\"", "text, \"text\"", ", nothing"})
     void otherTypesAreRefused(String type, String found) {
-        var formats = new TransformFormats(
-                Optional.ofNullable(type), Optional.ofNullable(type), FramedSplit.LINE, AssembleWith.LINE);
+        var formats = formats(type == null ? "" : type, type == null ? "" : type, "Line", "Line");
         assertThat(join().problems(formats))
                 .containsExactly(
                         "--content-type (TransformInput.ContentType): found "
@@ -109,7 +146,7 @@ class DataProcessingTest {
     @Test
     void allProblemsAreReportedAtOnce() {
         var processing = processing("$.a", "Output", "a");
-        var formats = formats("text/csv", "application/json", FramedSplit.TF_RECORD, AssembleWith.NONE);
+        var formats = formats("text/csv", "application/json", "TFRecord", "None");
         assertThat(processing.problems(formats))
                 .extracting(problem -> problem.substring(0, problem.indexOf(':')))
                 .containsExactly(
@@ -126,38 +163,35 @@ class DataProcessingTest {
     /// As the platform's documents have it, whichever of the three is set.
     @Test
     void theRulesHoldForEachFieldOfItsOwn() {
-        for (var processing : new DataProcessing[] {
-            processing("$[0]", "None", "$"), processing("$", "Input", "$"), processing("$", "None", "$[0]"),
-        }) {
+        for (var processing : List.of(
+                processing("$[0]", "None", "$"), processing("$", "Input", "$"), processing("$", "None", "$[0]"))) {
             assertThat(processing.problems(PICTURES)).hasSize(1);
         }
     }
 
     @Test
-    void theTypeAndTheSplitTypeSayWhatARecordIs() {
-        assertThat(join().processing(CSV, false).orElseThrow().unit()).isEqualTo(Unit.LINE);
-        assertThat(join().processing(CSV, false).orElseThrow().format()).isInstanceOf(CsvFormat.class);
-        assertThat(join().processing(JSON_LINES, false).orElseThrow().unit()).isEqualTo(Unit.LINE);
-        assertThat(join().processing(JSON_LINES, false).orElseThrow().format()).isInstanceOf(JsonFormat.class);
-        var json = formats("application/json", "application/json", FramedSplit.NONE, AssembleWith.NONE);
-        assertThat(join().processing(json, false).orElseThrow().unit()).isEqualTo(Unit.WHOLE);
-        var jsonByLine = formats("application/json", "application/json", FramedSplit.LINE, AssembleWith.LINE);
-        assertThat(join().processing(jsonByLine, false).orElseThrow().unit()).isEqualTo(Unit.LINE_OR_SINGLE_ANSWER);
-        var unsplitLines =
-                formats("application/jsonlines", "application/jsonlines", FramedSplit.NONE, AssembleWith.NONE);
-        assertThat(join().processing(unsplitLines, false).orElseThrow().unit()).isEqualTo(Unit.LINE);
+    void theTypeAndTheSplitTypeSayWhatARecordIs() throws JobException {
+        assertThat(join().read(CSV).orElseThrow().unit()).isEqualTo(Unit.LINE);
+        assertThat(join().read(CSV).orElseThrow().format()).isEqualTo(RecordFormat.CSV);
+        assertThat(join().read(JSON_LINES).orElseThrow().unit()).isEqualTo(Unit.LINE);
+        assertThat(join().read(JSON_LINES).orElseThrow().format()).isEqualTo(RecordFormat.JSON);
+        var json = formats("application/json", "application/json", "None", "None");
+        assertThat(join().read(json).orElseThrow().unit()).isEqualTo(Unit.WHOLE);
+        var jsonByLine = formats("application/json", "application/json", "Line", "Line");
+        assertThat(join().read(jsonByLine).orElseThrow().unit()).isEqualTo(Unit.LINE_OR_SINGLE_ANSWER);
+        var unsplitLines = formats("application/jsonlines", "application/jsonlines", "None", "None");
+        assertThat(join().read(unsplitLines).orElseThrow().unit()).isEqualTo(Unit.LINE);
     }
 
-    private static DataProcessing join() {
+    private static Processing join() {
         return processing("$", "Input", "$");
     }
 
-    private static DataProcessing processing(String inputFilter, String joinSource, String outputFilter) {
-        return new DataProcessing(inputFilter, joinSource, outputFilter, SliceEnd.EXCLUSIVE);
+    private static Processing processing(String inputFilter, String joinSource, String outputFilter) {
+        return new Processing(inputFilter, joinSource, outputFilter);
     }
 
-    private static TransformFormats formats(
-            String contentType, String accept, SplitType splitType, AssembleWith assembleWith) {
-        return new TransformFormats(Optional.of(contentType), Optional.of(accept), splitType, assembleWith);
+    private static Formats formats(String contentType, String accept, String splitType, String assembleWith) {
+        return new Formats(contentType, accept, splitType, assembleWith);
     }
 }

@@ -78,7 +78,7 @@ class JobLockTest {
                                             + "Wait for its end or stop it; after 3600 s without renewal the lock no longer counts\\E")
                                     .formatted(location, OWN.process(), OWN.host()));
         }
-        assertThat(storage.exists(location)).isFalse();
+        assertThat(location.exists()).isFalse();
         take(location, OWN, PATIENT).close();
     }
 
@@ -108,9 +108,7 @@ class JobLockTest {
                     .startsWith(location + ": found the lock of process %d on ".formatted(OWN.process()))
                     .endsWith("expected this job's: it was taken over");
         }
-        assertThat(storage.exists(location))
-                .as("the one that has it removes it")
-                .isFalse();
+        assertThat(location.exists()).as("the one that has it removes it").isFalse();
     }
 
     @ParameterizedTest
@@ -124,9 +122,9 @@ class JobLockTest {
                 // Its id was given again.
                 new ProcessName(OWN.host(), OWN.system(), OWN.process(), OWN.started() - 1000));
         for (var dead : others) {
-            assertThat(storage.mark(location, text(dead))).isTrue();
+            assertThat(location.mark(text(dead))).isTrue();
             take(location, OWN, PATIENT).close();
-            assertThat(storage.exists(location)).isFalse();
+            assertThat(location.exists()).isFalse();
         }
     }
 
@@ -134,11 +132,11 @@ class JobLockTest {
     @ValueSource(booleans = {false, true})
     void whatSaysNothingCountsUntilItIsOld(boolean remote) throws Exception {
         var location = location(remote, "torn");
-        assertThat(storage.mark(location, "{\"ow")).isTrue();
+        assertThat(location.mark("{\"ow")).isTrue();
         assertThatThrownBy(() -> take(location, OWN, PATIENT, () -> true))
                 .hasMessageContaining("the lock of an unknown process");
         take(location, OWN, NONE_COUNTS).close();
-        assertThat(storage.exists(location)).isFalse();
+        assertThat(location.exists()).isFalse();
     }
 
     @Test
@@ -163,8 +161,8 @@ class JobLockTest {
                                 : new Fault.Pass());
                 var storage = new Storage(Impatient.options(proxy.endpoint()))) {
             for (boolean isOver : new boolean[] {true, false}) {
-                assertThatThrownBy(() -> JobLock.take(
-                                storage, Location.of("s3://locks/none"), OWN, PATIENT, () -> isOver, lost::add))
+                assertThatThrownBy(() ->
+                                JobLock.take(storage.at("s3://locks/none"), OWN, PATIENT, () -> isOver, lost::add))
                         .isInstanceOf(TransformException.class)
                         .hasMessageStartingWith("s3://locks/none: found a lock that can neither be read");
             }
@@ -174,7 +172,7 @@ class JobLockTest {
     @Test
     void theAgeOfAFileIsThatOfItsDirectorysClock() throws Exception {
         var location = location(false, "old");
-        assertThat(storage.mark(location, text(ELSEWHERE))).isTrue();
+        assertThat(location.mark(text(ELSEWHERE))).isTrue();
         var file = directory.resolve("old");
         Files.setLastModifiedTime(
                 file, FileTime.from(Files.getLastModifiedTime(file).toInstant().minusSeconds(3601)));
@@ -186,7 +184,7 @@ class JobLockTest {
     @Test
     void ofManyThatBreakOneLockOneHasIt() throws Exception {
         var location = location(false, "many");
-        assertThat(storage.mark(location, text(new ProcessName(OWN.host(), OWN.system(), OWN.process(), 1))))
+        assertThat(location.mark(text(new ProcessName(OWN.host(), OWN.system(), OWN.process(), 1))))
                 .isTrue();
         var taken = new ArrayList<CompletableFuture<JobLock>>();
         try (var threads = new TestThreads()) {
@@ -207,7 +205,7 @@ class JobLockTest {
                 taken.stream().filter(lock -> !lock.isCompletedExceptionally()).toList();
         assertThat(owners).hasSize(1);
         owners.getFirst().get().close();
-        assertThat(storage.exists(location)).isFalse();
+        assertThat(location.exists()).isFalse();
     }
 
     /// Some servers know no conditions. The proxy says so, for the first attempt of each: the second
@@ -223,9 +221,9 @@ class JobLockTest {
                     return new Fault.Pass();
                 });
                 var simple = new Storage(Impatient.options(proxy.endpoint()))) {
-            var location = Location.of("s3://locks/simple");
-            assertThat(simple.mark(location, "one")).isTrue();
-            assertThat(simple.mark(location, "two")).isFalse();
+            var location = simple.at("s3://locks/simple");
+            assertThat(location.mark("one")).isTrue();
+            assertThat(location.mark("two")).isFalse();
             assertThat(s3.text("locks", "simple")).isEqualTo("one");
             assertThat(refused).hasSize(2);
         }
@@ -235,19 +233,19 @@ class JobLockTest {
     @ValueSource(booleans = {false, true})
     void aMarkerThatChangedIsNotReplaced(boolean remote) throws Exception {
         var location = location(remote, "changed");
-        assertThat(storage.mark(location, "one")).isTrue();
-        var one = storage.marker(location).orElseThrow();
-        assertThat(storage.renew(location, "a longer text", one)).isTrue();
-        var two = storage.marker(location).orElseThrow();
-        assertThat(storage.renew(location, "2", two)).isTrue();
-        assertThat(storage.marker(location).orElseThrow().text()).isEqualTo("2");
-        assertThat(storage.replace(location, "three", one)).isFalse();
-        assertThat(storage.renew(location, "three", one)).isFalse();
-        assertThat(storage.marker(location).orElseThrow().text()).isEqualTo("2");
-        storage.delete(location);
-        assertThat(storage.replace(location, "three", two)).isFalse();
-        assertThat(storage.renew(location, "three", two)).isFalse();
-        assertThat(storage.marker(location)).isEmpty();
+        assertThat(location.mark("one")).isTrue();
+        var one = location.marker().orElseThrow();
+        assertThat(location.renew("a longer text", one)).isTrue();
+        var two = location.marker().orElseThrow();
+        assertThat(location.renew("2", two)).isTrue();
+        assertThat(location.marker().orElseThrow().text()).isEqualTo("2");
+        assertThat(location.replace("three", one)).isFalse();
+        assertThat(location.renew("three", one)).isFalse();
+        assertThat(location.marker().orElseThrow().text()).isEqualTo("2");
+        location.delete();
+        assertThat(location.replace("three", two)).isFalse();
+        assertThat(location.renew("three", two)).isFalse();
+        assertThat(location.marker()).isEmpty();
     }
 
     @ParameterizedTest
@@ -284,8 +282,7 @@ class JobLockTest {
             assertThat(other.get().problem())
                     .as("another share has a lock of its own")
                     .isEmpty();
-            assertThat(storage.exists(Location.of(output + "/.berth-lock-0-of-1")))
-                    .isFalse();
+            assertThat(storage.at(output + "/.berth-lock-0-of-1").exists()).isFalse();
         }
     }
 
@@ -301,7 +298,7 @@ class JobLockTest {
         }
         var options =
                 new EnumMap<>(Map.of(JobOption.INPUT, "s3://locks/chain/", JobOption.OUTPUT, "s3://locks/chained"));
-        try (var objects = JobObjects.of(TransformJob.read(options, Map.of(), Set.of()), storage)) {
+        try (var objects = JobObjects.of(TransformJob.read(storage, options, Map.of(), Set.of()))) {
             assertThat(objects).extracting(object -> object.key()).containsExactly("a", "b.berth-x");
         }
     }
@@ -320,7 +317,7 @@ class JobLockTest {
                 String.valueOf(instances),
                 JobOption.INSTANCE_INDEX,
                 "0"));
-        return new JobRunner(TransformJob.read(options, Map.of(), Set.of()), storage, new Unwatched()).run(endpoint);
+        return new JobRunner(TransformJob.read(storage, options, Map.of(), Set.of()), new Unwatched()).run(endpoint);
     }
 
     private void put(boolean remote, String key, String text) throws IOException {
@@ -333,8 +330,8 @@ class JobLockTest {
 
     private Location location(boolean remote, String name) {
         return remote
-                ? Location.of("s3://locks/" + name)
-                : Location.of(directory.resolve(name).toString());
+                ? storage.at("s3://locks/" + name)
+                : storage.at(directory.resolve(name).toString());
     }
 
     private static String text(ProcessName owner) {
@@ -348,6 +345,6 @@ class JobLockTest {
 
     private JobLock take(Location location, ProcessName own, JobLock.Timing timing, BooleanSupplier isOver)
             throws InterruptedException {
-        return JobLock.take(storage, location, own, timing, isOver, lost::add);
+        return JobLock.take(location, own, timing, isOver, lost::add);
     }
 }

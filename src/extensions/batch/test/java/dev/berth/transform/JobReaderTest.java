@@ -3,7 +3,7 @@ package dev.berth.transform;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.berth.transform.filter.SliceEnd;
+import dev.berth.storage.Storage;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -24,9 +24,9 @@ class JobReaderTest {
     @Tag("BAT-05")
     void whatIsNotSaidIsThePlatformsDefault() throws Exception {
         var job = TransformJob.read(
-                Map.of(JobOption.INPUT, "in", JobOption.OUTPUT, "s3://bucket/out"), Map.of(), Set.of());
+                new Storage(), Map.of(JobOption.INPUT, "in", JobOption.OUTPUT, "s3://bucket/out"), Map.of(), Set.of());
         assertThat(job.kind().records().formats().splitType()).isEqualTo(FramedSplit.NONE);
-        assertThat(job.kind().records().formats().assembleWith()).isEqualTo(AssembleWith.NONE);
+        assertThat(job.kind().records().formats().endsLines()).isFalse();
         assertThat(job.invocations().timeout()).isEqualTo(Duration.ofMinutes(10));
         assertThat(job.invocations().retries()).isEqualTo(3);
         assertThat(job.kind().records().strategy()).isEmpty();
@@ -56,14 +56,16 @@ class JobReaderTest {
             }\
             """);
         var read = JobFile.read(file);
-        assertThat(catchThrowableOfType(JobException.class, () -> TransformJob.read(read.options(), Map.of(), Set.of()))
+        assertThat(catchThrowableOfType(
+                                JobException.class,
+                                () -> TransformJob.read(new Storage(), read.options(), Map.of(), Set.of()))
                         .problems())
                 .as("each of four machines would do all of it")
                 .singleElement()
                 .asString()
                 .startsWith("--instance-index: found nothing, expected which of the 4 instances this is");
         read.options().put(JobOption.INSTANCE_INDEX, "3");
-        var job = TransformJob.read(read.options(), read.environment(), Set.of());
+        var job = TransformJob.read(new Storage(), read.options(), read.environment(), Set.of());
         assertThat(job.manifest()).isTrue();
         assertThat(job.gzip()).isTrue();
         assertThat(job.input()).hasToString("s3://bucket/manifest");
@@ -71,8 +73,10 @@ class JobReaderTest {
         assertThat(job.kind().records().maxPayloadInMb()).hasValue(1);
         assertThat(job.invocations().maxConcurrent()).hasValue(64);
         assertThat(job.invocations().timeout()).isEqualTo(Duration.ofSeconds(30));
-        assertThat(job.kind().records().processing())
-                .isEqualTo(new DataProcessing("$[1:]", "Input", "$[0,-1]", SliceEnd.EXCLUSIVE));
+        var processing = job.kind().records().processing().orElseThrow();
+        assertThat(processing.inputFilter().text()).isEqualTo("$[1:]");
+        assertThat(processing.joinsInput()).isTrue();
+        assertThat(processing.outputFilter().text()).isEqualTo("$[0,-1]");
         assertThat(job.part().count()).isEqualTo(4);
         assertThat(job.serverVariables(Map.of()))
                 .containsEntry("BERTH_BAD_RECORDS", "keep")
@@ -92,7 +96,7 @@ class JobReaderTest {
 
     @Test
     void theJsonOfACreateModelInvocationJobCallIsTakenAsItIs() throws Exception {
-        var job = TransformJob.read(bedrock(BEDROCK), Map.of(), Set.of());
+        var job = TransformJob.read(new Storage(), bedrock(BEDROCK), Map.of(), Set.of());
         assertThat(job.isBedrock()).isTrue();
         assertThat(job.input()).hasToString("s3://bucket/prompts/");
         assertThat(job.output().toString()).matches("s3://bucket/pictures/[0-9a-z]{12}");
@@ -153,7 +157,8 @@ class JobReaderTest {
                 JobOption.JOIN_SOURCE,
                 "All"));
         options.put(JobOption.BATCH_STRATEGY, "MULTI_RECORD");
-        var problems = catchThrowableOfType(JobException.class, () -> TransformJob.read(options, Map.of(), Set.of()))
+        var problems = catchThrowableOfType(
+                        JobException.class, () -> TransformJob.read(new Storage(), options, Map.of(), Set.of()))
                 .problems();
         assertThat(problems)
                 .anyMatch(problem ->
@@ -192,7 +197,8 @@ class JobReaderTest {
                 "Line",
                 JobOption.BAD_RECORDS,
                 "keep"));
-        assertThat(catchThrowableOfType(JobException.class, () -> TransformJob.read(options, Map.of(), Set.of()))
+        assertThat(catchThrowableOfType(
+                                JobException.class, () -> TransformJob.read(new Storage(), options, Map.of(), Set.of()))
                         .problems())
                 .satisfiesExactlyInAnyOrder(
                         problem -> assertThat(problem)
@@ -224,7 +230,8 @@ class JobReaderTest {
                 JobOption.INSTANCE_COUNT,
                 "2"));
         var switches = Set.of(JobSwitch.SPLIT_OBJECTS, JobSwitch.OVERWRITE);
-        assertThat(catchThrowableOfType(JobException.class, () -> TransformJob.read(options, Map.of(), switches))
+        assertThat(catchThrowableOfType(
+                                JobException.class, () -> TransformJob.read(new Storage(), options, Map.of(), switches))
                         .problems())
                 .satisfiesExactlyInAnyOrder(
                         problem -> assertThat(problem)
@@ -244,20 +251,21 @@ class JobReaderTest {
         options.put(JobOption.ACCEPT, "application/json");
         assertThat(catchThrowableOfType(
                                 JobException.class,
-                                () -> TransformJob.read(options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS)))
+                                () -> TransformJob.read(
+                                        new Storage(), options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS)))
                         .problems())
                 .singleElement()
                 .asString()
                 .contains("found application/json with --split-objects");
         for (var lines : List.of("text/csv", "application/jsonlines")) {
             options.put(JobOption.ACCEPT, lines);
-            assertThat(TransformJob.read(options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS))
+            assertThat(TransformJob.read(new Storage(), options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS))
                             .has(JobSwitch.SPLIT_OBJECTS))
                     .isTrue();
         }
         options.put(JobOption.ACCEPT, "application/json");
         options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
-        assertThat(TransformJob.read(options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS))
+        assertThat(TransformJob.read(new Storage(), options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS))
                         .has(JobSwitch.SPLIT_OBJECTS))
                 .isTrue();
         options.keySet().removeAll(Set.of(JobOption.ACCEPT, JobOption.BATCH_STRATEGY, JobOption.SPLIT_TYPE));
@@ -268,7 +276,8 @@ class JobReaderTest {
             more.put(images.getKey(), images.getValue());
             assertThat(catchThrowableOfType(
                                     JobException.class,
-                                    () -> TransformJob.read(more, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS)))
+                                    () -> TransformJob.read(
+                                            new Storage(), more, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS)))
                             .problems())
                     .singleElement()
                     .asString()
@@ -276,7 +285,7 @@ class JobReaderTest {
         }
         for (var format : List.of("bedrock", "openai")) {
             options.put(JobOption.FORMAT, format);
-            assertThat(TransformJob.read(options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS))
+            assertThat(TransformJob.read(new Storage(), options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS))
                             .has(JobSwitch.SPLIT_OBJECTS))
                     .isTrue();
         }
@@ -290,7 +299,9 @@ class JobReaderTest {
                 List.of("s3://b/in", "s3://b/in/out"),
                 List.of("s3://b", "s3://b/x"))) {
             var options = Map.of(JobOption.INPUT, places.getFirst(), JobOption.OUTPUT, places.getLast());
-            assertThat(catchThrowableOfType(JobException.class, () -> TransformJob.read(options, Map.of(), Set.of()))
+            assertThat(catchThrowableOfType(
+                                    JobException.class,
+                                    () -> TransformJob.read(new Storage(), options, Map.of(), Set.of()))
                             .problems())
                     .singleElement()
                     .asString()
@@ -326,6 +337,7 @@ class JobReaderTest {
             assertThat(catchThrowableOfType(
                                     JobException.class,
                                     () -> TransformJob.read(
+                                            new Storage(),
                                             Map.of(
                                                     JobOption.INPUT, places.getFirst(),
                                                     JobOption.OUTPUT, places.getLast()),
@@ -347,13 +359,14 @@ class JobReaderTest {
                 JobOption.CONTENT_TYPE, "text/csv",
                 JobOption.BAD_RECORDS, "keep"));
         var retry = Set.of(JobSwitch.RETRY_ERRORS);
-        assertThat(catchThrowableOfType(JobException.class, () -> TransformJob.read(options, Map.of(), retry))
+        assertThat(catchThrowableOfType(
+                                JobException.class, () -> TransformJob.read(new Storage(), options, Map.of(), retry))
                         .problems())
                 .singleElement()
                 .asString()
                 .startsWith("--format: found nothing, expected bedrock or openai with --retry-errors");
         options.put(JobOption.CONTENT_TYPE, "application/jsonlines");
-        assertThat(TransformJob.read(options, Map.of(), retry).has(JobSwitch.RETRY_ERRORS))
+        assertThat(TransformJob.read(new Storage(), options, Map.of(), retry).has(JobSwitch.RETRY_ERRORS))
                 .isTrue();
     }
 }

@@ -403,7 +403,7 @@ class JobRunnerTest {
     }
 
     private TransformJob job(boolean overwrite) throws JobException {
-        return TransformJob.read(options, Map.of(), overwrite ? Set.of(JobSwitch.OVERWRITE) : Set.of());
+        return TransformJob.read(new Storage(), options, Map.of(), overwrite ? Set.of(JobSwitch.OVERWRITE) : Set.of());
     }
 
     private JobReport run() throws Exception {
@@ -415,8 +415,6 @@ class JobRunnerTest {
     }
 
     private static JobReport run(TransformJob job, URI endpoint) throws Exception {
-        try (var storage = new Storage()) {
-            return new JobRunner(job, storage, new Unwatched()).run(endpoint);
-        }
+        return new JobRunner(job, new Unwatched()).run(endpoint);
     }
 }

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class JsonFormatTest {
 
-    private static final JsonFormat JSON = new JsonFormat();
+    private static final RecordFormat JSON = RecordFormat.JSON;
 
     @ParameterizedTest
     @ValueSource(

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.hooks.BadInputException;
 import dev.berth.transform.filter.JsonPathFilter;
-import dev.berth.transform.filter.SliceEnd;
 import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -15,7 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class JsonPathFilterTest {
 
-    private static final JsonFormat JSON = new JsonFormat();
+    private static final RecordFormat JSON = RecordFormat.JSON;
 
     private static final String OBJECT =
             "{\"id\":7,\"f\":{\"a\":1.0,\"b\":[2,3]},\"list\":[{\"x\":1},{\"x\":2}],\"SageMakerOutput\":{\"label\":1}}";
@@ -117,9 +116,9 @@ class JsonPathFilterTest {
             })
     @Tag("JOIN-10")
     void slicesEndBeforeOrBehindTheirLastNumber(String path, String exclusive, String inclusive) {
-        for (var end : SliceEnd.values()) {
-            var filter = JsonPathFilter.parse(path, end);
-            var expected = end == SliceEnd.EXCLUSIVE ? exclusive : inclusive;
+        for (boolean isInclusive : new boolean[] {false, true}) {
+            var filter = JsonPathFilter.parse(path, isInclusive);
+            var expected = isInclusive ? inclusive : exclusive;
             if (expected.equals("refused")) {
                 assertThatThrownBy(() -> filter.apply(JSON.read("[0,1,2,3,4,5]")))
                         .isInstanceOf(BadInputException.class);
@@ -202,7 +201,7 @@ class JsonPathFilterTest {
             })
     @Tag("JOIN-08")
     void whatIsNoFilterIsRefused(String text, String message) {
-        assertThatThrownBy(() -> JsonPathFilter.parse(text, SliceEnd.EXCLUSIVE))
+        assertThatThrownBy(() -> JsonPathFilter.parse(text, false))
                 .isInstanceOf(BadInputException.class)
                 .hasMessage(message);
     }
@@ -212,7 +211,7 @@ class JsonPathFilterTest {
     @Tag("JOIN-08")
     void namesInBracketsHoldNoPath(String name) {
         var text = "$.field1.['a','" + name + "']";
-        assertThatThrownBy(() -> JsonPathFilter.parse(text, SliceEnd.EXCLUSIVE))
+        assertThatThrownBy(() -> JsonPathFilter.parse(text, false))
                 .isInstanceOf(BadInputException.class)
                 .hasMessage("found \"'%s']\" at offset 14 of \"%s\", expected a name without a path in it"
                         .formatted(name, text));
@@ -225,7 +224,7 @@ class JsonPathFilterTest {
                 .isEqualTo("1");
         assertThat(filter("$." + "😀".repeat(61), "{\"" + "😀".repeat(61) + "\":1}"))
                 .isEqualTo("1");
-        assertThatThrownBy(() -> JsonPathFilter.parse("$." + "a".repeat(62), SliceEnd.EXCLUSIVE))
+        assertThatThrownBy(() -> JsonPathFilter.parse("$." + "a".repeat(62), false))
                 .isInstanceOf(BadInputException.class)
                 .hasMessage("found 64 characters, expected at most 63");
     }
@@ -248,7 +247,7 @@ class JsonPathFilterTest {
                 text.append(characters.charAt(random.nextInt(characters.length())));
             }
             try {
-                JsonPathFilter.parse(text.toString(), SliceEnd.INCLUSIVE).apply(value);
+                JsonPathFilter.parse(text.toString(), true).apply(value);
             } catch (BadInputException e) {
                 assertThat(e).hasMessageContaining("found").hasMessageContaining("expected");
             }
@@ -256,6 +255,6 @@ class JsonPathFilterTest {
     }
 
     private static String filter(String path, String json) {
-        return JSON.write(JsonPathFilter.parse(path, SliceEnd.EXCLUSIVE).apply(JSON.read(json)));
+        return JSON.write(JsonPathFilter.parse(path, false).apply(JSON.read(json)));
     }
 }

@@ -10,7 +10,6 @@ import dev.berth.content.TfRecord;
 import dev.berth.hooks.BadInputException;
 import dev.berth.transform.Payload.MiniBatch;
 import dev.berth.transform.filter.JsonPathFilter;
-import dev.berth.transform.filter.SliceEnd;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -198,11 +197,11 @@ class MiniBatchesTest {
 
     private static Optional<RecordProcessing> processing(String inputFilter, boolean joinsInput) {
         return Optional.of(new RecordProcessing(
-                new CsvFormat(),
+                RecordFormat.CSV,
                 RecordProcessing.Unit.LINE,
-                JsonPathFilter.parse(inputFilter, SliceEnd.EXCLUSIVE),
+                JsonPathFilter.parse(inputFilter, false),
                 joinsInput,
-                JsonPathFilter.parse("$", SliceEnd.EXCLUSIVE),
+                JsonPathFilter.parse("$", false),
                 false));
     }
 

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.content.BatchStrategy;
-import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
 import dev.berth.testing.Gate;
@@ -139,20 +138,20 @@ class ObjectTransformTest {
                 var threads = new TestThreads()) {
             var transform = new ObjectTransform(
                     TransformJob.read(
+                            storage,
                             Map.of(
                                     JobOption.INPUT, input.toString(),
                                     JobOption.OUTPUT, directory.resolve("out").toString()),
                             Map.of(),
                             Set.of()),
-                    new ObjectSource(storage, false),
+                    new ObjectSource(false),
                     new Splitting(FramedSplit.LINE, BatchStrategy.SINGLE_RECORD, MEBIBYTE),
-                    Optional.empty(),
                     exchange,
                     new ObjectTransform.Shared(threads, new ObjectTurns(payloads, () -> false), memory),
-                    new Checkpoints(storage, Location.of(directory.toString()), ""),
+                    new Checkpoints(storage.at(directory.toString()), ""),
                     new Unwatched());
-            var object = new StoredObject(Location.of(input.toString()), "lines", Files.size(input));
-            var output = Location.of(directory.resolve("out").toString());
+            var object = new StoredObject(storage.at(input.toString()), "lines", Files.size(input));
+            var output = storage.at(directory.resolve("out").toString());
             var records = threads.submit(() ->
                     transform.transform(new ObjectRange(object, 0, 1), output, Optional.empty(), new LongAdder()));
             gate.awaitArrival();

@@ -2,9 +2,11 @@ package dev.berth.transform;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.berth.storage.Storage;
 import dev.berth.transform.Payload.MiniBatch;
-import dev.berth.transform.filter.SliceEnd;
-import java.util.Optional;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Set;
 
 /// Records and answers as texts, through a [RecordProcessing].
 final class ProcessedRecords {
@@ -34,16 +36,34 @@ final class ProcessedRecords {
 
     static RecordProcessing processing(
             String type, SplitType splitType, String inputFilter, String joinSource, String outputFilter) {
-        return new DataProcessing(inputFilter, joinSource, outputFilter, SliceEnd.EXCLUSIVE)
-                .processing(formats(type, splitType), false)
-                .orElseThrow();
+        return processing(type, splitType, inputFilter, joinSource, outputFilter, Set.of());
     }
 
-    static TransformFormats formats(String type, SplitType splitType) {
-        return new TransformFormats(
-                Optional.of(type),
-                Optional.of(type),
-                splitType,
-                splitType.areLines() ? AssembleWith.LINE : AssembleWith.NONE);
+    static RecordProcessing processing(
+            String type,
+            SplitType splitType,
+            String inputFilter,
+            String joinSource,
+            String outputFilter,
+            Set<JobSwitch> switches) {
+        var options = new EnumMap<>(Map.of(
+                JobOption.INPUT, "in",
+                JobOption.OUTPUT, "out",
+                JobOption.CONTENT_TYPE, type,
+                JobOption.ACCEPT, type,
+                JobOption.SPLIT_TYPE, splitType.toString(),
+                JobOption.ASSEMBLE_WITH, splitType.areLines() ? "Line" : "None",
+                JobOption.INPUT_FILTER, inputFilter,
+                JobOption.JOIN_SOURCE, joinSource,
+                JobOption.OUTPUT_FILTER, outputFilter));
+        try {
+            return TransformJob.read(new Storage(), options, Map.of(), switches)
+                    .kind()
+                    .records()
+                    .processing()
+                    .orElseThrow();
+        } catch (JobException e) {
+            throw new AssertionError(e);
+        }
     }
 }

@@ -12,7 +12,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.hooks.BadInputException;
 import dev.berth.transform.Payload.MiniBatch;
-import dev.berth.transform.filter.SliceEnd;
+import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -100,13 +100,13 @@ class RecordProcessingTest {
     @Test
     @Tag("JOIN-10")
     void slicesOfColumnsEndAsTheSwitchSays() {
-        var exclusive = new DataProcessing("$[1:4]", "None", "$", SliceEnd.EXCLUSIVE);
-        var inclusive = new DataProcessing("$[1:4]", "None", "$", SliceEnd.INCLUSIVE);
-        var formats = ProcessedRecords.formats(CSV, FramedSplit.LINE);
-        assertThat(sent(exclusive.processing(formats, false).orElseThrow(), "0,1,2,3,4,5\n"))
-                .isEqualTo("1,2,3\n");
-        assertThat(sent(inclusive.processing(formats, false).orElseThrow(), "0,1,2,3,4,5\n"))
-                .isEqualTo("1,2,3,4\n");
+        var exclusive = processing(CSV, FramedSplit.LINE, "$[1:4]", "None", "$");
+        var inclusive = processing(CSV, FramedSplit.LINE, "$[1:4]", "None", "$", Set.of(JobSwitch.INCLUSIVE_SLICES));
+        assertThat(exclusive.toString())
+                .as("answers of the one are none of the other")
+                .isNotEqualTo(inclusive.toString());
+        assertThat(sent(exclusive, "0,1,2,3,4,5\n")).isEqualTo("1,2,3\n");
+        assertThat(sent(inclusive, "0,1,2,3,4,5\n")).isEqualTo("1,2,3,4\n");
     }
 
     @Test

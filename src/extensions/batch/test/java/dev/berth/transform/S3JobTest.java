@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 import dev.berth.content.Sha256;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
-import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.testing.FaultyProxy;
 import dev.berth.testing.FaultyProxy.Fault;
@@ -273,7 +272,7 @@ class S3JobTest {
         }
         try (var storage = new Storage(Impatient.options(s3.endpoint()))) {
             // Who has no token can't remove it, and this process has not ended.
-            storage.delete(Location.of("s3://jobs/%s/.berth-lock-0-of-1".formatted(output)));
+            storage.at("s3://jobs/%s/.berth-lock-0-of-1".formatted(output)).delete();
         }
         assertThat(run(output, s3.endpoint()))
                 .matches(JobReport::isComplete)
@@ -376,7 +375,7 @@ class S3JobTest {
                 var threads = new TestThreads()) {
             few("stopped", 50);
             options.put(JobOption.OUTPUT, "s3://jobs/stopped-out");
-            var runner = new JobRunner(TransformJob.read(options, Map.of(), Set.of()), storage, new Unwatched());
+            var runner = new JobRunner(TransformJob.read(storage, options, Map.of(), Set.of()), new Unwatched());
             var job = threads.submit(() -> runner.run(held.uri("/")));
             try {
                 gate.awaitArrival();
@@ -490,9 +489,9 @@ class S3JobTest {
 
     private JobReport run(String output, URI endpoint, URI container) throws Exception {
         options.put(JobOption.OUTPUT, "s3://jobs/" + output);
-        var job = TransformJob.read(options, Map.of(), Set.of());
         try (var storage = new Storage(Impatient.options(endpoint))) {
-            return new JobRunner(job, storage, new Unwatched()).run(container);
+            return new JobRunner(TransformJob.read(storage, options, Map.of(), Set.of()), new Unwatched())
+                    .run(container);
         }
     }
 }

@@ -61,21 +61,19 @@ class SharesTest {
         for (var by : List.of("size", "key")) {
             options.put(JobOption.SHARD_BY, by);
             for (int instances : List.of(1, 2, 3, 7)) {
-                try (var storage = new Storage()) {
-                    var owners = new HashMap<String, Integer>();
-                    for (int i = 0; i < instances; i++) {
-                        var shares = Shares.of(job(instances, i), storage, () -> true);
-                        int instance = i;
-                        try (var objects = JobObjects.of(job(instances, i), storage)) {
-                            objects.map(object -> new ObjectRange(object, 0, 1))
-                                    .filter(shares::isMine)
-                                    .forEach(range -> assertThat(owners.put(range.name(), instance))
-                                            .as(range.name())
-                                            .isNull());
-                        }
+                var owners = new HashMap<String, Integer>();
+                for (int i = 0; i < instances; i++) {
+                    var shares = Shares.of(job(instances, i), () -> true);
+                    int instance = i;
+                    try (var objects = JobObjects.of(job(instances, i))) {
+                        objects.map(object -> new ObjectRange(object, 0, 1))
+                                .filter(shares::isMine)
+                                .forEach(range -> assertThat(owners.put(range.name(), instance))
+                                        .as(range.name())
+                                        .isNull());
                     }
-                    assertThat(owners).hasSize(50);
                 }
+                assertThat(owners).hasSize(50);
             }
         }
     }
@@ -92,16 +90,15 @@ class SharesTest {
         options.put(JobOption.ASSEMBLE_WITH, "Line");
         Map<String, String> ofOne = Map.of();
         try (var server = TestServer.with(new TextHandler())
-                        .set("SAGEMAKER_BATCH", "true")
-                        .start();
-                var storage = new Storage()) {
+                .set("SAGEMAKER_BATCH", "true")
+                .start()) {
             for (var by : List.of("size", "key")) {
                 options.put(JobOption.SHARD_BY, by);
                 for (int instances : List.of(1, 2, 4, 8)) {
                     var out = directory.resolve("out-%s-%d".formatted(by, instances));
                     options.put(JobOption.OUTPUT, out.toString());
                     for (int i = 0; i < instances; i++) {
-                        var report = new JobRunner(job(instances, i), storage, new Unwatched())
+                        var report = new JobRunner(job(instances, i), new Unwatched())
                                 .run(URI.create("http://127.0.0.1:" + server.port()));
                         assertThat(report).matches(JobReport::isComplete);
                         assertThat(report.skipped()).as("nobody else's").isZero();
@@ -119,27 +116,26 @@ class SharesTest {
             write("%02d".formatted(i), "x".repeat(100 + i));
         }
         try (var server = TestServer.with(new TextHandler())
-                        .set("SAGEMAKER_BATCH", "true")
-                        .start();
-                var storage = new Storage()) {
-            assertThat(run(0, storage, server)).matches(JobReport::isComplete);
+                .set("SAGEMAKER_BATCH", "true")
+                .start()) {
+            assertThat(run(0, server)).matches(JobReport::isComplete);
             write("added", "x".repeat(2000));
             for (int i = 0; i < 2; i++) {
-                assertThat(run(1, storage, server))
+                assertThat(run(1, server))
                         .extracting(JobReport::status, JobReport::problem)
                         .containsExactly(
                                 JobStatus.FAILED,
                                 "the input has changed: found other objects than instance 0, so some may be in nobody's part."
                                         + " Run instance 0 again");
             }
-            assertThat(run(0, storage, server)).matches(JobReport::isComplete);
+            assertThat(run(0, server)).matches(JobReport::isComplete);
             assertThat(files(directory.resolve("out"))).as("and no notes").hasSize(21);
-            assertThat(run(1, storage, server)).matches(JobReport::isComplete);
+            assertThat(run(1, server)).matches(JobReport::isComplete);
         }
     }
 
-    private JobReport run(int index, Storage storage, TestServer server) throws Exception {
-        return new JobRunner(job(2, index), storage, new Unwatched()).run(server.uri("/"));
+    private JobReport run(int index, TestServer server) throws Exception {
+        return new JobRunner(job(2, index), new Unwatched()).run(server.uri("/"));
     }
 
     @Test
@@ -148,22 +144,17 @@ class SharesTest {
         write("b", "two");
         Files.createDirectory(directory.resolve("out"));
         Files.writeString(directory.resolve("out/a.out"), "ONE");
-        try (var storage = new Storage()) {
-            assertThat(JobPlan.of(job(1, 0), storage))
-                    .isEqualTo(new JobPlan(List.of(new Shares.Share(2, 6)), 1, List.of()));
-        }
+        assertThat(JobPlan.of(job(1, 0))).isEqualTo(new JobPlan(List.of(new Shares.Share(2, 6)), 1, List.of()));
     }
 
     private List<Shares.Share> shares(int instances) throws Exception {
-        try (var storage = new Storage()) {
-            return Shares.of(job(instances, 0), storage, () -> true).all();
-        }
+        return Shares.of(job(instances, 0), () -> true).all();
     }
 
     private TransformJob job(int instances, int index) throws JobException {
         options.put(JobOption.INSTANCE_COUNT, String.valueOf(instances));
         options.put(JobOption.INSTANCE_INDEX, String.valueOf(index));
-        return TransformJob.read(options, Map.of(), Set.of());
+        return TransformJob.read(new Storage(), options, Map.of(), Set.of());
     }
 
     private void write(String key, String text) throws IOException {

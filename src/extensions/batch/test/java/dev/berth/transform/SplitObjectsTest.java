@@ -271,7 +271,7 @@ class SplitObjectsTest {
         try (var storage = new Storage()) {
             assertThat(run(out.toString(), storage, 2, 0, JobSwitch.SPLIT_OBJECTS))
                     .matches(JobReport::isComplete);
-            var first = part(job(out.toString(), 2, 0, JobSwitch.SPLIT_OBJECTS), storage);
+            var first = part(job(out.toString(), storage, 2, 0, JobSwitch.SPLIT_OBJECTS));
             var bytes = Files.readAllBytes(first);
             assertThat(run(out.toString(), storage, 2, 1, JobSwitch.SPLIT_OBJECTS))
                     .matches(JobReport::isComplete);
@@ -287,7 +287,7 @@ class SplitObjectsTest {
             Files.delete(out.resolve("a.txt.out"));
             assertThat(run(out.toString(), storage, 2, 0, JobSwitch.SPLIT_OBJECTS))
                     .matches(report -> report.succeeded() == 1);
-            Files.copy(first, part(job(out.toString(), 2, 1, JobSwitch.SPLIT_OBJECTS), storage));
+            Files.copy(first, part(job(out.toString(), storage, 2, 1, JobSwitch.SPLIT_OBJECTS)));
             assertThat(run(out.toString(), storage, 2, 0, JobSwitch.SPLIT_OBJECTS))
                     .matches(report -> report.skipped() == 1);
             assertThat(files(out.toString())).containsEntry("a.txt.out", "WORD\n".repeat(30_000));
@@ -331,19 +331,19 @@ class SplitObjectsTest {
         }
     }
 
-    private static Path part(TransformJob job, Storage storage) {
-        try (var objects = storage.list(job.input())) {
-            var shares = Shares.of(job, storage, () -> true);
+    private static Path part(TransformJob job) {
+        try (var objects = job.input().list()) {
+            var shares = Shares.of(job, () -> true);
             var range = job.ranges(objects.findFirst().orElseThrow()).stream()
                     .filter(shares::isMine)
                     .findFirst()
                     .orElseThrow();
-            return Path.of(new SplitOutputs(job, storage).part(range).toString());
+            return Path.of(new SplitOutputs(job).part(range).toString());
         }
     }
 
     private JobPlan plan(String out, Storage storage, int instances, int index) throws Exception {
-        return JobPlan.of(job(out, instances, index, JobSwitch.SPLIT_OBJECTS), storage);
+        return JobPlan.of(job(out, storage, instances, index, JobSwitch.SPLIT_OBJECTS));
     }
 
     private List<JobReport> atOnce(String out, Storage storage, int instances) throws Exception {
@@ -351,8 +351,8 @@ class SplitObjectsTest {
         try (var threads = new TestThreads()) {
             var running = new ArrayList<Future<JobReport>>();
             for (int i = 0; i < instances; i++) {
-                var job = job(out, instances, i, JobSwitch.SPLIT_OBJECTS);
-                running.add(threads.submit(() -> new JobRunner(job, storage, new Unwatched()).run(container.uri("/"))));
+                var job = job(out, storage, instances, i, JobSwitch.SPLIT_OBJECTS);
+                running.add(threads.submit(() -> new JobRunner(job, new Unwatched()).run(container.uri("/"))));
             }
             for (var each : running) {
                 reports.add(each.get());
@@ -363,14 +363,15 @@ class SplitObjectsTest {
 
     private JobReport run(String out, Storage storage, int instances, int index, JobSwitch... switches)
             throws Exception {
-        return new JobRunner(job(out, instances, index, switches), storage, new Unwatched()).run(container.uri("/"));
+        return new JobRunner(job(out, storage, instances, index, switches), new Unwatched()).run(container.uri("/"));
     }
 
-    private TransformJob job(String out, int instances, int index, JobSwitch... switches) throws JobException {
+    private TransformJob job(String out, Storage storage, int instances, int index, JobSwitch... switches)
+            throws JobException {
         options.put(JobOption.OUTPUT, out);
         options.put(JobOption.INSTANCE_COUNT, String.valueOf(instances));
         options.put(JobOption.INSTANCE_INDEX, String.valueOf(index));
-        return TransformJob.read(options, Map.of(), Set.of(switches));
+        return TransformJob.read(storage, options, Map.of(), Set.of(switches));
     }
 
     /// All files, those in hidden directories too.

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.berth.content.Framing;
 import dev.berth.content.RecordReader;
 import dev.berth.content.RecordReader.Frames;
+import dev.berth.storage.Storage;
 import java.io.InputStream;
 import java.util.List;
 import java.util.Map;
@@ -53,7 +54,10 @@ class SplitTypeTest {
 
     private static SplitType read(String word, String element) throws JobException {
         var reader = new JobReader(
-                Map.of(JobOption.INPUT, "in", JobOption.SPLIT_TYPE, word), Map.of("--xml-element", element), Set.of());
+                new Storage(),
+                Map.of(JobOption.INPUT, "in", JobOption.SPLIT_TYPE, word),
+                Map.of("--xml-element", element),
+                Set.of());
         var type = reader.splitType(List.of(FramedSplit.LINE, new Elements("")));
         reader.requireNoProblem();
         return type;

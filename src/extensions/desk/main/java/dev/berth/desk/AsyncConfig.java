@@ -3,7 +3,7 @@ package dev.berth.desk;
 import dev.berth.config.ExtensionSettings;
 import dev.berth.config.Reading;
 import dev.berth.config.Syntax;
-import dev.berth.storage.Location;
+import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -52,8 +52,8 @@ public record AsyncConfig(
 
     private static Syntax<String> place() {
         return new Syntax<>("<place>", "a directory or s3://bucket/prefix", text -> {
-            try {
-                Location.of(text);
+            try (var storage = new Storage()) {
+                storage.at(text);
                 return text;
             } catch (StorageException _) {
                 return null;

@@ -61,14 +61,14 @@ public final class AsyncInvocations implements AutoCloseable {
 
     /// @param answers a directory or `s3://bucket/prefix`
     private AsyncInvocations(AsyncConfig config, String answers) {
-        this.answers = Location.of(answers);
+        this.storage = new Storage(Storage.options(
+                flag -> flag.equals("--endpoint-url") ? config.s3().map(URI::toString) : Optional.empty()));
+        this.answers = storage.at(answers);
         // Without the slash it would be a beginning of other names in S3.
-        this.failures = Location.of(config.failures()
+        this.failures = storage.at(config.failures()
                 .orElseGet(() -> this.answers.resolve("failures").toString())
                 .replaceFirst("/*$", "/"));
         this.inputs = config.input();
-        this.storage = new Storage(Storage.options(
-                flag -> flag.equals("--endpoint-url") ? config.s3().map(URI::toString) : Optional.empty()));
         this.queue = new ThreadPoolExecutor(
                 config.concurrency(),
                 config.concurrency(),
@@ -114,7 +114,7 @@ public final class AsyncInvocations implements AutoCloseable {
 
     /// Callers name the files, so all but one directory is closed to them.
     private Location input(String text) {
-        var location = Location.of(text);
+        var location = storage.at(text);
         if (location.file()
                 .filter(file -> inputs.filter(below -> isIn(file, below)).isEmpty())
                 .isPresent()) {
@@ -170,7 +170,7 @@ public final class AsyncInvocations implements AutoCloseable {
     /// In S3 nothing can be in the way of a name, and asking would cost requests.
     private void requireWritable(Location object) {
         if (object.file().isPresent()) {
-            storage.requireWritable(object);
+            object.requireWritable();
         }
     }
 
@@ -242,8 +242,7 @@ public final class AsyncInvocations implements AutoCloseable {
 
         private Void ask() throws IOException, InterruptedException {
             long length = input.isPresent() ? length(input.get()) : asked.body().length;
-            try (var payload =
-                    input.isPresent() ? all.storage.open(input.get()) : new ByteArrayInputStream(asked.body())) {
+            try (var payload = input.isPresent() ? input.get().open() : new ByteArrayInputStream(asked.body())) {
                 var request = HttpRequest.newBuilder(asked.container())
                         .POST(
                                 length == 0
@@ -263,9 +262,7 @@ public final class AsyncInvocations implements AutoCloseable {
         }
 
         private long length(Location object) {
-            return all.storage
-                    .size(object)
-                    .orElseThrow(() -> StorageException.permanent(object, "found no such object", null));
+            return object.size().orElseThrow(() -> StorageException.permanent(object, "found no such object", null));
         }
 
         /// In the words of the platform where no container has answered.
@@ -284,7 +281,7 @@ public final class AsyncInvocations implements AutoCloseable {
     }
 
     private void write(Location object, Optional<String> type, InputStream body) throws IOException {
-        try (var out = storage.create(object, type)) {
+        try (var out = object.create(type)) {
             body.transferTo(out);
             out.commit();
         }

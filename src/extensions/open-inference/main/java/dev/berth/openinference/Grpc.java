@@ -1,16 +1,21 @@
 package dev.berth.openinference;
 
+import com.google.protobuf.CodedOutputStream;
 import com.google.protobuf.MessageLite;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.hooks.MediaType;
 import dev.berth.http.CallerText;
 import dev.berth.http.Invocations;
 import dev.berth.http.Peer;
 import dev.berth.http.Sending;
 import dev.berth.http.body.Inflated;
 import dev.berth.http.body.RequestBody;
+import dev.berth.memory.RequestMemory;
 import io.javalin.http.Context;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -45,13 +50,33 @@ final class Grpc {
             ChronoUnit.MICROS,
             ChronoUnit.NANOS);
 
+    /// The type of requests and answers.
+    static final MediaType TYPE = MediaType.parse("application/grpc").orElseThrow();
+
+    /// In front of a message: a byte that says whether it is compressed, and its length in 4 bytes,
+    /// big-endian.
+    static final int PREFIX = 1 + Integer.BYTES;
+
     private Grpc() {}
+
+    /// A message behind its prefix.
+    static byte[] frame(MessageLite message) {
+        int length = message.getSerializedSize();
+        RequestMemory.charge(PREFIX + length);
+        var body = ByteBuffer.allocate(PREFIX + length).put((byte) 0).putInt(length);
+        try {
+            message.writeTo(CodedOutputStream.newInstance(body.array(), PREFIX, length));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return body.array();
+    }
 
     /// Whether whoever asks reads trailers.
     static boolean isCall(Context ctx) {
         // Not contentType(): Jetty refuses to say it where it has a charset that Java does not know.
         var type = ctx.header("Content-Type");
-        return Peer.isHttp2(ctx) && type != null && type.startsWith(GrpcFrame.TYPE.toString());
+        return Peer.isHttp2(ctx) && type != null && type.startsWith(TYPE.toString());
     }
 
     /// @throws ServingException where this is no call, or its messages are compressed in another way
@@ -110,7 +135,7 @@ final class Grpc {
 
     /// A call whose request is short.
     static void call(Context ctx, Invocations invocations, Function<byte[], MessageLite> answer) throws Exception {
-        read(ctx, invocations, message -> answer(ctx, GrpcFrame.of(answer.apply(message))));
+        read(ctx, invocations, message -> answer(ctx, frame(answer.apply(message))));
     }
 
     /// Has a call with one request answered.
@@ -127,7 +152,7 @@ final class Grpc {
         var trailers = new ConcurrentHashMap<>(Map.of("grpc-status", "0"));
         ctx.attribute(TRAILERS, trailers);
         ctx.res().setTrailerFields(() -> trailers);
-        ctx.status(200).contentType(GrpcFrame.TYPE.toString());
+        ctx.status(200).contentType(TYPE.toString());
     }
 
     /// @param message with its frame

@@ -55,7 +55,7 @@ record GrpcHealth(ServerParts parts) {
             boolean isLast = parts.health().isStopping();
             var status = status(service.get());
             if (status != sent) {
-                Grpc.send(ctx, GrpcFrame.of(answer(status)));
+                Grpc.send(ctx, Grpc.frame(answer(status)));
                 sent = status;
                 OpenRequests.awaitClient(ctx);
             }

@@ -15,8 +15,6 @@ import java.nio.ByteBuffer;
 /// one thread at a time.
 final class GrpcMessage extends BlockStream {
 
-    private static final int PREFIX = 1 + Integer.BYTES;
-
     private final InputStream body;
     private final String coding;
     private final boolean isOnly;
@@ -55,10 +53,10 @@ final class GrpcMessage extends BlockStream {
         if (in != null) {
             return;
         }
-        var prefix = ByteBuffer.wrap(body.readNBytes(PREFIX));
-        if (prefix.limit() < PREFIX) {
+        var prefix = ByteBuffer.wrap(body.readNBytes(Grpc.PREFIX));
+        if (prefix.limit() < Grpc.PREFIX) {
             throw ErrorType.BAD_INPUT.because("body: found %d bytes, expected a message behind the %d of its prefix"
-                    .formatted(prefix.limit(), PREFIX));
+                    .formatted(prefix.limit(), Grpc.PREFIX));
         }
         boolean isCompressed = prefix.get() != 0;
         if (isCompressed && !Inflated.CODINGS.contains(coding)) {

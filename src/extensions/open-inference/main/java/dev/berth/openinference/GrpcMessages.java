@@ -1,11 +1,15 @@
 package dev.berth.openinference;
 
 import com.google.protobuf.CodedInputStream;
+import com.google.protobuf.Descriptors.EnumValueDescriptor;
+import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
 import com.google.protobuf.MessageLite;
 import com.google.protobuf.WireFormat;
 import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.Signature;
+import dev.berth.http.ModelTarget;
 import dev.berth.openinference.Inference.DataType;
 import dev.berth.openinference.Inference.ModelConfig;
 import dev.berth.openinference.Inference.ModelConfigResponse;
@@ -17,12 +21,15 @@ import dev.berth.openinference.Inference.ModelStreamInferResponse;
 import dev.berth.openinference.Inference.ServerLiveResponse;
 import dev.berth.openinference.Inference.ServerMetadataResponse;
 import java.io.IOException;
-import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /// The small messages of gRPC.
 public final class GrpcMessages {
+
+    private static final String PLATFORM = "berth";
 
     private GrpcMessages() {}
 
@@ -36,55 +43,64 @@ public final class GrpcMessages {
         return ServerLiveResponse.newBuilder().setLive(yes).build();
     }
 
-    public static MessageLite server(String name, String version, List<String> extensions) {
+    public static Message server(String version, List<String> extensions) {
         return ServerMetadataResponse.newBuilder()
-                .setName(name)
+                .setName(PLATFORM)
                 .setVersion(version)
                 .addAllExtensions(extensions)
                 .build();
     }
 
-    public static Message model(ModelMetadata model) {
+    /// What clients are told about a model. Shapes begin with -1: as many records as the client likes.
+    public static ModelMetadataResponse model(ModelTarget target, Signature signature) {
         return ModelMetadataResponse.newBuilder()
-                .setName(model.name())
-                .addAllVersions(model.versions())
-                .setPlatform(model.platform())
-                .addAllInputs(columns(model.inputs()))
-                .addAllOutputs(columns(model.outputs()))
+                .setName(target.model())
+                .addVersions(target.version())
+                .setPlatform(PLATFORM)
+                .addAllInputs(columns(signature.inputs()))
+                .addAllOutputs(columns(signature.outputs()))
                 .build();
+    }
+
+    private static List<TensorMetadata> columns(List<Signature.Column> columns) {
+        return columns.stream()
+                .map(column -> TensorMetadata.newBuilder()
+                        .setName(column.name())
+                        .setDatatype(Datatype.of(column.type()).name())
+                        .addShape(-1)
+                        .addAllShape(
+                                column.shape().stream().map(Integer::longValue).toList())
+                        .build())
+                .toList();
     }
 
     /// Triton's configuration, of which the dimensions are without the records. A request may have
     /// any number of those.
-    public static Message config(ModelMetadata model) {
+    public static Message config(ModelTarget target, Signature signature) {
         var config = ModelConfig.newBuilder()
-                .setName(model.name())
-                .setPlatform(model.platform())
-                .setBackend(model.platform())
+                .setName(target.model())
+                .setPlatform(PLATFORM)
+                .setBackend(PLATFORM)
                 .setMaxBatchSize(Integer.MAX_VALUE)
                 .setDynamicBatching(ModelDynamicBatching.getDefaultInstance());
-        for (var column : model.inputs()) {
+        for (var column : signature.inputs()) {
             config.addInputBuilder()
                     .setName(column.name())
                     .setDataType(type(column))
-                    .addAllDims(dims(column));
+                    .addAllDims(column.shape().stream().map(Integer::longValue).toList());
         }
-        for (var column : model.outputs()) {
+        for (var column : signature.outputs()) {
             config.addOutputBuilder()
                     .setName(column.name())
                     .setDataType(type(column))
-                    .addAllDims(dims(column));
+                    .addAllDims(column.shape().stream().map(Integer::longValue).toList());
         }
         return ModelConfigResponse.newBuilder().setConfig(config).build();
     }
 
-    private static DataType type(ModelMetadata.Column column) {
-        var type = column.datatype();
+    private static DataType type(Signature.Column column) {
+        var type = Datatype.of(column.type());
         return DataType.valueOf("TYPE_" + (type == Datatype.BYTES ? "STRING" : type.name()));
-    }
-
-    private static List<Long> dims(ModelMetadata.Column column) {
-        return Arrays.stream(column.shape()).skip(1).asLongStream().boxed().toList();
     }
 
     /// What a stream says of a request that has failed. The next one may succeed.
@@ -92,17 +108,28 @@ public final class GrpcMessages {
         return ModelStreamInferResponse.newBuilder().setErrorMessage(why).build();
     }
 
-    private static List<TensorMetadata> columns(List<ModelMetadata.Column> columns) {
-        return columns.stream()
-                .map(column -> TensorMetadata.newBuilder()
-                        .setName(column.name())
-                        .setDatatype(column.datatype().name())
-                        .addAllShape(Arrays.stream(column.shape())
-                                .asLongStream()
-                                .boxed()
-                                .toList())
-                        .build())
-                .toList();
+    /// A message by the names of its fields, with those that have no value.
+    static Map<String, Object> json(Message message) {
+        var fields = new LinkedHashMap<String, Object>();
+        for (var field : message.getDescriptorForType().getFields()) {
+            if (field.isRepeated()) {
+                var values = (List<?>) message.getField(field);
+                fields.put(
+                        field.getName(),
+                        values.stream().map(GrpcMessages::plain).toList());
+            } else if (field.getJavaType() != FieldDescriptor.JavaType.MESSAGE || message.hasField(field)) {
+                fields.put(field.getName(), plain(message.getField(field)));
+            }
+        }
+        return fields;
+    }
+
+    private static Object plain(Object value) {
+        return switch (value) {
+            case Message message -> json(message);
+            case EnumValueDescriptor constant -> constant.getName();
+            default -> value;
+        };
     }
 
     /// Reads `ModelReadyRequest` or `ModelMetadataRequest`, which are alike.

@@ -73,7 +73,7 @@ record GrpcReflection(ServerParts parts) {
                     throw ErrorType.BAD_INPUT.because(
                             "message: found more than %d bytes, expected a ServerReflectionRequest".formatted(LONGEST));
                 }
-                Grpc.send(ctx, GrpcFrame.of(answer(ServerReflectionRequest.parseFrom(message))));
+                Grpc.send(ctx, Grpc.frame(answer(ServerReflectionRequest.parseFrom(message))));
             } catch (InvalidProtocolBufferException e) {
                 throw ErrorType.BAD_INPUT.because("message: not a ServerReflectionRequest", e);
             }

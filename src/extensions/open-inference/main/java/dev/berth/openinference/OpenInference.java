@@ -1,5 +1,6 @@
 package dev.berth.openinference;
 
+import com.google.protobuf.Message;
 import com.google.protobuf.MessageLite;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
@@ -31,18 +32,17 @@ record OpenInference(ServerParts parts) {
             List.of("binary_tensor_data", "model_configuration", "model_repository", "statistics");
 
     private static final String HEADER_LENGTH = "Inference-Header-Content-Length";
-    private static final String NAME = "berth";
-
-    private record Server(String name, String version, List<String> extensions) {}
 
     private record Ready(String name, boolean ready) {}
 
-    private List<String> extensions() {
-        return parts.config().platform().isSageMaker() ? EXTENSIONS.subList(0, 1) : EXTENSIONS;
+    private Message server() {
+        return GrpcMessages.server(
+                ServingMetrics.version(),
+                parts.config().platform().isSageMaker() ? EXTENSIONS.subList(0, 1) : EXTENSIONS);
     }
 
     void server(Context ctx) {
-        json(ctx, new Server(NAME, ServingMetrics.version(), extensions()));
+        json(ctx, GrpcMessages.json(server()));
     }
 
     void live(Context ctx) {
@@ -75,7 +75,7 @@ record OpenInference(ServerParts parts) {
     }
 
     void describe(Context ctx) throws Exception {
-        parts.invocations().ask(ctx, asked -> json(ctx, metadata(asked)));
+        parts.invocations().ask(ctx, asked -> json(ctx, GrpcMessages.json(metadata(asked))));
     }
 
     void infer(Context ctx) throws Exception {
@@ -99,7 +99,7 @@ record OpenInference(ServerParts parts) {
                     }
                     return target(body.first());
                 },
-                asked -> GrpcFrame.of(GrpcMessages.model(metadata(asked))));
+                asked -> Grpc.frame(metadata(asked)));
     }
 
     void inferByGrpc(Context ctx) throws Exception {
@@ -127,7 +127,7 @@ record OpenInference(ServerParts parts) {
     }
 
     private byte[] inferByGrpc(ModelRequest asked, boolean inStream) throws IOException {
-        return infer(asked, GrpcFrame.TYPE, new ProtobufMessages(asked.model(), inStream))
+        return infer(asked, Grpc.TYPE, new ProtobufMessages(asked.model(), inStream))
                 .body();
     }
 
@@ -163,7 +163,7 @@ record OpenInference(ServerParts parts) {
             }
             // Where the rest of the message does not come, the stream ends.
             message.skip();
-            Grpc.send(ctx, GrpcFrame.of(GrpcMessages.failed(e.getMessage())));
+            Grpc.send(ctx, Grpc.frame(GrpcMessages.failed(e.getMessage())));
         }
     }
 
@@ -176,7 +176,7 @@ record OpenInference(ServerParts parts) {
     }
 
     void serverMetadata(Context ctx) throws Exception {
-        call(ctx, _ -> GrpcMessages.server(NAME, ServingMetrics.version(), extensions()));
+        call(ctx, _ -> server());
     }
 
     void isModelReady(Context ctx) throws Exception {
@@ -187,9 +187,8 @@ record OpenInference(ServerParts parts) {
         Grpc.call(ctx, parts.invocations(), answer);
     }
 
-    private static ModelMetadata metadata(ModelRequest asked) {
-        return ModelMetadata.of(
-                asked.model(), asked.visit().signature(asked.body().deadline()));
+    private static Message metadata(ModelRequest asked) {
+        return GrpcMessages.model(asked.model(), asked.visit().signature(asked.deadline()));
     }
 
     private InvocationResponse infer(ModelRequest asked, MediaType type, Messages messages) throws IOException {

@@ -128,13 +128,13 @@ public final class ProtobufMessages implements Messages {
                     FINAL, InferParameter.newBuilder().setBoolParam(true).build());
         }
         return InvocationResponse.of(
-                GrpcFrame.of(
+                Grpc.frame(
                         inStream
                                 ? ModelStreamInferResponse.newBuilder()
                                         .setInferResponse(response)
                                         .build()
                                 : response.build()),
-                GrpcFrame.TYPE);
+                Grpc.TYPE);
     }
 
     private static void putContentType(InferOutputTensor.Builder tensor, String type) {

@@ -2,13 +2,13 @@ package dev.berth.openinference;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import com.google.protobuf.Descriptors.EnumValueDescriptor;
-import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
 import com.google.protobuf.Parser;
 import dev.berth.error.ErrorType;
+import dev.berth.hooks.Signature;
 import dev.berth.http.CallerText;
+import dev.berth.http.Invocations;
 import dev.berth.http.NamedModels;
 import dev.berth.http.ServerParts;
 import dev.berth.json.JsonText;
@@ -32,7 +32,6 @@ import dev.berth.serving.many.ManyModels;
 import io.javalin.http.Handler;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -110,9 +109,11 @@ record Triton(ServerParts parts) {
                     ctx,
                     switch (message) {
                         case RepositoryIndexResponse index ->
-                            index.getModelsList().stream().map(Triton::json).toList();
-                        case ModelConfigResponse of -> json(of.getConfig());
-                        default -> json(message);
+                            index.getModelsList().stream()
+                                    .map(GrpcMessages::json)
+                                    .toList();
+                        case ModelConfigResponse of -> GrpcMessages.json(of.getConfig());
+                        default -> GrpcMessages.json(message);
                     });
         });
     }
@@ -129,37 +130,15 @@ record Triton(ServerParts parts) {
         throw ErrorType.BAD_INPUT.because("body: found no object, expected {} or nothing");
     }
 
-    /// A message by the names of its fields, with those that have no value.
-    private static Map<String, Object> json(Message message) {
-        var fields = new LinkedHashMap<String, Object>();
-        for (var field : message.getDescriptorForType().getFields()) {
-            if (field.isRepeated()) {
-                var values = (List<?>) message.getField(field);
-                fields.put(field.getName(), values.stream().map(Triton::plain).toList());
-            } else if (field.getJavaType() != FieldDescriptor.JavaType.MESSAGE || message.hasField(field)) {
-                fields.put(field.getName(), plain(message.getField(field)));
-            }
-        }
-        return fields;
-    }
-
-    private static Object plain(Object value) {
-        return switch (value) {
-            case Message message -> json(message);
-            case EnumValueDescriptor constant -> constant.getName();
-            default -> value;
-        };
-    }
-
     Message config(Asked asked) {
-        return GrpcMessages.config(metadata(asked));
+        return ofSignature(asked, GrpcMessages::config);
     }
 
-    private ModelMetadata metadata(Asked asked) {
-        var model = parts.models().target(asked.model, asked.version);
+    private Message ofSignature(Asked asked, BiFunction<String, Signature, Message> answer) {
+        var target = parts.models().target(asked.model, asked.version);
         var deadline = in(parts.config().batching().timeout());
-        try (var visit = parts.models().enter(model, deadline)) {
-            return ModelMetadata.of(model, visit.signature(deadline));
+        try (var visit = parts.models().enter(target, deadline)) {
+            return answer.apply(target, visit.signature(deadline));
         }
     }
 
@@ -169,7 +148,7 @@ record Triton(ServerParts parts) {
 
     Message allStatistics(Asked asked) {
         return parts.models().list().stream().anyMatch(model -> model.name().equals(STATS))
-                ? GrpcMessages.model(metadata(new Asked(STATS, "")))
+                ? ofSignature(new Asked(STATS, ""), GrpcMessages::model)
                 : statistics(asked);
     }
 

@@ -1,33 +1,34 @@
 package dev.berth.storage;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
-import java.util.regex.Pattern;
+import java.util.OptionalLong;
+import java.util.stream.Stream;
 
-/// Where an object is, or the objects whose keys begin alike. Each store has a record of its own,
-/// and each is equal to itself alone. `toString` is what users wrote.
+/// Where an object is, or the objects whose keys begin alike: in a store that is open, so that they
+/// can be listed, read and written. Each store has a record of its own. `toString` is what users
+/// wrote.
+///
+/// ```java
+/// try (var storage = new Storage();
+///     var objects = storage.at("s3://bucket/in/").list()) {
+///   objects.forEach(object -> {
+///     try (var in = object.location().open(); var out = output.resolve(object.key()).create()) {
+///       in.transferTo(out);
+///       out.commit();
+///     }
+///   });
+/// }
+/// ```
+///
+/// Any threads may use it at once. Everything that fails is a [StorageException]; what S3 may
+/// answer better the next time has been tried as often as its retries allow. A thread that is
+/// interrupted gets a [StorageException] too, and stays interrupted.
 public interface Location {
-
-    /// Reads a URI such as `s3://bucket/key` or `file:///path`, or a path.
-    ///
-    /// All behind the bucket is the key as it is, as in the AWS CLI: `%20` is not a space there. In a
-    /// `file:` URI it is.
-    ///
-    /// @throws StorageException for anything else
-    static Location of(String text) {
-        var matcher = Pattern.compile("^([A-Za-z][A-Za-z0-9+.-]*):/").matcher(text);
-        var scheme = matcher.find() ? matcher.group(1) : "file";
-        return StoreKind.all().stream()
-                .filter(kind -> kind.scheme().equals(scheme))
-                .findFirst()
-                .orElseThrow(() -> StoreKind.wrong(text, "the scheme " + scheme))
-                .location(text);
-    }
-
-    /// The location of a file or a directory of the default file system.
-    static Location of(Path file) {
-        return of(file.toString());
-    }
 
     /// The location of a key below this one, with one slash between them.
     ///
@@ -49,4 +50,115 @@ public interface Location {
     default Optional<Path> file() {
         return Optional.empty();
     }
+
+    /// The objects below this location, in the order of their keys' UTF-8 bytes.
+    ///
+    /// In S3, as `S3DataType=S3Prefix` has it, those are all whose key begins with the location's
+    /// key, within a name too; empty ones whose key ends in `/` stand for directories and are left
+    /// out. On disk they are the regular files in a directory and all directories below, or the file
+    /// that the location itself is. Symbolic links are followed, though not into a directory that
+    /// they are in; hidden files and directories (`.…`) are left out, and with them what an
+    /// unfinished writer leaves.
+    ///
+    /// @return to be consumed once. It asks for the objects as it goes: it holds a page of them, or
+    ///   the names in one directory
+    /// @throws StorageException from here or from the stream; for a path that does not exist, too.
+    ///   Nothing in a bucket is an empty stream
+    Stream<StoredObject> list();
+
+    /// The same, and nothing where a local path does not exist.
+    default Stream<StoredObject> listIfThere() {
+        return file().filter(path -> !Files.exists(path)).isPresent() ? Stream.empty() : list();
+    }
+
+    /// The size in bytes; nothing where there is no such object.
+    OptionalLong size();
+
+    /// Whether there is such an object. A directory or a mere prefix is none.
+    default boolean exists() {
+        return size().isPresent();
+    }
+
+    /// Opens the object to be read from its beginning.
+    ///
+    /// Where S3 breaks off, the stream asks for the rest and goes on. An object that is replaced
+    /// meanwhile is an error then, never a mixture.
+    ///
+    /// @return a stream without a buffer, whose methods throw [StorageException]
+    default InputStream open() {
+        return open(0);
+    }
+
+    /// Opens the object to be read from a place within it.
+    ///
+    /// @param from how many bytes are left out; less than the object has, unless it is 0
+    ObjectStream open(long from);
+
+    /// Begins an object without a type: a file, or `application/octet-stream` in S3.
+    default ObjectWriter create() {
+        return create(Optional.empty());
+    }
+
+    /// Begins an object, which appears, and takes the place of one that was there, with
+    /// [ObjectWriter#commit].
+    ///
+    /// Directories are made. What an earlier writer of the same object left when it was killed is
+    /// removed, so there must be one writer of an object at a time: one that still writes fails where
+    /// another begins.
+    ///
+    /// @param contentType kept by S3 only
+    ObjectWriter create(Optional<String> contentType);
+
+    /// Makes this object of others, in their order. In S3 what is long enough is copied there, and
+    /// does not come by.
+    ///
+    /// Several processes may do this at once with the same objects: each makes the same of them, and
+    /// one is the last. A process that fails, because another one has begun or has ended, has changed
+    /// nothing.
+    ///
+    /// @param parts those that a listing found, in the same store
+    default void join(List<StoredObject> parts, Optional<String> contentType) {
+        try (var out = create(contentType)) {
+            for (var part : parts) {
+                try (var in = part.location().open()) {
+                    in.transferTo(out);
+                } catch (IOException e) {
+                    throw StorageException.retryable(part.location(), "can't be joined: " + e.getMessage(), e);
+                }
+            }
+            out.commit();
+        }
+    }
+
+    /// Removes the object, where there is one.
+    void delete();
+
+    /// Removes all objects below this location, and what unfinished writers have left there.
+    void deleteAll();
+
+    /// Removes local directories at and below this location that have nothing in them.
+    default void deleteEmpty() {}
+
+    /// Finds out whether the object can be written, and writes none. Directories are made.
+    ///
+    /// @throws StorageException where it can't
+    void requireWritable();
+
+    /// The marker at this location, where there is one.
+    Optional<Marker> marker();
+
+    /// Writes a marker where there is none. The directory must be there. Of several processes only
+    /// one gets true.
+    ///
+    /// @param text different from that of any other process
+    boolean mark(String text);
+
+    /// Writes one's own marker again; false where another process has replaced it.
+    default boolean renew(String text, Marker own) {
+        return replace(text, own);
+    }
+
+    /// Puts a marker in the place of another process's; false where that has been written again or
+    /// replaced.
+    boolean replace(String text, Marker found);
 }

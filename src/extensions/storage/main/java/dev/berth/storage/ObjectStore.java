@@ -1,49 +1,13 @@
 package dev.berth.storage;
 
-import java.util.List;
-import java.util.Optional;
-import java.util.OptionalLong;
-import java.util.stream.Stream;
+/// A store whose locations can be used until it is closed. Used by any threads.
+public interface ObjectStore extends AutoCloseable {
 
-/// One store, behind [Storage], whose methods of the same names say what these do. Used by any
-/// threads.
-///
-/// @param <L> its locations
-public interface ObjectStore<L extends Location> extends AutoCloseable {
-
-    Stream<StoredObject> list(L prefix);
-
-    OptionalLong size(L object);
-
-    ObjectStream open(L object, long from);
-
-    ObjectWriter create(L object, Optional<String> contentType);
-
-    /// Joins objects without their bytes coming by.
+    /// Makes a location of a text that begins with the scheme of the [StoreKind]. That of `file` reads
+    /// paths too. Asks nobody for anything.
     ///
-    /// @return false where this store can't
-    default boolean join(List<StoredObject> parts, L object, Optional<String> contentType) {
-        return false;
-    }
-
-    void delete(L object);
-
-    void deleteAll(L directory);
-
-    /// Only where directories are something of their own.
-    default void deleteEmpty(L directory) {}
-
-    void requireWritable(L probe);
-
-    Optional<Marker> marker(L location);
-
-    boolean mark(L location, String text);
-
-    default boolean renew(L location, String text, Marker own) {
-        return replace(location, text, own);
-    }
-
-    boolean replace(L location, String text, Marker found);
+    /// @throws StorageException for a text that is none, best made with [StoreKind#wrong]
+    Location at(String text);
 
     @Override
     default void close() {}

@@ -10,25 +10,15 @@ import java.util.stream.Collectors;
 /// A kind of store, such as S3 or the local disk. [ServiceLoader] finds it, once in a process.
 ///
 /// Another kind is this, an [ObjectStore] and its record of a [Location]. Nothing else names it:
-/// commands show its options as flags, and [Location#of] finds it by the scheme of a URI. Any
+/// commands show its options as flags, and [Storage#at] finds it by the scheme of a URI. Any
 /// threads may call it.
-///
-/// @param <L> its locations
-public interface StoreKind<L extends Location> {
+public interface StoreKind {
 
     /// Of its URIs, such as `s3`.
     String scheme();
 
     /// The form of its locations, for people: `s3://bucket/key`.
     String form();
-
-    /// The record that its locations are.
-    Class<L> locations();
-
-    /// Makes a location of a text that begins with the scheme. That of `file` reads paths too.
-    ///
-    /// @throws StorageException for a text that is none, best made with [#wrong]
-    L location(String text);
 
     /// What may be said of its stores, as flags.
     default List<Option> options() {
@@ -46,7 +36,7 @@ public interface StoreKind<L extends Location> {
     /// Makes a store when its first location is used.
     ///
     /// @param options those of all kinds; where there are none of this kind, its defaults hold
-    ObjectStore<L> open(Collection<StoreOptions> options);
+    ObjectStore open(Collection<StoreOptions> options);
 
     /// A flag of a command.
     ///
@@ -55,7 +45,7 @@ public interface StoreKind<L extends Location> {
     record Option(String name, String label, String meaning) {}
 
     /// All that there are.
-    static List<StoreKind<?>> all() {
+    static List<StoreKind> all() {
         return Found.KINDS;
     }
 
@@ -74,9 +64,9 @@ public interface StoreKind<L extends Location> {
 
     /// Looked for once.
     final class Found {
-        private static final List<StoreKind<?>> KINDS =
+        private static final List<StoreKind> KINDS =
                 ServiceLoader.load(StoreKind.class, StoreKind.class.getClassLoader()).stream()
-                        .<StoreKind<?>>map(ServiceLoader.Provider::get)
+                        .map(ServiceLoader.Provider::get)
                         .toList();
 
         private Found() {}

@@ -4,12 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class LocationTest {
+
+    private final Storage storage = new Storage();
+
+    @AfterEach
+    void close() {
+        storage.close();
+    }
 
     @ParameterizedTest
     @CsvSource({
@@ -24,8 +32,8 @@ class LocationTest {
         "in/, in"
     })
     void aPathOrAFileUriIsLocal(String text, Path path) {
-        assertThat(Location.of(text)).hasToString(text);
-        assertThat(Location.of(text).file()).hasValue(path);
+        assertThat(storage.at(text)).hasToString(text);
+        assertThat(storage.at(text).file()).hasValue(path);
     }
 
     @ParameterizedTest
@@ -44,7 +52,7 @@ class LocationTest {
                 "' ' | found nothing,"
             })
     void anythingElseIsAnErrorThatSaysWhatWasFoundAndWhatIsExpected(String text, String found) {
-        assertThatThrownBy(() -> Location.of(text))
+        assertThatThrownBy(() -> storage.at(text))
                 .isInstanceOf(StorageException.class)
                 .hasMessageStartingWith("\"%s\": %s".formatted(text, found))
                 .hasMessageEndingWith("expected s3://bucket/key, file:///path or a path");
@@ -52,14 +60,14 @@ class LocationTest {
 
     @Test
     void aPathThatCannotBeIsAnError() {
-        assertThatThrownBy(() -> Location.of("a\0b"))
+        assertThatThrownBy(() -> storage.at("a\0b"))
                 .isInstanceOf(StorageException.class)
                 .hasMessageContaining("found no path (Nul character not allowed)");
     }
 
     @Test
     void aLongTextIsCutInTheMessage() {
-        assertThatThrownBy(() -> Location.of("gs://" + "😀".repeat(100)))
+        assertThatThrownBy(() -> storage.at("gs://" + "😀".repeat(100)))
                 .hasMessage("\"gs://"
                         + "😀".repeat(27)
                         + "…\": found the scheme gs, expected s3://bucket/key, file:///path or a path");
@@ -67,16 +75,16 @@ class LocationTest {
 
     @Test
     void aKeyIsResolvedBelowADirectory() {
-        var below = Location.of("out/").resolve("a/..b/c.csv");
+        var below = storage.at("out/").resolve("a/..b/c.csv");
         assertThat(below).hasToString("out/a/..b/c.csv");
         assertThat(below.file()).hasValue(Path.of("out/a/..b/c.csv"));
-        assertThat(Location.of("file:///out").resolve("a b").file()).hasValue(Path.of("/out/a b"));
+        assertThat(storage.at("file:///out").resolve("a b").file()).hasValue(Path.of("/out/a b"));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "/etc/passwd", "../a", "a/../../b", "a//b", "a/./b", "a/", "a\0b"})
     void aKeyThatCannotBeAFileOfItsOwnIsAnError(String key) {
-        assertThatThrownBy(() -> Location.of("out").resolve(key))
+        assertThatThrownBy(() -> storage.at("out").resolve(key))
                 .isInstanceOf(StorageException.class)
                 .hasMessage("out: found the key \"%s\", expected one whose parts can be names of files", key);
     }

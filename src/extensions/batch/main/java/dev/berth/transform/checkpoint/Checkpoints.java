@@ -2,7 +2,6 @@ package dev.berth.transform.checkpoint;
 
 import dev.berth.content.Sha256;
 import dev.berth.storage.Location;
-import dev.berth.storage.Storage;
 import dev.berth.storage.StoredObject;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,7 +25,6 @@ public final class Checkpoints {
     private static final Pattern PART =
             Pattern.compile("([0-9a-f]{16})\\.parts/([0-9a-f]{16})/(\\d{1,18})-(\\d{1,18})");
 
-    private final Storage storage;
     private final Location directory;
     private final String job;
 
@@ -36,12 +34,11 @@ public final class Checkpoints {
     /// Finds out what earlier runs have left in S3. A directory is looked at for each object.
     ///
     /// @param settings what the answers of this job depend on
-    public Checkpoints(Storage storage, Location output, String settings) {
-        this.storage = storage;
+    public Checkpoints(Location output, String settings) {
         this.directory = output.resolve(DIRECTORY);
         this.job = settings;
         if (directory.file().isEmpty()) {
-            try (var parts = storage.list(directory)) {
+            try (var parts = directory.list()) {
                 parts.forEach(part -> {
                     var name = PART.matcher(part.key());
                     if (name.matches()) {
@@ -63,11 +60,11 @@ public final class Checkpoints {
         var parts = directory(object);
         return parts.file()
                 .<Checkpoint>map(path -> Journal.open(path, hash, goOn))
-                .orElseGet(() -> StoredParts.open(storage, parts, hash, goOn ? left(object) : removed(object)));
+                .orElseGet(() -> StoredParts.open(parts, hash, goOn ? left(object) : removed(object)));
     }
 
     private List<StoredParts.Part> removed(StoredObject object) {
-        left(object).forEach(part -> storage.delete(part.location()));
+        left(object).forEach(part -> part.location().delete());
         return List.of();
     }
 
@@ -78,13 +75,13 @@ public final class Checkpoints {
     /// Removes what is left of an object whose output is there.
     public void forget(StoredObject object) {
         if (directory.file().isPresent() || !left(object).isEmpty()) {
-            storage.deleteAll(directory(object));
+            directory(object).deleteAll();
         }
     }
 
     /// At the end of the job: removes directories that have nothing in them.
     public void end() {
-        storage.deleteEmpty(directory);
+        directory.deleteEmpty();
     }
 
     private Location directory(StoredObject object) {

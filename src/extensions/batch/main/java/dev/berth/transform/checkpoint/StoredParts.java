@@ -1,7 +1,6 @@
 package dev.berth.transform.checkpoint;
 
 import dev.berth.storage.Location;
-import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -30,7 +29,6 @@ final class StoredParts implements Checkpoint {
     private static final long EVERY_NANOS = Duration.ofSeconds(1).toNanos();
     private static final int MOST_HELD = 4 << 20;
 
-    private final Storage storage;
     private final Location directory;
     private final String job;
 
@@ -48,8 +46,7 @@ final class StoredParts implements Checkpoint {
     private long written = System.nanoTime();
     private boolean isBroken;
 
-    private StoredParts(Storage storage, Location directory, String job, List<Part> left) {
-        this.storage = storage;
+    private StoredParts(Location directory, String job, List<Part> left) {
         this.directory = directory;
         this.job = job;
         this.left = left;
@@ -57,12 +54,12 @@ final class StoredParts implements Checkpoint {
     }
 
     /// @param left what earlier runs have left; what is of no use is removed
-    static StoredParts open(Storage storage, Location directory, String job, List<Part> left) {
+    static StoredParts open(Location directory, String job, List<Part> left) {
         var parts = left.stream()
                 .sorted(Comparator.comparingLong(Part::first))
                 .collect(Collectors.partitioningBy(part -> part.job.equals(job)));
-        parts.get(false).forEach(part -> storage.delete(part.location));
-        return new StoredParts(storage, directory, job, parts.get(true));
+        parts.get(false).forEach(part -> part.location.delete());
+        return new StoredParts(directory, job, parts.get(true));
     }
 
     @Override
@@ -81,7 +78,7 @@ final class StoredParts implements Checkpoint {
     /// What can't be read is asked again.
     private void read(Part part) {
         answers.clear();
-        try (var in = storage.open(part.location)) {
+        try (var in = part.location.open()) {
             var bytes = ByteBuffer.wrap(in.readAllBytes());
             for (var frame = Frame.read(bytes); frame.isPresent(); frame = Frame.read(bytes)) {
                 var answer = new byte[frame.get().length()];
@@ -116,7 +113,7 @@ final class StoredParts implements Checkpoint {
     /// An object does not fail where only a part of it can't be written: it has no further ones then.
     private void write() {
         var part = directory.resolve("%s/%d-%d".formatted(job, firstHeld, lastHeld));
-        try (var out = storage.create(part)) {
+        try (var out = part.create()) {
             out.write(held.toByteArray());
             out.commit();
             isAnyWritten = true;
@@ -139,7 +136,7 @@ final class StoredParts implements Checkpoint {
     @Override
     public void end() {
         if (isAnyWritten) {
-            storage.deleteAll(directory);
+            directory.deleteAll();
         }
     }
 }

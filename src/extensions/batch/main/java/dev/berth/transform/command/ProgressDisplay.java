@@ -8,15 +8,25 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
+import me.tongfei.progressbar.DelegatingProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
 
 /// Shows how a job gets on: a bar on a terminal, a line now and then elsewhere. Used by many
 /// threads.
-abstract class ProgressDisplay implements Progress, AutoCloseable {
+final class ProgressDisplay implements Progress, AutoCloseable {
 
     private static final double MEGABYTE = 1e6;
+
+    /// Between two lines where there is no terminal.
+    private static final Duration EVERY = Duration.ofSeconds(5);
+
+    /// Leaves the bar's line free.
+    private static final String CLEAR_LINE = "\r\033[K";
+
+    private final boolean isTerminal;
+    private final ProgressBar bar;
 
     private long start;
     private OptionalLong objects = OptionalLong.empty();
@@ -31,9 +41,30 @@ abstract class ProgressDisplay implements Progress, AutoCloseable {
 
     // It is null again since JDK 25; the check speaks of 22 to 24.
     @SuppressWarnings("SystemConsoleNull")
-    static ProgressDisplay here() {
+    ProgressDisplay() {
         var console = System.console();
-        return console != null && console.isTerminal() ? new Bar() : new Lines();
+        isTerminal = console != null && console.isTerminal();
+        var builder = new ProgressBarBuilder();
+        if (isTerminal) {
+            // Of bytes, with objects, records a second and failures behind it.
+            builder.setTaskName("transform")
+                    .setUnit(" kB", 1000)
+                    .setStyle(ProgressBarStyle.ASCII)
+                    .setInitialMax(-1)
+                    .setEtaFunction(_ -> left());
+        } else {
+            builder.setUpdateIntervalMillis((int) EVERY.toMillis())
+                    .continuousUpdate()
+                    .setRenderer((_, _) -> line())
+                    .setConsumer(new DelegatingProgressBarConsumer(ProgressDisplay::print));
+        }
+        bar = builder.build();
+    }
+
+    private static void print(String line) {
+        if (!line.isEmpty()) {
+            System.out.println(line);
+        }
     }
 
     /// A table of two columns.
@@ -65,27 +96,31 @@ abstract class ProgressDisplay implements Progress, AutoCloseable {
             // The server may have taken a while before.
             start = System.nanoTime();
         }
-        show(status);
+        if (isTerminal) {
+            bar.setExtraMessage(" " + status);
+        } else {
+            System.out.println(status);
+        }
     }
 
     @Override
     public synchronized void total(long objects, long bytes) {
         this.objects = OptionalLong.of(objects);
         this.bytes = bytes;
-        show(answered + passed, bytes);
+        show();
     }
 
     @Override
     public synchronized void answered(long records, long bytes) {
         this.records += records;
         answered += bytes;
-        show(answered + passed, bytes);
+        show();
     }
 
     @Override
     public synchronized void passed(long bytes) {
         passed += bytes;
-        show(answered + passed, bytes);
+        show();
     }
 
     @Override
@@ -94,27 +129,30 @@ abstract class ProgressDisplay implements Progress, AutoCloseable {
         passed += bytes;
         if (outcome.status() == ObjectOutcome.Status.FAILED) {
             failed++;
-            say("failed: %s: %s".formatted(outcome.key(), outcome.failure()));
+            System.err.printf("%sfailed: %s: %s%n", isTerminal ? CLEAR_LINE : "", outcome.key(), outcome.failure());
         }
-        show(answered + passed, bytes);
+        show();
     }
 
     @Override
-    public abstract void close();
+    public void close() {
+        synchronized (this) {
+            // The bar is drawn once more, and so would be a line.
+            start = 0;
+        }
+        bar.close();
+    }
 
-    abstract void show(JobStatus status);
-
-    /// Shows what has changed.
-    ///
-    /// @param done bytes
-    /// @param all 0 while nobody knows
-    void show(long done, long all) {}
-
-    /// Writes a line to stderr.
-    abstract void say(String line);
+    private void show() {
+        if (bytes > 0) {
+            bar.maxHint(bytes);
+        }
+        bar.stepTo(answered + passed);
+        bar.setExtraMessage(" %s, %s".formatted(objects(), records()));
+    }
 
     /// As fast as it went until now.
-    synchronized Optional<Duration> left() {
+    private synchronized Optional<Duration> left() {
         double seconds = seconds();
         if (objects.isEmpty() || seconds <= 0) {
             return Optional.empty();
@@ -130,25 +168,24 @@ abstract class ProgressDisplay implements Progress, AutoCloseable {
         return start == 0 ? 0 : (System.nanoTime() - start) / 1e9;
     }
 
-    /// How far it is; nothing before the container is there.
-    synchronized Optional<String> line() {
+    /// How far it is; empty before the container is there.
+    private synchronized String line() {
         return start == 0
-                ? Optional.empty()
-                : Optional.of("%s, %s, %s%s"
+                ? ""
+                : "%s, %s, %s%s"
                         .formatted(
                                 objects(),
                                 megabytes(),
                                 records(),
                                 left().map(left -> ", %d s left".formatted(left.toSeconds()))
-                                        .orElse("")));
+                                        .orElse(""));
     }
 
-    /// Called under the monitor.
-    String objects() {
+    private String objects() {
         return "%d of %s objects".formatted(ended, objects.isPresent() ? objects.getAsLong() : "an unknown number of");
     }
 
-    String records() {
+    private String records() {
         return String.format(
                 Locale.ROOT,
                 "%d records, %.1f records/s, %d failed",
@@ -161,78 +198,5 @@ abstract class ProgressDisplay implements Progress, AutoCloseable {
         return bytes == 0
                 ? String.format(Locale.ROOT, "%.1f MB", (answered + passed) / MEGABYTE)
                 : String.format(Locale.ROOT, "%.1f of %.1f MB", (answered + passed) / MEGABYTE, bytes / MEGABYTE);
-    }
-
-    /// A bar of bytes, with objects, records a second and failures behind it.
-    private static final class Bar extends ProgressDisplay {
-
-        /// Leaves the bar's line free.
-        private static final String CLEAR_LINE = "\r\033[K";
-
-        private final ProgressBar bar = new ProgressBarBuilder()
-                .setTaskName("transform")
-                .setUnit(" kB", 1000)
-                .setStyle(ProgressBarStyle.ASCII)
-                .setInitialMax(-1)
-                .setEtaFunction(_ -> left())
-                .build();
-
-        @Override
-        void show(JobStatus status) {
-            bar.setExtraMessage(" " + status);
-        }
-
-        @Override
-        void show(long done, long all) {
-            if (all > 0) {
-                bar.maxHint(all);
-            }
-            bar.stepTo(done);
-            bar.setExtraMessage(" %s, %s".formatted(objects(), records()));
-        }
-
-        @Override
-        void say(String line) {
-            System.err.println(CLEAR_LINE + line);
-        }
-
-        @Override
-        public void close() {
-            bar.close();
-        }
-    }
-
-    /// A line every few seconds, whatever happens, once the container is there.
-    private static final class Lines extends ProgressDisplay {
-
-        private static final Duration EVERY = Duration.ofSeconds(5);
-
-        private final Thread heart = Thread.ofVirtual()
-                .name("transform-progress")
-                .start(() -> {
-                    try {
-                        while (true) {
-                            Thread.sleep(EVERY);
-                            line().ifPresent(System.out::println);
-                        }
-                    } catch (InterruptedException _) {
-                        Thread.currentThread().interrupt();
-                    }
-                });
-
-        @Override
-        void show(JobStatus status) {
-            System.out.println(status);
-        }
-
-        @Override
-        void say(String line) {
-            System.err.println(line);
-        }
-
-        @Override
-        public void close() {
-            heart.interrupt();
-        }
     }
 }

@@ -8,7 +8,6 @@ import dev.berth.config.Setting;
 import dev.berth.config.Settings;
 import dev.berth.inprocess.InProcessServer;
 import dev.berth.json.JsonText;
-import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
 import dev.berth.transform.ArrayJob;
@@ -109,27 +108,25 @@ public final class TransformCommand implements Subcommand {
 
     @Override
     public int run(Map<String, String> environment, Path home, ParseResult parsed) {
-        try {
-            var job = job(environment, parsed);
+        try (var storage = storage(parsed)) {
+            var job = job(storage, environment, parsed);
             var report = report(job, parsed);
             var endpoint = endpoint(parsed);
             if (endpoint.isPresent()) {
                 requireNoServersFlags(parsed);
             }
             if (parsed.hasMatchedOption(DRY_RUN)) {
-                return dryRun(job, parsed);
+                return dryRun(job);
             }
-            try (var storage = storage(parsed)) {
-                return run(job, storage, report, runner -> {
-                    if (endpoint.isPresent()) {
-                        return runner.run(endpoint.get());
-                    }
-                    try (var server =
-                            InProcessServer.start(job.serverVariables(environment), ServeOptions.given(parsed), home)) {
-                        return runner.run(server.awaitReady());
-                    }
-                });
-            }
+            return run(job, report, runner -> {
+                if (endpoint.isPresent()) {
+                    return runner.run(endpoint.get());
+                }
+                try (var server =
+                        InProcessServer.start(job.serverVariables(environment), ServeOptions.given(parsed), home)) {
+                    return runner.run(server.awaitReady());
+                }
+            });
         } catch (JobException | ConfigurationException e) {
             e.getMessage().lines().forEach(System.err::println);
             return ExitCode.USAGE;
@@ -154,11 +151,11 @@ public final class TransformCommand implements Subcommand {
         JobReport of(JobRunner runner) throws Exception;
     }
 
-    private static int run(TransformJob job, Storage storage, Path reportFile, Run run) throws Exception {
+    private static int run(TransformJob job, Path reportFile, Run run) throws Exception {
         JobReport report;
         try (var signals = new JobSignals()) {
-            try (var progress = ProgressDisplay.here()) {
-                var runner = new JobRunner(job, storage, progress);
+            try (var progress = new ProgressDisplay()) {
+                var runner = new JobRunner(job, progress);
                 // The report of another run must not stand for this one.
                 write(JobReport.unfinished(job, JobStatus.IN_PROGRESS, "it has not ended"), reportFile);
                 signals.stops(runner);
@@ -189,34 +186,31 @@ public final class TransformCommand implements Subcommand {
     }
 
     /// A line for each instance, and what of this one's part is done.
-    private static int dryRun(TransformJob job, ParseResult parsed) throws JobException {
-        try (var storage = storage(parsed)) {
-            var plan = JobPlan.of(job, storage);
-            System.out.printf("%-9s %9s %12s%n", "instance", "objects", "MB");
-            for (int i = 0; i < plan.shares().size(); i++) {
-                var share = plan.shares().get(i);
-                System.out.printf(
-                        Locale.ROOT,
-                        "%-9s %9d %12.1f%s%n",
-                        i,
-                        share.objects(),
-                        share.bytes() / 1e6,
-                        i == job.part().index() ? "  this one; %d have their output".formatted(plan.done()) : "");
-            }
-            plan.split().stream()
-                    .limit(MOST_SPLIT_SHOWN)
-                    .forEach(split -> System.out.printf(
-                            Locale.ROOT,
-                            "%s: %d ranges of %.1f MB%n",
-                            split.key(),
-                            split.ranges(),
-                            split.bytes() / 1e6 / split.ranges()));
-            if (plan.split().size() > MOST_SPLIT_SHOWN) {
-                System.out.printf(
-                        "and %d more objects are split%n", plan.split().size() - MOST_SPLIT_SHOWN);
-            }
-            return ExitCode.OK;
+    private static int dryRun(TransformJob job) {
+        var plan = JobPlan.of(job);
+        System.out.printf("%-9s %9s %12s%n", "instance", "objects", "MB");
+        for (int i = 0; i < plan.shares().size(); i++) {
+            var share = plan.shares().get(i);
+            System.out.printf(
+                    Locale.ROOT,
+                    "%-9s %9d %12.1f%s%n",
+                    i,
+                    share.objects(),
+                    share.bytes() / 1e6,
+                    i == job.part().index() ? "  this one; %d have their output".formatted(plan.done()) : "");
         }
+        plan.split().stream()
+                .limit(MOST_SPLIT_SHOWN)
+                .forEach(split -> System.out.printf(
+                        Locale.ROOT,
+                        "%s: %d ranges of %.1f MB%n",
+                        split.key(),
+                        split.ranges(),
+                        split.bytes() / 1e6 / split.ranges()));
+        if (plan.split().size() > MOST_SPLIT_SHOWN) {
+            System.out.printf("and %d more objects are split%n", plan.split().size() - MOST_SPLIT_SHOWN);
+        }
+        return ExitCode.OK;
     }
 
     private static void write(JobReport report, Path file) throws IOException {
@@ -234,7 +228,7 @@ public final class TransformCommand implements Subcommand {
     private static Path report(TransformJob job, ParseResult parsed) throws JobException {
         var file = Path.of(parsed.matchedOptionValue("--report", defaultReport(job)))
                 .toAbsolutePath();
-        boolean isObject = Location.of(file).isListedIn(job.input());
+        boolean isObject = job.storage().at(file).isListedIn(job.input());
         if (isObject || Files.isDirectory(file) || !Files.isDirectory(file.getParent())) {
             throw new JobException(List.of("--report: found %s, expected a file in a directory that is there%s"
                     .formatted(file, isObject ? ", and not in the input, where it would be an object" : "")));
@@ -260,7 +254,8 @@ public final class TransformCommand implements Subcommand {
     }
 
     /// The flags over the file.
-    private static TransformJob job(Map<String, String> environment, ParseResult parsed) throws JobException {
+    private static TransformJob job(Storage storage, Map<String, String> environment, ParseResult parsed)
+            throws JobException {
         var options = new EnumMap<JobOption, String>(JobOption.class);
         Map<String, String> ofJob = Map.of();
         String file = parsed.matchedOptionValue("--job", null);
@@ -295,7 +290,7 @@ public final class TransformCommand implements Subcommand {
                     .ifPresent(
                             own -> given(own.name(), parsed).ifPresent(value -> ofSplitTypes.put(own.name(), value)));
         }
-        return TransformJob.read(options, ofSplitTypes, ofJob, switches);
+        return TransformJob.read(storage, options, ofSplitTypes, ofJob, switches);
     }
 
     private static Storage storage(ParseResult parsed) throws JobException {

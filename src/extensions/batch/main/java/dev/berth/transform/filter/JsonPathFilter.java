@@ -29,8 +29,10 @@ public record JsonPathFilter(String text, List<PathStep> steps) {
 
     /// @throws BadInputException with what was found and expected, to follow the name of the field
     ///   that holds the text
-    public static JsonPathFilter parse(String text, SliceEnd sliceEnd) {
-        return new JsonPathFilterParser(text, sliceEnd).parse();
+    /// @param inclusiveSlices whether `$[1:4]` is the elements 1 to 4, or 1 to 3. SageMaker's documents
+    ///   contradict each other: the developer guide's prose has the one, its table of operators the other
+    public static JsonPathFilter parse(String text, boolean inclusiveSlices) {
+        return new JsonPathFilterParser(text, inclusiveSlices).parse();
     }
 
     /// Whether this is `$`.
@@ -63,10 +65,5 @@ public record JsonPathFilter(String text, List<PathStep> steps) {
             selected = next;
         }
         return isList ? JsonNodeFactory.instance.arrayNode().addAll(selected) : selected.getFirst();
-    }
-
-    @Override
-    public String toString() {
-        return text;
     }
 }

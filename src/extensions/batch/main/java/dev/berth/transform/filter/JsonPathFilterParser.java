@@ -27,13 +27,13 @@ final class JsonPathFilterParser {
     private static final Pattern PATH = Pattern.compile("[.\\[\\]]");
 
     private final String text;
-    private final SliceEnd sliceEnd;
+    private final boolean inclusiveSlices;
     private final Matcher matcher;
     private int position;
 
-    JsonPathFilterParser(String text, SliceEnd sliceEnd) {
+    JsonPathFilterParser(String text, boolean inclusiveSlices) {
         this.text = text;
-        this.sliceEnd = sliceEnd;
+        this.inclusiveSlices = inclusiveSlices;
         this.matcher = ROOT.matcher(text);
     }
 
@@ -101,7 +101,7 @@ final class JsonPathFilterParser {
                 position = start;
                 throw bad("a slice that has a start or an end, such as 1: or :5");
             }
-            return Selector.slice(number(slice, 1), number(slice, 2), sliceEnd);
+            return Selector.slice(number(slice, 1), number(slice, 2), inclusiveSlices);
         }
         if (takes(INDEX)) {
             return Selector.index(number(matcher.toMatchResult(), 1).orElseThrow());

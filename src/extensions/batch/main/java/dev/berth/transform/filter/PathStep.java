@@ -58,16 +58,16 @@ public sealed interface PathStep {
     /// end, and what is outside of the list is cut off.
     ///
     /// @param text ends the sentence "expected a list with …"
-    record Selector(OptionalInt start, OptionalInt end, SliceEnd sliceEnd, boolean isSlice, String text) {
+    record Selector(OptionalInt start, OptionalInt end, boolean isInclusive, boolean isSlice, String text) {
 
         static Selector index(int index) {
             var number = OptionalInt.of(index);
-            return new Selector(number, number, SliceEnd.INCLUSIVE, false, "the index " + index);
+            return new Selector(number, number, true, false, "the index " + index);
         }
 
-        static Selector slice(OptionalInt start, OptionalInt end, SliceEnd sliceEnd) {
+        static Selector slice(OptionalInt start, OptionalInt end, boolean isInclusive) {
             var text = "elements in %s:%s".formatted(text(start), text(end));
-            return new Selector(start, end, sliceEnd, true, text);
+            return new Selector(start, end, isInclusive, true, text);
         }
 
         private static String text(OptionalInt number) {
@@ -79,7 +79,7 @@ public sealed interface PathStep {
         }
 
         int to(int size) {
-            return end.isEmpty() ? size : within(end.getAsInt(), sliceEnd == SliceEnd.INCLUSIVE ? 1 : 0, size);
+            return end.isEmpty() ? size : within(end.getAsInt(), isInclusive ? 1 : 0, size);
         }
 
         private static int within(int number, long added, int size) {

@@ -108,7 +108,7 @@ class CheckpointsTest {
         var written = open("job", true);
         written.arrived(1, 1, bytes("one"));
         written.end();
-        new Checkpoints(storage, output(), "job").end();
+        new Checkpoints(output(), "job").end();
         assertThat(directory).isEmptyDirectory();
     }
 
@@ -130,37 +130,37 @@ class CheckpointsTest {
         var keys = List.of("a", "a.parts/x", "a.parts/0123456789abcdef", "n".repeat(252));
         try (var s3 = S3Server.start().createBucket("bucket");
                 var storage = new Storage(Impatient.options(s3.endpoint()))) {
-            var output = remote ? Location.of("s3://bucket/out") : output();
+            var output = remote ? storage.at("s3://bucket/out") : output();
             // As much as is written at once.
             int length = remote ? 4 << 20 : 10;
             for (var key : keys) {
-                var left = new Checkpoints(storage, output, "job").open(object(key), true);
+                var left = new Checkpoints(output, "job").open(object(key), true);
                 left.arrived(1, 1, Arrays.copyOf(bytes(key), length));
                 left.written(1, 1, Arrays.copyOf(bytes(key), length));
                 left.keep();
             }
             for (var key : keys) {
-                var next = new Checkpoints(storage, output, "job").open(object(key), true);
+                var next = new Checkpoints(output, "job").open(object(key), true);
                 assertThat(next.answer(1, 1)).as(key).hasValue(Arrays.copyOf(bytes(key), length));
                 next.keep();
             }
-            var checkpoints = new Checkpoints(storage, output, "job");
+            var checkpoints = new Checkpoints(output, "job");
             checkpoints.forget(object("a"));
             assertThat(checkpoints.open(object("a"), true).answer(1, 1)).isEmpty();
             assertThat(checkpoints.open(object("a.parts/x"), true).answer(1, 1)).isPresent();
         }
     }
 
-    private static StoredObject object(String key) {
-        return new StoredObject(Location.of("s3://in/" + key), key, 100);
+    private StoredObject object(String key) {
+        return new StoredObject(storage.at("s3://in/" + key), key, 100);
     }
 
     private Checkpoint open(String settings, boolean goOn) {
-        return new Checkpoints(storage, output(), settings).open(object("a.txt"), goOn);
+        return new Checkpoints(output(), settings).open(object("a.txt"), goOn);
     }
 
     private Location output() {
-        return Location.of(directory.toString());
+        return storage.at(directory.toString());
     }
 
     private Path journal() throws IOException {

@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
 ///
 /// A directory is read for them once, when the first file is written there, and not for each: it
 /// may hold a million files. Used by any threads.
-final class Leftovers {
+public final class Leftovers {
 
     private static final Pattern NAME = Pattern.compile("\\.(.+)\\.part-[0-9a-f]{16}", Pattern.DOTALL);
 

@@ -6,7 +6,7 @@ import dev.berth.storage.StoreOptions;
 import java.util.Collection;
 
 /// Files and directories, by their paths or as `file:///path`.
-public final class LocalFiles implements StoreKind<LocalLocation> {
+public final class LocalFiles implements StoreKind {
 
     @Override
     public String scheme() {
@@ -19,17 +19,7 @@ public final class LocalFiles implements StoreKind<LocalLocation> {
     }
 
     @Override
-    public Class<LocalLocation> locations() {
-        return LocalLocation.class;
-    }
-
-    @Override
-    public LocalLocation location(String text) {
-        return LocalLocation.of(text);
-    }
-
-    @Override
-    public ObjectStore<LocalLocation> open(Collection<StoreOptions> options) {
+    public ObjectStore open(Collection<StoreOptions> options) {
         return new LocalStore();
     }
 }

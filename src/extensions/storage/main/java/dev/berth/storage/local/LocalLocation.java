@@ -1,34 +1,41 @@
 package dev.berth.storage.local;
 
 import dev.berth.storage.Location;
+import dev.berth.storage.Marker;
+import dev.berth.storage.ObjectStream;
+import dev.berth.storage.ObjectWriter;
 import dev.berth.storage.StorageException;
 import dev.berth.storage.StoreKind;
+import dev.berth.storage.StoredObject;
 import java.io.IOException;
-import java.net.URI;
-import java.nio.file.InvalidPathException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
 import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
 
 /// A file or a directory.
-public record LocalLocation(Path path, String text) implements Location {
+public record LocalLocation(Leftovers leftovers, Path path, String text) implements Location {
 
-    /// @param text a URI of a file, or a path
-    static LocalLocation of(String text) {
-        if (text.isBlank()) {
-            throw StoreKind.wrong(text, "nothing");
-        }
-        if (!text.startsWith("file:/")) {
-            try {
-                return new LocalLocation(Path.of(text), text);
-            } catch (InvalidPathException e) {
-                throw StoreKind.wrong(text, "no path (%s)".formatted(e.getReason()));
-            }
-        }
-        try {
-            return new LocalLocation(Path.of(URI.create(text)), text);
-        } catch (IllegalArgumentException e) {
-            throw StoreKind.wrong(text, "no URI of a file (%s)".formatted(e.getMessage()));
-        }
+    /// One of a file system that texts do not name.
+    public LocalLocation(Path path, String text) {
+        this(new Leftovers(), path, text);
     }
 
     @Override
@@ -39,12 +46,12 @@ public record LocalLocation(Path path, String text) implements Location {
                         this, "found the key \"%s\", expected one whose parts can be names of files".formatted(key));
             }
         }
-        return new LocalLocation(path.resolve(key), StoreKind.below(text, key));
+        return new LocalLocation(leftovers, path.resolve(key), StoreKind.below(text, key));
     }
 
     @Override
     public boolean isListedIn(Location prefix) {
-        return prefix instanceof LocalLocation(var directory, var _)
+        return prefix instanceof LocalLocation(var _, var directory, var _)
                 && real(path).startsWith(real(directory));
     }
 
@@ -68,5 +75,187 @@ public record LocalLocation(Path path, String text) implements Location {
     @Override
     public String toString() {
         return text;
+    }
+
+    @Override
+    public Stream<StoredObject> list() {
+        if (Files.isRegularFile(path)) {
+            return Stream.of(new StoredObject(this, path.getFileName().toString(), size().orElseThrow()));
+        }
+        return StreamSupport.stream(new LocalListing(this), false);
+    }
+
+    @Override
+    public OptionalLong size() {
+        try {
+            return Files.isRegularFile(path) ? OptionalLong.of(Files.size(path)) : OptionalLong.empty();
+        } catch (NoSuchFileException _) {
+            // Another instance has removed it between the two looks.
+            return OptionalLong.empty();
+        } catch (IOException e) {
+            throw LocalErrors.of(this, "read", e);
+        }
+    }
+
+    @Override
+    public ObjectStream open(long from) {
+        return LocalErrors.naming(this, "read", () -> {
+            requireFile();
+            return new LocalReader(this, from);
+        });
+    }
+
+    /// Opening a pipe waits for its writer, which may never come, and heeds no signal.
+    private void requireFile(LinkOption... options) throws IOException {
+        var found = Files.readAttributes(path, BasicFileAttributes.class, options);
+        if (!found.isRegularFile()) {
+            throw StorageException.permanent(
+                    this,
+                    "can't be read: found %s, expected a file"
+                            .formatted(
+                                    found.isDirectory()
+                                            ? "a directory"
+                                            : found.isSymbolicLink() ? "a link" : "a pipe, a socket or a device"));
+        }
+    }
+
+    @Override
+    public void delete() {
+        delete(path);
+    }
+
+    private void delete(Path file) {
+        LocalErrors.naming(this, "removed", () -> Files.deleteIfExists(file));
+    }
+
+    @Override
+    public void deleteAll() {
+        deleteAll(_ -> true);
+    }
+
+    @Override
+    public void deleteEmpty() {
+        deleteAll(Files::isDirectory);
+    }
+
+    /// What is deepest goes first. Directories that have something in them then stay, and so does
+    /// what others remove meanwhile.
+    private void deleteAll(Predicate<Path> wanted) {
+        if (!Files.isDirectory(path)) {
+            return;
+        }
+        try (var below = Files.walk(path)) {
+            for (var each :
+                    below.filter(wanted).sorted(Comparator.reverseOrder()).toList()) {
+                try {
+                    Files.deleteIfExists(each);
+                } catch (DirectoryNotEmptyException _) {
+                    // As said above.
+                }
+            }
+        } catch (NoSuchFileException _) {
+            // Another instance has removed it.
+        } catch (UncheckedIOException e) {
+            if (!(e.getCause() instanceof NoSuchFileException)) {
+                throw LocalErrors.of(this, "removed", e.getCause());
+            }
+        } catch (IOException e) {
+            throw LocalErrors.of(this, "removed", e);
+        }
+    }
+
+    @Override
+    public ObjectWriter create(Optional<String> contentType) {
+        return LocalWriter.create(this, leftovers);
+    }
+
+    @Override
+    public void requireWritable() {
+        create().close();
+    }
+
+    /// No marker is a link. One that leads to nothing would be there and not there.
+    @Override
+    public Optional<Marker> marker() {
+        try {
+            requireFile(LinkOption.NOFOLLOW_LINKS);
+            var text = Files.readString(path);
+            var written = Files.getLastModifiedTime(path).toInstant();
+            var age = Duration.between(written, now(path.toAbsolutePath().getParent()));
+            return Optional.of(new Marker(text, text, age.isNegative() ? Duration.ZERO : age));
+        } catch (NoSuchFileException e) {
+            return Optional.empty();
+        } catch (IOException e) {
+            throw LocalErrors.of(this, "read", e);
+        }
+    }
+
+    /// A file server has a clock of its own.
+    private static Instant now(Path directory) throws IOException {
+        var file = Files.createTempFile(directory, ".berth-clock-", "");
+        try {
+            return Files.getLastModifiedTime(file).toInstant();
+        } finally {
+            Files.delete(file);
+        }
+    }
+
+    @Override
+    public boolean mark(String text) {
+        try (var file = FileChannel.open(path, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            write(file, text);
+            return true;
+        } catch (FileAlreadyExistsException e) {
+            return false;
+        } catch (IOException e) {
+            throw LocalErrors.of(this, "written", e);
+        }
+    }
+
+    /// In place, so that the file is there all the time.
+    @Override
+    public boolean renew(String text, Marker found) {
+        if (marker().filter(marker -> marker.text().equals(found.text())).isEmpty()) {
+            return false;
+        }
+        try (var file = FileChannel.open(path, StandardOpenOption.WRITE)) {
+            write(file, text);
+            file.truncate(file.position());
+            return true;
+        } catch (NoSuchFileException e) {
+            return false;
+        } catch (IOException e) {
+            throw LocalErrors.of(this, "written", e);
+        }
+    }
+
+    /// Takes the file away, which only one can, and looks whether it was the right one. One that was
+    /// written meanwhile is put back, unless yet another is there.
+    @Override
+    public boolean replace(String text, Marker found) {
+        var away = Leftovers.temporary(path);
+        try {
+            Files.move(path, away, StandardCopyOption.ATOMIC_MOVE);
+            if (Files.readString(away).equals(found.text())) {
+                Files.delete(away);
+                return mark(text);
+            }
+            Files.move(away, path);
+            return false;
+        } catch (NoSuchFileException e) {
+            return false;
+        } catch (FileAlreadyExistsException e) {
+            delete(away);
+            return false;
+        } catch (IOException e) {
+            throw LocalErrors.of(this, "written", e);
+        }
+    }
+
+    private static void write(FileChannel file, String text) throws IOException {
+        var bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
+        while (bytes.hasRemaining()) {
+            file.write(bytes);
+        }
     }
 }

@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /// S3, as `s3://bucket/key`. Its options are those of the AWS CLI.
-public final class S3 implements StoreKind<S3Location> {
+public final class S3 implements StoreKind {
 
     @Override
     public String scheme() {
@@ -19,16 +19,6 @@ public final class S3 implements StoreKind<S3Location> {
     @Override
     public String form() {
         return "s3://bucket/key";
-    }
-
-    @Override
-    public Class<S3Location> locations() {
-        return S3Location.class;
-    }
-
-    @Override
-    public S3Location location(String text) {
-        return S3Location.of(text);
     }
 
     @Override
@@ -46,7 +36,7 @@ public final class S3 implements StoreKind<S3Location> {
     }
 
     @Override
-    public ObjectStore<S3Location> open(Collection<StoreOptions> options) {
+    public ObjectStore open(Collection<StoreOptions> options) {
         return new S3Store(options.stream()
                 .filter(S3Options.class::isInstance)
                 .map(S3Options.class::cast)

@@ -40,8 +40,6 @@ final class S3Clients {
 
     private S3Clients() {}
 
-    /// @param checksums whether parts travel with a CRC of their own. AWS understands that, many
-    ///   other servers do not: so only where there is no endpoint
     static S3Client create(S3Options options, boolean checksums) {
         var builder = S3Client.builder()
                 .credentialsProvider(

@@ -4,7 +4,6 @@ import dev.berth.storage.StorageException;
 import dev.berth.storage.StoredObject;
 import java.io.IOException;
 import java.util.List;
-import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
 /// Makes an object of others, as one upload whose parts S3 copies. A part of an upload has 5 MiB at
@@ -13,7 +12,7 @@ import software.amazon.awssdk.services.s3.model.S3Exception;
 ///
 /// Another process may be at the same. Neither ends the upload of the other before its own is
 /// complete, so one of them succeeds always. For one thread.
-record S3Join(S3Client client, S3Upload upload, RetryPolicy retries) {
+record S3Join(S3Upload upload) {
 
     private static final int LEAST_PART = 5 << 20;
     private static final long MOST_COPIED_AT_ONCE = 256L << 20;
@@ -76,7 +75,7 @@ record S3Join(S3Client client, S3Upload upload, RetryPolicy retries) {
         if (start == end) {
             return;
         }
-        try (var in = new S3Reader(client, (S3Location) object.location(), retries, start)) {
+        try (var in = object.location().open(start)) {
             var bytes = in.readNBytes((int) (end - start));
             buffer.add(bytes, 0, bytes.length);
         } catch (IOException e) {

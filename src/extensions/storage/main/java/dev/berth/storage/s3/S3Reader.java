@@ -34,8 +34,9 @@ final class S3Reader extends ObjectStream {
     private boolean closed;
 
     /// @param from how many bytes of the object are left out
-    S3Reader(S3Client client, S3Location location, RetryPolicy retries, long from) {
-        this.client = client;
+    S3Reader(S3Location location, long from) {
+        var retries = location.store().retries();
+        this.client = location.store().client();
         this.location = location;
         this.attempts = retries.attempts();
         this.backoff = S3Clients.backoff(retries);

@@ -36,7 +36,10 @@ final class S3Upload {
     private final String bucket;
     private final String key;
     private final Optional<String> contentType;
+
+    /// Whether parts travel with a CRC.
     private final boolean checksums;
+
     private final List<CompletedPart> arrived = new ArrayList<>();
     private final List<Future<CompletedPart>> sending = new ArrayList<>();
     private final Semaphore copies = new Semaphore(COPIES);
@@ -46,14 +49,13 @@ final class S3Upload {
 
     private ExecutorService threads;
 
-    /// @param checksums whether parts travel with a CRC
-    S3Upload(S3Client client, S3Location location, Optional<String> contentType, boolean checksums) {
-        this.client = client;
+    S3Upload(S3Location location, Optional<String> contentType) {
+        this.client = location.store().client();
         this.location = location;
         this.bucket = location.bucket();
         this.key = location.key();
         this.contentType = contentType;
-        this.checksums = checksums;
+        this.checksums = location.store().checksums();
     }
 
     /// Writes a whole object.

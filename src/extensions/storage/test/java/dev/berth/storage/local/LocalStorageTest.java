@@ -38,11 +38,11 @@ class LocalStorageTest {
         }
         assertThat(keys(directory))
                 .containsExactly("a-/z", "a.txt", "a/b/y", "a/x", "b.csv", "c/d/e/f/g", "é é+%20", "\uffee", "😀");
-        try (var objects = storage.list(location(directory))) {
+        try (var objects = location(directory).list()) {
             assertThat(objects).allSatisfy(object -> {
                 assertThat(object.location()).isEqualTo(location(directory).resolve(object.key()));
-                assertThat(storage.open(object.location())).hasContent(object.key());
-                assertThat(storage.size(object.location())).hasValue(object.size());
+                assertThat(object.location().open()).hasContent(object.key());
+                assertThat(object.location().size()).hasValue(object.size());
             });
         }
     }
@@ -52,7 +52,7 @@ class LocalStorageTest {
         file("seen", "");
         file(".hidden", "");
         file(".git/config", "");
-        try (var writer = storage.create(location(directory.resolve("unfinished")))) {
+        try (var writer = location(directory.resolve("unfinished")).create()) {
             writer.write(1);
             assertThat(keys(directory)).containsExactly("seen");
         }
@@ -62,7 +62,7 @@ class LocalStorageTest {
     void aFileIsListedByItsName() throws IOException {
         file("a/.b.csv", "12");
         var location = location(directory.resolve("a/.b.csv"));
-        try (var objects = storage.list(location)) {
+        try (var objects = location.list()) {
             assertThat(objects).containsExactly(new StoredObject(location, ".b.csv", 2));
         }
     }
@@ -98,7 +98,7 @@ class LocalStorageTest {
     void aLinkToNothingIsListedAndCannotBeOpened() throws IOException {
         Files.createSymbolicLink(directory.resolve("a"), Path.of("gone"));
         assertThat(keys(directory)).containsExactly("a");
-        assertThatThrownBy(() -> storage.open(Location.of(directory + "/a")))
+        assertThatThrownBy(() -> storage.at(directory + "/a").open())
                 .isInstanceOf(StorageException.class)
                 .hasMessageStartingWith(directory + "/a: can't be read");
     }
@@ -120,7 +120,7 @@ class LocalStorageTest {
                         .waitFor()
                 == 0);
         assertThat(keys(directory)).isEmpty();
-        assertThatThrownBy(() -> storage.open(location(directory.resolve("pipe"))))
+        assertThatThrownBy(() -> location(directory.resolve("pipe")).open())
                 .hasMessageEndingWith("pipe: can't be read: found a pipe, a socket or a device, expected a file");
     }
 
@@ -129,13 +129,13 @@ class LocalStorageTest {
         file("a", "");
         file("b", "");
         file("c", "");
-        try (var objects = storage.list(location(directory))) {
+        try (var objects = location(directory).list()) {
             var iterator = objects.iterator();
             iterator.next();
             Files.delete(directory.resolve("c"));
             assertThat(iterator.next().key()).isEqualTo("b");
             var gone = iterator.next();
-            assertThatThrownBy(() -> storage.open(gone.location()))
+            assertThatThrownBy(() -> gone.location().open())
                     .hasMessageEndingWith("c: can't be read: no such file or directory");
         }
     }
@@ -143,29 +143,27 @@ class LocalStorageTest {
     @Test
     void whatIsNotThereCannotBeListedOrReadAndHasNoSize() {
         var location = location(directory.resolve("none"));
-        assertThatThrownBy(() -> storage.list(location))
-                .hasMessage(location + ": can't be listed: no such file or directory");
-        assertThatThrownBy(() -> storage.open(location))
-                .hasMessage(location + ": can't be read: no such file or directory");
-        assertThat(storage.size(location)).isEmpty();
-        assertThat(storage.exists(location)).isFalse();
-        assertThat(storage.exists(location(directory))).isFalse();
+        assertThatThrownBy(() -> location.list()).hasMessage(location + ": can't be listed: no such file or directory");
+        assertThatThrownBy(() -> location.open()).hasMessage(location + ": can't be read: no such file or directory");
+        assertThat(location.size()).isEmpty();
+        assertThat(location.exists()).isFalse();
+        assertThat(location(directory).exists()).isFalse();
     }
 
     @Test
     void aDirectoryCannotBeReadOrWritten() throws IOException {
         file("a/b", "");
         var location = location(directory.resolve("a"));
-        assertThatThrownBy(() -> storage.open(location))
+        assertThatThrownBy(() -> location.open())
                 .hasMessage(location + ": can't be read: found a directory, expected a file");
-        assertThatThrownBy(() -> storage.create(location))
+        assertThatThrownBy(() -> location.create())
                 .hasMessage(location + ": can't be written: found a directory, expected a file or nothing");
     }
 
     @Test
     void aDirectoryThatComesInTheWayWhileAFileIsWrittenIsAnError() throws IOException {
         var location = location(directory.resolve("a"));
-        try (var writer = storage.create(location)) {
+        try (var writer = location.create()) {
             file("a/b", "");
             assertThatThrownBy(writer::commit)
                     .isInstanceOf(StorageException.class)
@@ -178,7 +176,7 @@ class LocalStorageTest {
     void aFileInThePlaceOfADirectoryIsAnError() throws IOException {
         file("a", "");
         var location = location(directory.resolve("a/b/c"));
-        assertThatThrownBy(() -> storage.create(location))
+        assertThatThrownBy(() -> location.create())
                 .isInstanceOf(StorageException.class)
                 .hasMessage(
                         "%s: can't be written: found a file at %s, expected a directory",
@@ -188,7 +186,7 @@ class LocalStorageTest {
     @Test
     void aFileThatHasBeenClosedCannotBeRead() throws IOException {
         var location = location(file("a", "text"));
-        var in = storage.open(location);
+        var in = location.open();
         in.close();
         assertThatThrownBy(in::read)
                 .isInstanceOf(StorageException.class)
@@ -197,9 +195,9 @@ class LocalStorageTest {
 
     @Test
     void whatTheSystemRefusesToReadIsSaid() {
-        var location = Location.of("/proc/self/mem");
-        assumeTrue(storage.exists(location));
-        try (var in = (LocalReader) storage.open(location)) {
+        var location = storage.at("/proc/self/mem");
+        assumeTrue(location.exists());
+        try (var in = (LocalReader) location.open()) {
             assertThatThrownBy(in::read)
                     .isInstanceOfSatisfying(
                             StorageException.class,
@@ -212,7 +210,7 @@ class LocalStorageTest {
     void whatTheSystemRefusesToWriteIsSaid() {
         assumeTrue(Files.isDirectory(Path.of("/sys")));
         // Not even root may; the reason is another one where it is mounted to be read only.
-        assertThatThrownBy(() -> storage.create(Location.of("/sys/berth")))
+        assertThatThrownBy(() -> storage.at("/sys/berth").create())
                 .isInstanceOf(StorageException.class)
                 .hasMessageMatching("/sys/berth: can't be written: (permission denied|Read-only file system)");
     }
@@ -224,9 +222,9 @@ class LocalStorageTest {
         try {
             assumeTrue(!Files.isReadable(directory.resolve("a")), "root may do everything");
             assertThatThrownBy(() -> keys(directory)).hasMessage(directory + "/a: can't be listed: permission denied");
-            assertThatThrownBy(() -> storage.open(location(directory.resolve("a/b"))))
+            assertThatThrownBy(() -> location(directory.resolve("a/b")).open())
                     .hasMessage(directory + "/a/b: can't be read: permission denied");
-            assertThatThrownBy(() -> storage.create(location(directory.resolve("a/c"))))
+            assertThatThrownBy(() -> location(directory.resolve("a/c")).create())
                     .hasMessage(directory + "/a/c: can't be written: permission denied");
         } finally {
             Files.setPosixFilePermissions(directory.resolve("a"), PosixFilePermissions.fromString("rwx------"));
@@ -238,7 +236,7 @@ class LocalStorageTest {
         try (var disk = Jimfs.newFileSystem(
                 Configuration.unix().toBuilder().setMaxSize(1 << 20).build())) {
             var location = new LocalLocation(disk.getPath("/out/x"), "out/x");
-            try (var writer = storage.create(location)) {
+            try (var writer = location.create()) {
                 assertThatThrownBy(() -> writer.write(new byte[2 << 20]))
                         .isInstanceOf(StorageException.class)
                         .hasMessage("out/x: can't be written: out of disk space");
@@ -259,7 +257,7 @@ class LocalStorageTest {
     }
 
     private List<String> keys(Path path) {
-        try (var objects = storage.list(location(path))) {
+        try (var objects = location(path).list()) {
             return objects.map(StoredObject::key).toList();
         }
     }
@@ -273,7 +271,7 @@ class LocalStorageTest {
         }
     }
 
-    private static Location location(Path path) {
-        return Location.of(path.toString());
+    private Location location(Path path) {
+        return storage.at(path.toString());
     }
 }

@@ -33,14 +33,14 @@ class LocalWriterTest {
         var bytes = new byte[300_000];
         new Random(1).nextBytes(bytes);
         var location = location("a/b/c.out");
-        try (var writer = storage.create(location)) {
+        try (var writer = location.create()) {
             writer.write(bytes, 0, 100_000);
             writer.flush();
-            assertThat(storage.exists(location)).isFalse();
+            assertThat(location.exists()).isFalse();
             writer.write(bytes[100_000]);
             writer.write(bytes, 100_001, 199_999);
             writer.commit();
-            assertThat(storage.open(location)).hasBinaryContent(bytes);
+            assertThat(location.open()).hasBinaryContent(bytes);
         }
         assertThat(all()).containsExactly("a", "a/b", "a/b/c.out");
     }
@@ -48,28 +48,28 @@ class LocalWriterTest {
     @Test
     void anEmptyFileMayBeWritten() throws IOException {
         write("empty", "");
-        assertThat(storage.size(location("empty"))).hasValue(0);
+        assertThat(location("empty").size()).hasValue(0);
     }
 
     @Test
     void withoutACommitTheOldFileStaysAndNothingElse() throws IOException {
         write("a", "old");
-        try (var writer = storage.create(location("a"))) {
+        try (var writer = location("a").create()) {
             writer.write(bytes("new"));
         }
-        assertThat(storage.open(location("a"))).hasContent("old");
+        assertThat(location("a").open()).hasContent("old");
         assertThat(all()).containsExactly("a");
     }
 
     @Test
     void aCommitReplacesTheOldFileWhichAReaderReadsToItsEnd() throws IOException {
         write("a", "old text");
-        try (var reader = storage.open(location("a"))) {
+        try (var reader = location("a").open()) {
             assertThat(reader.readNBytes(3)).isEqualTo(bytes("old"));
             write("a", "new");
             assertThat(reader.readAllBytes()).isEqualTo(bytes(" text"));
         }
-        assertThat(storage.open(location("a"))).hasContent("new");
+        assertThat(location("a").open()).hasContent("new");
     }
 
     @Test
@@ -96,17 +96,17 @@ class LocalWriterTest {
         var own = Files.createDirectory(directory.resolve(".a.part-0123456789abcdef"));
         Files.createFile(own.resolve("b"));
         write("a", "text");
-        assertThat(storage.open(location("a"))).hasContent("text");
+        assertThat(location("a").open()).hasContent("text");
         assertThat(own).isDirectoryContaining(file -> file.endsWith("b"));
     }
 
     @Test
     void aKilledWriterLeavesNothingThatLooksWhole() throws IOException {
-        var killed = storage.create(location("a"));
+        var killed = location("a").create();
         killed.write(new byte[100_000]);
         assertThat(all()).singleElement().asString().matches("\\.a\\.part-[0-9a-f]{16}");
         try (var rerun = new Storage();
-                var writer = rerun.create(location("a"))) {
+                var writer = rerun.at(directory.resolve("a")).create()) {
             writer.write(bytes("whole"));
             writer.commit();
         }
@@ -116,15 +116,15 @@ class LocalWriterTest {
                 .isInstanceOf(StorageException.class)
                 .hasMessageEndingWith("a: can't be written: another writer of it has begun meanwhile");
         killed.close();
-        assertThat(storage.open(location("a"))).hasContent("whole");
+        assertThat(location("a").open()).hasContent("whole");
     }
 
     @Test
     void aNameMayBeAsLongAsTheFileSystemTakes() throws IOException {
         var name = "é".repeat(127);
-        var killed = storage.create(location(name));
+        var killed = location(name).create();
         try (var rerun = new Storage();
-                var writer = rerun.create(location(name))) {
+                var writer = rerun.at(directory.resolve(name)).create()) {
             writer.commit();
         }
         assertThat(all()).containsExactly(name);
@@ -137,7 +137,7 @@ class LocalWriterTest {
 
     @Test
     void anInterruptedWriterFailsAndCleansUp() throws IOException {
-        try (var writer = storage.create(location("a"))) {
+        try (var writer = location("a").create()) {
             Thread.currentThread().interrupt();
             assertThatThrownBy(() -> writer.write(new byte[1 << 20]))
                     .isInstanceOfSatisfying(
@@ -152,7 +152,7 @@ class LocalWriterTest {
 
     @Test
     void aWriterThatIsDoneTakesNothingMore() {
-        var committed = storage.create(location("a"));
+        var committed = location("a").create();
         committed.commit();
         assertThatThrownBy(() -> committed.write(1))
                 .hasMessageEndingWith("a: found a writer that has committed, expected an open one");
@@ -161,11 +161,11 @@ class LocalWriterTest {
         assertThatThrownBy(() -> committed.write(1))
                 .hasMessageEndingWith("a: found a writer that has been closed, expected an open one");
         committed.close();
-        assertThat(storage.exists(location("a"))).isTrue();
+        assertThat(location("a").exists()).isTrue();
     }
 
     private void write(String key, String text) throws IOException {
-        try (var writer = storage.create(location(key))) {
+        try (var writer = location(key).create()) {
             writer.write(bytes(text));
             writer.commit();
         }
@@ -181,7 +181,7 @@ class LocalWriterTest {
     }
 
     private Location location(String key) {
-        return Location.of(directory.resolve(key).toString());
+        return storage.at(directory.resolve(key).toString());
     }
 
     private static byte[] bytes(String text) {

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
 import dev.berth.testing.SystemProperties;
@@ -41,7 +40,7 @@ class S3ClientsTest {
                         "aws.configFile",
                         "/no/such/file"));
                 var storage = new Storage(OPTIONS)) {
-            assertThatThrownBy(() -> storage.list(Location.of("s3://bucket/object")))
+            assertThatThrownBy(() -> storage.at("s3://bucket/object").list())
                     .isInstanceOfSatisfying(
                             StorageException.class,
                             e -> assertThat(e.isRetryable()).isFalse())

@@ -28,7 +28,7 @@ import software.amazon.awssdk.core.exception.SdkClientException;
 /// What is said when S3 says no.
 class S3ErrorsTest {
 
-    private static final Location OBJECT = Location.of("s3://bucket/object");
+    private static final String OBJECT = "s3://bucket/object";
     private static final byte[] MORE_THAN_A_PART = new byte[9 << 20];
 
     private static S3Server server;
@@ -47,27 +47,26 @@ class S3ErrorsTest {
     @Test
     void aBucketOrAnObjectThatIsNotThereIsNamed() {
         try (var storage = new Storage(Impatient.options(server.endpoint()))) {
-            var nowhere = Location.of("s3://nowhere/a");
+            var nowhere = storage.at("s3://nowhere/a");
             for (ThrowingCallable call : List.<ThrowingCallable>of(
-                    () -> storage.list(nowhere),
-                    () -> storage.open(nowhere),
-                    () -> write(storage, nowhere, new byte[1]),
-                    () -> write(storage, nowhere, MORE_THAN_A_PART))) {
+                    () -> nowhere.list(),
+                    () -> nowhere.open(),
+                    () -> write(nowhere, new byte[1]),
+                    () -> write(nowhere, MORE_THAN_A_PART))) {
                 assertPermanent(call).hasMessage("s3://nowhere/a: no such bucket");
             }
-            assertPermanent(() -> storage.open(Location.of("s3://bucket/none")))
-                    .hasMessage("s3://bucket/none: no such object");
+            assertPermanent(() -> storage.at("s3://bucket/none").open()).hasMessage("s3://bucket/none: no such object");
         }
     }
 
     @Test
     void aBucketIsNoObject() {
-        var bucket = Location.of("s3://bucket/");
         try (var storage = new Storage(Impatient.options(server.endpoint()))) {
-            assertThat(storage.size(bucket)).isEmpty();
-            assertPermanent(() -> storage.open(bucket))
+            var bucket = storage.at("s3://bucket/");
+            assertThat(bucket.size()).isEmpty();
+            assertPermanent(() -> bucket.open())
                     .hasMessage("s3://bucket/: can't be read: found a bucket, expected an object");
-            assertPermanent(() -> storage.create(bucket))
+            assertPermanent(() -> bucket.create())
                     .hasMessage("s3://bucket/: can't be written: found a bucket, expected an object");
         }
     }
@@ -76,18 +75,18 @@ class S3ErrorsTest {
     void whoMayNotIsToldSo() {
         try (var storage = new Storage(Impatient.anonymous(server.endpoint()))) {
             for (ThrowingCallable call : List.<ThrowingCallable>of(
-                    () -> storage.list(OBJECT),
-                    () -> storage.open(OBJECT),
-                    () -> write(storage, OBJECT, new byte[1]))) {
+                    () -> storage.at(OBJECT).list(),
+                    () -> storage.at(OBJECT).open(),
+                    () -> write(storage.at(OBJECT), new byte[1]))) {
                 assertPermanent(call).hasMessageStartingWith("s3://bucket/object: access denied (403 AccessDenied): ");
             }
-            assertPermanent(() -> storage.size(OBJECT))
+            assertPermanent(() -> storage.at(OBJECT).size())
                     .hasMessageStartingWith("s3://bucket/object: access denied (403");
         }
         try (var _ = new SystemProperties(Map.of("aws.secretAccessKey", "wrong"));
                 var storage = new Storage(Impatient.options(server.endpoint()))) {
             for (var bytes : List.of(new byte[1], MORE_THAN_A_PART)) {
-                assertPermanent(() -> write(storage, OBJECT, bytes))
+                assertPermanent(() -> write(storage.at(OBJECT), bytes))
                         .hasMessageStartingWith("s3://bucket/object: access denied (403 SignatureDoesNotMatch): ");
             }
         }
@@ -103,12 +102,12 @@ class S3ErrorsTest {
                 .entrySet()) {
             try (var proxy = new FaultyProxy(server.endpoint(), _ -> answer.getKey());
                     var storage = new Storage(Impatient.options(proxy.endpoint()))) {
-                assertThatThrownBy(() -> storage.open(OBJECT))
+                assertThatThrownBy(() -> storage.at(OBJECT).open())
                         .isInstanceOfSatisfying(
                                 StorageException.class,
                                 e -> assertThat(e.isOfStore()).as("%s", answer).isEqualTo(answer.getValue()));
                 boolean isDenied = answer.getKey().equals(new Fault.Answer(403, "AccessDenied"));
-                assertThatThrownBy(() -> write(storage, OBJECT, new byte[1]))
+                assertThatThrownBy(() -> write(storage.at(OBJECT), new byte[1]))
                         .isInstanceOfSatisfying(
                                 StorageException.class,
                                 e -> assertThat(e.isOfStore())
@@ -120,7 +119,7 @@ class S3ErrorsTest {
 
     @Test
     void aLongExplanationIsCut() {
-        var location = new S3Location("bucket", "object", "s3://bucket/object");
+        var location = new S3Location(new S3Store(S3Options.DEFAULT), "bucket", "object", "s3://bucket/object");
         var cause = SdkClientException.create("why\n ".repeat(100));
         assertThat(S3Errors.of(location, cause)).hasMessage("s3://bucket/object: " + "why ".repeat(60) + "…");
     }
@@ -143,12 +142,12 @@ class S3ErrorsTest {
             closed = socket.getLocalPort();
         }
         try (var storage = new Storage(Impatient.options(URI.create("http://127.0.0.1:" + closed)))) {
-            assertRetryable(() -> storage.list(OBJECT))
+            assertRetryable(() -> storage.at(OBJECT).list())
                     .hasMessageStartingWith("s3://bucket/object: the connection failed: ")
                     .hasMessageContaining("refused");
         }
         try (var storage = new Storage(Impatient.options(URI.create("http://no-such-host.invalid")))) {
-            assertRetryable(() -> storage.list(OBJECT))
+            assertRetryable(() -> storage.at(OBJECT).list())
                     .hasMessageStartingWith("s3://bucket/object: can't be reached: unknown host no-such-host.invalid");
         }
     }
@@ -157,7 +156,7 @@ class S3ErrorsTest {
     void aServerThatSpeaksNoTlsIsSaid() {
         try (var storage = new Storage(
                 Impatient.options(URI.create(server.endpoint().toString().replace("http:", "https:"))))) {
-            assertPermanent(() -> storage.list(OBJECT))
+            assertPermanent(() -> storage.at(OBJECT).list())
                     .hasMessageStartingWith("s3://bucket/object: can't be reached: ");
         }
     }
@@ -165,7 +164,7 @@ class S3ErrorsTest {
     @Test
     void anAnswerWithoutTheSizeOfTheObjectIsRefused() throws IOException {
         try (var odd = new OddServer(0, 4)) {
-            assertPermanent(() -> odd.storage.open(OBJECT))
+            assertPermanent(() -> odd.storage.at(OBJECT).open())
                     .hasMessage("s3://bucket/object: found an answer without the object's size, expected a"
                             + " Content-Length");
         }
@@ -174,7 +173,7 @@ class S3ErrorsTest {
     @Test
     void anAnswerWithAnotherRangeThanTheOneThatWasAskedForIsRefused() throws IOException {
         try (var odd = new OddServer(10, 4);
-                var in = odd.storage.open(OBJECT)) {
+                var in = odd.storage.at(OBJECT).open()) {
             assertPermanent(in::readAllBytes)
                     .hasMessage("s3://bucket/object: found an answer without a range, expected bytes 4-9/10");
         }
@@ -184,7 +183,7 @@ class S3ErrorsTest {
     void anInterruptedCallIsNoFaultOfS3() {
         try (var storage = new Storage(Impatient.options(server.endpoint()))) {
             Thread.currentThread().interrupt();
-            assertRetryable(() -> storage.size(OBJECT)).hasMessage("s3://bucket/object: interrupted");
+            assertRetryable(() -> storage.at(OBJECT).size()).hasMessage("s3://bucket/object: interrupted");
         } finally {
             assertThat(Thread.interrupted()).isTrue();
         }
@@ -193,7 +192,7 @@ class S3ErrorsTest {
     private static void assertAnswered(int status, String code, String message, boolean retryable) throws IOException {
         try (var proxy = new FaultyProxy(server.endpoint(), _ -> new Fault.Answer(status, code));
                 var storage = new Storage(Impatient.options(proxy.endpoint()))) {
-            assertThatThrownBy(() -> storage.open(OBJECT))
+            assertThatThrownBy(() -> storage.at(OBJECT).open())
                     .isInstanceOfSatisfying(
                             StorageException.class,
                             e -> assertThat(e.isRetryable()).isEqualTo(retryable))
@@ -214,8 +213,8 @@ class S3ErrorsTest {
                         StorageException.class, e -> assertThat(e.isRetryable()).isTrue());
     }
 
-    private static void write(Storage storage, Location location, byte[] bytes) throws IOException {
-        try (var writer = storage.create(location)) {
+    private static void write(Location location, byte[] bytes) throws IOException {
+        try (var writer = location.create()) {
             writer.write(bytes);
             writer.commit();
         }

@@ -30,8 +30,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class S3FaultsTest {
 
     private static final String BUCKET = "faults";
-    private static final Location OBJECT = Location.of("s3://faults/object");
-    private static final Location LARGE = Location.of("s3://faults/large");
+    private static final String OBJECT = "s3://faults/object";
+    private static final String LARGE = "s3://faults/large";
     private static final byte[] BYTES = new byte[20 << 20];
 
     private static S3Server server;
@@ -68,7 +68,7 @@ class S3FaultsTest {
         try (var proxy = twice(fault);
                 var storage = storage(proxy)) {
             for (int size : new int[] {0, 1000, BYTES.length}) {
-                write(storage, OBJECT, size);
+                write(storage.at(OBJECT), size);
                 assertThat(server.bytes(BUCKET, "object")).isEqualTo(Arrays.copyOf(BYTES, size));
             }
         }
@@ -81,7 +81,7 @@ class S3FaultsTest {
     void whatIsReadThroughAFaultyConnectionIsWhole(Fault fault) throws IOException {
         try (var proxy = twice(fault);
                 var storage = storage(proxy);
-                var in = storage.open(LARGE)) {
+                var in = storage.at(LARGE).open()) {
             assertThat(in.readAllBytes()).isEqualTo(BYTES);
         }
     }
@@ -93,10 +93,10 @@ class S3FaultsTest {
         keys.forEach(key -> server.put(BUCKET, key, "x"));
         try (var proxy = twice(fault);
                 var storage = storage(proxy);
-                var objects = storage.list(Location.of("s3://faults/list"))) {
+                var objects = storage.at("s3://faults/list").list()) {
             assertThat(objects.map(object -> "list/" + object.key())).containsExactlyElementsOf(keys);
-            assertThat(storage.size(Location.of("s3://faults/list/0000"))).hasValue(1);
-            assertThat(storage.size(Location.of("s3://faults/none"))).isEmpty();
+            assertThat(storage.at("s3://faults/list/0000").size()).hasValue(1);
+            assertThat(storage.at("s3://faults/none").size()).isEmpty();
         }
     }
 
@@ -104,7 +104,7 @@ class S3FaultsTest {
     void anObjectWhoseConnectionIsLostAgainAndAgainIsReadToItsEnd() throws IOException {
         try (var proxy = proxy(_ -> new Fault.CutAnswer(700_000));
                 var storage = storage(proxy);
-                var in = storage.open(LARGE)) {
+                var in = storage.at(LARGE).open()) {
             assertThat(in.readAllBytes()).isEqualTo(BYTES);
             assertThat(proxy.requests()).hasSize(BYTES.length / 700_000 + 1);
         }
@@ -115,7 +115,7 @@ class S3FaultsTest {
     void anObjectOfWhichHardlyAnythingComesIsGivenUp() throws IOException {
         try (var proxy = proxy(_ -> new Fault.CutAnswer(100));
                 var storage = storage(proxy);
-                var in = storage.open(LARGE)) {
+                var in = storage.at(LARGE).open()) {
             assertThatThrownBy(in::readAllBytes)
                     .isInstanceOfSatisfying(
                             StorageException.class,
@@ -131,7 +131,7 @@ class S3FaultsTest {
         server.put(BUCKET, "replaced", new byte[200_000]);
         try (var proxy = proxy(_ -> new Fault.CutAnswer(100_000));
                 var storage = storage(proxy);
-                var in = storage.open(Location.of("s3://faults/replaced"))) {
+                var in = storage.at("s3://faults/replaced").open()) {
             assertThat(in.readNBytes(100_000)).containsOnly(0);
             server.put(BUCKET, "replaced", BYTES);
             assertThatThrownBy(in::read)
@@ -149,7 +149,7 @@ class S3FaultsTest {
         try (var proxy = proxy(request -> request.attempt() == 1 ? new Fault.Stall(10_000) : new Fault.Pass());
                 var storage = new Storage(
                         new S3Options(Optional.of(proxy.endpoint()), false, Optional.empty(), false, patience));
-                var in = storage.open(LARGE)) {
+                var in = storage.at(LARGE).open()) {
             assertThat(in.readAllBytes()).isEqualTo(BYTES);
         }
     }
@@ -159,9 +159,9 @@ class S3FaultsTest {
         server.put(BUCKET, "slow", Arrays.copyOf(BYTES, 10_000));
         try (var proxy = proxy(_ -> new Fault.Trickle());
                 var storage = storage(proxy)) {
-            assertThat(storage.open(Location.of("s3://faults/slow"))).hasBinaryContent(Arrays.copyOf(BYTES, 10_000));
-            assertThat(storage.list(Location.of("s3://faults/slow"))).hasSize(1);
-            write(storage, OBJECT, 9 << 20);
+            assertThat(storage.at("s3://faults/slow").open()).hasBinaryContent(Arrays.copyOf(BYTES, 10_000));
+            assertThat(storage.at("s3://faults/slow").list()).hasSize(1);
+            write(storage.at(OBJECT), 9 << 20);
         }
         assertThat(server.bytes(BUCKET, "object")).isEqualTo(Arrays.copyOf(BYTES, 9 << 20));
     }
@@ -179,11 +179,12 @@ class S3FaultsTest {
         try (var proxy = proxy(schedule);
                 var storage = storage(proxy);
                 var threads = new TestThreads();
-                var objects = storage.list(Location.of("s3://faults/copy/in/"))) {
+                var objects = storage.at("s3://faults/copy/in/").list()) {
             var copies = objects.map(object -> threads.submit(() -> {
-                        try (var in = storage.open(object.location());
-                                var out = storage.create(
-                                        Location.of("s3://faults/copy/out").resolve(object.key()))) {
+                        try (var in = object.location().open();
+                                var out = storage.at("s3://faults/copy/out")
+                                        .resolve(object.key())
+                                        .create()) {
                             in.transferTo(out);
                             out.commit();
                         }
@@ -210,8 +211,8 @@ class S3FaultsTest {
         return new Storage(Impatient.options(proxy.endpoint()));
     }
 
-    private static void write(Storage storage, Location location, int size) throws IOException {
-        try (var writer = storage.create(location)) {
+    private static void write(Location location, int size) throws IOException {
+        try (var writer = location.create()) {
             writer.write(BYTES, 0, size);
             writer.commit();
         }

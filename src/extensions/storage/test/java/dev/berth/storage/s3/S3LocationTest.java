@@ -3,13 +3,20 @@ package dev.berth.storage.s3;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.berth.storage.Location;
 import dev.berth.storage.StorageException;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class S3LocationTest {
+
+    private final S3Store store = new S3Store(S3Options.DEFAULT);
+
+    @AfterEach
+    void close() {
+        store.close();
+    }
 
     @ParameterizedTest
     @CsvSource({
@@ -22,8 +29,8 @@ class S3LocationTest {
         "s3://bucket/é😀, bucket, é😀"
     })
     void aLocationInS3HasABucketAndAKeyThatIsTakenAsItIs(String text, String bucket, String key) {
-        assertThat(Location.of(text))
-                .isEqualTo(new S3Location(bucket, key, text))
+        assertThat(store.at(text))
+                .isEqualTo(new S3Location(store, bucket, key, text))
                 .hasToString(text);
     }
 
@@ -35,12 +42,12 @@ class S3LocationTest {
         "s3://b/out/, a//..%20, out/a//..%20, s3://b/out/a//..%20"
     })
     void aKeyIsResolvedBelowALocationInS3(String location, String child, String key, String text) {
-        assertThat(Location.of(location).resolve(child)).isEqualTo(new S3Location("b", key, text));
+        assertThat(store.at(location).resolve(child)).isEqualTo(new S3Location(store, "b", key, text));
     }
 
     @Test
     void aKeyInS3HasAtMost1024Bytes() {
-        var prefix = Location.of("s3://b/out");
+        var prefix = store.at("s3://b/out");
         assertThat(prefix.resolve("ż".repeat(510))).hasToString("s3://b/out/" + "ż".repeat(510));
         assertThatThrownBy(() -> prefix.resolve("ż".repeat(511)))
                 .isInstanceOf(StorageException.class)
@@ -58,6 +65,6 @@ class S3LocationTest {
         "in, in-2/x, in-2/x"
     })
     void keysAreRelativeToThePrefixThatIsListed(String prefix, String key, String relative) {
-        assertThat(S3Store.key(prefix, key)).isEqualTo(relative);
+        assertThat(S3Location.key(prefix, key)).isEqualTo(relative);
     }
 }

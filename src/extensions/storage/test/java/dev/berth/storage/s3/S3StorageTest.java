@@ -57,15 +57,15 @@ class S3StorageTest {
         assertThat(keys("s3://prefixes/in/b/c.csv")).containsExactly("c.csv");
         assertThat(keys("s3://prefixes")).containsExactly("in-2/x", "in.csv", "in/a.csv", "in/b/c.csv", "other");
         assertThat(keys("s3://prefixes/none")).isEmpty();
-        try (var objects = storage.list(Location.of("s3://prefixes/in/b"))) {
-            assertThat(objects).containsExactly(new StoredObject(Location.of("s3://prefixes/in/b/c.csv"), "c.csv", 10));
+        try (var objects = storage.at("s3://prefixes/in/b").list()) {
+            assertThat(objects).containsExactly(new StoredObject(storage.at("s3://prefixes/in/b/c.csv"), "c.csv", 10));
         }
     }
 
     @Test
     void keysMayHoldAnyCharacter() throws IOException {
         server.createBucket("characters");
-        var out = Location.of("s3://characters/out put/");
+        var out = storage.at("s3://characters/out put/");
         var keys = List.of(" leading", "%20", "+", "a b+c%2Bd", "a&b=c?d#e", "é/日本", "\"<'>", "control\u0001\n", "😀");
         for (var key : keys) {
             write(out.resolve(key), key.getBytes());
@@ -73,7 +73,7 @@ class S3StorageTest {
         assertThat(server.keys("characters"))
                 .containsExactlyInAnyOrderElementsOf(
                         keys.stream().map("out put/"::concat).toList());
-        try (var objects = storage.list(out)) {
+        try (var objects = out.list()) {
             var found = objects.toList();
             assertThat(found)
                     .extracting(StoredObject::key)
@@ -83,8 +83,8 @@ class S3StorageTest {
                             .toList());
             assertThat(found).allSatisfy(object -> {
                 assertThat(object.location()).hasToString("s3://characters/out put/" + object.key());
-                assertThat(storage.size(object.location())).hasValue(object.size());
-                assertThat(storage.open(object.location())).hasContent(object.key());
+                assertThat(object.location().size()).hasValue(object.size());
+                assertThat(object.location().open()).hasContent(object.key());
             });
         }
     }
@@ -92,17 +92,17 @@ class S3StorageTest {
     @Test
     void anObjectMayBeReadFromAnyPlaceWithinIt() throws IOException {
         server.createBucket("places").put("places", "abc", "abcdef");
-        var location = Location.of("s3://places/abc");
+        var location = storage.at("s3://places/abc");
         var object = new StoredObject(location, "abc", 6);
         for (int from = 0; from < 6; from++) {
-            try (var in = storage.open(object, from)) {
+            try (var in = object.open(from)) {
                 assertThat(in).hasContent("abcdef".substring(from));
             }
         }
-        assertThatThrownBy(() -> storage.open(object, 6))
+        assertThatThrownBy(() -> object.open(6))
                 .isInstanceOf(StorageException.class)
                 .hasMessageStartingWith("s3://places/abc: ");
-        assertThatThrownBy(() -> storage.open(new StoredObject(location, "abc", 7), 0))
+        assertThatThrownBy(() -> new StoredObject(location, "abc", 7).open(0))
                 .hasMessage("s3://places/abc: changed since it was listed: found 6 bytes, expected 7");
     }
 
@@ -124,8 +124,8 @@ class S3StorageTest {
                 all.write(bytes);
                 server.put("joined", "%s/%d".formatted(sizes, i), bytes);
             }
-            var whole = Location.of("s3://joined/whole");
-            storage.join(listed("s3://joined/%s/".formatted(sizes)), whole, Optional.of("text/csv"));
+            var whole = storage.at("s3://joined/whole");
+            whole.join(listed("s3://joined/%s/".formatted(sizes)), Optional.of("text/csv"));
             assertThat(server.bytes("joined", "whole")).as("%s", sizes).isEqualTo(all.toByteArray());
             assertThat(server.contentType("joined", "whole")).isEqualTo("text/csv");
             assertThat(server.unfinishedUploads("joined")).isEmpty();
@@ -142,7 +142,7 @@ class S3StorageTest {
                                 ? new Fault.Answer(501, "NotImplemented")
                                 : new Fault.Pass());
                 var slow = new Storage(Impatient.options(proxy.endpoint()))) {
-            slow.join(listed("s3://read/in/"), Location.of("s3://read/whole"), Optional.empty());
+            slow.at("s3://read/whole").join(listed("s3://read/in/"), Optional.empty());
         }
         assertThat(server.bytes("read", "whole")).hasSize((6 << 20) + 3).endsWith("end".getBytes());
         assertThat(server.unfinishedUploads("read")).isEmpty();
@@ -154,8 +154,8 @@ class S3StorageTest {
         var parts = listed("s3://twice/in/");
         try (var threads = new TestThreads()) {
             for (int i = 0; i < 5; i++) {
-                var whole = Location.of("s3://twice/whole-" + i);
-                var joins = Stream.generate(() -> threads.submit(() -> storage.join(parts, whole, Optional.empty())))
+                var whole = storage.at("s3://twice/whole-" + i);
+                var joins = Stream.generate(() -> threads.submit(() -> whole.join(parts, Optional.empty())))
                         .limit(3)
                         .toList();
                 int failed = 0;
@@ -177,7 +177,7 @@ class S3StorageTest {
     }
 
     private static List<StoredObject> listed(String prefix) {
-        try (var objects = storage.list(Location.of(prefix))) {
+        try (var objects = storage.at(prefix).list()) {
             return objects.toList();
         }
     }
@@ -190,11 +190,11 @@ class S3StorageTest {
         keys.forEach(key -> server.put("pages", key, "x"));
         try (var proxy = new FaultyProxy(server.endpoint(), _ -> new Fault.Pass());
                 var pages = new Storage(Impatient.options(proxy.endpoint()))) {
-            try (var objects = pages.list(Location.of("s3://pages/in/"))) {
+            try (var objects = pages.at("s3://pages/in/").list()) {
                 assertThat(objects.limit(1500)).hasSize(1500);
             }
             assertThat(proxy.requests()).hasSize(2);
-            try (var objects = pages.list(Location.of("s3://pages/in/"))) {
+            try (var objects = pages.at("s3://pages/in/").list()) {
                 assertThat(objects.map(object -> "in/" + object.key())).containsExactlyElementsOf(keys);
             }
             assertThat(proxy.requests()).hasSize(2 + 12);
@@ -204,11 +204,11 @@ class S3StorageTest {
     @Test
     void objectsHaveTheirSizeOrNone() {
         server.createBucket("sizes").put("sizes", "dir/object", "12345");
-        assertThat(storage.size(Location.of("s3://sizes/dir/object"))).hasValue(5);
-        assertThat(storage.exists(Location.of("s3://sizes/dir/object"))).isTrue();
-        assertThat(storage.size(Location.of("s3://sizes/dir/"))).isEmpty();
-        assertThat(storage.exists(Location.of("s3://sizes/dir"))).isFalse();
-        assertThat(storage.exists(Location.of("s3://no-such-bucket/object"))).isFalse();
+        assertThat(storage.at("s3://sizes/dir/object").size()).hasValue(5);
+        assertThat(storage.at("s3://sizes/dir/object").exists()).isTrue();
+        assertThat(storage.at("s3://sizes/dir/").size()).isEmpty();
+        assertThat(storage.at("s3://sizes/dir").exists()).isFalse();
+        assertThat(storage.at("s3://no-such-bucket/object").exists()).isFalse();
     }
 
     @Test
@@ -216,10 +216,10 @@ class S3StorageTest {
         server.createBucket("round");
         for (int size : new int[] {0, 1, 65_536, 8 << 20}) {
             var bytes = bytes(size);
-            var location = Location.of("s3://round/dir/" + size);
+            var location = storage.at("s3://round/dir/" + size);
             write(location, bytes);
             assertThat(server.bytes("round", "dir/" + size)).isEqualTo(bytes);
-            try (var in = storage.open(location)) {
+            try (var in = location.open()) {
                 assertThat(in.readAllBytes()).isEqualTo(bytes);
                 assertThat(in.read()).isEqualTo(-1);
                 assertThat(in.read(new byte[0])).isZero();
@@ -231,7 +231,7 @@ class S3StorageTest {
     void anObjectMayBeReadByteByByteAndLeftBeforeItsEnd() throws IOException {
         server.createBucket("bytes").put("bytes", "a", bytes(5 << 20));
         var expected = bytes(5 << 20);
-        var in = storage.open(Location.of("s3://bytes/a"));
+        var in = storage.at("s3://bytes/a").open();
         for (int i = 0; i < 1000; i++) {
             assertThat(in.read()).isEqualTo(expected[i] & 0xff);
         }
@@ -245,14 +245,14 @@ class S3StorageTest {
     @Test
     void anObjectHasTheContentTypeThatItIsGiven() throws IOException {
         server.createBucket("types");
-        try (var writer = storage.create(Location.of("s3://types/lines"), Optional.of("application/jsonlines"));
-                var large = storage.create(Location.of("s3://types/large"), Optional.of("text/csv"))) {
+        try (var writer = storage.at("s3://types/lines").create(Optional.of("application/jsonlines"));
+                var large = storage.at("s3://types/large").create(Optional.of("text/csv"))) {
             writer.write('{');
             writer.commit();
             large.write(bytes(9 << 20));
             large.commit();
         }
-        write(Location.of("s3://types/none"), new byte[1]);
+        write(storage.at("s3://types/none"), new byte[1]);
         assertThat(server.contentType("types", "lines")).isEqualTo("application/jsonlines");
         assertThat(server.contentType("types", "large")).isEqualTo("text/csv");
         assertThat(server.contentType("types", "none")).isEqualTo("application/octet-stream");
@@ -263,7 +263,7 @@ class S3StorageTest {
         try (var open = S3Server.startPublic();
                 var anonymous = new Storage(Impatient.anonymous(open.endpoint()))) {
             open.createBucket("open").put("open", "a", "text");
-            assertThat(anonymous.open(Location.of("s3://open/a"))).hasContent("text");
+            assertThat(anonymous.at("s3://open/a").open()).hasContent("text");
         }
     }
 
@@ -272,13 +272,13 @@ class S3StorageTest {
         server.createBucket("checksums");
         try (var store = new S3Store(Impatient.options(server.endpoint()), true)) {
             for (int size : new int[] {0, 10, 20 << 20}) {
-                var location = new S3Location("checksums", "a" + size, "s3://checksums/a" + size);
-                try (var writer = store.create(location, Optional.empty())) {
+                var location = store.at("s3://checksums/a" + size);
+                try (var writer = location.create(Optional.empty())) {
                     writer.write(bytes(size));
                     writer.commit();
                 }
                 assertThat(server.bytes("checksums", "a" + size)).isEqualTo(bytes(size));
-                try (var in = store.open(location, 0)) {
+                try (var in = location.open(0)) {
                     assertThat(in.readAllBytes()).isEqualTo(bytes(size));
                 }
             }
@@ -294,21 +294,21 @@ class S3StorageTest {
             }
         }
         server.createBucket("gzip").put("gzip", "a.gz", members.toByteArray());
-        try (var in = new GZIPInputStream(storage.open(Location.of("s3://gzip/a.gz")))) {
+        try (var in = new GZIPInputStream(storage.at("s3://gzip/a.gz").open())) {
             assertThat(in.readAllBytes()).hasSize(300_000);
         }
     }
 
     private static List<String> keys(String prefix) {
-        try (var objects = storage.list(Location.of(prefix))) {
+        try (var objects = storage.at(prefix).list()) {
             return objects.map(StoredObject::key).toList();
         }
     }
 
     private static void write(Location location, byte[] bytes) throws IOException {
-        try (var writer = storage.create(location)) {
+        try (var writer = location.create()) {
             writer.write(bytes);
-            assertThat(storage.exists(location)).isFalse();
+            assertThat(location.exists()).isFalse();
             writer.commit();
         }
     }

@@ -3,7 +3,6 @@ package dev.berth.storage.s3;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.berth.storage.Location;
 import dev.berth.storage.ObjectWriter;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
@@ -27,7 +26,7 @@ import org.junit.jupiter.api.Test;
 class S3WriterTest {
 
     private static final String BUCKET = "bucket";
-    private static final Location OBJECT = Location.of("s3://bucket/out/object");
+    private static final String OBJECT = "s3://bucket/out/object";
     private static final byte[] MEBIBYTE = new byte[1 << 20];
 
     static {
@@ -100,7 +99,7 @@ class S3WriterTest {
         server.put(BUCKET, "out/object", "old");
         try (var storage = new Storage(Impatient.options(server.endpoint()))) {
             for (int size : new int[] {1, 20}) {
-                try (var writer = storage.create(OBJECT)) {
+                try (var writer = storage.at(OBJECT).create()) {
                     writeTo(writer, size);
                 }
             }
@@ -114,7 +113,7 @@ class S3WriterTest {
         try (var proxy = proxy(
                         request -> request.target().contains("partNumber=2") ? Fault.slowDown() : new Fault.Pass());
                 var storage = storage(proxy)) {
-            try (var writer = storage.create(OBJECT)) {
+            try (var writer = storage.at(OBJECT).create()) {
                 assertThatThrownBy(() -> writeTo(writer, 30))
                         .isInstanceOfSatisfying(
                                 StorageException.class,
@@ -137,7 +136,7 @@ class S3WriterTest {
     void afterAnUploadThatCannotBeBegunNothingIsLeft() throws IOException {
         try (var proxy = proxy(request -> request.method().equals("POST") ? new Fault.LoseAnswer() : new Fault.Pass());
                 var storage = storage(proxy);
-                var writer = storage.create(OBJECT)) {
+                var writer = storage.at(OBJECT).create()) {
             assertThatThrownBy(() -> writeTo(writer, 9))
                     .isInstanceOf(StorageException.class)
                     .hasMessageStartingWith("s3://bucket/out/object: the connection failed: ");
@@ -152,7 +151,7 @@ class S3WriterTest {
                         ? new Fault.LoseAnswer()
                         : new Fault.Pass());
                 var storage = storage(proxy);
-                var writer = storage.create(OBJECT)) {
+                var writer = storage.at(OBJECT).create()) {
             writeTo(writer, 9);
             assertThatThrownBy(writer::commit)
                     .isInstanceOfSatisfying(
@@ -178,8 +177,8 @@ class S3WriterTest {
     @Test
     void whatAKilledWriterLeftIsRemovedWhenTheObjectIsWrittenAgain() throws IOException {
         try (var storage = new Storage(Impatient.options(server.endpoint()))) {
-            var killed = storage.create(OBJECT);
-            var other = storage.create(Location.of("s3://bucket/out/object2"));
+            var killed = storage.at(OBJECT).create();
+            var other = storage.at("s3://bucket/out/object2").create();
             writeTo(killed, 9);
             writeTo(other, 9);
             assertThat(server.unfinishedUploads(BUCKET)).containsExactlyInAnyOrder("out/object", "out/object2");
@@ -209,7 +208,7 @@ class S3WriterTest {
         try (var proxy = proxy(request ->
                         request.method().equals("DELETE") ? new Fault.Answer(403, "AccessDenied") : new Fault.Pass());
                 var storage = storage(proxy)) {
-            var writer = storage.create(OBJECT);
+            var writer = storage.at(OBJECT).create();
             writeTo(writer, 9);
             assertThatThrownBy(writer::close)
                     .isInstanceOf(StorageException.class)
@@ -225,7 +224,7 @@ class S3WriterTest {
                 var storage = storage(proxy)) {
             var seen = new ArrayList<Throwable>();
             var thread = Thread.ofVirtual().start(() -> {
-                try (var writer = storage.create(OBJECT)) {
+                try (var writer = storage.at(OBJECT).create()) {
                     writeTo(writer, 17);
                 } catch (RuntimeException | IOException e) {
                     seen.add(e);
@@ -266,7 +265,7 @@ class S3WriterTest {
     }
 
     private static void write(Storage storage, int mebibytes) throws IOException {
-        try (var writer = storage.create(OBJECT)) {
+        try (var writer = storage.at(OBJECT).create()) {
             writeTo(writer, mebibytes);
             writer.commit();
         }

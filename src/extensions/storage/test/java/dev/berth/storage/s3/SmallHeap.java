@@ -1,6 +1,5 @@
 package dev.berth.storage.s3;
 
-import dev.berth.storage.Location;
 import dev.berth.storage.Storage;
 import java.net.URI;
 import java.util.Arrays;
@@ -21,15 +20,15 @@ final class SmallHeap {
         var options =
                 new S3Options(Optional.of(URI.create(args[0])), false, Optional.empty(), false, Impatient.RETRIES);
         try (var storage = new Storage(options)) {
-            var object = Location.of(args[1]);
-            try (var writer = storage.create(object)) {
+            var object = storage.at(args[1]);
+            try (var writer = object.create()) {
                 for (int written = 0; written < OBJECT_BYTES; written += bytes.length) {
                     writer.write(bytes);
                 }
                 writer.commit();
             }
-            try (var objects = storage.list(object);
-                    var in = storage.open(objects.findFirst().orElseThrow().location())) {
+            try (var objects = object.list();
+                    var in = objects.findFirst().orElseThrow().location().open()) {
                 for (int read = 0; read < OBJECT_BYTES; read += bytes.length) {
                     if (!Arrays.equals(in.readNBytes(bytes.length), bytes)) {
                         throw new IllegalStateException("found other bytes at %d".formatted(read));
