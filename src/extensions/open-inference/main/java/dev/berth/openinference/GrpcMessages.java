@@ -9,7 +9,7 @@ import com.google.protobuf.MessageLite;
 import com.google.protobuf.WireFormat;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.Signature;
-import dev.berth.http.ModelTarget;
+import dev.berth.http.NamedModels;
 import dev.berth.openinference.Inference.DataType;
 import dev.berth.openinference.Inference.ModelConfig;
 import dev.berth.openinference.Inference.ModelConfigResponse;
@@ -52,10 +52,10 @@ public final class GrpcMessages {
     }
 
     /// What clients are told about a model. Shapes begin with -1: as many records as the client likes.
-    public static ModelMetadataResponse model(ModelTarget target, Signature signature) {
+    public static ModelMetadataResponse model(String model, Signature signature) {
         return ModelMetadataResponse.newBuilder()
-                .setName(target.model())
-                .addVersions(target.version())
+                .setName(model)
+                .addVersions(NamedModels.VERSION)
                 .setPlatform(PLATFORM)
                 .addAllInputs(columns(signature.inputs()))
                 .addAllOutputs(columns(signature.outputs()))
@@ -76,9 +76,9 @@ public final class GrpcMessages {
 
     /// Triton's configuration, of which the dimensions are without the records. A request may have
     /// any number of those.
-    public static Message config(ModelTarget target, Signature signature) {
+    public static Message config(String model, Signature signature) {
         var config = ModelConfig.newBuilder()
-                .setName(target.model())
+                .setName(model)
                 .setPlatform(PLATFORM)
                 .setBackend(PLATFORM)
                 .setMaxBatchSize(Integer.MAX_VALUE)

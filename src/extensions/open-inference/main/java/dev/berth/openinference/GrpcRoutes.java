@@ -26,7 +26,7 @@ public final class GrpcRoutes implements Protocol {
     private static final String SERVICE = "/inference.GRPCInferenceService/";
 
     /// A call's failure is in its trailers.
-    private static final ErrorForm TRAILERS = new ErrorForm(GrpcFrame.TYPE.toString(), (_, _, _) -> "") {
+    private static final ErrorForm TRAILERS = new ErrorForm(Grpc.TYPE.toString(), (_, _, _) -> "") {
         @Override
         protected ServingException noSuchPath(Context ctx, ServingException notFound) {
             return Grpc.noSuchMethod(ctx);
