@@ -16,7 +16,6 @@ import dev.berth.memory.MemoryBudget;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ServingMetrics;
-import dev.berth.telemetry.Exporter.Export;
 import dev.berth.testing.Interleavings;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;

@@ -16,7 +16,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -152,9 +151,8 @@ public final class Tokenizer implements AutoCloseable {
         var digest = HexFormat.of().formatHex(Sha256.of(content));
         var shared = SHARED.compute(
                 digest,
-                (_, known) -> known == null
-                        ? new Shared(load(content), 1)
-                        : new Shared(known.tokenizer, known.users + 1));
+                (_, known) ->
+                        known == null ? new Shared(load(content), 1) : new Shared(known.tokenizer, known.users + 1));
         return new Tokenizer(digest, shared.tokenizer, words, files);
     }
 

@@ -117,7 +117,8 @@ record TokenizerFiles(JsonNode json, JsonNode config, JsonNode specialTokens, Ro
     /// @param own what `tokenizer.json` calls it; empty: nothing
     private String special(String name, String own, List<String> usual) {
         var listed = text(specialTokens.path(name), own);
-        var known = usual.stream().filter(token -> addedToken(token).isPresent()).findFirst();
+        var known =
+                usual.stream().filter(token -> addedToken(token).isPresent()).findFirst();
         return text(config.path(name), listed.isEmpty() ? known.orElse("") : listed);
     }
 

@@ -188,7 +188,8 @@ record OpenInference(ServerParts parts) {
     }
 
     private static Message metadata(ModelRequest asked) {
-        return GrpcMessages.model(asked.model(), asked.visit().signature(asked.body().deadline()));
+        return GrpcMessages.model(
+                asked.model(), asked.visit().signature(asked.body().deadline()));
     }
 
     private InvocationResponse infer(ModelRequest asked, MediaType type, Messages messages) throws IOException {

@@ -8,7 +8,6 @@ import com.google.protobuf.Parser;
 import dev.berth.error.ErrorType;
 import dev.berth.hooks.Signature;
 import dev.berth.http.CallerText;
-import dev.berth.http.Invocations;
 import dev.berth.http.NamedModels;
 import dev.berth.http.ServerParts;
 import dev.berth.json.JsonText;

@@ -34,9 +34,7 @@ final class TracedSpanModel implements SpanModel {
     public Logits forward(List<Row> some) {
         var outputs = rows.forward(some);
         return new Logits(
-                outputs.ofTokens(0, OUTPUTS.getFirst()),
-                outputs.ofTokens(1, OUTPUTS.getLast()),
-                outputs.columns());
+                outputs.ofTokens(0, OUTPUTS.getFirst()), outputs.ofTokens(1, OUTPUTS.getLast()), outputs.columns());
     }
 
     /// For each row its logits.

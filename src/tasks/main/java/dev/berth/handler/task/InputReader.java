@@ -95,8 +95,8 @@ public class InputReader<P> {
         }
         boolean alone = isAlone.test(inputs.size());
         return IntStream.range(0, inputs.size())
-                .mapToObj(i -> new TaskInput<>(
-                        inputs.path(i), "%s[%d]".formatted(named ? name : "", i), parameters, alone));
+                .mapToObj(i ->
+                        new TaskInput<>(inputs.path(i), "%s[%d]".formatted(named ? name : "", i), parameters, alone));
     }
 
     private TaskInput<P> line(JsonNode json, String name) {

@@ -137,7 +137,8 @@ public final class RowModel {
     }
 
     private static Row of(Row example, int size, IntUnaryOperator place) {
-        var places = IntStream.range(0, size).map(place).map(i -> i % example.size()).toArray();
+        var places =
+                IntStream.range(0, size).map(place).map(i -> i % example.size()).toArray();
         return new Row(
                 Arrays.stream(places).mapToLong(i -> example.ids()[i]).toArray(),
                 Arrays.stream(places).mapToLong(i -> example.types()[i]).toArray());

@@ -194,8 +194,7 @@ final class Batching {
             return;
         }
         inTime(() -> tryEach(
-                TrialRows.like(sample),
-                some -> tried(some, "rows like those of the sample", true, forward, outputs)));
+                TrialRows.like(sample), some -> tried(some, "rows like those of the sample", true, forward, outputs)));
     }
 
     /// Whether it is more than what is known already.

@@ -47,8 +47,7 @@ record DeclaredTensors(TensorArtifact artifact, GraphNames names, RowAxes axes) 
                 : artifact.inputs();
         for (int i = 0; i < inputs.size(); i++) {
             var columns = inputs.get(i).columns();
-            var shape =
-                    shape(i).or(() -> Optional.of(List.of(columns.size())).filter(_ -> !columns.isEmpty()));
+            var shape = shape(i).or(() -> Optional.of(List.of(columns.size())).filter(_ -> !columns.isEmpty()));
             if (shape.isEmpty()) {
                 return TableColumns.UNKNOWN;
             }
