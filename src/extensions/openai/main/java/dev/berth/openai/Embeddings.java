@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.berth.content.Json;
 import dev.berth.handler.text.EmbeddingForm;
-import dev.berth.handler.text.EmbeddingHandler;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
@@ -81,13 +80,13 @@ public record Embeddings(
 
     private float[] cut(float[] vector) {
         if (dimensions.isEmpty() || (!shortens && dimensions.get() == vector.length)) {
-            return normalised ? EmbeddingHandler.normalised(vector) : vector;
+            return normalised ? EmbeddingForm.normalised(vector) : vector;
         }
         if (!shortens || dimensions.get() > vector.length) {
             throw new BadInputException("dimensions: found %d, expected %s the %d of this model's vectors"
                     .formatted(dimensions.get(), shortens ? "at most" : "nothing or", vector.length));
         }
-        return EmbeddingHandler.normalised(
+        return EmbeddingForm.normalised(
                 Arrays.copyOf(vector, dimensions.get().intValue()));
     }
 

@@ -22,6 +22,19 @@ public interface EmbeddingForm {
     /// @throws dev.berth.hooks.BadInputException when it has this form, and asks for what can't be done
     Optional<Asked> read(InvocationRequest request, JsonNode body);
 
+    /// Scales a vector to length 1, in its place.
+    static float[] normalised(float[] vector) {
+        double squares = 0;
+        for (float value : vector) {
+            squares += (double) value * value;
+        }
+        double length = Math.max(Math.sqrt(squares), 1e-12);
+        for (int i = 0; i < vector.length; i++) {
+            vector[i] = (float) (vector[i] / length);
+        }
+        return vector;
+    }
+
     /// What one request asks for.
     interface Asked {
 

@@ -106,7 +106,7 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
         var parameters = record.parameters();
         var whole = pooling.of(output, record.input().row().size());
         var vector = Arrays.copyOf(whole, Math.min(whole.length, parameters.truncateDim));
-        return parameters.normalise ? normalised(vector) : vector;
+        return parameters.normalise ? EmbeddingForm.normalised(vector) : vector;
     }
 
     /// NumPy's arrays too: a matrix of a row for each text. A request in the form of another API is
@@ -124,19 +124,6 @@ public class EmbeddingHandler extends TextHandler<EmbeddingHandler.Parameters> {
                 .toList();
         var matrix = vectors.isEmpty() ? Tensor.of(new float[0], 0, 0) : Tensor.stack(vectors);
         return InvocationResponse.of(Npy.write(matrix), MediaType.NPY);
-    }
-
-    /// Scales a vector to length 1, in its place.
-    public static float[] normalised(float[] vector) {
-        double squares = 0;
-        for (float value : vector) {
-            squares += (double) value * value;
-        }
-        double length = Math.max(Math.sqrt(squares), 1e-12);
-        for (int i = 0; i < vector.length; i++) {
-            vector[i] = (float) (vector[i] / length);
-        }
-        return vector;
     }
 
     private static List<float[]> vectors(List<TaskAnswer> answers) {
