@@ -2,7 +2,6 @@ package dev.berth.engine.onnx;
 
 import dev.berth.engine.GraphNames;
 import dev.berth.engine.onnx.ProtobufReader.TooMuchException;
-import dev.berth.hooks.ElementType;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -277,13 +276,11 @@ final class OnnxModelProto {
 
     /// @param file that this is of
     GraphNames names(Path file) throws IOException {
+        var types =
+                inputs.values().stream().flatMap(type -> type.takes().stream()).toList();
         return new GraphNames(
                 List.copyOf(inputs.keySet()),
-                inputs.values().stream().allMatch(type -> type.takes().isPresent())
-                        ? inputs.values().stream()
-                                .map(type -> type.takes().orElseThrow())
-                                .toList()
-                        : List.<ElementType>of(),
+                types.size() == inputs.size() ? types : List.of(),
                 inputs.size(),
                 outputs,
                 texts,

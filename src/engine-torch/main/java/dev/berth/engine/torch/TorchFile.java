@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Optional;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
@@ -81,21 +80,17 @@ final class TorchFile {
     /// known.
     static Optional<String> otherFormat(Path file) {
         try (var zip = new ZipFile(file.toFile())) {
-            return otherFormat(zip.stream().map(ZipEntry::getName).toList());
+            var names = zip.stream().map(ZipEntry::getName).toList();
+            if (names.stream().anyMatch(name -> name.endsWith("/archive_format"))) {
+                return Optional.of(EXPORTED);
+            }
+            // A pickle, without the code that a TorchScript has.
+            boolean isPickled = names.stream().anyMatch(name -> name.endsWith("/data.pkl"))
+                    && names.stream().noneMatch(name -> name.contains("/code/"));
+            return Optional.of(PICKLED).filter(_ -> isPickled);
         } catch (IOException _) {
-            return beginsLikeAPickle(file) ? Optional.of(PICKLED) : Optional.empty();
+            return Optional.of(PICKLED).filter(_ -> beginsLikeAPickle(file));
         }
-    }
-
-    private static Optional<String> otherFormat(List<String> names) {
-        if (names.stream().anyMatch(name -> name.endsWith("/archive_format"))) {
-            return Optional.of(EXPORTED);
-        }
-        // A pickle, without the code that a TorchScript has.
-        return names.stream().anyMatch(name -> name.endsWith("/data.pkl"))
-                        && names.stream().noneMatch(name -> name.contains("/code/"))
-                ? Optional.of(PICKLED)
-                : Optional.empty();
     }
 
     private static boolean beginsLikeAPickle(Path file) {
