@@ -21,12 +21,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class DevicesTest {
 
-    private static final Machine PLAIN = machine(false, 0, 0, 0);
-    private static final Machine TWO_GPUS = machine(true, 2, 0, 0);
-    private static final Machine GPU_WITHOUT_CUDA = machine(true, 0, 0, 0);
-    private static final Machine INFERENTIA = machine(false, 0, 1, 4);
-    private static final Machine INFERENTIA2 = machine(false, 0, 1, 2);
-    private static final Machine INFERENTIA2_NOT_AS_ROOT = machine(false, 0, 6, 0);
+    private static final Machine PLAIN = machine(false, 0, Optional.empty(), 0);
+    private static final Machine TWO_GPUS = machine(true, 2, Optional.empty(), 0);
+    private static final Machine GPU_WITHOUT_CUDA = machine(true, 0, Optional.empty(), 0);
+    private static final Machine INFERENTIA = machine(false, 0, Optional.of(Target.INF1), 4);
+    private static final Machine INFERENTIA2 = machine(false, 0, Optional.of(Target.INF2), 2);
+    private static final Machine INFERENTIA2_NOT_AS_ROOT = machine(false, 0, Optional.of(Target.INF2), 0);
 
     @ParameterizedTest
     @CsvSource({
@@ -148,30 +148,26 @@ class DevicesTest {
 
     @Test
     void devicesAndCoresAreReadFromTheDriver(@TempDir Path root) throws IOException {
-        assertThat(NeuronDriver.read(root)).isEqualTo(new NeuronDriver(0, 0));
+        assertThat(Machine.read(root)).isEqualTo(PLAIN);
         for (var name : List.of("neuron0", "neuron1", "neuron_monitor", "null")) {
             Files.createFile(Files.createDirectories(root.resolve("dev")).resolve(name));
         }
-        assertThat(NeuronDriver.read(root)).isEqualTo(new NeuronDriver(2, 0));
+        assertThat(Machine.read(root)).isEqualTo(INFERENTIA2_NOT_AS_ROOT);
         var device = root.resolve("sys/devices/virtual/neuron_device/neuron0");
         Files.createDirectories(device.resolve("neuron_core0"));
         Files.createDirectories(device.resolve("neuron_core1"));
-        assertThat(NeuronDriver.read(root)).isEqualTo(new NeuronDriver(2, 2));
+        assertThat(Machine.read(root)).isEqualTo(machine(false, 0, Optional.of(Target.INF2), 4));
         // The driver writes no newline.
         Files.writeString(device.resolve("core_count"), "4");
-        assertThat(NeuronDriver.read(root)).isEqualTo(new NeuronDriver(2, 4));
-        assertThat(Machine.with(false, 0, NeuronDriver.read(root))).satisfies(machine -> {
-            assertThat(machine.neuron()).contains(Target.INF1);
-            assertThat(machine.neuronCores()).isEqualTo(8);
-        });
+        assertThat(Machine.read(root)).isEqualTo(machine(false, 0, Optional.of(Target.INF1), 8));
         Files.writeString(device.resolve("core_count"), "many");
-        assertThatThrownBy(() -> NeuronDriver.read(root))
+        assertThatThrownBy(() -> Machine.read(root))
                 .isInstanceOf(DeviceException.class)
                 .hasMessageContaining("core_count");
     }
 
-    private static Machine machine(boolean nvidiaDevice, int gpus, int neuronDevices, int coresOfADevice) {
-        return Machine.with(nvidiaDevice, gpus, new NeuronDriver(neuronDevices, coresOfADevice));
+    private static Machine machine(boolean nvidiaDevice, int gpus, Optional<Target> neuron, int neuronCores) {
+        return new Machine(Runtime.getRuntime().availableProcessors(), nvidiaDevice, gpus, neuron, neuronCores);
     }
 
     private static Devices choose(String instanceType, Machine machine) {

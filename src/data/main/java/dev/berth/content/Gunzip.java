@@ -61,12 +61,6 @@ public final class Gunzip extends GZIPInputStream {
             }
             return read;
         }
-
-        /// The JDK looks for a next member only where there may be one.
-        @Override
-        public int available() {
-            return 1;
-        }
     }
 
     private Gunzip(InputStream packed, int buffer) throws IOException {

@@ -14,7 +14,7 @@ import java.util.Optional;
 /// batch strategies, and so does this; but a line's bytes are sent as they are, where local mode
 /// makes `\n` of `\r\n` and of `\r` alone. A newline within a quoted field of CSV ends the record,
 /// as the platform's documents say.
-final class LineReader implements RecordReader {
+public final class LineReader implements RecordReader {
 
     private static final int BUFFER_BYTES = 64 * 1024;
     private static final int MOST_HELD = 64 * 1024;
@@ -35,7 +35,7 @@ final class LineReader implements RecordReader {
     }
 
     /// @param before how many lines of its object are before the stream's first
-    LineReader(InputStream input, int maxBytes, long before) {
+    public LineReader(InputStream input, int maxBytes, long before) {
         this.input = input;
         this.maxBytes = maxBytes;
         this.number = before;

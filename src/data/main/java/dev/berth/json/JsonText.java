@@ -65,7 +65,8 @@ public final class JsonText {
         JsonParser open() throws IOException;
     }
 
-    interface Reading<T> {
+    /// Reads the value that begins at the parser's token.
+    public interface Reading<T> {
         T read(JsonParser parser) throws IOException;
     }
 
@@ -115,7 +116,8 @@ public final class JsonText {
         return exactly(text, JsonText::exact);
     }
 
-    static <T> T exactly(String text, Reading<T> reading) throws NotJsonException {
+    /// What is read of the one value of a text, whose numbers are not looked at.
+    public static <T> T exactly(String text, Reading<T> reading) throws NotJsonException {
         return only(() -> EXACT.createParser(text), reading, isLine(text));
     }
 

@@ -30,7 +30,7 @@ public final class NotJsonException extends IOException {
 
     private final boolean isSecond;
 
-    NotJsonException(String message) {
+    public NotJsonException(String message) {
         super(message);
         this.isSecond = false;
     }

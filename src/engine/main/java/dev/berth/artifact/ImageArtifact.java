@@ -40,16 +40,18 @@ public record ImageArtifact(Header header, Shapes shapes, ImagePreparation prepa
                 image.has("resize") ? image.choice("filter", FILTERS) : "nearest",
                 pillow(image),
                 image.has("crop") ? Optional.of(size(image.at("crop", "an object"))) : Optional.empty(),
-                numbers(image, "scale", 1).getFirst(),
-                numbers(image, "mean", 3),
-                numbers(image, "deviation", 3),
-                image.choice("channels", CHANNELS).equals("bgr"));
+                new ImagePreparation.Numbers(
+                        numbers(image, "scale", 1).getFirst(),
+                        numbers(image, "mean", 3),
+                        numbers(image, "deviation", 3),
+                        image.choice("channels", CHANNELS).equals("bgr")));
         if (preparation.crop().isEmpty() && !(preparation.resize().orElse(null) instanceof ImagePreparation.Size)) {
             image.problem(
                     "image: found neither a crop nor a resize to a height and a width, expected pictures of one size");
         }
-        if (preparation.deviation().contains(0.0)) {
-            image.problem("image.deviation: found %s, expected no 0".formatted(preparation.deviation()));
+        if (preparation.numbers().deviation().contains(0.0)) {
+            image.problem("image.deviation: found %s, expected no 0"
+                    .formatted(preparation.numbers().deviation()));
         }
         return preparation;
     }

@@ -15,10 +15,10 @@ import java.nio.ByteOrder;
 /// @param palette red, green and blue of 256 colours
 /// @param background the colour of what the picture leaves free, as Pillow chooses it
 /// @param data the width of codes, and the blocks that hold them
-record GifImage(int width, int height, Frame frame, byte[] palette, int background, boolean interlaced, ByteBuffer data)
+record GifImage(int width, int height, Frame frame, byte[] palette, int background, ByteBuffer data)
         implements EncodedImage {
 
-    record Frame(int left, int top, int width, int height) {}
+    record Frame(int left, int top, int width, int height, boolean interlaced) {}
 
     private static final int SCREEN = 6;
     private static final int TABLE_FLAG = 0x80;
@@ -63,12 +63,12 @@ record GifImage(int width, int height, Frame frame, byte[] palette, int backgrou
     }
 
     private static GifImage picture(ByteBuffer in, int screenWidth, int screenHeight, byte[] palette, int background) {
-        var frame = new Frame(
-                Short.toUnsignedInt(in.getShort()),
-                Short.toUnsignedInt(in.getShort()),
-                Short.toUnsignedInt(in.getShort()),
-                Short.toUnsignedInt(in.getShort()));
+        int left = Short.toUnsignedInt(in.getShort());
+        int top = Short.toUnsignedInt(in.getShort());
+        int width = Short.toUnsignedInt(in.getShort());
+        int height = Short.toUnsignedInt(in.getShort());
         int flags = in.get();
+        var frame = new Frame(left, top, width, height, (flags & INTERLACE_FLAG) != 0);
         var colours = palette(in, flags, palette);
         int data = in.position();
         // The first byte is the width of codes.
@@ -77,12 +77,11 @@ record GifImage(int width, int height, Frame frame, byte[] palette, int backgrou
 
         // A picture that is larger than the screen makes it larger.
         return new GifImage(
-                Math.max(screenWidth, frame.left + frame.width),
-                Math.max(screenHeight, frame.top + frame.height),
+                Math.max(screenWidth, left + width),
+                Math.max(screenHeight, top + height),
                 frame,
                 colours,
                 background,
-                (flags & INTERLACE_FLAG) != 0,
                 in.slice(data, in.position() - data));
     }
 
@@ -121,7 +120,7 @@ record GifImage(int width, int height, Frame frame, byte[] palette, int backgrou
         var pixels = new byte[Math.multiplyExact(Math.multiplyExact(width, height), 3)];
         fill(pixels, background);
         int from = 0;
-        for (var pass : interlaced ? PASSES : ONE_PASS) {
+        for (var pass : frame.interlaced ? PASSES : ONE_PASS) {
             for (int y = pass[0]; y < frame.height; y += pass[1]) {
                 Pixels.stopIfInterrupted();
                 int to = ((frame.top + y) * width + frame.left) * 3;

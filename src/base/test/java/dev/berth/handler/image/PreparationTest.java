@@ -45,10 +45,7 @@ class PreparationTest {
                 "bilinear",
                 pillow,
                 Optional.empty(),
-                1 / 255.0,
-                List.of(0.0, 0.0, 0.0),
-                List.of(1.0, 1.0, 1.0),
-                false);
+                new ImagePreparation.Numbers(1 / 255.0, List.of(0.0, 0.0, 0.0), List.of(1.0, 1.0, 1.0), false));
         return new Preparation(steps).pixels(picture.png());
     }
 

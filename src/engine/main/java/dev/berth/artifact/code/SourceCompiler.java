@@ -40,9 +40,6 @@ final class SourceCompiler {
     private static final List<String> SHARED =
             List.of("java.", "javax.", "jdk.", "sun.", "dev.berth.", "ai.djl.", "org.slf4j.", "com.fasterxml.jackson.");
 
-    /// A class, and the file that it was compiled from.
-    record CompiledClass(byte[] bytes, Path source) {}
-
     /// Classes by their binary name.
     record Classes(Map<String, CompiledClass> byName) {
 
@@ -106,7 +103,7 @@ final class SourceCompiler {
             if (!compiled || !errors.isEmpty()) {
                 throw new ModelArtifactException(modelDirectory, errors);
             }
-            return files.classes();
+            return new Classes(files.outputs);
         }
     }
 
@@ -197,13 +194,13 @@ final class SourceCompiler {
         }
     }
 
-    /// A class file that stays in memory.
-    private static final class Output extends SimpleJavaFileObject {
+    /// A class that stays in memory, and the file that it was compiled from.
+    static final class CompiledClass extends SimpleJavaFileObject {
 
         private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         private final Path source;
 
-        Output(String className, Kind kind, Path source) {
+        private CompiledClass(String className, Kind kind, Path source) {
             super(URI.create("memory:///" + className.replace('.', '/') + kind.extension), kind);
             this.source = source;
         }
@@ -213,8 +210,12 @@ final class SourceCompiler {
             return bytes;
         }
 
-        CompiledClass compiled() {
-            return new CompiledClass(bytes.toByteArray(), source);
+        byte[] bytes() {
+            return bytes.toByteArray();
+        }
+
+        Path source() {
+            return source;
         }
     }
 
@@ -225,16 +226,10 @@ final class SourceCompiler {
         /// The artifact's jars.
         static final JavaFileManager.Location JARS = StandardLocation.locationFor("CODE_JARS");
 
-        private final Map<String, Output> outputs = new LinkedHashMap<>();
+        private final Map<String, CompiledClass> outputs = new LinkedHashMap<>();
 
         MemoryFiles(StandardJavaFileManager files) {
             super(files);
-        }
-
-        Classes classes() {
-            var classes = new LinkedHashMap<String, CompiledClass>();
-            outputs.forEach((name, output) -> classes.put(name, output.compiled()));
-            return new Classes(classes);
         }
 
         @Override
@@ -254,7 +249,8 @@ final class SourceCompiler {
         @Override
         public JavaFileObject getJavaFileForOutput(
                 JavaFileManager.Location location, String className, JavaFileObject.Kind kind, FileObject sibling) {
-            var output = new Output(className, kind, Path.of(sibling.toUri()).normalize());
+            var output =
+                    new CompiledClass(className, kind, Path.of(sibling.toUri()).normalize());
             outputs.put(className, output);
             return output;
         }

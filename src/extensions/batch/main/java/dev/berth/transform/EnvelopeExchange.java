@@ -5,7 +5,6 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.databind.util.RawValue;
 import dev.berth.hooks.BadInputException;
-import dev.berth.json.JsonMembers;
 import dev.berth.json.JsonText;
 import dev.berth.json.NotJsonException;
 import dev.berth.storage.Location;

@@ -1,6 +1,5 @@
 package dev.berth.transform;
 
-import dev.berth.content.LineRange;
 import dev.berth.hooks.BadInputException;
 import dev.berth.storage.Location;
 import dev.berth.storage.StorageException;

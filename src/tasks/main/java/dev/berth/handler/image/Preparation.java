@@ -23,10 +23,11 @@ final class Preparation {
         this.filter = Filter.valueOf(steps.filter().toUpperCase(Locale.ROOT));
         this.pillow = steps.pillow().filter(major -> major < 13).isPresent() ? Pillow.OLD : Pillow.NEWEST;
         // Of values from 0 to 1, which `Image.rgb` makes.
-        double scale = steps.scale() * 255;
+        var numbers = steps.numbers();
+        double scale = numbers.scale() * 255;
         for (int i = 0; i < 3; i++) {
-            mean[i] = (float) (steps.mean().get(i) / scale);
-            deviation[i] = (float) (steps.deviation().get(i) / scale);
+            mean[i] = (float) (numbers.mean().get(i) / scale);
+            deviation[i] = (float) (numbers.deviation().get(i) / scale);
         }
     }
 
@@ -35,7 +36,7 @@ final class Preparation {
     /// @throws BadInputException for what is no picture
     Tensor pixels(byte[] picture) {
         var cropped = cropped(resized(Image.read(picture)));
-        return steps.blueFirst() ? blueFirst(cropped.rgb(mean, deviation)) : cropped.rgb(mean, deviation);
+        return steps.numbers().blueFirst() ? blueFirst(cropped.rgb(mean, deviation)) : cropped.rgb(mean, deviation);
     }
 
     private Image resized(Image image) {

@@ -1,5 +1,7 @@
-package dev.berth.content;
+package dev.berth.transform;
 
+import dev.berth.content.LineReader;
+import dev.berth.content.RecordReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Optional;
@@ -11,7 +13,7 @@ import java.util.Optional;
 /// one begins, which may be behind its last byte. So blank lines belong to the line before them,
 /// and the last range with lines knows that those at the end of the object do not count. The
 /// object's first range has its leading blank lines.
-public final class LineRange implements RecordReader {
+final class LineRange implements RecordReader {
 
     private final long end;
     private final LineReader lines;
@@ -32,7 +34,7 @@ public final class LineRange implements RecordReader {
     /// @param end the offset of the byte behind its last one
     /// @param newlinesBefore how many the object has before the first byte of the stream
     /// @param maxBytes the bytes that a line may have
-    public LineRange(InputStream object, long start, long end, long newlinesBefore, int maxBytes) throws IOException {
+    LineRange(InputStream object, long start, long end, long newlinesBefore, int maxBytes) throws IOException {
         this.end = end;
         this.isOver = start == end;
         long before = newlinesBefore;
@@ -48,7 +50,7 @@ public final class LineRange implements RecordReader {
     }
 
     /// How many lines of the object are before this range's first one.
-    public long linesBefore() {
+    long linesBefore() {
         return linesBefore;
     }
 

@@ -1,9 +1,11 @@
-package dev.berth.content;
+package dev.berth.transform;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.berth.content.LineReader;
+import dev.berth.content.RecordReader;
 import dev.berth.hooks.BadInputException;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -84,7 +86,7 @@ class LineRangeTest {
     }
 
     private static List<Line> whole(String text) throws IOException {
-        var reader = new LineReader(new ByteArrayInputStream(text.getBytes(UTF_8)), ANY_LENGTH);
+        var reader = new LineReader(new ByteArrayInputStream(text.getBytes(UTF_8)), ANY_LENGTH, 0);
         return lines(reader, 0);
     }
 

@@ -1,7 +1,9 @@
-package dev.berth.json;
+package dev.berth.transform;
 
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
+import dev.berth.json.JsonText;
+import dev.berth.json.NotJsonException;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
@@ -12,10 +14,10 @@ import java.util.Set;
 ///
 /// @param values without line breaks, by name; none where the text is another value than an object
 /// @param flaw why the text is not one JSON value. There are the values before the flaw then
-public record JsonMembers(Map<String, String> values, Optional<NotJsonException> flaw) {
+record JsonMembers(Map<String, String> values, Optional<NotJsonException> flaw) {
 
     /// @param names of the members that are wanted, each of which may be there once
-    public static JsonMembers of(String text, Set<String> names) {
+    static JsonMembers of(String text, Set<String> names) {
         var values = new HashMap<String, String>();
         try {
             JsonText.exactly(text, parser -> {
@@ -51,7 +53,7 @@ public record JsonMembers(Map<String, String> values, Optional<NotJsonException>
     }
 
     /// JSON without its line breaks: one within a text is an escape.
-    public static String onOneLine(String json) {
+    static String onOneLine(String json) {
         return json.replace("\n", "").replace("\r", "");
     }
 }
