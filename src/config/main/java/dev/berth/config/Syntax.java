@@ -120,7 +120,11 @@ public record Syntax<T>(
     }
 
     public static Syntax<Path> directory() {
-        return new Syntax<>("<dir>", "a directory that exists", Path::of).where(Files::isDirectory);
+        return directory("a directory that exists", Path::of);
+    }
+
+    static Syntax<Path> directory(String expected, Function<String, Path> reader) {
+        return new Syntax<>("<dir>", expected, reader).where(Files::isDirectory);
     }
 
     public static Syntax<URI> httpAddress(String example) {
