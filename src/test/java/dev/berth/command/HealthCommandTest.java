@@ -19,7 +19,7 @@ class HealthCommandTest {
     private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
 
     private int health(Map<String, String> environment, Map<String, String> flags) {
-        return new HealthCommand(environment, new PrintStream(printed, true, StandardCharsets.UTF_8)).run(flags);
+        return HealthCommand.run(environment, flags, new PrintStream(printed, true, StandardCharsets.UTF_8));
     }
 
     private String printed() {

@@ -122,7 +122,7 @@ class OpenApiTest {
             Map<String, String> environment, Served served, HookPool hooks, ServingMetrics metrics) {
         var config = Configuration.read(environment, Map.of(), Path.of(".")).config();
         var health = new Health(metrics, hooks, Optional::empty);
-        var serving = new Serving(served, health, (_, _) -> Optional.empty());
+        var serving = new Serving(served, health);
         var javalin = Javalin.create(new Routes(config, serving, metrics, Export.NONE)::register);
         return javalin.unsafe.internalRouter.allHttpHandlers().stream()
                 .map(route -> route.endpoint)

@@ -75,11 +75,7 @@ class SwappingTest {
             var store = new ModelStore(hooks, metrics, loader, Duration.ofMinutes(5), Duration.ofMinutes(1));
             var directory = new ModelDirectory(models, store, false, Duration.ofMillis(20));
             var health = new Health(metrics, hooks, Optional::empty);
-            try (var http = new HttpServer(
-                    config,
-                    new Serving(directory.models(), health, (_, _) -> Optional.empty()),
-                    metrics,
-                    Export.NONE)) {
+            try (var http = new HttpServer(config, new Serving(directory.models(), health), metrics, Export.NONE)) {
                 directory.start();
                 var request = HttpRequest.newBuilder(
                                 URI.create("http://127.0.0.1:%d/models/m/invoke".formatted(http.port())))

@@ -3,7 +3,6 @@ package dev.berth.config;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
@@ -28,20 +27,15 @@ public record Configuration(ServerConfig config, List<Setting> effective, List<S
     /// @throws ConfigurationException holding all problems
     public static Configuration read(
             Map<String, String> variables, Map<String, String> flags, Path home, Predicate<String> isTaken) {
-        var environment = VariableNames.withoutServiceLinks(variables);
-        var reading = new Reading(environment, flags, isTaken);
+        var reading = new Reading(VariableNames.withoutServiceLinks(variables), flags, isTaken);
         var config = ServerConfig.read(reading, home);
-        var problems = new ArrayList<String>();
-        var warnings = new ArrayList<String>();
-        new VariableNames(reading.settings()).check(environment, problems, warnings);
-        problems.addAll(reading.problems());
-        warnings.addAll(reading.warnings());
-        if (!problems.isEmpty()) {
+        VariableNames.check(reading);
+        if (!reading.problems().isEmpty()) {
             // A slip may be the cause of a problem, so it is told along with them.
-            throw new ConfigurationException(
-                    Stream.concat(problems.stream(), warnings.stream()).toList());
+            throw new ConfigurationException(Stream.concat(reading.problems().stream(), reading.warnings().stream())
+                    .toList());
         }
-        return new Configuration(config, reading.settings(), List.copyOf(warnings));
+        return new Configuration(config, reading.settings(), reading.warnings());
     }
 
     /// Where the server of these settings answers `/ping` to its own machine. Whatever else is set

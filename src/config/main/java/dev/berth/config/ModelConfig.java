@@ -127,24 +127,20 @@ public record ModelConfig(
 
     /// Where a platform has put the artifact: a directory, also as a `file` URI.
     private static Syntax<Path> artifactUri() {
-        return new Syntax<>(
-                        "<uri>",
-                        "a directory that exists or its file:// URI; no artifact is downloaded: mount the bucket,"
-                                + " for instance with Cloud Storage FUSE, and name its directory in BERTH_MODEL_DIR, or"
-                                + " copy the artifact into the image and leave artifactUri out",
-                        text -> Path.of(text.startsWith(FILE) ? text.substring(FILE.length()) : text))
-                .where(Files::isDirectory);
+        return Syntax.directory(
+                "a directory that exists or its file:// URI; no artifact is downloaded: mount the bucket,"
+                        + " for instance with Cloud Storage FUSE, and name its directory in BERTH_MODEL_DIR, or"
+                        + " copy the artifact into the image and leave artifactUri out",
+                text -> Path.of(text.startsWith(FILE) ? text.substring(FILE.length()) : text));
     }
 
     /// What Hugging Face's containers download.
     private static Syntax<Path> hubDirectory() {
-        return new Syntax<>(
-                        "<dir>",
-                        "the directory of a model of the hub that exists; nothing is downloaded: get it with hf download"
-                                + " MODEL --local-dir DIR, mount DIR, and name it in HF_MODEL_ID, or mount it at"
-                                + " /opt/ml/model and leave HF_MODEL_ID out",
-                        Path::of)
-                .where(Files::isDirectory);
+        return Syntax.directory(
+                "the directory of a model of the hub that exists; nothing is downloaded: get it with hf download"
+                        + " MODEL --local-dir DIR, mount DIR, and name it in HF_MODEL_ID, or mount it at"
+                        + " /opt/ml/model and leave HF_MODEL_ID out",
+                Path::of);
     }
 
     /// 0 is `NEURON_RT_NUM_CORES`'s word for all.

@@ -87,7 +87,8 @@ public record Syntax<T>(
     }
 
     public static Syntax<Boolean> trueOrFalse() {
-        return matching("<true|false>", "true or false", "(?i)true|false").as(Boolean::valueOf);
+        return new Syntax<>(
+                "<true|false>", "true or false", text -> text.matches("(?i)true|false") ? Boolean.valueOf(text) : null);
     }
 
     /// One of an enum's constants, in any case and with `-`, `_` or nothing between its words.
@@ -120,12 +121,17 @@ public record Syntax<T>(
     }
 
     public static Syntax<Path> directory() {
-        return new Syntax<>("<dir>", "a directory that exists", Path::of).where(Files::isDirectory);
+        return directory("a directory that exists", Path::of);
+    }
+
+    static Syntax<Path> directory(String expected, Function<String, Path> reader) {
+        return new Syntax<>("<dir>", expected, reader).where(Files::isDirectory);
     }
 
     public static Syntax<URI> httpAddress(String example) {
         return new Syntax<>("<url>", "an address such as " + example, URI::create)
-                .where(uri -> uri.getHost() != null && uri.getScheme().matches("https?"))
+                .where(uri ->
+                        uri.getHost() != null && String.valueOf(uri.getScheme()).matches("https?"))
                 .shown(uri -> withoutUser(uri.toString()));
     }
 
@@ -150,14 +156,6 @@ public record Syntax<T>(
                 text -> Optional.ofNullable(reader.apply(text)).filter(isGood).orElse(null),
                 shower,
                 variants);
-    }
-
-    /// The same, with another value made of each.
-    public <R> Syntax<R> as(Function<T, R> made) {
-        return new Syntax<>(
-                label,
-                expected,
-                text -> Optional.ofNullable(reader.apply(text)).map(made).orElse(null));
     }
 
     public Syntax<T> shown(Function<T, String> how) {

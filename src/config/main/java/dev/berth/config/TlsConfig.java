@@ -17,6 +17,7 @@ import java.security.spec.InvalidKeySpecException;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
@@ -31,6 +32,9 @@ public record TlsConfig(Path certificate, Path key) {
 
     private static final Pattern PRIVATE_KEY =
             Pattern.compile("-----BEGIN (.*)PRIVATE KEY-----([A-Za-z0-9+/=\\s]+)-----END \\1PRIVATE KEY-----");
+
+    /// By the kind of key, where it has another name.
+    private static final Map<String, String> SIGNATURES = Map.of("RSA", "SHA256withRSA", "EC", "SHA256withECDSA");
 
     static Optional<TlsConfig> read(Reading reading) {
         var file = new Syntax<>("<file>", "a file that exists", Path::of).where(Files::isRegularFile);
@@ -135,12 +139,8 @@ public record TlsConfig(Path certificate, Path key) {
     }
 
     private static boolean areOne(PrivateKey secret, PublicKey ofCertificate) throws GeneralSecurityException {
-        var proof = Signature.getInstance(
-                switch (secret.getAlgorithm()) {
-                    case "RSA" -> "SHA256withRSA";
-                    case "EC" -> "SHA256withECDSA";
-                    default -> secret.getAlgorithm();
-                });
+        var kind = secret.getAlgorithm();
+        var proof = Signature.getInstance(SIGNATURES.getOrDefault(kind, kind));
         proof.initSign(secret);
         var signed = proof.sign();
         proof.initVerify(ofCertificate);
@@ -148,15 +148,10 @@ public record TlsConfig(Path certificate, Path key) {
     }
 
     private static GeneralSecurityException wrong(String setting, Path file, String found, Throwable cause) {
+        var expected = setting.equals("tls-key")
+                ? "the private key of the certificate in PEM"
+                : "a chain of X.509 certificates in PEM";
         return new GeneralSecurityException(
-                "%s: %s in %s, expected %s"
-                        .formatted(
-                                setting,
-                                found,
-                                file,
-                                setting.equals("tls-key")
-                                        ? "the private key of the certificate in PEM"
-                                        : "a chain of X.509 certificates in PEM"),
-                cause);
+                "%s: %s in %s, expected %s".formatted(setting, found, file, expected), cause);
     }
 }

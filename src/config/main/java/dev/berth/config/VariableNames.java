@@ -56,21 +56,7 @@ final class VariableNames {
 
     private static final int SLIP = 2;
 
-    /// The variable that each spelling means.
-    private final Map<String, String> spellings = new HashMap<>();
-
-    private final Set<String> known;
-
-    VariableNames(List<Setting> settings) {
-        known = settings.stream()
-                .flatMap(setting -> setting.variables().stream())
-                .collect(Collectors.toUnmodifiableSet());
-        // A setting also under the name it would have if it were ours, so that BERTH_PORT finds
-        // SAGEMAKER_BIND_TO_PORT.
-        settings.forEach(setting ->
-                spellings.put(Reading.ours(setting.name()), setting.variables().getFirst()));
-        known.forEach(name -> spellings.put(name, name));
-    }
+    private VariableNames() {}
 
     static Map<String, String> withoutServiceLinks(Map<String, String> environment) {
         return environment.entrySet().stream()
@@ -80,38 +66,48 @@ final class VariableNames {
 
     /// Notes an unknown name that is ours as a problem. One of another server, and any that looks
     /// like a slip, is a warning.
-    void check(Map<String, String> environment, List<String> problems, List<String> warnings) {
-        var unknown = new TreeMap<>(environment);
-        unknown.keySet().removeAll(known);
+    static void check(Reading reading) {
+        var spellings = spellings(reading.settings());
+        var unknown = new TreeMap<>(reading.environment());
+        unknown.keySet().removeAll(Set.copyOf(spellings.values()));
         for (var others : OfOthers.all()) {
-            var found = unknown.entrySet().stream()
-                    .filter(others::has)
-                    .map(Map.Entry::copyOf)
-                    .toList();
-            var names = found.stream()
-                    .filter(variable -> !variable.getValue().isBlank())
+            var names = unknown.entrySet().stream()
+                    .filter(variable ->
+                            others.has(variable) && !variable.getValue().isBlank())
                     .map(Map.Entry::getKey)
                     .collect(Collectors.joining(", "));
             if (!names.isEmpty() && !others.advice.isEmpty()) {
-                warnings.add("%s: no effect here; %s".formatted(names, others.advice));
+                reading.warning("%s: no effect here; %s".formatted(names, others.advice));
             }
-            unknown.entrySet().removeAll(found);
+            unknown.entrySet().removeIf(others::has);
         }
         unknown.keySet().stream()
                 .filter(name -> name.matches("(BERTH|SAGEMAKER|SM)_.*"))
                 .forEach(name -> {
-                    var hint = near(name).map("did you mean %s?"::formatted);
+                    var hint = near(name, spellings).map("did you mean %s?"::formatted);
                     if (name.startsWith(Reading.OURS)) {
-                        problems.add("%s: there is no such setting; %s"
+                        reading.problem("%s: there is no such setting; %s"
                                 .formatted(name, hint.orElse("see serve --help for those there are")));
                     } else {
-                        hint.ifPresent(meant -> warnings.add("%s: %s".formatted(name, meant)));
+                        hint.ifPresent(meant -> reading.warning("%s: %s".formatted(name, meant)));
                     }
                 });
     }
 
+    /// The variable that each spelling means: itself, or that of a setting under the name that it
+    /// would have if it were ours, so that BERTH_PORT finds SAGEMAKER_BIND_TO_PORT.
+    private static Map<String, String> spellings(List<Setting> settings) {
+        var spellings = new HashMap<String, String>();
+        for (var setting : settings) {
+            spellings.putIfAbsent(
+                    Reading.ours(setting.name()), setting.variables().getFirst());
+            setting.variables().forEach(name -> spellings.put(name, name));
+        }
+        return spellings;
+    }
+
     /// The variable that `name` was probably meant to be.
-    private Optional<String> near(String name) {
+    private static Optional<String> near(String name, Map<String, String> spellings) {
         var distance = new LevenshteinDistance(SLIP);
         return spellings.entrySet().stream()
                 .map(spelling -> Map.entry(spelling.getValue(), distance.apply(name, spelling.getKey())))

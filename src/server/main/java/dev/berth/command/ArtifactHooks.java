@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.stream.Collectors;
@@ -95,27 +96,21 @@ public record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<Stri
     }
 
     private static SequencedMap<String, String> described(TracedArtifact artifact) {
-        var files = artifact.servedFiles().stream()
-                .map(file -> file(artifact.directory(), file))
-                .collect(Collectors.joining(", "));
+        var header = artifact.header();
+        var name = Objects.requireNonNullElse(
+                header.provenance().get("model"), artifact.directory().getFileName());
+        var how = header.torch().isPresent() ? "traced" : "in ONNX";
+        var torch = header.torch().map(" with torch "::concat).orElse("");
+        var files = artifact.servedFiles().stream().map(file -> file(artifact.directory(), file));
         var description = new LinkedHashMap<String, String>();
         description.put(
                 "model",
                 "%s, %s, %s, %s for %s%s"
-                        .formatted(
-                                name(artifact),
-                                artifact.task(),
-                                artifact.header().precision(),
-                                artifact.header().torch().isPresent() ? "traced" : "in ONNX",
-                                artifact.target(),
-                                artifact.header()
-                                        .torch()
-                                        .map(" with torch "::concat)
-                                        .orElse("")));
-        description.put("provenance", artifact.header().provenance().toString());
+                        .formatted(name, artifact.task(), header.precision(), how, artifact.target(), torch));
+        description.put("provenance", header.provenance().toString());
         description.put("shapes", artifact.shownShapes());
-        description.put("files", files);
-        artifact.header().agreement().ifPresent(agreement -> description.put("agreement", agreement.toString()));
+        description.put("files", files.collect(Collectors.joining(", ")));
+        header.agreement().ifPresent(agreement -> description.put("agreement", agreement.toString()));
         return description;
     }
 
@@ -137,11 +132,6 @@ public record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<Stri
                 : artifact.inputs().stream()
                         .map(input -> input.name() + " " + input.type())
                         .collect(Collectors.joining(", "));
-    }
-
-    private static Object name(TracedArtifact artifact) {
-        var name = artifact.header().provenance().get("model");
-        return name == null ? artifact.directory().getFileName() : name;
     }
 
     /// Its size is that of all its weights, also of those in files beside it.

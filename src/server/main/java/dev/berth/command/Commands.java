@@ -47,13 +47,13 @@ public final class Commands {
             return new ServeCommand(environment, home, stop).run(flags);
         }
         if (args.length == 1 && args[0].equals(HealthCommand.NAME)) {
-            return new HealthCommand(environment, System.err).run(Map.of());
+            return HealthCommand.run(environment, Map.of(), System.err);
         }
-        var serve = ServeCommand.spec().name(ServeCommand.NAME).addSubcommand(HealthCommand.NAME, HealthCommand.spec());
-        var found = ServiceLoader.load(Subcommand.class).stream()
+        var commands = ServiceLoader.load(Subcommand.class).stream()
                 .map(ServiceLoader.Provider::get)
                 .collect(Collectors.toMap(Subcommand::name, identity(), (a, _) -> a, TreeMap::new));
-        found.values().forEach(command -> serve.addSubcommand(command.name(), command.spec()));
+        var serve = ServeCommand.spec().name(ServeCommand.NAME);
+        commands.forEach((name, command) -> serve.addSubcommand(name, command.spec()));
         return new CommandLine(serve)
                 .setParameterExceptionHandler(Commands::explain)
                 .setExecutionStrategy(parsed -> {
@@ -61,19 +61,12 @@ public final class Commands {
                     if (helped != null) {
                         return helped;
                     }
-                    if (parsed.hasSubcommand()) {
-                        stop.withdraw();
+                    if (!parsed.hasSubcommand()) {
+                        return new ServeCommand(environment, home, stop).run(ServeOptions.given(parsed));
                     }
-                    var name = parsed.hasSubcommand()
-                            ? parsed.subcommand().commandSpec().name()
-                            : ServeCommand.NAME;
-                    return switch (name) {
-                        case HealthCommand.NAME ->
-                            new HealthCommand(environment, System.err).run(ServeOptions.given(parsed.subcommand()));
-                        case ServeCommand.NAME ->
-                            new ServeCommand(environment, home, stop).run(ServeOptions.given(parsed));
-                        default -> found.get(name).run(environment, home, parsed.subcommand());
-                    };
+                    stop.withdraw();
+                    var command = parsed.subcommand();
+                    return commands.get(command.commandSpec().name()).run(environment, home, command);
                 })
                 .execute(args);
     }

@@ -8,19 +8,27 @@ import java.io.PrintStream;
 import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.Map;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParseResult;
 
 /// The `serve health` command: asks the `/ping` of the server that has the same settings. For a
 /// `HEALTHCHECK`, so it is small, quick, and says nothing as long as all is well.
-record HealthCommand(Map<String, String> environment, PrintStream err) {
+public final class HealthCommand implements Subcommand {
 
     static final String NAME = "health";
 
     private static final int TIMEOUT_MILLIS = 5_000;
 
-    static CommandSpec spec() {
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public CommandSpec spec() {
         var spec = ServeOptions.with(Settings.OF_THE_LISTENER);
         spec.usageMessage()
                 .customSynopsis("serve health [option]...")
@@ -32,17 +40,22 @@ record HealthCommand(Map<String, String> environment, PrintStream err) {
         return spec;
     }
 
+    @Override
+    public int run(Map<String, String> environment, Path home, ParseResult parsed) {
+        return run(environment, ServeOptions.given(parsed), System.err);
+    }
+
     /// @param flags the text of each flag that was given, by its name
-    int run(Map<String, String> flags) {
+    static int run(Map<String, String> environment, Map<String, String> flags, PrintStream err) {
         try {
-            return ask(Configuration.ping(environment, flags));
+            return ask(Configuration.ping(environment, flags), err);
         } catch (ConfigurationException e) {
             e.problems().forEach(err::println);
             return ExitCode.USAGE;
         }
     }
 
-    private int ask(URI ping) {
+    private static int ask(URI ping, PrintStream err) {
         try {
             // The newer client takes twice as long to start.
             var connection = (HttpURLConnection) ping.toURL().openConnection();

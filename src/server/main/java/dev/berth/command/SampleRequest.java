@@ -16,7 +16,6 @@ import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
-import dev.berth.http.SampleFile;
 import dev.berth.json.JsonText;
 import dev.berth.json.NotJsonException;
 import dev.berth.serving.hooks.LoadException;
@@ -66,8 +65,9 @@ public record SampleRequest(Path file, List<MediaType> types) {
                 .findFirst();
         if (found.isPresent()) {
             require(found.get().file);
-            if (found.get().hasResponse()) {
-                require(found.get().response());
+            var response = found.get().response();
+            if (response.isPresent()) {
+                require(response.get());
             }
         }
         return found;
@@ -94,21 +94,28 @@ public record SampleRequest(Path file, List<MediaType> types) {
         }
     }
 
-    /// The same for those who try the model. All builds of an artifact are asked the same.
-    static Optional<SampleFile> forThePage(Path artifact, List<MediaType> readable) {
+    /// The same for those who try the model; nothing where it can't be read. All builds of an artifact
+    /// are asked the same.
+    public static Optional<SampleRequest> ofAnyBuild(Path artifact, List<MediaType> readable) {
         try {
             var directory = ArtifactBuilds.read(artifact)
                     .flatMap(builds -> builds.directories().values().stream().findFirst())
                     .orElse(artifact);
-            return in(directory, readable)
-                    .map(found -> new SampleFile(
-                            found.file,
-                            found.types,
-                            found.hasResponse() ? Optional.of(found.response()) : Optional.empty()));
+            return in(directory, readable);
         } catch (StartException | ModelArtifactException e) {
             log.debug("{} has no sample that can be read", artifact, e);
             return Optional.empty();
         }
+    }
+
+    /// The type to send it as.
+    ///
+    /// @param readable the content types that the hooks read; empty: any
+    public MediaType type(List<MediaType> readable) {
+        return types.stream()
+                .filter(type -> readable.isEmpty() || readable.contains(type))
+                .findFirst()
+                .orElse(types.getFirst());
     }
 
     /// What messages call it.
@@ -125,13 +132,13 @@ public record SampleRequest(Path file, List<MediaType> types) {
     public InvocationRequest request(InputStream body, Rehearsal<?, ?, ?> model, ServerConfig config)
             throws LoadException {
         var readable = model.requestTypes();
-        var contentType = types.stream()
-                .filter(type -> readable.isEmpty() || readable.contains(type))
-                .findFirst()
-                .orElseThrow(() -> ErrorType.UNSUPPORTED_MEDIA_TYPE.because(
-                        "Content-Type: found \"%s\", expected one of %s".formatted(types.getFirst(), readable)));
+        var contentType = type(readable);
+        if (!readable.isEmpty() && !readable.contains(contentType)) {
+            throw ErrorType.UNSUPPORTED_MEDIA_TYPE.because(
+                    "Content-Type: found \"%s\", expected one of %s".formatted(contentType, readable));
+        }
         var writable = model.responseTypes();
-        var wanted = hasResponse() ? MediaType.JSON : config.http().defaultAccept();
+        var wanted = response().isPresent() ? MediaType.JSON : config.http().defaultAccept();
         var accept = writable.isEmpty() || writable.contains(wanted) ? wanted : writable.getFirst();
         return new InvocationRequest(
                 body,
@@ -142,13 +149,9 @@ public record SampleRequest(Path file, List<MediaType> types) {
                 config.transform().keepBadRecords());
     }
 
-    /// Whether the artifact says what the response is.
-    public boolean hasResponse() {
-        return ArtifactFile.isThere(response());
-    }
-
-    private Path response() {
-        return file.resolveSibling("sample-response.json");
+    /// The file of the response that the artifact expects, where it says.
+    public Optional<Path> response() {
+        return Optional.of(file.resolveSibling("sample-response.json")).filter(ArtifactFile::isThere);
     }
 
     /// Compares a response with the one that the artifact expects.
@@ -156,10 +159,10 @@ public record SampleRequest(Path file, List<MediaType> types) {
     /// @return whether it expects one
     /// @throws StartException when they differ
     public boolean check(InvocationResponse response) throws IOException, StartException {
-        if (!hasResponse()) {
+        if (response().isEmpty()) {
             return false;
         }
-        var expected = response();
+        var expected = response().get();
         JsonNode found;
         try {
             found = JsonText.read(response.body());

@@ -160,7 +160,7 @@ public final class Server implements AutoCloseable {
         try {
             listening = new HttpServer(
                     config,
-                    new Serving(served, health, SampleRequest::forThePage),
+                    new Serving(served, health),
                     metrics,
                     exports.stream().filter(Export::traces).findFirst().orElse(Export.NONE));
         } catch (RuntimeException e) {

@@ -5,8 +5,8 @@ import java.util.Map;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParseResult;
 
-/// A command behind `serve`, such as `serve pack`, that an extension brings. [ServiceLoader] finds
-/// it; `--help` lists such commands by their names, behind those of the server itself.
+/// A command behind `serve`, such as `serve health`. [java.util.ServiceLoader] finds it; `--help`
+/// lists such commands by their names.
 ///
 /// [Commands] calls it on the main thread, once in a process: [#spec] where there is a command line
 /// to read, and [#run] where this command was named. A plain `serve` does neither.

@@ -230,7 +230,7 @@ public final class Check {
     private static boolean isAsExpected(
             SampleRequest sample, InferenceHandler<?, ?, ?> handler, InvocationResponse response)
             throws IOException, StartException {
-        return SampleRequest.isAskedBy(handler) ? sample.hasResponse() : sample.check(response);
+        return SampleRequest.isAskedBy(handler) ? sample.response().isPresent() : sample.check(response);
     }
 
     /// The batch sizes above 1 that are worth a try: the powers of two, and the largest that the

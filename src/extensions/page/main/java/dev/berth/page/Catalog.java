@@ -1,7 +1,7 @@
 package dev.berth.page;
 
+import dev.berth.command.SampleRequest;
 import dev.berth.hooks.MediaType;
-import dev.berth.http.SampleFile;
 import dev.berth.http.Serving;
 import dev.berth.serving.ModelFacts;
 import dev.berth.serving.many.ManyModels;
@@ -30,7 +30,7 @@ record Catalog(Serving serving, Path directory) {
             String state,
             Optional<String> problem,
             Optional<ModelFacts> facts,
-            Optional<SampleFile> sample) {
+            Optional<SampleRequest> sample) {
 
         List<MediaType> requestTypes() {
             return facts.map(ModelFacts::requestTypes).orElse(List.of());
@@ -47,7 +47,8 @@ record Catalog(Serving serving, Path directory) {
 
         /// What answers may be.
         List<MediaType> gives() {
-            return orAny(responseTypes(), sample.flatMap(SampleFile::response).map(_ -> MediaType.JSON));
+            return orAny(
+                    responseTypes(), sample.flatMap(SampleRequest::response).map(_ -> MediaType.JSON));
         }
 
         private static List<MediaType> orAny(List<MediaType> declared, Optional<MediaType> known) {
@@ -90,9 +91,9 @@ record Catalog(Serving serving, Path directory) {
                 sample(entry.directory(), facts));
     }
 
-    private Optional<SampleFile> sample(Path artifact, Optional<ModelFacts> facts) {
-        return serving.samples()
-                .in(artifact, facts.map(ModelFacts::requestTypes).orElse(List.of()));
+    private Optional<SampleRequest> sample(Path artifact, Optional<ModelFacts> facts) {
+        return SampleRequest.ofAnyBuild(
+                artifact, facts.map(ModelFacts::requestTypes).orElse(List.of()));
     }
 
     /// Of two versions, either one's: they seldom differ in what they take.

@@ -4,12 +4,12 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.databind.node.TextNode;
+import dev.berth.command.SampleRequest;
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.hooks.MediaType;
 import dev.berth.http.ErrorForm;
 import dev.berth.http.Operation;
-import dev.berth.http.SampleFile;
 import dev.berth.json.JsonText;
 import dev.berth.serving.ModelFacts;
 import java.io.IOException;
@@ -250,7 +250,7 @@ final class DocumentedRoute implements Operation {
     }
 
     private static Optional<JsonNode> response(Catalog.Entry entry) {
-        return entry.sample().flatMap(SampleFile::response).flatMap(DocumentedRoute::read);
+        return entry.sample().flatMap(SampleRequest::response).flatMap(DocumentedRoute::read);
     }
 
     private static Optional<JsonNode> read(Path file) {
