@@ -98,7 +98,7 @@ class BatchQueueSchedules {
 
         Model(String name, WorkerPool pool) throws Exception {
             var limits = new BatchLimits(1, 1_000, Duration.ZERO, 4, Duration.ZERO);
-            batcher = new Batcher<>(name, name, pool, limits, fake, Interleavings::now, METRICS.ofModel(name));
+            batcher = new Batcher<>(name, pool, limits, fake, Interleavings::now, METRICS.ofModel(name));
             batcher.start();
         }
 

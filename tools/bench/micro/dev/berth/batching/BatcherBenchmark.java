@@ -2,6 +2,7 @@ package dev.berth.batching;
 
 import dev.berth.benchmark.Defaults;
 import dev.berth.metrics.ServingMetrics;
+import dev.berth.telemetry.RequestTrace;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -24,8 +25,8 @@ import org.openjdk.jmh.annotations.Threads;
         jvmArgsAppend = {"-Djmh.executor=VIRTUAL"})
 public class BatcherBenchmark extends Defaults {
 
-    private static final Pieces<String> REQUEST = Pieces.whole(List.of("record"), new int[] {175});
-    private static final Caller CALLER = new Caller(() -> false, Map.of());
+    private static final Pieces<String> REQUEST = new Pieces<>(List.of("record"), new int[] {175}, new int[] {1});
+    private static final Caller CALLER = new Caller(() -> false, Map.of(), RequestTrace.NONE);
     private static final long TIMEOUT = Duration.ofMinutes(1).toNanos();
 
     /// Answers each record with itself.
@@ -49,7 +50,6 @@ public class BatcherBenchmark extends Defaults {
         metrics = new ServingMetrics();
         workers = new WorkerPool(2, () -> {}, metrics);
         batcher = new Batcher<>(
-                "echo",
                 "the echo",
                 workers,
                 new BatchLimits(1, 16_384, Duration.ZERO, 100, Duration.ZERO),
@@ -80,7 +80,8 @@ public class BatcherBenchmark extends Defaults {
 
     private Predictions<String> predict() throws InterruptedException, ExecutionException {
         var ended = new CompletableFuture<Void>();
-        var ticket = batcher.submit(REQUEST, System.nanoTime() + TIMEOUT, CALLER, _ -> ended.complete(null));
+        var ticket = batcher.submit(
+                REQUEST, new PartSink.None<>(System.nanoTime() + TIMEOUT), CALLER, _ -> ended.complete(null));
         ended.get();
         return ticket.predictions();
     }

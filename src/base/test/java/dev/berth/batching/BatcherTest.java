@@ -88,8 +88,8 @@ class BatcherTest {
                             List.of("hold"),
                             List.of("w".repeat(10), "w".repeat(15)),
                             List.of(beyond),
-                            List.of(beyond),
-                            List.of("w"));
+                            List.of("w"),
+                            List.of(beyond));
         }
     }
 

@@ -39,14 +39,14 @@ final class Serving implements AutoCloseable {
     Serving(int workers, BatchLimits limits) {
         this.pool = new WorkerPool(workers, () -> {}, metrics);
         this.own = true;
-        batcher = new Batcher<>("words", "the model", pool, limits, model, System::nanoTime, metrics.ofModel("words"));
+        batcher = new Batcher<>("the model", pool, limits, model, System::nanoTime, metrics.ofModel("words"));
     }
 
     /// On workers that other models share.
     Serving(WorkerPool pool, BatchLimits limits) {
         this.pool = pool;
         this.own = false;
-        batcher = new Batcher<>("words", "the model", pool, limits, model, System::nanoTime, metrics.ofModel("words"));
+        batcher = new Batcher<>("the model", pool, limits, model, System::nanoTime, metrics.ofModel("words"));
     }
 
     /// One worker, batches of up to four records, room for six requests.
@@ -68,7 +68,7 @@ final class Serving implements AutoCloseable {
             LongSupplier clock,
             ServingMetrics metrics) {
         pool.close();
-        var batcher = new Batcher<>("words", "the model", pool, limits, model, clock, metrics.ofModel("words"));
+        var batcher = new Batcher<>("the model", pool, limits, model, clock, metrics.ofModel("words"));
         try {
             batcher.start();
         } catch (Exception e) {

@@ -23,6 +23,12 @@ public record BatchLimits(
         requireNotNegative("targetDelay", targetDelay);
     }
 
+    /// Whether a batch of `size` records, the longest of length `longest`, has room for one more of
+    /// length `length`.
+    boolean hasRoom(int size, int longest, int length) {
+        return size == 0 || (size < maxBatchSize && (size + 1L) * Math.max(longest, length) <= maxBatchTokens);
+    }
+
     /// By the names of the settings.
     @Override
     public String toString() {

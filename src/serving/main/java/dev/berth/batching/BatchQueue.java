@@ -59,7 +59,7 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
         this.clock = clock;
         this.metrics = metrics;
         this.turns = new Turns<>(limits.targetDelay());
-        this.line = new Line<>(new BatchPolicy(limits), turns, metrics);
+        this.line = new Line<>(limits, turns, metrics);
     }
 
     @Override

@@ -45,19 +45,18 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
     /// Written under the lock; read without it, because `/ping` asks.
     private volatile int liveWorkers;
 
-    /// @param name the model's name, for messages and the log
     /// @param predictor what records run through, for messages
     /// @param pool the workers, each of which gets a predictor
     /// @param clock in nanoseconds, such as [System#nanoTime()]
+    /// @param metrics of the model, whose name stands in messages and the log
     public Batcher(
-            String name,
             String predictor,
             WorkerPool pool,
             BatchLimits limits,
             PredictorFactory<I, O> factory,
             LongSupplier clock,
             ModelMetrics metrics) {
-        this.name = name;
+        this.name = metrics.model();
         this.predictor = predictor;
         this.pool = pool;
         this.factory = factory;

@@ -10,16 +10,22 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
-/// The pieces that wait, first in first out in one bucket for each class of lengths, and the
-/// requests that they belong to. Guarded by the lock of the [WorkerPool].
+/// The pieces that wait, first in first out in buckets, and the requests that they belong to. Guarded
+/// by the lock of the [WorkerPool].
+///
+/// A bucket is for each power of two that lengths are rounded up to, so that padding at most doubles
+/// the cost of a batch. A batch is a prefix of one bucket in the order of arrival.
 ///
 /// Adding, taking and removing one piece costs the same however many wait.
 final class Line<I, O> {
 
-    private final BatchPolicy policy;
+    private static final int SHORTEST_BUCKET = 16;
+
+    private final BatchLimits limits;
     private final ModelMetrics metrics;
 
-    private final List<SequencedSet<Pending<I, O>>> buckets = IntStream.range(0, BatchPolicy.BUCKETS)
+    /// One for each power of two that an `int` length can be rounded up to.
+    private final List<SequencedSet<Pending<I, O>>> buckets = IntStream.range(0, Integer.SIZE)
             .<SequencedSet<Pending<I, O>>>mapToObj(_ -> new LinkedHashSet<>())
             .toList();
 
@@ -32,8 +38,8 @@ final class Line<I, O> {
     private int pieces;
     private long length;
 
-    Line(BatchPolicy policy, Turns<I, O> turns, ModelMetrics metrics) {
-        this.policy = policy;
+    Line(BatchLimits limits, Turns<I, O> turns, ModelMetrics metrics) {
+        this.limits = limits;
         this.turns = turns;
         this.metrics = metrics;
     }
@@ -88,7 +94,13 @@ final class Line<I, O> {
     }
 
     private SequencedSet<Pending<I, O>> bucket(Pending<I, O> piece) {
-        return buckets.get(BatchPolicy.bucket(piece.length()));
+        return buckets.get(bucket(piece.length()));
+    }
+
+    /// The bucket of a length: the exponent of the power of two that it is rounded up to, 16 at
+    /// least.
+    static int bucket(int length) {
+        return Integer.SIZE - Integer.numberOfLeadingZeros(Math.max(length, SHORTEST_BUCKET) - 1);
     }
 
     Optional<Pending<I, O>> oldest() {
@@ -109,7 +121,21 @@ final class Line<I, O> {
 
     /// How long the next batch should wait to be fuller; zero or less: not at all.
     long delayNanos(Pending<I, O> oldest, long now) {
-        return policy.delayNanos(bucket(oldest), now);
+        long delay = limits.maxBatchDelay().toNanos();
+        return delay == 0 || fillsBatch(bucket(oldest)) ? 0 : delay - (now - oldest.arrivedAt());
+    }
+
+    private boolean fillsBatch(Iterable<Pending<I, O>> bucket) {
+        int size = 0;
+        int longest = 1;
+        for (var piece : bucket) {
+            if (!limits.hasRoom(size, longest, piece.length())) {
+                return true;
+            }
+            size++;
+            longest = Math.max(longest, piece.length());
+        }
+        return !limits.hasRoom(size, longest, longest);
     }
 
     /// Moves pieces that wait into `chosen`, as many as go together with those that it holds; with
@@ -136,7 +162,7 @@ final class Line<I, O> {
             var next = newestFirst ? bucket.getLast() : bucket.getFirst();
             if (next.submission().isExpired(now)) {
                 expired.accept(next.submission());
-            } else if (policy.hasRoom(chosen.size(), longest, next.length())) {
+            } else if (limits.hasRoom(chosen.size(), longest, next.length())) {
                 take(next, chosen);
                 longest = Math.max(longest, next.length());
             } else {

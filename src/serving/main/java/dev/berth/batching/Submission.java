@@ -251,10 +251,6 @@ public final class Submission<I, O> {
         leftLength -= piece.length();
     }
 
-    int taken() {
-        return taken;
-    }
-
     int left() {
         return pending.size() - taken;
     }

@@ -2,7 +2,6 @@ package dev.berth.batching;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.SequencedSet;
@@ -10,15 +9,15 @@ import java.util.SequencedSet;
 /// Whose turn it is, among the requests that have pieces in the line. Guarded by the lock of the
 /// [WorkerPool].
 ///
-/// A batch begins with a piece of the request that has had the fewest predicted, so that a request
-/// of thousands does not hold up one of a few that came later. Of several such requests the first
-/// one is served. But when more requests come than can be answered, the first ones are about to
-/// leave: then the newest is served first. That is so when requests have waited for longer than the
-/// target delay without having had anything, and some were not answered at all. Every fourth turn
-/// may go to the oldest, so that work that has begun is finished.
+/// A batch begins with a piece of a request that has had nothing, so that a request of thousands does
+/// not hold up one of a few that came later. Of several such requests the first one is served. But
+/// when more requests come than can be answered, the first ones are about to leave: then the newest is
+/// served first. That is so when requests have waited for longer than the target delay without having
+/// had anything, and some were not answered at all. Every fourth turn goes to the requests that have
+/// begun, one after another, so that they are finished.
 final class Turns<I, O> {
 
-    /// How often in a row the oldest may be passed over.
+    /// How often in a row the requests that have begun may be passed over.
     private static final int PATIENCE = 3;
 
     /// Over how many requests the part of those without an answer is taken.
@@ -37,7 +36,7 @@ final class Turns<I, O> {
     /// The same, in the order in which their callers are to be asked whether they have gone.
     private final SequencedSet<Submission<I, O>> unasked = new LinkedHashSet<>();
 
-    /// Those that have had something and have pieces left, in the order in which they began.
+    /// Those that have had something and have pieces left, the one whose turn it is first in front.
     private final SequencedSet<Submission<I, O>> begun = new LinkedHashSet<>();
 
     private int passedOver;
@@ -61,14 +60,19 @@ final class Turns<I, O> {
         unasked.addLast(submission);
     }
 
-    /// Says that a piece of a request has left the line.
-    void taken(Submission<I, O> submission) {
+    void remove(Submission<I, O> submission) {
         if (untouched.remove(submission)) {
             unasked.remove(submission);
-            begun.addLast(submission);
-        }
-        if (submission.left() == 0) {
+        } else {
             begun.remove(submission);
+        }
+    }
+
+    /// Says that a piece of a request has left the line.
+    void taken(Submission<I, O> submission) {
+        remove(submission);
+        if (submission.left() > 0) {
+            begun.addLast(submission);
         }
     }
 
@@ -82,12 +86,6 @@ final class Turns<I, O> {
         unanswered += (1 - unanswered) / MEMORY;
     }
 
-    void remove(Submission<I, O> submission) {
-        untouched.remove(submission);
-        unasked.remove(submission);
-        begun.remove(submission);
-    }
-
     /// Whether more requests come than can be answered, so that the newest is served first.
     boolean isNewestFirst(long now) {
         return targetDelay > 0
@@ -98,29 +96,12 @@ final class Turns<I, O> {
 
     /// The request whose turn it is. There must be one with a piece in the line.
     Submission<I, O> next(long now) {
-        boolean newestFirst = isNewestFirst(now);
-        var least = untouched.isEmpty()
-                ? begun.stream().min(Comparator.comparingInt(Submission::taken)).orElseThrow()
-                : newestFirst ? untouched.getLast() : untouched.getFirst();
-        var oldest = oldest(newestFirst);
-        if (least == oldest || passedOver == PATIENCE) {
+        if (untouched.isEmpty() || (passedOver == PATIENCE && !begun.isEmpty())) {
             passedOver = 0;
-            return oldest;
+            return begun.getFirst();
         }
-        passedOver++;
-        return least;
-    }
-
-    /// Requests that had to wait for too long and have had nothing stay out of this: their callers
-    /// may have given them up.
-    private Submission<I, O> oldest(boolean newestFirst) {
-        if (begun.isEmpty()) {
-            return newestFirst ? untouched.getLast() : untouched.getFirst();
-        }
-        var first = begun.getFirst();
-        return newestFirst || untouched.isEmpty() || first.arrivedAt - untouched.getFirst().arrivedAt <= 0
-                ? first
-                : untouched.getFirst();
+        passedOver = begun.isEmpty() ? 0 : passedOver + 1;
+        return isNewestFirst(now) ? untouched.getLast() : untouched.getFirst();
     }
 
     /// Up to `count` of the requests that have had nothing, to ask whether their callers have gone:

@@ -115,7 +115,7 @@ final class Flight<I, O> {
             }
             return ErrorType.DEADLINE_EXCEEDED.because(
                     "the request's time ran out while " + run.get().cancel(), e);
-        } catch (ServingException | ExecutionException ended) {
+        } catch (ExecutionException ended) {
             return HookFailure.of(hooks.predicting(), ended);
         }
     }

@@ -52,7 +52,6 @@ final class LoadedModel<M, I, O> {
     ///
     /// @throws LoadException when a hook fails
     LoadedModel(
-            String name,
             Path directory,
             InferenceHandler<M, I, O> handler,
             Workers workers,
@@ -71,7 +70,6 @@ final class LoadedModel<M, I, O> {
         var accelerators = workers.accelerators();
         var distinct = accelerators.stream().distinct().toList();
         this.batcher = new Batcher<>(
-                name,
                 hooks.predicting(),
                 workers.pool(),
                 limits,

@@ -95,7 +95,7 @@ public final class ServedModel {
         long start = System.nanoTime();
         var ofModel = metrics.ofModel(name);
         try {
-            var loaded = new LoadedModel<>(name, directory, handler, workers, limits, first, sessions, pool, ofModel);
+            var loaded = new LoadedModel<>(directory, handler, workers, limits, first, sessions, pool, ofModel);
             if (!state.compareAndSet(LOADING, new State.Ready(loaded))) {
                 loaded.stopWorkers();
                 throw new IllegalStateException("the server was stopped while the model loaded");

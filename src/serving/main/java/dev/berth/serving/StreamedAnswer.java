@@ -107,12 +107,13 @@ final class StreamedAnswer<O> implements ServedAnswer.Streamed, PartSink<O> {
             buffered.addAndGet(framed.length);
             long now = deadline.clock().getAsLong();
             long last = begunAt + limits.whole().toNanos();
-            deadlineNanos = Math.min(now - last < 0 ? now + limits.part().toNanos() : last, last);
             metrics.parts.increment();
             if (!begun) {
                 metrics.firstPart.record(Duration.ofNanos(now - begunAt));
             }
             add(Optional.of(framed));
+            // Not before: a request that is past its first deadline has ended or has begun to answer.
+            deadlineNanos = Math.min(now - last < 0 ? now + limits.part().toNanos() : last, last);
         }
     }
 
