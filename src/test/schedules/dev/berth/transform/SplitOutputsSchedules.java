@@ -104,6 +104,7 @@ class SplitOutputsSchedules {
                             JobOption.INSTANCE_INDEX,
                             "0"),
                     Map.of(),
+                    Map.of(),
                     Set.of(JobSwitch.SPLIT_OBJECTS));
         } catch (JobException e) {
             throw new IllegalArgumentException(e);

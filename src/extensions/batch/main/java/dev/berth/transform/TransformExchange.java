@@ -100,15 +100,10 @@ final class TransformExchange implements Exchange {
             return assembled(body, answer.type());
         } catch (InvocationException e) {
             if (!records.keepsBadRecords() || !e.isOfThePayload()) {
-                throw new TransformException(
-                        "%s: %s"
-                                .formatted(
-                                        place(batch),
-                                        e.inObject(batch.firstRecord()).getMessage()),
-                        e);
+                throw new TransformException("%s: %s".formatted(place(batch), e.messageIn(batch.firstRecord())), e);
             }
             return batch.records() == 1
-                    ? kept(batch, key, e.inObject(batch.firstRecord()).reasonFor(batch.firstRecord()))
+                    ? kept(batch, key, e.reasonFor(batch.firstRecord()))
                     : inHalves(batch, key, room);
         }
     }
