@@ -21,7 +21,7 @@ final class AnswerCount {
     static OptionalInt of(byte[] answer, Optional<MediaType> type) {
         // Byte for byte, whatever the encoding is.
         if (type.filter(JsonLines.TYPES::contains).isPresent()) {
-            return OptionalInt.of(RecordProcessing.lines(latin(answer)).size());
+            return OptionalInt.of(RecordFormat.lines(latin(answer)).size());
         }
         if (type.filter(MediaType.CSV::equals).isPresent()) {
             return OptionalInt.of(CsvText.rows(latin(answer)).size());

@@ -10,6 +10,7 @@ import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.MediaType;
 import dev.berth.json.JsonText;
 import dev.berth.json.NotJsonException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -122,7 +123,20 @@ enum RecordFormat {
 
     /// The records in the text of several, each with the newline behind it.
     List<String> records(String text) {
-        return RecordProcessing.lines(text);
+        return lines(text);
+    }
+
+    /// Lines with their newlines. There is none behind the last newline.
+    static List<String> lines(String text) {
+        var lines = new ArrayList<String>();
+        int start = 0;
+        while (start < text.length()) {
+            int newline = text.indexOf('\n', start);
+            int end = newline < 0 ? text.length() : newline + 1;
+            lines.add(text.substring(start, end));
+            start = end;
+        }
+        return lines;
     }
 
     /// What `JoinSource=Input` makes of a record and its answer.
