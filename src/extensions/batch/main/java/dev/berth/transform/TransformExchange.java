@@ -156,7 +156,7 @@ final class TransformExchange implements Exchange {
         if (!records.formats().splitType().areLines()) {
             return;
         }
-        var count = AnswerCount.of(answer.body(), answer.type());
+        var count = RecordFormat.count(answer.body(), answer.type());
         // A list may be the answer to one record.
         boolean mayBeOne = batch.records() == 1 && answer.type().equals(Optional.of(MediaType.JSON));
         if (count.isPresent() && count.getAsInt() != batch.records() && !mayBeOne) {
