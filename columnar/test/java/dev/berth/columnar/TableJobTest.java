@@ -99,7 +99,9 @@ class TableJobTest {
 
     private JobReport run(String type, Map<JobOption, String> more) throws Exception {
         try (var storage = new Storage()) {
-            return new JobRunner(TransformJob.read(storage, options(type, more), Map.of(), Set.of()), new Unwatched())
+            return new JobRunner(
+                            TransformJob.read(storage, options(type, more), Map.of(), Map.of(), Set.of()),
+                            new Unwatched())
                     .run(container.endpoint());
         }
     }
@@ -261,7 +263,7 @@ class TableJobTest {
                             "s3://bucket/out",
                             JobOption.JOIN_SOURCE,
                             "Input"));
-            var job = TransformJob.read(storage, options, Map.of(), Set.of());
+            var job = TransformJob.read(storage, options, Map.of(), Map.of(), Set.of());
             var report = new JobRunner(job, new Unwatched()).run(container.endpoint());
             assertThat(report.problem()).isEmpty();
             assertThat(report.failures()).isEmpty();
@@ -355,7 +357,7 @@ class TableJobTest {
     private List<String> problems(String type, Map<JobOption, String> more, Set<JobSwitch> switches) {
         return catchThrowableOfType(
                         JobException.class,
-                        () -> TransformJob.read(new Storage(), options(type, more), Map.of(), switches))
+                        () -> TransformJob.read(new Storage(), options(type, more), Map.of(), Map.of(), switches))
                 .problems();
     }
 }

@@ -56,7 +56,7 @@ class SplitOutputsSchedules {
     }
 
     private static void write(FileSystem disk, int instance) {
-        try (var part = outputs(disk).storage().create(outputs(disk).part(range(disk, instance)))) {
+        try (var part = outputs(disk).part(range(disk, instance)).create()) {
             part.write("part %d\n".formatted(instance).getBytes(StandardCharsets.UTF_8));
             part.commit();
         }
@@ -103,6 +103,7 @@ class SplitOutputsSchedules {
                             "2",
                             JobOption.INSTANCE_INDEX,
                             "0"),
+                    Map.of(),
                     Map.of(),
                     Set.of(JobSwitch.SPLIT_OBJECTS));
         } catch (JobException e) {

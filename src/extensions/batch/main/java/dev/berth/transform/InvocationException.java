@@ -15,7 +15,7 @@ final class InvocationException extends RuntimeException {
     private static final Pattern PLACE = Pattern.compile("^(line|row) (\\d{1,9}): ");
 
     /// Too Many Requests, Bad Gateway and Service Unavailable.
-    private static final Set<Integer> OF_THE_MOMENT = Set.of(429, 502, 503);
+    private static final Set<Integer> TRANSIENT = Set.of(429, 502, 503);
 
     /// Why there is no answer.
     enum Kind {
@@ -61,25 +61,25 @@ final class InvocationException extends RuntimeException {
         return "status " + status.getAsInt() + (reason.isEmpty() ? "" : ": " + reason);
     }
 
-    /// The same where the container's lines are counted from the payload's first record on.
+    /// What it says, where the container's lines are counted from the payload's first record on.
     ///
     /// @param first the number of that record in its object
-    InvocationException inObject(long first) {
-        return new InvocationException(
-                kind,
-                status,
-                PLACE.matcher(reason)
-                        .replaceFirst(place ->
-                                "%s %d: ".formatted(place.group(1), first - 1 + Integer.parseInt(place.group(2)))),
-                retryAfter,
-                this);
+    String messageIn(long first) {
+        return message(status, reasonIn(first));
     }
 
     /// What the container says of one record, with its number.
     ///
     /// @param number of the record in its object
     String reasonFor(long number) {
-        return PLACE.matcher(reason).lookingAt() ? reason : "line %d: %s".formatted(number, reason);
+        var named = reasonIn(number);
+        return PLACE.matcher(named).lookingAt() ? named : "line %d: %s".formatted(number, named);
+    }
+
+    private String reasonIn(long first) {
+        return PLACE.matcher(reason)
+                .replaceFirst(
+                        place -> "%s %d: ".formatted(place.group(1), first - 1 + Integer.parseInt(place.group(2))));
     }
 
     /// Whether it is one of the payload's records that the container does not want.
@@ -96,17 +96,17 @@ final class InvocationException extends RuntimeException {
     }
 
     /// Whether the container does not take requests at the moment, whatever is in them.
-    boolean isOfTheMoment() {
-        return kind == Kind.UNREACHABLE || (status.isPresent() && OF_THE_MOMENT.contains(status.getAsInt()));
+    boolean isTransient() {
+        return kind == Kind.UNREACHABLE || (status.isPresent() && TRANSIENT.contains(status.getAsInt()));
     }
 
     /// Whether nothing is known of the payload: the container was not there, or went away.
     boolean saysNothingOfThePayload() {
-        return isOfTheMoment() || kind == Kind.LOST;
+        return isTransient() || kind == Kind.LOST;
     }
 
     /// Whether the same payload may be answered at another time.
     boolean isRetryable() {
-        return kind != Kind.REFUSED || isOfTheMoment() || status.getAsInt() >= 500;
+        return kind != Kind.REFUSED || isTransient() || status.getAsInt() >= 500;
     }
 }

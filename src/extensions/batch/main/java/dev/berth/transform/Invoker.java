@@ -149,7 +149,7 @@ final class Invoker implements AutoCloseable {
                 lastAnswer.set(System.nanoTime());
                 return answer;
             } catch (InvocationException e) {
-                if (e.isOfTheMoment()) {
+                if (e.isTransient()) {
                     awaySince = awaySince == 0 ? System.nanoTime() : awaySince;
                     requirePatience(awaySince, e);
                 } else {

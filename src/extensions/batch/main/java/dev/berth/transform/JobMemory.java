@@ -70,7 +70,7 @@ final class JobMemory {
         return budget.tryTake(ofPayload + usualAnswer.get()).map(held -> new Share(held, ofPayload));
     }
 
-    /// Waits for a share. Who waits must have none whose answer it does not take.
+    /// Waits for a share. The caller must have none whose answer it does not take.
     Share take(long ofPayload) throws InterruptedException {
         return new Share(budget.take(ofPayload + usualAnswer.get()), ofPayload);
     }

@@ -151,9 +151,12 @@ public final class JobRunner {
                 source,
                 plan.splitting(),
                 exchange,
-                new ObjectTransform.Shared(threads, new ObjectTurns(plan.concurrent(), end::isOver), memory),
-                new Checkpoints(job.output(), job.madeBy() + plan.splitting()),
-                progress);
+                new ObjectTransform.Shared(
+                        threads,
+                        new ObjectTurns(plan.concurrent(), end::isOver),
+                        memory,
+                        new Checkpoints(job.output(), job.madeBy() + plan.splitting()),
+                        progress));
     }
 
     /// Not of payloads whose length is not known before: most are short.
@@ -252,7 +255,7 @@ public final class JobRunner {
         } finally {
             turns.awaitEnds();
             ended = true;
-            transform.checkpoints().end();
+            transform.shared().checkpoints().end();
         }
         if (isEmpty) {
             throw JobObjects.none(job);
@@ -291,7 +294,7 @@ public final class JobRunner {
         if (!job.has(JobSwitch.OVERWRITE) && outputs.isDone(range)) {
             previous = outputs.answers(range);
             if (previous.isEmpty() || counts(previous.get(), transform)) {
-                transform.checkpoints().forget(range.checkpointed());
+                transform.shared().checkpoints().forget(range.checkpointed());
                 outputs.join(range);
                 placed(range, true, transform);
                 return Optional.of(new ObjectOutcome(range.toString(), ObjectOutcome.Status.SKIPPED, 0, 0, ""));

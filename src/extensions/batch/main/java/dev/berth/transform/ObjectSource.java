@@ -25,14 +25,15 @@ record ObjectSource(boolean gzip) {
     }
 
     InputStream open(StoredObject object) throws IOException {
-        return unpacked(object.open(0));
+        return open(new ObjectRange(object, 0, 1), new LongAdder());
     }
 
-    /// Opens an object, all of it.
+    /// Opens a range of an object, from the byte before it on where there is one. It goes on to the
+    /// object's end.
     ///
     /// @param read counts its bytes as they are stored
-    InputStream open(StoredObject object, LongAdder read) throws IOException {
-        return unpacked(counted(object.open(0), read));
+    InputStream open(ObjectRange range, LongAdder read) throws IOException {
+        return unpacked(counted(range.object().open(Math.max(0, range.start() - 1)), read));
     }
 
     private static InputStream counted(InputStream object, LongAdder read) {
@@ -51,14 +52,6 @@ record ObjectSource(boolean gzip) {
                 return count;
             }
         };
-    }
-
-    /// Opens a range of an object, from the byte before it on where there is one. It goes on to the
-    /// object's end.
-    InputStream open(ObjectRange range, LongAdder read) throws IOException {
-        return range.isWhole()
-                ? open(range.object(), read)
-                : counted(range.object().open(Math.max(0, range.start() - 1)), read);
     }
 
     /// How many newlines the first bytes of an object have. Reads at several places at once, because

@@ -31,20 +31,14 @@ import java.util.zip.ZipException;
 /// was too much. A thread that holds some must not wait for more: it writes what it has, and gives
 /// that memory back.
 ///
-record ObjectTransform(
-        TransformJob job,
-        ObjectSource source,
-        Splitting splitting,
-        Exchange exchange,
-        Shared shared,
-        Checkpoints checkpoints,
-        Progress progress) {
+record ObjectTransform(TransformJob job, ObjectSource source, Splitting splitting, Exchange exchange, Shared shared) {
 
     /// What all objects of a job share.
     ///
     /// @param threads of payloads
     /// @param memory between reading and writing
-    record Shared(ExecutorService threads, ObjectTurns turns, JobMemory memory) {}
+    record Shared(
+            ExecutorService threads, ObjectTurns turns, JobMemory memory, Checkpoints checkpoints, Progress progress) {}
 
     /// A payload whose output is on its way.
     ///
@@ -135,7 +129,7 @@ record ObjectTransform(
                 return OptionalLong.empty();
             }
             try (var turn = next.get()) {
-                checkpoint = checkpoints.open(range.checkpointed(), !job.has(JobSwitch.OVERWRITE));
+                checkpoint = shared.checkpoints.open(range.checkpointed(), !job.has(JobSwitch.OVERWRITE));
                 return OptionalLong.of(transform(output, turn));
             }
         }
@@ -270,9 +264,9 @@ record ObjectTransform(
             recordsWritten += oldest.records;
             answered.add(oldest.bytes);
             if (oldest.isKept) {
-                progress.passed(oldest.bytes);
+                shared.progress.passed(oldest.bytes);
             } else {
-                progress.answered(oldest.records, oldest.bytes);
+                shared.progress.answered(oldest.records, oldest.bytes);
             }
         }
     }

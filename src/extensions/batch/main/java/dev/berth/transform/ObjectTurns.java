@@ -5,7 +5,7 @@ import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.function.BooleanSupplier;
 
-/// Whose turn it is among the objects of a job. As many objects as requests may run have a turn:
+/// The turns of a job's objects. As many objects as requests may run have a turn:
 /// their records are read and answered. Others have been opened and wait for a turn, and others are
 /// on their way to their outputs. So the time that S3 takes to answer keeps no request waiting.
 ///

@@ -1,16 +1,23 @@
 package dev.berth.transform;
 
+import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.content.Csv;
 import dev.berth.content.CsvText;
+import dev.berth.content.JsonLines;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.MediaType;
 import dev.berth.json.JsonText;
 import dev.berth.json.NotJsonException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.stream.Collectors;
 
 /// How the records of a content type are read, joined and written. What nobody asked to change
@@ -122,7 +129,62 @@ enum RecordFormat {
 
     /// The records in the text of several, each with the newline behind it.
     List<String> records(String text) {
-        return RecordProcessing.lines(text);
+        return lines(text);
+    }
+
+    /// How many records an answer is for, where its content type tells: lines, rows, the elements of a
+    /// JSON list, or JSON values one behind the other.
+    ///
+    /// @param type without parameters
+    /// @return nothing where an answer of that type says nothing of records
+    static OptionalInt count(byte[] answer, Optional<MediaType> type) {
+        // Byte for byte, whatever the encoding is.
+        if (type.filter(JsonLines.TYPES::contains).isPresent()) {
+            return OptionalInt.of(lines(latin(answer)).size());
+        }
+        if (type.filter(MediaType.CSV::equals).isPresent()) {
+            return OptionalInt.of(CSV.records(latin(answer)).size());
+        }
+        return type.filter(MediaType.JSON::equals).isPresent() ? elements(answer) : OptionalInt.empty();
+    }
+
+    private static String latin(byte[] text) {
+        return new String(text, StandardCharsets.ISO_8859_1);
+    }
+
+    private static OptionalInt elements(byte[] json) {
+        try (var parser = JsonText.parser(json)) {
+            boolean isList = parser.nextToken() == JsonToken.START_ARRAY;
+            int elements = 0;
+            while (isList && parser.nextToken() != JsonToken.END_ARRAY) {
+                parser.skipChildren();
+                elements++;
+            }
+            parser.skipChildren();
+            int values = 1;
+            while (parser.nextToken() != null) {
+                parser.skipChildren();
+                values++;
+            }
+            // Several values are one for each record, whatever they are.
+            return values > 1 || isList ? OptionalInt.of(values > 1 ? values : elements) : OptionalInt.empty();
+        } catch (IOException _) {
+            // It is the caller's to find out.
+            return OptionalInt.empty();
+        }
+    }
+
+    /// Lines with their newlines. There is none behind the last newline.
+    static List<String> lines(String text) {
+        var lines = new ArrayList<String>();
+        int start = 0;
+        while (start < text.length()) {
+            int newline = text.indexOf('\n', start);
+            int end = newline < 0 ? text.length() : newline + 1;
+            lines.add(text.substring(start, end));
+            start = end;
+        }
+        return lines;
     }
 
     /// What `JoinSource=Input` makes of a record and its answer.

@@ -6,7 +6,6 @@ import dev.berth.transform.filter.JsonPathFilter;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.StringJoiner;
 import java.util.function.Supplier;
@@ -134,26 +133,13 @@ record RecordProcessing(
 
     /// A record of an object is a line, also where a row of CSV would go on behind it.
     private List<String> records(String text) {
-        return unit == Unit.WHOLE ? List.of(text) : lines(text);
+        return unit == Unit.WHOLE ? List.of(text) : RecordFormat.lines(text);
     }
 
     private List<String> answers(String text, int records) {
         return unit == Unit.WHOLE || (unit == Unit.LINE_OR_SINGLE_ANSWER && records == 1)
                 ? List.of(text)
                 : format.records(text);
-    }
-
-    /// Lines with their newlines. There is none behind the last newline.
-    static List<String> lines(String text) {
-        var lines = new ArrayList<String>();
-        int start = 0;
-        while (start < text.length()) {
-            int newline = text.indexOf('\n', start);
-            int end = newline < 0 ? text.length() : newline + 1;
-            lines.add(text.substring(start, end));
-            start = end;
-        }
-        return lines;
     }
 
     private static String withoutNewline(String line) {

@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 
 /// The outputs of objects that several instances share. Each instance writes its part, below the
 /// output, to `.berth-parts/KEY.split/00003-of-00008.JOB`. `KEY` and `JOB` are hashes, as in
-/// [Checkpoints]. Who writes a part looks whether all of them are there, and joins them then.
+/// [Checkpoints]. An instance that has written a part joins them if all are there.
 ///
 /// Two instances that end at the same time may both join: they make the same bytes, and each lets
 /// them appear at once. Parts are removed when the output is there, so who misses a part finds the

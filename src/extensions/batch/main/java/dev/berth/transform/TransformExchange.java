@@ -100,15 +100,10 @@ final class TransformExchange implements Exchange {
             return assembled(body, answer.type());
         } catch (InvocationException e) {
             if (!records.keepsBadRecords() || !e.isOfThePayload()) {
-                throw new TransformException(
-                        "%s: %s"
-                                .formatted(
-                                        place(batch),
-                                        e.inObject(batch.firstRecord()).getMessage()),
-                        e);
+                throw new TransformException("%s: %s".formatted(place(batch), e.messageIn(batch.firstRecord())), e);
             }
             return batch.records() == 1
-                    ? kept(batch, key, e.inObject(batch.firstRecord()).reasonFor(batch.firstRecord()))
+                    ? kept(batch, key, e.reasonFor(batch.firstRecord()))
                     : inHalves(batch, key, room);
         }
     }
@@ -161,7 +156,7 @@ final class TransformExchange implements Exchange {
         if (!records.formats().splitType().areLines()) {
             return;
         }
-        var count = AnswerCount.of(answer.body(), answer.type());
+        var count = RecordFormat.count(answer.body(), answer.type());
         // A list may be the answer to one record.
         boolean mayBeOne = batch.records() == 1 && answer.type().equals(Optional.of(MediaType.JSON));
         if (count.isPresent() && count.getAsInt() != batch.records() && !mayBeOne) {

@@ -18,7 +18,7 @@ record TransformFormats(Optional<String> contentType, Optional<String> accept, S
         return splitType.areLines() ? contentType.flatMap(TransformFormats::lines) : Optional.empty();
     }
 
-    /// The type of the lines that answers are asked for in, without parameters. Who names none means
+    /// The type of the lines that answers are asked for in, without parameters. A job that names none means
     /// the records' own.
     Optional<MediaType> answeredLines() {
         return splitType.areLines() ? accept.or(() -> contentType).flatMap(TransformFormats::lines) : Optional.empty();

@@ -103,13 +103,6 @@ public record TransformJob(
         return job;
     }
 
-    /// The same without options of types of splitting.
-    public static TransformJob read(
-            Storage storage, Map<JobOption, String> options, Map<String, String> environment, Set<JobSwitch> switches)
-            throws JobException {
-        return read(storage, options, Map.of(), environment, switches);
-    }
-
     private void requireSplittable(JobReader reader) {
         kind.requireSplittable(reader);
         if (gzip) {

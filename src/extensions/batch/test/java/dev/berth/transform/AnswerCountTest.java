@@ -29,7 +29,7 @@ class AnswerCountTest {
                 "text/plain            | a~b                   |"
             })
     void recordsAreCountedWhereTheTypeTells(String type, String answer, Integer count) {
-        assertThat(AnswerCount.of(answer.replace('~', '\n').getBytes(UTF_8), MediaType.parse(type)))
+        assertThat(RecordFormat.count(answer.replace('~', '\n').getBytes(UTF_8), MediaType.parse(type)))
                 .isEqualTo(count == null ? OptionalInt.empty() : OptionalInt.of(count));
     }
 }

@@ -312,7 +312,8 @@ class AnswerImagesTest {
         var options = new EnumMap<>(Map.of(JobOption.INPUT, "in", JobOption.OUTPUT, "out"));
         options.putAll(more);
         return catchThrowableOfType(
-                        JobException.class, () -> TransformJob.read(new Storage(), options, Map.of(), Set.of()))
+                        JobException.class,
+                        () -> TransformJob.read(new Storage(), options, Map.of(), Map.of(), Set.of()))
                 .problems();
     }
 
@@ -342,7 +343,7 @@ class AnswerImagesTest {
                 "4"));
         options.putAll(more);
         try (var storage = new Storage(s3)) {
-            return new JobRunner(TransformJob.read(storage, options, Map.of(), Set.of()), new Unwatched())
+            return new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of(), Set.of()), new Unwatched())
                     .run(server.uri("/"));
         }
     }

@@ -261,7 +261,7 @@ class BedrockTest {
                 "8"));
         options.putAll(more);
         try (var storage = new Storage()) {
-            return new JobRunner(TransformJob.read(storage, options, Map.of(), Set.of()), progress)
+            return new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of(), Set.of()), progress)
                     .run(server.uri("/"));
         }
     }

@@ -56,7 +56,7 @@ class DataProcessingTest {
                     JobOption.OUTPUT_FILTER,
                     outputFilter));
             options.values().removeIf(String::isEmpty);
-            return TransformJob.read(new Storage(), options, Map.of(), Set.of())
+            return TransformJob.read(new Storage(), options, Map.of(), Map.of(), Set.of())
                     .kind()
                     .records()
                     .processing();

@@ -142,7 +142,7 @@ class EnvelopeTest {
                 JobOption.FORMAT,
                 format.toString()));
         try (var storage = new Storage()) {
-            var job = TransformJob.read(storage, options, Map.of(), Set.of(JobSwitch.OVERWRITE));
+            var job = TransformJob.read(storage, options, Map.of(), Map.of(), Set.of(JobSwitch.OVERWRITE));
             new JobRunner(job, new Unwatched()).run(server.uri("/"));
         }
         return Files.readAllLines(directory.resolve("out/in.jsonl.out"));

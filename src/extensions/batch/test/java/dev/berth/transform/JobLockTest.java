@@ -298,7 +298,7 @@ class JobLockTest {
         }
         var options =
                 new EnumMap<>(Map.of(JobOption.INPUT, "s3://locks/chain/", JobOption.OUTPUT, "s3://locks/chained"));
-        try (var objects = JobObjects.of(TransformJob.read(storage, options, Map.of(), Set.of()))) {
+        try (var objects = JobObjects.of(TransformJob.read(storage, options, Map.of(), Map.of(), Set.of()))) {
             assertThat(objects).extracting(object -> object.key()).containsExactly("a", "b.berth-x");
         }
     }
@@ -317,7 +317,8 @@ class JobLockTest {
                 String.valueOf(instances),
                 JobOption.INSTANCE_INDEX,
                 "0"));
-        return new JobRunner(TransformJob.read(storage, options, Map.of(), Set.of()), new Unwatched()).run(endpoint);
+        return new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of(), Set.of()), new Unwatched())
+                .run(endpoint);
     }
 
     private void put(boolean remote, String key, String text) throws IOException {

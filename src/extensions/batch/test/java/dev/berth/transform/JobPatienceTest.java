@@ -535,7 +535,7 @@ class JobPatienceTest {
     private JobRunner runner(JobSwitch... switches) {
         try {
             return new JobRunner(
-                    TransformJob.read(new Storage(), options, Map.of(), Set.of(switches)), new Unwatched());
+                    TransformJob.read(new Storage(), options, Map.of(), Map.of(), Set.of(switches)), new Unwatched());
         } catch (JobException e) {
             throw new IllegalStateException(String.join(", ", e.problems()), e);
         }

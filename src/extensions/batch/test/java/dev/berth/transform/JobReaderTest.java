@@ -24,7 +24,11 @@ class JobReaderTest {
     @Tag("BAT-05")
     void whatIsNotSaidIsThePlatformsDefault() throws Exception {
         var job = TransformJob.read(
-                new Storage(), Map.of(JobOption.INPUT, "in", JobOption.OUTPUT, "s3://bucket/out"), Map.of(), Set.of());
+                new Storage(),
+                Map.of(JobOption.INPUT, "in", JobOption.OUTPUT, "s3://bucket/out"),
+                Map.of(),
+                Map.of(),
+                Set.of());
         assertThat(job.kind().records().formats().splitType()).isEqualTo(FramedSplit.NONE);
         assertThat(job.kind().records().formats().endsLines()).isFalse();
         assertThat(job.invocations().timeout()).isEqualTo(Duration.ofMinutes(10));
@@ -58,14 +62,14 @@ class JobReaderTest {
         var read = JobFile.read(file);
         assertThat(catchThrowableOfType(
                                 JobException.class,
-                                () -> TransformJob.read(new Storage(), read.options(), Map.of(), Set.of()))
+                                () -> TransformJob.read(new Storage(), read.options(), Map.of(), Map.of(), Set.of()))
                         .problems())
                 .as("each of four machines would do all of it")
                 .singleElement()
                 .asString()
                 .startsWith("--instance-index: found nothing, expected which of the 4 instances this is");
         read.options().put(JobOption.INSTANCE_INDEX, "3");
-        var job = TransformJob.read(new Storage(), read.options(), read.environment(), Set.of());
+        var job = TransformJob.read(new Storage(), read.options(), Map.of(), read.environment(), Set.of());
         assertThat(job.manifest()).isTrue();
         assertThat(job.gzip()).isTrue();
         assertThat(job.input()).hasToString("s3://bucket/manifest");
@@ -96,7 +100,7 @@ class JobReaderTest {
 
     @Test
     void theJsonOfACreateModelInvocationJobCallIsTakenAsItIs() throws Exception {
-        var job = TransformJob.read(new Storage(), bedrock(BEDROCK), Map.of(), Set.of());
+        var job = TransformJob.read(new Storage(), bedrock(BEDROCK), Map.of(), Map.of(), Set.of());
         assertThat(job.isBedrock()).isTrue();
         assertThat(job.input()).hasToString("s3://bucket/prompts/");
         assertThat(job.output().toString()).matches("s3://bucket/pictures/[0-9a-z]{12}");
@@ -158,7 +162,8 @@ class JobReaderTest {
                 "All"));
         options.put(JobOption.BATCH_STRATEGY, "MULTI_RECORD");
         var problems = catchThrowableOfType(
-                        JobException.class, () -> TransformJob.read(new Storage(), options, Map.of(), Set.of()))
+                        JobException.class,
+                        () -> TransformJob.read(new Storage(), options, Map.of(), Map.of(), Set.of()))
                 .problems();
         assertThat(problems)
                 .anyMatch(problem ->
@@ -198,7 +203,8 @@ class JobReaderTest {
                 JobOption.BAD_RECORDS,
                 "keep"));
         assertThat(catchThrowableOfType(
-                                JobException.class, () -> TransformJob.read(new Storage(), options, Map.of(), Set.of()))
+                                JobException.class,
+                                () -> TransformJob.read(new Storage(), options, Map.of(), Map.of(), Set.of()))
                         .problems())
                 .satisfiesExactlyInAnyOrder(
                         problem -> assertThat(problem)
@@ -231,7 +237,8 @@ class JobReaderTest {
                 "2"));
         var switches = Set.of(JobSwitch.SPLIT_OBJECTS, JobSwitch.OVERWRITE);
         assertThat(catchThrowableOfType(
-                                JobException.class, () -> TransformJob.read(new Storage(), options, Map.of(), switches))
+                                JobException.class,
+                                () -> TransformJob.read(new Storage(), options, Map.of(), Map.of(), switches))
                         .problems())
                 .satisfiesExactlyInAnyOrder(
                         problem -> assertThat(problem)
@@ -252,20 +259,20 @@ class JobReaderTest {
         assertThat(catchThrowableOfType(
                                 JobException.class,
                                 () -> TransformJob.read(
-                                        new Storage(), options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS)))
+                                        new Storage(), options, Map.of(), Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS)))
                         .problems())
                 .singleElement()
                 .asString()
                 .contains("found application/json with --split-objects");
         for (var lines : List.of("text/csv", "application/jsonlines")) {
             options.put(JobOption.ACCEPT, lines);
-            assertThat(TransformJob.read(new Storage(), options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS))
+            assertThat(TransformJob.read(new Storage(), options, Map.of(), Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS))
                             .has(JobSwitch.SPLIT_OBJECTS))
                     .isTrue();
         }
         options.put(JobOption.ACCEPT, "application/json");
         options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
-        assertThat(TransformJob.read(new Storage(), options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS))
+        assertThat(TransformJob.read(new Storage(), options, Map.of(), Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS))
                         .has(JobSwitch.SPLIT_OBJECTS))
                 .isTrue();
         options.keySet().removeAll(Set.of(JobOption.ACCEPT, JobOption.BATCH_STRATEGY, JobOption.SPLIT_TYPE));
@@ -277,7 +284,7 @@ class JobReaderTest {
             assertThat(catchThrowableOfType(
                                     JobException.class,
                                     () -> TransformJob.read(
-                                            new Storage(), more, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS)))
+                                            new Storage(), more, Map.of(), Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS)))
                             .problems())
                     .singleElement()
                     .asString()
@@ -285,7 +292,7 @@ class JobReaderTest {
         }
         for (var format : List.of("bedrock", "openai")) {
             options.put(JobOption.FORMAT, format);
-            assertThat(TransformJob.read(new Storage(), options, Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS))
+            assertThat(TransformJob.read(new Storage(), options, Map.of(), Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS))
                             .has(JobSwitch.SPLIT_OBJECTS))
                     .isTrue();
         }
@@ -301,7 +308,7 @@ class JobReaderTest {
             var options = Map.of(JobOption.INPUT, places.getFirst(), JobOption.OUTPUT, places.getLast());
             assertThat(catchThrowableOfType(
                                     JobException.class,
-                                    () -> TransformJob.read(new Storage(), options, Map.of(), Set.of()))
+                                    () -> TransformJob.read(new Storage(), options, Map.of(), Map.of(), Set.of()))
                             .problems())
                     .singleElement()
                     .asString()
@@ -342,6 +349,7 @@ class JobReaderTest {
                                                     JobOption.INPUT, places.getFirst(),
                                                     JobOption.OUTPUT, places.getLast()),
                                             Map.of(),
+                                            Map.of(),
                                             Set.of()))
                             .problems())
                     .singleElement()
@@ -360,13 +368,15 @@ class JobReaderTest {
                 JobOption.BAD_RECORDS, "keep"));
         var retry = Set.of(JobSwitch.RETRY_ERRORS);
         assertThat(catchThrowableOfType(
-                                JobException.class, () -> TransformJob.read(new Storage(), options, Map.of(), retry))
+                                JobException.class,
+                                () -> TransformJob.read(new Storage(), options, Map.of(), Map.of(), retry))
                         .problems())
                 .singleElement()
                 .asString()
                 .startsWith("--format: found nothing, expected bedrock or openai with --retry-errors");
         options.put(JobOption.CONTENT_TYPE, "application/jsonlines");
-        assertThat(TransformJob.read(new Storage(), options, Map.of(), retry).has(JobSwitch.RETRY_ERRORS))
+        assertThat(TransformJob.read(new Storage(), options, Map.of(), Map.of(), retry)
+                        .has(JobSwitch.RETRY_ERRORS))
                 .isTrue();
     }
 }

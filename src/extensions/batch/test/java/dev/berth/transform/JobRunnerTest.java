@@ -403,7 +403,8 @@ class JobRunnerTest {
     }
 
     private TransformJob job(boolean overwrite) throws JobException {
-        return TransformJob.read(new Storage(), options, Map.of(), overwrite ? Set.of(JobSwitch.OVERWRITE) : Set.of());
+        return TransformJob.read(
+                new Storage(), options, Map.of(), Map.of(), overwrite ? Set.of(JobSwitch.OVERWRITE) : Set.of());
     }
 
     private JobReport run() throws Exception {

@@ -181,7 +181,8 @@ class LineJobTest {
                             type.equals("application/json") ? List.of("[1]", "[2]") : List.of("1", "2"));
         }
         options.remove(JobOption.ACCEPT);
-        assertThat(TransformJob.read(new Storage(), options, Map.of(), Set.of()).serverVariables(Map.of()))
+        assertThat(TransformJob.read(new Storage(), options, Map.of(), Map.of(), Set.of())
+                        .serverVariables(Map.of()))
                 .containsEntry("SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT", LINES);
     }
 
@@ -259,7 +260,7 @@ class LineJobTest {
         options.put(JobOption.BAD_RECORDS, "keep");
         options.put(JobOption.SPLIT_TYPE, "None");
         options.put(JobOption.ASSEMBLE_WITH, "None");
-        assertThatThrownBy(() -> TransformJob.read(new Storage(), options, Map.of(), Set.of()))
+        assertThatThrownBy(() -> TransformJob.read(new Storage(), options, Map.of(), Map.of(), Set.of()))
                 .isInstanceOfSatisfying(
                         JobException.class,
                         e -> assertThat(e.problems())
@@ -279,7 +280,7 @@ class LineJobTest {
 
     private JobReport run(TestServer server) throws Exception {
         try (var storage = new Storage()) {
-            var job = TransformJob.read(storage, options, Map.of(), Set.of(JobSwitch.OVERWRITE));
+            var job = TransformJob.read(storage, options, Map.of(), Map.of(), Set.of(JobSwitch.OVERWRITE));
             return new JobRunner(job, new Unwatched()).run(URI.create("http://127.0.0.1:" + server.port()));
         }
     }

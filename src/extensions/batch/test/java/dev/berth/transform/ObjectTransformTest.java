@@ -143,13 +143,17 @@ class ObjectTransformTest {
                                     JobOption.INPUT, input.toString(),
                                     JobOption.OUTPUT, directory.resolve("out").toString()),
                             Map.of(),
+                            Map.of(),
                             Set.of()),
                     new ObjectSource(false),
                     new Splitting(FramedSplit.LINE, BatchStrategy.SINGLE_RECORD, MEBIBYTE),
                     exchange,
-                    new ObjectTransform.Shared(threads, new ObjectTurns(payloads, () -> false), memory),
-                    new Checkpoints(storage.at(directory.toString()), ""),
-                    new Unwatched());
+                    new ObjectTransform.Shared(
+                            threads,
+                            new ObjectTurns(payloads, () -> false),
+                            memory,
+                            new Checkpoints(storage.at(directory.toString()), ""),
+                            new Unwatched()));
             var object = new StoredObject(storage.at(input.toString()), "lines", Files.size(input));
             var output = storage.at(directory.resolve("out").toString());
             var records = threads.submit(() ->

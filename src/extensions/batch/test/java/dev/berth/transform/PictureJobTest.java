@@ -157,7 +157,7 @@ class PictureJobTest {
                 "4"));
         options.putAll(more);
         try (var storage = new Storage(Impatient.options(s3.endpoint()))) {
-            return new JobRunner(TransformJob.read(storage, options, Map.of(), Set.of()), new Unwatched())
+            return new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of(), Set.of()), new Unwatched())
                     .run(container.uri("/"));
         }
     }

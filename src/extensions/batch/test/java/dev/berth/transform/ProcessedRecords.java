@@ -57,7 +57,7 @@ final class ProcessedRecords {
                 JobOption.JOIN_SOURCE, joinSource,
                 JobOption.OUTPUT_FILTER, outputFilter));
         try {
-            return TransformJob.read(new Storage(), options, Map.of(), switches)
+            return TransformJob.read(new Storage(), options, Map.of(), Map.of(), switches)
                     .kind()
                     .records()
                     .processing()

@@ -375,7 +375,8 @@ class S3JobTest {
                 var threads = new TestThreads()) {
             few("stopped", 50);
             options.put(JobOption.OUTPUT, "s3://jobs/stopped-out");
-            var runner = new JobRunner(TransformJob.read(storage, options, Map.of(), Set.of()), new Unwatched());
+            var runner =
+                    new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of(), Set.of()), new Unwatched());
             var job = threads.submit(() -> runner.run(held.uri("/")));
             try {
                 gate.awaitArrival();
@@ -490,7 +491,7 @@ class S3JobTest {
     private JobReport run(String output, URI endpoint, URI container) throws Exception {
         options.put(JobOption.OUTPUT, "s3://jobs/" + output);
         try (var storage = new Storage(Impatient.options(endpoint))) {
-            return new JobRunner(TransformJob.read(storage, options, Map.of(), Set.of()), new Unwatched())
+            return new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of(), Set.of()), new Unwatched())
                     .run(container);
         }
     }

@@ -44,7 +44,8 @@ final class S3Latency {
                     "Line",
                     JobOption.MAX_CONCURRENT_TRANSFORMS,
                     args[2]));
-            var report = new JobRunner(TransformJob.read(storage, options, Map.of(), Set.of()), new Unwatched())
+            var report = new JobRunner(
+                            TransformJob.read(storage, options, Map.of(), Map.of(), Set.of()), new Unwatched())
                     .run(container.uri("/"));
             System.out.printf(
                     "%s %s: %d of %d objects in %.1f s, %.1f objects/s%n",

@@ -154,7 +154,7 @@ class SharesTest {
     private TransformJob job(int instances, int index) throws JobException {
         options.put(JobOption.INSTANCE_COUNT, String.valueOf(instances));
         options.put(JobOption.INSTANCE_INDEX, String.valueOf(index));
-        return TransformJob.read(new Storage(), options, Map.of(), Set.of());
+        return TransformJob.read(new Storage(), options, Map.of(), Map.of(), Set.of());
     }
 
     private void write(String key, String text) throws IOException {

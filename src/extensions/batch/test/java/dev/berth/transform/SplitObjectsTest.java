@@ -371,7 +371,7 @@ class SplitObjectsTest {
         options.put(JobOption.OUTPUT, out);
         options.put(JobOption.INSTANCE_COUNT, String.valueOf(instances));
         options.put(JobOption.INSTANCE_INDEX, String.valueOf(index));
-        return TransformJob.read(storage, options, Map.of(), Set.of(switches));
+        return TransformJob.read(storage, options, Map.of(), Map.of(), Set.of(switches));
     }
 
     /// All files, those in hidden directories too.

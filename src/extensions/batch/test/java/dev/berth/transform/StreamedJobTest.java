@@ -35,7 +35,7 @@ class StreamedJobTest {
                 "application/jsonlines"));
         try (var server = TestServer.with(new SpellingHandler()).start();
                 var storage = new Storage()) {
-            var job = TransformJob.read(storage, options, Map.of(), Set.of());
+            var job = TransformJob.read(storage, options, Map.of(), Map.of(), Set.of());
             var report = new JobRunner(job, new Unwatched()).run(server.uri("/"));
             assertThat(report.failed()).isOne();
             assertThat(Files.readString(directory.resolve("out/good.txt.out"))).isEqualTo("A\nB\nC\n");

@@ -211,7 +211,7 @@ record OpenInference(ServerParts parts) {
         return parts.models().target(asked.model(), asked.version());
     }
 
-    /// Who is asked stands at the beginning of a message that may be long.
+    /// The name of the model stands at the beginning of a message that may be long.
     private static GrpcMessages.Asked asked(RequestBody body) throws IOException {
         boolean hasMore = true;
         while (hasMore) {

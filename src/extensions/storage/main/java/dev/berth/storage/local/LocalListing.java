@@ -128,7 +128,7 @@ final class LocalListing extends Spliterators.AbstractSpliterator<StoredObject> 
                     ? Optional.of(new StoredObject(located(key), key, attributes.size()))
                     : Optional.empty();
         } catch (NoSuchFileException e) {
-            // A link to nothing, or a file that is gone meanwhile. Whoever opens it gets to know that.
+            // A link to nothing, or a file that is gone meanwhile. Opening it says so.
             return Optional.of(new StoredObject(located(key), key, 0));
         } catch (IOException e) {
             throw LocalErrors.of(located(key), "read", e);

@@ -1,5 +1,6 @@
 package dev.berth.storage.s3;
 
+import dev.berth.storage.Location;
 import dev.berth.storage.Shortened;
 import dev.berth.storage.StorageException;
 import java.io.IOException;
@@ -26,7 +27,7 @@ final class S3Errors {
     private S3Errors() {}
 
     /// Makes a request.
-    static <T> T naming(S3Location location, Supplier<T> request) {
+    static <T> T naming(Location location, Supplier<T> request) {
         try {
             return request.get();
         } catch (SdkException | S3Clients.NoCredentialsException e) {
@@ -35,7 +36,7 @@ final class S3Errors {
     }
 
     /// Makes a request that writes. Outputs go to one place: if it denies one, it denies all.
-    static <T> T writing(S3Location location, Supplier<T> request) {
+    static <T> T writing(Location location, Supplier<T> request) {
         try {
             return naming(location, request);
         } catch (StorageException e) {
@@ -45,7 +46,7 @@ final class S3Errors {
         }
     }
 
-    static StorageException of(S3Location location, RuntimeException e) {
+    static StorageException of(Location location, RuntimeException e) {
         if (Thread.currentThread().isInterrupted()) {
             return StorageException.retryable(location, "interrupted", e);
         }
@@ -77,7 +78,7 @@ final class S3Errors {
         return code(e).equals("NoSuchBucket");
     }
 
-    private static StorageException answered(S3Location location, AwsServiceException e) {
+    private static StorageException answered(Location location, AwsServiceException e) {
         if (isNoSuchBucket(e)) {
             return StorageException.ofStore(location, "no such bucket", e);
         }

@@ -239,7 +239,7 @@ final class S3Upload {
         }
     }
 
-    /// Ends all other uploads of this object, as well as it goes: who may write an object may not
+    /// Ends all other uploads of this object, best effort: a caller that may write an object may not
     /// always list uploads, and not every server knows how.
     void endOthers() {
         uninterrupted(() -> {
