@@ -219,7 +219,7 @@ public final class WorkerPool implements AutoCloseable {
     /// Has another worker look after the models that this one leaves alone.
     private void wakeForOthers(Model taken) {
         if (!idle.isEmpty()) {
-            turns.stream().filter(model -> model != taken).findFirst().ifPresent(this::wake);
+            turns.stream().filter(model -> !model.equals(taken)).findFirst().ifPresent(this::wake);
         }
     }
 

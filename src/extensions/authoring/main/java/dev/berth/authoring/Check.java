@@ -114,15 +114,12 @@ public final class Check {
         report.put("artifact", config.model().directory().toString());
         report.putAll(deployment.hooks().description());
         var devices = accelerators.stream().map(Object::toString).collect(Collectors.joining(", "));
-        say("device", "%s; %s", devices, deployment.devices().origin());
+        say("device", devices + "; " + deployment.devices().origin());
         int workers = deployment.workers().size();
-        say(
-                "workers",
-                "%d, each on batches of up to %d",
-                workers,
-                deployment.limits().maxBatchSize());
+        int most = deployment.limits().maxBatchSize();
+        say("workers", "%d, each on batches of up to %d".formatted(workers, most));
         var copies = models.size() == 1 ? "1 copy" : models.size() + " copies";
-        say("load", "%.1f s for %s, warm-up included", loaded, copies);
+        say("load", "%.1f s for %s, warm-up included".formatted(loaded, copies));
         var sample = SampleRequest.in(directory, models.getFirst().requestTypes());
         if (sample.isPresent()) {
             trySample(sample.get(), models.getFirst());
@@ -130,18 +127,20 @@ public final class Check {
             say("sample", "none: put a request into sample.json, and it is tried and measured here");
         }
         if (models.getFirst().model() instanceof Graph graph) {
-            say("names", "inputs %s; outputs %s", names(graph.inputNames()), names(graph.outputNames()));
+            say(
+                    "names",
+                    "inputs %s; outputs %s".formatted(names(graph.inputNames()), names(graph.outputNames())));
         }
         if (handler instanceof TensorHandler tensors) {
-            say("a forward", "%s", tensors.forwards());
+            say("a forward", tensors.forwards());
         }
         return report.entrySet().stream()
                 .map(line -> "%-12s%s".formatted(line.getKey(), line.getValue()))
                 .toList();
     }
 
-    private void say(String name, String format, Object... values) {
-        report.put(name, format.formatted(values));
+    private void say(String name, String says) {
+        report.put(name, says);
     }
 
     /// For `model.json`. Some outputs have names only once the sample has been tried.
@@ -158,7 +157,7 @@ public final class Check {
         var checked = isAsExpected(sample, model.handler(), answer.response())
                 ? " (checked against sample-response.json)"
                 : "";
-        say("sample", "%s%s", SampleRequest.shown(answer.response()), checked);
+        say("sample", SampleRequest.shown(answer.response()) + checked);
         // The record of a TransformHandler is a whole request, whose body can be read once.
         if (!(model.handler() instanceof TransformHandler<?>)
                 && !answer.records().isEmpty()) {
@@ -173,11 +172,12 @@ public final class Check {
             boolean isDefault = request.accept().equals(config.http().defaultAccept());
             say(
                     "asked as",
-                    "POST /invocations with Content-Type %s and %s, within %s s; answered as %s",
-                    request.contentType(),
-                    isDefault ? "no Accept" : "Accept " + request.accept(),
-                    seconds(config.batching().timeout()),
-                    answer.response().contentType());
+                    "POST /invocations with Content-Type %s and %s, within %s s; answered as %s"
+                            .formatted(
+                                    request.contentType(),
+                                    isDefault ? "no Accept" : "Accept " + request.accept(),
+                                    seconds(config.batching().timeout()),
+                                    answer.response().contentType()));
             return answer;
         } catch (ServingException e) {
             throw new ModelArtifactException(directory, sample.problem(e), e);

@@ -1,10 +1,8 @@
-package dev.berth.command;
+package dev.berth.authoring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.berth.authoring.Check;
-import dev.berth.authoring.CheckCommand;
 import dev.berth.batching.BatchLimits;
 import dev.berth.config.Configuration;
 import dev.berth.config.ServerConfig;

@@ -1,10 +1,9 @@
-package dev.berth.command;
+package dev.berth.authoring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
-import dev.berth.authoring.Template;
 import dev.berth.testing.TestServer;
 import java.io.PrintWriter;
 import java.io.StringWriter;
