@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.berth.batching.BatchLimits;
+import dev.berth.command.StartException;
 import dev.berth.config.Configuration;
 import dev.berth.config.ServerConfig;
 import dev.berth.testing.CodeArtifact;
