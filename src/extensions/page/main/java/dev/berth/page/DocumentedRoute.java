@@ -1,6 +1,7 @@
 package dev.berth.page;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.databind.node.TextNode;
 import dev.berth.command.SampleRequest;
@@ -34,7 +35,7 @@ import org.slf4j.LoggerFactory;
 /// | `answersIn` | an answer of another type; `*/*` is any |
 /// | `streams` | a type of answers where a model that is loaded streams |
 /// | `responds` | answers without a body, by their status |
-/// | `asks` | the types of the models that are loaded, with their samples |
+/// | `asks` | what `asks.json` has, and the types of the models that are loaded, with their samples |
 /// | `fails` | the [ErrorType]s of failures; `WORK` is what any request with a body may fail with, and `ASKING` what
 /// one to a model may |
 /// | `errors` | the schema of failures, if it is not `Error` |
@@ -57,13 +58,16 @@ final class DocumentedRoute {
     private static final int LARGEST_EXAMPLE = 64 << 10;
 
     private final JsonNode said;
+    private final JsonNode asking;
     private final ServerConfig config;
     private final Catalog catalog;
     private final ObjectNode node;
 
     /// @param said what `openapi.json` has for the route
-    DocumentedRoute(ObjectNode said, ServerConfig config, Catalog catalog) {
+    /// @param asking what `asks.json` has
+    DocumentedRoute(ObjectNode said, JsonNode asking, ServerConfig config, Catalog catalog) {
         this.said = said;
+        this.asking = asking;
         this.config = config;
         this.catalog = catalog;
         this.node = said.deepCopy()
@@ -93,7 +97,9 @@ final class DocumentedRoute {
         }
         said.path("fails").forEach(name -> failures(name.asText()).forEach(this::fails));
         PARAMETER.matcher(path).results().forEach(found -> {
-            parameter("path", found.group(1)).put("required", true);
+            var parameter = node.withArrayProperty("parameters").addObject();
+            parameter.put("name", found.group(1)).put("in", "path").put("required", true);
+            parameter.putObject("schema").put("type", "string");
             fails(ErrorType.BAD_INPUT);
             fails(ErrorType.NOT_FOUND);
         });
@@ -139,7 +145,10 @@ final class DocumentedRoute {
         var response =
                 response(status, known.isEmpty() || known.equals(reason) ? reason : "%s; %s".formatted(known, reason));
         if (type.isRefusal()) {
-            header(response, "Retry-After", "seconds", "integer");
+            response.withObject("/headers/Retry-After")
+                    .put("description", "seconds")
+                    .putObject("schema")
+                    .put("type", "integer");
         }
         response.withObjectProperty("content")
                 .withObjectProperty(JSON)
@@ -147,43 +156,15 @@ final class DocumentedRoute {
                 .put("$ref", "#/components/schemas/" + said.path("errors").asText("Error"));
     }
 
-    private static void header(ObjectNode response, String name, String description, String type) {
-        response.withObjectProperty("headers")
-                .putObject(name)
-                .put("description", description)
-                .putObject("schema")
-                .put("type", type);
-    }
-
-    private ObjectNode parameter(String place, String name) {
-        var parameter = node.withArrayProperty("parameters").addObject();
-        parameter.put("name", name).put("in", place).putObject("schema").put("type", "string");
-        return parameter;
-    }
-
-    private void header(String name, String description) {
-        parameter("header", name).put("description", description);
-    }
-
+    /// Of a route that asks a model in the types that its hooks have.
     private void asks() {
-        node.put(
-                "description",
-                ("The types and examples are those of what is loaded. Accept chooses the type of the answer; "
-                                + "without it, the answer is %s where the model writes that.")
-                        .formatted(config.http().defaultAccept()));
-        header("X-Amzn-SageMaker-Custom-Attributes", "handed on to the hooks, up to 1024 characters");
-        header("X-Amzn-SageMaker-Inference-Id", "stands in the log as the id of the request");
-        header("traceparent", "the trace that the request is a part of (W3C Trace Context)");
-        var ok = response("200", "The answer of the model");
-        header(ok, "X-Amzn-SageMaker-Custom-Attributes", "what the hooks send back", "string");
+        var accept = config.http().defaultAccept();
+        node.setAll((ObjectNode) asking.get("model").deepCopy());
+        node.put("description", node.get("description").asText().formatted(accept));
+        var ok = node.withObject("/responses/200");
         if (any(ModelFacts::sessions)) {
-            header("X-Amzn-SageMaker-Session-Id", "the id of a session, or NEW_SESSION to open one");
-            header(
-                    ok,
-                    "X-Amzn-SageMaker-New-Session-Id",
-                    "the id of a session that was opened, and when it ends",
-                    "string");
-            header(ok, "X-Amzn-SageMaker-Closed-Session-Id", "the id of a session that was closed", "string");
+            node.withArrayProperty("parameters").addAll((ArrayNode) asking.at("/sessions/parameters"));
+            ok.withObjectProperty("headers").setAll((ObjectNode) asking.at("/sessions/headers"));
         }
         types(takes(), "ModelRequest", Catalog.Entry::takes, DocumentedRoute::request);
         types(ok.putObject("content"), "ModelAnswer", Catalog.Entry::gives, (entry, _) -> response(entry));

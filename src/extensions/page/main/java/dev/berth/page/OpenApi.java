@@ -22,11 +22,13 @@ import java.util.ServiceLoader;
 record OpenApi(ServerConfig config, Catalog catalog) {
 
     private static final String FRAME = "frame.json";
+    private static final String ASKING = "asks.json";
     private static final String OF_PROTOCOL = "openapi.json";
 
     /// @param url where clients find the server
     JsonNode describe(String url, List<? extends Described> routes) throws IOException {
         var said = said();
+        var asking = read(OpenApi.class, ASKING);
         var document = read(OpenApi.class, FRAME);
         document.withObject("/info").put("version", ServingMetrics.version());
         document.withObject("/servers/0").put("url", url);
@@ -45,7 +47,7 @@ record OpenApi(ServerConfig config, Catalog catalog) {
                     if (said.get(method + " " + route.documented().path()) instanceof ObjectNode own) {
                         var name = method.toLowerCase(Locale.ROOT);
                         paths.withObjectProperty(route.path())
-                                .set(name, new DocumentedRoute(own, config, catalog).at(name, route.path()));
+                                .set(name, new DocumentedRoute(own, asking, config, catalog).at(name, route.path()));
                     }
                 });
         return document;
