@@ -15,7 +15,7 @@ public final class EchoProtocol implements Protocol {
 
     @Override
     public List<Route> routes() {
-        return List.of(Route.post("/echo/{name}", operations -> operations.ask("Ask a model by its name"), parts -> {
+        return List.of(Route.post("/echo/{name}", parts -> {
             var invocations = parts.invocations();
             return ctx -> invocations.ask(
                     ctx, asked -> invocations.answer(asked, new Named(asked.model()), UnaryOperator.identity()));

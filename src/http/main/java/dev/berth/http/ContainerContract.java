@@ -15,78 +15,33 @@ import java.util.stream.Stream;
 /// SageMaker's contract for containers: health, one model or many, and the metrics beside it.
 public final class ContainerContract implements Protocol {
 
-    private static final String MODEL = "{modelName: '', modelUrl: ''}";
+    private static final String PING = "/ping";
 
     @Override
     public List<Route> routes() {
         return List.of(
-                get("/ping", ContainerContract::aPing, ContainerContract::ping).forHealth(),
-                post("/ping", ContainerContract::aPing, ContainerContract::ping).forHealth(),
-                post("/invocations", o -> o.ask("Ask the model"), ContainerContract::ask)
-                        .ofOne(),
-                post(
-                                "/inferences",
-                                o -> o.ask("Ask the model, by another name of /invocations"),
-                                ContainerContract::ask)
-                        .ofOne(),
-                get(
-                                "/execution-parameters",
-                                o -> o.server("How a batch transform job should call this container")
-                                        .answers("{MaxConcurrentTransforms: 1, BatchStrategy: '', MaxPayloadInMB: 1}")
-                                        .fails(ErrorType.NOT_FOUND),
-                                ExecutionParameters::new)
-                        .ofOne(),
-                post(
-                                "/models",
-                                o -> o.models("Load a model", MODEL)
-                                        .says("The url is the directory of its artifact.")
-                                        .takes("{model_name: '', url: ''}")
-                                        .failsInWork()
-                                        .fails(ErrorType.NOT_FOUND, ErrorType.CONFLICT),
-                                parts -> models(parts)::load)
+                get(PING, ContainerContract::ping).forHealth(),
+                post(PING, ContainerContract::ping).forHealth(),
+                post("/invocations", ContainerContract::ask).ofOne(),
+                post("/inferences", ContainerContract::ask).ofOne(),
+                get("/execution-parameters", ExecutionParameters::new).ofOne(),
+                post("/models", parts -> models(parts)::load).ofMany().noPageOfOthers(),
+                get("/models", parts -> models(parts)::list).ofMany(),
+                get("/models/{name}", parts -> models(parts)::describe).ofMany(),
+                at(HandlerType.DELETE, "/models/{name}", parts -> models(parts)::unload)
                         .ofMany()
                         .noPageOfOthers(),
-                get(
-                                "/models",
-                                o -> o.models("List the models", "{models: [%s]}".formatted(MODEL))
-                                        .query("limit", "integer", "how many at most, up to 100")
-                                        .query("next_page_token", "string", "nextPageToken of the page before")
-                                        .fails(ErrorType.BAD_INPUT),
-                                parts -> models(parts)::list)
-                        .ofMany(),
-                get("/models/{name}", o -> o.models("Describe a model", MODEL), parts -> models(parts)::describe)
-                        .ofMany(),
-                at(
-                                HandlerType.DELETE,
-                                "/models/{name}",
-                                o -> o.models("Unload a model", MODEL)
-                                        .fails(ErrorType.CONFLICT, ErrorType.INTERNAL, ErrorType.DEADLINE_EXCEEDED),
-                                parts -> models(parts)::unload)
-                        .ofMany()
-                        .noPageOfOthers(),
-                post("/models/{name}/invoke", o -> o.ask("Ask one of the models"), ContainerContract::ask)
-                        .ofMany());
+                post("/models/{name}/invoke", ContainerContract::ask).ofMany());
     }
 
     @Override
     public List<Route> named(ServerConfig config) {
-        var metrics = get(
-                config.http().metricsPath(),
-                o -> o.server("Metrics in the format of Prometheus").answersIn("text/plain"),
-                parts -> new Scrapes(parts.metrics()));
+        var metrics = get(config.http().metricsPath(), parts -> new Scrapes(parts.metrics()))
+                .as("/metrics");
         var health = config.http()
                 .healthRoute()
-                .map(path -> get(path, ContainerContract::aPing, ContainerContract::ping)
-                        .forHealth());
+                .map(path -> get(path, ContainerContract::ping).as(PING).forHealth());
         return Stream.of(Optional.of(metrics), health).flatMap(Optional::stream).toList();
-    }
-
-    /// What OpenAPI's document says of a path that is answered as `/ping` is.
-    public static Operation aPing(Operation operation) {
-        return operation
-                .server("Whether the server can answer")
-                .fails(ErrorType.NOT_READY)
-                .responds(200, "The model can be asked. The body is empty");
     }
 
     /// Says whether the server can answer, at once and whatever the workers do. A busy server is a

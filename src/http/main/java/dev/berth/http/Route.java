@@ -1,23 +1,22 @@
 package dev.berth.http;
 
-import dev.berth.error.ErrorType;
+import dev.berth.serving.ModelFacts;
 import io.javalin.http.Handler;
 import io.javalin.http.HandlerType;
 import java.util.function.Function;
-import java.util.function.UnaryOperator;
+import java.util.function.Predicate;
 
 /// A route of a protocol. What is registered, `Allow`, the advice of a 404, the paths that no
 /// setting can take, and OpenAPI's document follow from it.
 ///
 /// @param path may have parameters: `/models/{name}`
-/// @param says what OpenAPI's document says of it
 /// @param handler asked once for each server that has the route
 public record Route(
         HandlerType method,
         String path,
         ModelCount models,
         boolean isForHealth,
-        UnaryOperator<Operation> says,
+        Documented documented,
         Function<ServerParts, Handler> handler)
         implements Described {
 
@@ -31,54 +30,58 @@ public record Route(
         MANY
     }
 
-    public static Route get(String path, UnaryOperator<Operation> says, Function<ServerParts, Handler> handler) {
-        return at(HandlerType.GET, path, says, handler);
+    public static Route get(String path, Function<ServerParts, Handler> handler) {
+        return at(HandlerType.GET, path, handler);
     }
 
-    public static Route post(String path, UnaryOperator<Operation> says, Function<ServerParts, Handler> handler) {
-        return at(HandlerType.POST, path, says, handler);
-    }
-
-    /// One that OpenAPI's document does not show.
     public static Route post(String path, Function<ServerParts, Handler> handler) {
-        return post(path, UnaryOperator.identity(), handler);
+        return at(HandlerType.POST, path, handler);
     }
 
-    public static Route at(
-            HandlerType method, String path, UnaryOperator<Operation> says, Function<ServerParts, Handler> handler) {
-        return new Route(method, path, ModelCount.ANY, false, says, handler);
+    public static Route at(HandlerType method, String path, Function<ServerParts, Handler> handler) {
+        return new Route(method, path, ModelCount.ANY, false, new Documented(path, _ -> true), handler);
+    }
+
+    /// The same where OpenAPI's document says of it what it says of another path.
+    public Route as(String other) {
+        return new Route(method, path, models, isForHealth, new Documented(other, documented.where()), handler);
+    }
+
+    /// The same where OpenAPI's document shows it only if a model that is loaded answers it.
+    public Route shownFor(Predicate<ModelFacts> answers) {
+        var shown = new Documented(documented.path(), models -> models.anyMatch(answers));
+        return new Route(method, path, models, isForHealth, shown, handler);
     }
 
     /// The same where there is one model.
     public Route ofOne() {
-        return new Route(method, path, ModelCount.ONE, isForHealth, says, handler);
+        return new Route(method, path, ModelCount.ONE, isForHealth, documented, handler);
     }
 
     /// The same where there are many models.
     public Route ofMany() {
-        return new Route(method, path, ModelCount.MANY, isForHealth, says, handler);
+        return new Route(method, path, ModelCount.MANY, isForHealth, documented, handler);
     }
 
     /// The same for a route that says whether the server can answer, and so is answered where
     /// connections are refused.
     public Route forHealth() {
-        return new Route(method, path, models, true, says, handler);
+        return new Route(method, path, models, true, documented, handler);
     }
 
     /// The same with failures said in this form, whatever the path.
     public Route failing(ErrorForm form) {
-        return behind(says, _ -> ctx -> ctx.attribute(ERRORS, form));
+        return behind(_ -> ctx -> ctx.attribute(ERRORS, form));
     }
 
     /// The same for a route that changes what is served: no page from elsewhere may have a browser
     /// ask it.
     public Route noPageOfOthers() {
-        return behind(
-                operation -> says.apply(operation).fails(ErrorType.FORBIDDEN), parts -> parts.origins()::requireOwn);
+        return behind(parts -> parts.origins()::requireOwn);
     }
 
-    private Route behind(UnaryOperator<Operation> said, Function<ServerParts, Handler> gate) {
-        return new Route(method, path, models, isForHealth, said, parts -> {
+    private Route behind(Function<ServerParts, Handler> gate) {
+        return new Route(method, path, models, isForHealth, documented, parts -> {
             var first = gate.apply(parts);
             var own = handler.apply(parts);
             return ctx -> {

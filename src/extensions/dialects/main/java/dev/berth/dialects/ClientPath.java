@@ -7,11 +7,9 @@ import java.util.function.Supplier;
 
 /// A path at which clients of another server for ready tasks ask, mostly by POST.
 ///
-/// @param says whose clients they are, and what they want, for people
-/// @param example what a body has at least, as JSON with less typing; empty: there is none
 /// @param inputs what the body calls the inputs of the task
 /// @param dialects makes the dialect of a request, by the tasks that answer it
-record ClientPath(String path, String says, String example, String inputs, Map<String, Supplier<Dialect>> dialects) {
+record ClientPath(String path, String inputs, Map<String, Supplier<Dialect>> dialects) {
 
     static final String EMBEDDINGS = "sentence-embeddings";
     static final String CLASSIFICATION = "text-classification";

@@ -37,8 +37,6 @@ final class Cohere {
     private static ClientPath rerank(String version) {
         return new ClientPath(
                 "/v%s/rerank".formatted(version),
-                "Cohere%s: rank documents for a query".formatted(version.equals("1") ? " and Jina" : ""),
-                "{query: '', documents: [null]}",
                 "documents",
                 Map.of(CLASSIFICATION, () -> new JsonDialect(body -> rerank(body, version))));
     }
@@ -46,8 +44,6 @@ final class Cohere {
     private static ClientPath embed(String version) {
         return new ClientPath(
                 "/v%s/embed".formatted(version),
-                "Cohere: embed texts",
-                version.equals("1") ? "{texts: ['']}" : "{}",
                 "texts",
                 Map.of(EMBEDDINGS, () -> new JsonDialect(body -> embed(body, version))));
     }

@@ -27,8 +27,7 @@ import java.util.function.Supplier;
 /// Source: `packages/tasks` of huggingface.js, and the client itself.
 final class HuggingFace {
 
-    static final ClientPath ROOT = new ClientPath(
-            "/", "Hugging Face's InferenceClient: ask the model", "{inputs: null}", "inputs", dialects());
+    static final ClientPath ROOT = new ClientPath("/", "inputs", dialects());
 
     private HuggingFace() {}
 

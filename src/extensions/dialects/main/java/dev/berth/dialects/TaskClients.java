@@ -2,12 +2,10 @@ package dev.berth.dialects;
 
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
-import dev.berth.hooks.MediaType;
 import dev.berth.http.ContainerContract;
 import dev.berth.http.ErrorForm;
 import dev.berth.http.Invocations;
 import dev.berth.http.ModelRequest;
-import dev.berth.http.Operation;
 import dev.berth.http.Protocol;
 import dev.berth.http.Route;
 import dev.berth.http.ServerParts;
@@ -27,13 +25,10 @@ public final class TaskClients implements Protocol {
         return Stream.of(
                         // MLflow's, and those of Text Embeddings Inference.
                         Stream.of(
-                                Route.get("/health", ContainerContract::aPing, ContainerContract::ping)
+                                Route.get("/health", ContainerContract::ping)
+                                        .as("/ping")
                                         .ofOne(),
-                                Route.get(
-                                                "/version",
-                                                o -> o.server("The version of the server")
-                                                        .answersIn("text/plain"),
-                                                _ -> ctx -> ctx.result(ServingMetrics.version()))
+                                Route.get("/version", _ -> ctx -> ctx.result(ServingMetrics.version()))
                                         .ofOne()),
                         TextEmbeddings.PATHS.stream().map(path -> at(path, TextEmbeddings.ERRORS)),
                         Stream.of(at(HuggingFace.ROOT, ErrorForm.TEXT)),
@@ -52,24 +47,13 @@ public final class TaskClients implements Protocol {
         return Claim.NONE;
     }
 
-    /// What has no body is asked by GET.
     private static Route at(ClientPath path, ErrorForm errors) {
-        var method = path.example().isEmpty() ? HandlerType.GET : HandlerType.POST;
-        return Route.at(method, path.path(), o -> said(path, o), parts -> handler(path, parts))
+        var method = path.path().equals(TextEmbeddings.INFO) ? HandlerType.GET : HandlerType.POST;
+        return Route.at(method, path.path(), parts -> handler(path, parts))
                 .ofOne()
-                .failing(errors);
-    }
-
-    private static Operation said(ClientPath path, Operation operation) {
-        if (!operation.any(
-                facts -> facts.task().filter(path.dialects()::containsKey).isPresent())) {
-            return operation;
-        }
-        var said = operation
-                .model(path.says(), ErrorForm.PLAIN)
-                .says("Errors have the form and the status of that protocol.")
-                .answersIn(MediaType.JSON.toString());
-        return path.example().isEmpty() ? said : said.takes(path.example());
+                .failing(errors)
+                .shownFor(facts ->
+                        facts.task().filter(path.dialects()::containsKey).isPresent());
     }
 
     private static Handler handler(ClientPath path, ServerParts parts) {

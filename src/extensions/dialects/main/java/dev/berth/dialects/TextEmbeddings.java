@@ -37,7 +37,8 @@ import java.util.stream.IntStream;
 /// Source: `router/src/http` of its repository.
 final class TextEmbeddings {
 
-    private static final String SERVER = "Text Embeddings Inference: ";
+    /// Asked by GET, without a body.
+    static final String INFO = "/info";
 
     private static final JsonNode IDLE = Json.parse("""
           {"truncation_direction": ["Right", "right"], "prompt_name": [null], "encoding_format": ["float"],
@@ -45,29 +46,17 @@ final class TextEmbeddings {
           """, "fields");
 
     static final List<ClientPath> PATHS = List.of(
-            path("/embed", "embed texts", "{inputs: null}", "inputs", EMBEDDINGS, TextEmbeddings::embed),
-            path(
-                    "/similarity",
-                    "compare a sentence with others",
-                    "{inputs: {source_sentence: '', sentences: ['']}}",
-                    "inputs.sentences",
-                    EMBEDDINGS,
-                    TextEmbeddings::similarity),
-            path(
-                    "/rerank",
-                    "rank texts for a query",
-                    "{query: '', texts: ['']}",
-                    "texts",
-                    CLASSIFICATION,
-                    TextEmbeddings::rerank),
-            path("/predict", "classify texts", "{inputs: null}", "inputs", CLASSIFICATION, TextEmbeddings::predict),
+            path("/embed", "inputs", EMBEDDINGS, TextEmbeddings::embed),
+            path("/similarity", "inputs.sentences", EMBEDDINGS, TextEmbeddings::similarity),
+            path("/rerank", "texts", CLASSIFICATION, TextEmbeddings::rerank),
+            path("/predict", "inputs", CLASSIFICATION, TextEmbeddings::predict),
             // What no model here answers: vectors of tokens, and sparse ones.
-            none("/embed_all"),
-            none("/embed_sparse"),
+            new ClientPath("/embed_all", "inputs", Map.of()),
+            new ClientPath("/embed_sparse", "inputs", Map.of()),
             // What the handlers of texts answer themselves.
-            asItIs("/info", "describe the model", ""),
-            asItIs("/tokenize", "make tokens of texts", "{inputs: null}"),
-            asItIs("/decode", "make texts of tokens", "{ids: []}"));
+            asItIs(INFO),
+            asItIs("/tokenize"),
+            asItIs("/decode"));
 
     /// `{"error": …, "error_type": …}`, with its statuses.
     static final ErrorForm ERRORS =
@@ -101,22 +90,13 @@ final class TextEmbeddings {
         };
     }
 
-    private static ClientPath path(
-            String path, String does, String example, String inputs, String task, Function<JsonNode, Asked> protocol) {
-        return new ClientPath(path, SERVER + does, example, inputs, Map.of(task, () -> new JsonDialect(protocol)));
+    private static ClientPath path(String path, String inputs, String task, Function<JsonNode, Asked> protocol) {
+        return new ClientPath(path, inputs, Map.of(task, () -> new JsonDialect(protocol)));
     }
 
-    private static ClientPath asItIs(String path, String does, String example) {
+    private static ClientPath asItIs(String path) {
         return new ClientPath(
-                path,
-                SERVER + does,
-                example,
-                "inputs",
-                Map.of(EMBEDDINGS, () -> Dialect.NONE, CLASSIFICATION, () -> Dialect.NONE));
-    }
-
-    private static ClientPath none(String path) {
-        return new ClientPath(path, "", "{}", "inputs", Map.of());
+                path, "inputs", Map.of(EMBEDDINGS, () -> Dialect.NONE, CLASSIFICATION, () -> Dialect.NONE));
     }
 
     /// Also what Hugging Face's clients send.

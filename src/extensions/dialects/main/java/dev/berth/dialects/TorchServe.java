@@ -37,8 +37,7 @@ public final class TorchServe implements Protocol {
     public List<Route> routes() {
         return Stream.of(PREDICTIONS + NAME, PREDICTIONS + NAME + VERSION)
                 .flatMap(path -> Stream.of(HandlerType.POST, HandlerType.PUT)
-                        .map(method -> Route.at(
-                                method, path, o -> o.ask("Ask a model as clients of TorchServe do"), TorchServe::ask)))
+                        .map(method -> Route.at(method, path, TorchServe::ask)))
                 .toList();
     }
 

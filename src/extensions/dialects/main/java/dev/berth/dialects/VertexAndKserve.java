@@ -2,7 +2,6 @@ package dev.berth.dialects;
 
 import dev.berth.config.ServerConfig;
 import dev.berth.http.ErrorForm;
-import dev.berth.http.Operation;
 import dev.berth.http.Protocol;
 import dev.berth.http.Route;
 import dev.berth.http.ServerParts;
@@ -15,17 +14,18 @@ import java.util.Optional;
 public final class VertexAndKserve implements Protocol {
 
     private static final String MODELS = "/v1/models";
+    private static final String PREDICT = MODELS + "/{name}:predict";
 
     @Override
     public List<Route> routes() {
-        return List.of(Route.post(MODELS + "/{name}:predict", VertexAndKserve::said, VertexAndKserve::predict));
+        return List.of(Route.post(PREDICT, VertexAndKserve::predict));
     }
 
     @Override
     public List<Route> named(ServerConfig config) {
         return config.of(DialectsConfig.class).predictRoute().stream()
-                .map(path -> Route.post(path, VertexAndKserve::said, VertexAndKserve::predict)
-                        .ofOne())
+                .map(path ->
+                        Route.post(path, VertexAndKserve::predict).as(PREDICT).ofOne())
                 .toList();
     }
 
@@ -35,14 +35,6 @@ public final class VertexAndKserve implements Protocol {
                         || config.of(DialectsConfig.class).predictRoute().equals(Optional.of(path))
                 ? Optional.of(ErrorForm.NESTED)
                 : Optional.empty();
-    }
-
-    private static Operation said(Operation operation) {
-        return operation
-                .model("Ask the model as Vertex AI and KServe's version 1 do", ErrorForm.NESTED)
-                .takes("{instances: []}")
-                .answers("{predictions: []}")
-                .failsAsking();
     }
 
     private static Handler predict(ServerParts parts) {

@@ -74,6 +74,11 @@ record Catalog(Serving serving, Path directory) {
         return list().stream().filter(entry -> entry.name.equals(name)).findFirst();
     }
 
+    /// What is known of those that are loaded.
+    Stream<ModelFacts> facts() {
+        return list().stream().flatMap(entry -> entry.facts.stream());
+    }
+
     private Entry one(Optional<String> problem) {
         var facts = facts(Served.NAME);
         var state = facts.isEmpty() ? "not loaded" : problem.isPresent() ? "failed" : "loaded";

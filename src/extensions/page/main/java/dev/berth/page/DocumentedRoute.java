@@ -1,15 +1,13 @@
 package dev.berth.page;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.databind.node.TextNode;
 import dev.berth.command.SampleRequest;
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.hooks.MediaType;
-import dev.berth.http.ErrorForm;
-import dev.berth.http.Operation;
 import dev.berth.json.JsonText;
 import dev.berth.serving.ModelFacts;
 import java.io.IOException;
@@ -18,186 +16,163 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// What the document says of one route, while it is put together. What depends on the models is that
-/// of the moment.
-final class DocumentedRoute implements Operation {
+/// What the document says of one route: what `openapi.json` has for it, in full. That is OpenAPI's own
+/// form of an operation, with these words for what is alike everywhere:
+///
+/// | word | means |
+/// |---|---|
+/// | `takes`, `answers` | bodies of JSON that have at least what this example has, with whole numbers |
+/// | `answersIn` | an answer of another type; `*/*` is any |
+/// | `streams` | a type of answers where a model that is loaded streams |
+/// | `responds` | answers without a body, by their status |
+/// | `asks` | what `asks.json` has, and the types of the models that are loaded, with their samples |
+/// | `fails` | the [ErrorType]s of failures; `WORK` is what any request with a body may fail with, and `ASKING` what
+/// one to a model may |
+/// | `errors` | the schema of failures, if it is not `Error` |
+final class DocumentedRoute {
 
     private static final String JSON = "application/json";
 
-    /// The forms of errors, by the names of their schemas.
-    private static final Map<ErrorForm, String> ERRORS =
-            Map.of(ErrorForm.PLAIN, "Error", ErrorForm.NESTED, "NestedError", ErrorForm.TEXT, "TextError");
+    private static final List<ErrorType> WORK = List.of(
+            ErrorType.BAD_INPUT,
+            ErrorType.PAYLOAD_TOO_LARGE,
+            ErrorType.UNSUPPORTED_MEDIA_TYPE,
+            ErrorType.INTERNAL,
+            ErrorType.NOT_READY,
+            ErrorType.DEADLINE_EXCEEDED,
+            ErrorType.INSUFFICIENT_MEMORY);
 
     private static final Logger log = LoggerFactory.getLogger(DocumentedRoute.class);
 
     private static final Pattern PARAMETER = Pattern.compile("\\{([a-z]+)}");
     private static final int LARGEST_EXAMPLE = 64 << 10;
 
+    private final JsonNode said;
+    private final JsonNode asking;
     private final ServerConfig config;
     private final Catalog catalog;
-    private final ObjectNode node = JsonNodeFactory.instance.objectNode();
-    private ErrorForm errors = ErrorForm.PLAIN;
+    private final ObjectNode node;
 
-    DocumentedRoute(ServerConfig config, Catalog catalog) {
+    /// @param said what `openapi.json` has for the route
+    /// @param asking what `asks.json` has
+    DocumentedRoute(ObjectNode said, JsonNode asking, ServerConfig config, Catalog catalog) {
+        this.said = said;
+        this.asking = asking;
         this.config = config;
         this.catalog = catalog;
+        this.node = said.deepCopy()
+                .remove(List.of("takes", "answers", "answersIn", "streams", "responds", "asks", "fails", "errors"));
     }
 
-    @Override
-    public DocumentedRoute of(Group group, String summary, ErrorForm form) {
-        errors = form;
-        node.put("summary", summary);
-        node.putArray("tags").add(group.tag());
-        return this;
+    /// @param method in small letters, as OpenAPI has it
+    ObjectNode at(String method, String path) {
+        if (said.has("takes")) {
+            takes().putObject(JSON).set("schema", Schemas.like(said.get("takes"), "integer"));
+        }
+        if (said.has("answers")) {
+            answers(JSON, Schemas.like(said.get("answers"), "integer"));
+        }
+        if (said.has("answersIn")) {
+            var type = said.get("answersIn").asText();
+            answers(type, type.startsWith("text/") ? Schemas.text() : Schemas.any());
+        }
+        if (said.has("streams") && any(ModelFacts::streams)) {
+            answers(said.get("streams").asText(), Schemas.text());
+        }
+        said.path("responds")
+                .properties()
+                .forEach(status -> response(status.getKey(), status.getValue().asText()));
+        if (said.path("asks").asBoolean()) {
+            asks();
+        }
+        said.path("fails").forEach(name -> failures(name.asText()).forEach(this::fails));
+        PARAMETER.matcher(path).results().forEach(found -> {
+            var parameter = node.withArrayProperty("parameters").addObject();
+            parameter.put("name", found.group(1)).put("in", "path").put("required", true);
+            parameter.putObject("schema").put("type", "string");
+            fails(ErrorType.BAD_INPUT);
+            fails(ErrorType.NOT_FOUND);
+        });
+        return node.put("operationId", method + operation(path));
     }
 
-    boolean isShown() {
-        return node.has("summary");
+    /// What generators call the method of a client, behind that of HTTP: `ModelsNameInvoke`.
+    private static String operation(String path) {
+        return Arrays.stream(path.split("[^A-Za-z0-9]+"))
+                .filter(word -> !word.isEmpty())
+                .map(word -> word.substring(0, 1).toUpperCase(Locale.ROOT) + word.substring(1))
+                .collect(Collectors.joining());
     }
 
-    @Override
-    public DocumentedRoute says(String description) {
-        node.put("description", description);
-        return this;
+    private static List<ErrorType> failures(String name) {
+        return switch (name) {
+            case "WORK" -> WORK;
+            case "ASKING" ->
+                Stream.concat(WORK.stream(), Stream.of(ErrorType.NOT_ACCEPTABLE, ErrorType.OVERLOADED))
+                        .toList();
+            default -> List.of(ErrorType.valueOf(name));
+        };
     }
 
     /// @return the content types of the request, to be filled
-    ObjectNode takes() {
+    private ObjectNode takes() {
         return node.withObjectProperty("requestBody").put("required", true).putObject("content");
     }
 
-    @Override
-    public DocumentedRoute takes(String example) {
-        takes().putObject(JSON).set("schema", Schemas.like(example));
-        return this;
+    private void answers(String type, JsonNode schema) {
+        response("200", "OK").withObjectProperty("content").putObject(type).set("schema", schema);
     }
 
-    @Override
-    public DocumentedRoute answers(String example) {
-        return answers(JSON, Schemas.like(example));
+    private ObjectNode response(String status, String description) {
+        return node.withObjectProperty("responses").withObjectProperty(status).put("description", description);
     }
 
-    @Override
-    public DocumentedRoute answersIn(String type) {
-        return answers(type, type.startsWith("text/") ? Schemas.text() : Schemas.any());
-    }
-
-    private DocumentedRoute answers(String type, JsonNode schema) {
-        response(200, "OK").withObjectProperty("content").putObject(type).set("schema", schema);
-        return this;
-    }
-
-    ObjectNode response(int code, String description) {
-        return node.withObjectProperty("responses")
-                .withObjectProperty(String.valueOf(code))
-                .put("description", description);
-    }
-
-    @Override
-    public DocumentedRoute responds(int code, String description) {
-        response(code, description);
-        return this;
-    }
-
-    @Override
-    public DocumentedRoute fails(ErrorType... types) {
-        for (var type : types) {
-            var code = type.status();
-            var known = node.at("/responses/%d/description".formatted(code)).asText();
-            var reason = type.meaning();
-            var response = response(
-                    code, known.isEmpty() || known.equals(reason) ? reason : "%s; %s".formatted(known, reason));
-            if (type.isRefusal()) {
-                header(response, "Retry-After", "seconds", "integer");
-            }
-            response.withObjectProperty("content")
-                    .withObjectProperty(JSON)
-                    .withObjectProperty("schema")
-                    .put("$ref", "#/components/schemas/" + ERRORS.get(errors));
+    /// Of two failures with the same status, the description has both.
+    private void fails(ErrorType type) {
+        var status = String.valueOf(type.status());
+        var known = node.path("responses").path(status).path("description").asText();
+        var reason = type.meaning();
+        var response =
+                response(status, known.isEmpty() || known.equals(reason) ? reason : "%s; %s".formatted(known, reason));
+        if (type.isRefusal()) {
+            response.withObject("/headers/Retry-After")
+                    .put("description", "seconds")
+                    .putObject("schema")
+                    .put("type", "integer");
         }
-        return this;
+        response.withObjectProperty("content")
+                .withObjectProperty(JSON)
+                .withObjectProperty("schema")
+                .put("$ref", "#/components/schemas/" + said.path("errors").asText("Error"));
     }
 
-    static void header(ObjectNode response, String name, String description, String type) {
-        response.withObjectProperty("headers")
-                .putObject(name)
-                .put("description", description)
-                .putObject("schema")
-                .put("type", type);
-    }
-
-    ObjectNode parameter(String place, String name, String type) {
-        var parameter = node.withArrayProperty("parameters").addObject();
-        parameter.put("name", name).put("in", place).putObject("schema").put("type", type);
-        return parameter;
-    }
-
-    @Override
-    public DocumentedRoute query(String name, String type, String description) {
-        parameter("query", name, type).put("description", description);
-        return this;
-    }
-
-    DocumentedRoute header(String name, String description) {
-        parameter("header", name, "string").put("description", description);
-        return this;
-    }
-
-    /// The whole: with the parameters of the path, and what generators call the method of a client,
-    /// such as `postModelsNameInvoke`.
-    ObjectNode at(String method, String path) {
-        PARAMETER.matcher(path).results().forEach(found -> {
-            parameter("path", found.group(1), "string").put("required", true);
-            fails(ErrorType.BAD_INPUT, ErrorType.NOT_FOUND);
-        });
-        return node.put(
-                "operationId",
-                method
-                        + Arrays.stream(path.split("[^A-Za-z0-9]+"))
-                                .filter(word -> !word.isEmpty())
-                                .map(word -> word.substring(0, 1).toUpperCase(Locale.ROOT) + word.substring(1))
-                                .collect(Collectors.joining()));
-    }
-
-    @Override
-    public Operation ask(String summary) {
-        of(Group.MODEL, summary, ErrorForm.PLAIN)
-                .says(("The types and examples are those of what is loaded. Accept chooses the type of the answer; "
-                                + "without it, the answer is %s where the model writes that.")
-                        .formatted(config.http().defaultAccept()))
-                .header("X-Amzn-SageMaker-Custom-Attributes", "handed on to the hooks, up to 1024 characters")
-                .header("X-Amzn-SageMaker-Inference-Id", "stands in the log as the id of the request")
-                .header("traceparent", "the trace that the request is a part of (W3C Trace Context)");
-        var ok = response(200, "The answer of the model");
-        header(ok, "X-Amzn-SageMaker-Custom-Attributes", "what the hooks send back", "string");
+    /// Of a route that asks a model in the types that its hooks have.
+    private void asks() {
+        var accept = config.http().defaultAccept();
+        node.setAll((ObjectNode) asking.get("model").deepCopy());
+        node.put("description", node.get("description").asText().formatted(accept));
+        var ok = node.withObject("/responses/200");
         if (any(ModelFacts::sessions)) {
-            header("X-Amzn-SageMaker-Session-Id", "the id of a session, or NEW_SESSION to open one");
-            header(
-                    ok,
-                    "X-Amzn-SageMaker-New-Session-Id",
-                    "the id of a session that was opened, and when it ends",
-                    "string");
-            header(ok, "X-Amzn-SageMaker-Closed-Session-Id", "the id of a session that was closed", "string");
+            node.withArrayProperty("parameters").addAll((ArrayNode) asking.at("/sessions/parameters"));
+            ok.withObjectProperty("headers").setAll((ObjectNode) asking.at("/sessions/headers"));
         }
         types(takes(), "ModelRequest", Catalog.Entry::takes, DocumentedRoute::request);
         types(ok.putObject("content"), "ModelAnswer", Catalog.Entry::gives, (entry, _) -> response(entry));
-        return failsAsking();
+        failures("ASKING").forEach(this::fails);
     }
 
-    @Override
-    public boolean any(Predicate<ModelFacts> has) {
-        return catalog.list().stream()
-                .anyMatch(entry -> entry.facts().filter(has).isPresent());
+    private boolean any(Predicate<ModelFacts> has) {
+        return catalog.facts().anyMatch(has);
     }
 
     /// The types of all models together, each with its schema, and an example of each model that has

@@ -2,26 +2,34 @@ package dev.berth.page;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.http.Described;
+import dev.berth.http.Protocol;
+import dev.berth.json.JsonText;
 import dev.berth.metrics.ServingMetrics;
+import java.io.IOException;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
-import java.util.function.Supplier;
+import java.util.ServiceLoader;
 
 /// The OpenAPI 3.1 document of the routes that this server has, with the types and samples of the
 /// models that it has loaded at the moment.
-///
-/// @param frame what every document has
-record OpenApi(JsonNode frame) {
+record OpenApi(ServerConfig config, Catalog catalog) {
+
+    private static final String FRAME = "frame.json";
+    private static final String ASKING = "asks.json";
+    private static final String OF_PROTOCOL = "openapi.json";
 
     /// @param url where clients find the server
-    /// @param begun begins what is said of a route
-    JsonNode describe(String url, List<? extends Described> routes, Supplier<DocumentedRoute> begun) {
-        ObjectNode document = frame.deepCopy();
+    JsonNode describe(String url, List<? extends Described> routes) throws IOException {
+        var said = said();
+        var asking = read(OpenApi.class, ASKING);
+        var document = read(OpenApi.class, FRAME);
         document.withObject("/info").put("version", ServingMetrics.version());
         document.withObject("/servers/0").put("url", url);
         var types = (ArrayNode) document.at("/components/schemas/Error/properties/type/enum");
@@ -33,14 +41,35 @@ record OpenApi(JsonNode frame) {
         routes.stream()
                 .sorted(Comparator.comparing(Described::path)
                         .thenComparing(route -> route.method().name()))
+                .filter(route -> route.documented().where().test(catalog.facts()))
                 .forEach(route -> {
-                    var said = begun.get();
-                    route.says().apply(said);
-                    if (said.isShown()) {
-                        var method = route.method().name().toLowerCase(Locale.ROOT);
-                        paths.withObjectProperty(route.path()).set(method, said.at(method, route.path()));
+                    var method = route.method().name();
+                    if (said.get(method + " " + route.documented().path()) instanceof ObjectNode own) {
+                        var name = method.toLowerCase(Locale.ROOT);
+                        paths.withObjectProperty(route.path())
+                                .set(name, new DocumentedRoute(own, asking, config, catalog).at(name, route.path()));
                     }
                 });
         return document;
+    }
+
+    /// What all protocols say of their routes, by method and path.
+    private static ObjectNode said() throws IOException {
+        var said = JsonNodeFactory.instance.objectNode();
+        for (var protocol : ServiceLoader.load(Protocol.class, Protocol.class.getClassLoader()).stream()
+                .map(ServiceLoader.Provider::type)
+                .toList()) {
+            said.setAll(read(protocol, OF_PROTOCOL));
+        }
+        return said;
+    }
+
+    /// A file beside a class; empty where it has none.
+    private static ObjectNode read(Class<?> beside, String name) throws IOException {
+        try (var file = beside.getResourceAsStream(name)) {
+            return file == null
+                    ? JsonNodeFactory.instance.objectNode()
+                    : (ObjectNode) JsonText.read(file.readAllBytes());
+        }
     }
 }

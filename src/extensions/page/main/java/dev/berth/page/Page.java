@@ -73,8 +73,7 @@ final class Page {
 
     /// Describes the routes of the server, these ones too.
     void document(Context ctx) throws IOException {
-        var frame = JsonText.read(bytes(ctx, "openapi.json"));
-        json(ctx, new OpenApi(frame).describe(root(ctx), routes, () -> new DocumentedRoute(config, catalog)));
+        json(ctx, new OpenApi(config, catalog).describe(root(ctx), routes));
     }
 
     /// Absolute, because clients that are made of the document know nothing of where it came from.
@@ -92,15 +91,11 @@ final class Page {
     }
 
     private static void file(Context ctx, String name, String type) throws IOException {
-        answer(ctx, bytes(ctx, name), type);
-    }
-
-    private static byte[] bytes(Context ctx, String name) throws IOException {
         try (var file = Page.class.getResourceAsStream(FOLDER + name)) {
             if (file == null) {
                 throw noSuch(ctx, "file");
             }
-            return file.readAllBytes();
+            answer(ctx, file.readAllBytes(), type);
         }
     }
 

@@ -1,9 +1,6 @@
 package dev.berth.page;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.json.JsonReadFeature;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.hooks.MediaType;
@@ -11,10 +8,6 @@ import java.util.stream.StreamSupport;
 
 /// JSON Schemas of payloads.
 final class Schemas {
-
-    private static final JsonMapper SHORT = JsonMapper.builder()
-            .enable(JsonReadFeature.ALLOW_SINGLE_QUOTES, JsonReadFeature.ALLOW_UNQUOTED_FIELD_NAMES)
-            .build();
 
     private Schemas() {}
 
@@ -34,23 +27,13 @@ final class Schemas {
         return type.type().equals("text") || type.subtype().contains("json") ? text() : text().put("format", "binary");
     }
 
-    /// Of payloads like this one, with whole numbers.
-    ///
-    /// @param example JSON with less typing: `{live: true, name: ''}`
-    static ObjectNode like(String example) {
-        try {
-            return like(SHORT.readTree(example), "integer");
-        } catch (JsonProcessingException e) {
-            throw new IllegalArgumentException(example, e);
-        }
-    }
-
     /// Of payloads like this one: objects have its fields and maybe more, numbers may be any.
     static ObjectNode like(JsonNode example) {
         return like(example, "number");
     }
 
-    private static ObjectNode like(JsonNode example, String number) {
+    /// @param number the type of numbers
+    static ObjectNode like(JsonNode example, String number) {
         var schema = any();
         return switch (example.getNodeType()) {
             case OBJECT -> {

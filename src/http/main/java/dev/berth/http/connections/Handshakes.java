@@ -3,7 +3,7 @@ package dev.berth.http.connections;
 import dev.berth.http.connections.PeerAwareConnector.PeerAwareEndPoint;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import javax.net.ssl.SSLHandshakeException;
@@ -30,9 +30,8 @@ final class Handshakes {
     static final class Waiting {
         private final PeerAwareEndPoint endPoint;
         private final long since = System.nanoTime();
-
-        /// Whether it has its turn, or false where the connection has ended before.
-        private final CompletableFuture<Boolean> turn = new CompletableFuture<>();
+        private final CountDownLatch end = new CountDownLatch(1);
+        private boolean hasTurn;
 
         private Waiting(PeerAwareEndPoint endPoint) {
             this.endPoint = endPoint;
@@ -84,14 +83,18 @@ final class Handshakes {
             waiting.add(own);
         }
         endPoint.handshake = own;
-        endPoint.place.onEnd(() -> own.turn.complete(false));
-        boolean hasTurn = own.turn.join();
+        endPoint.place.onEnd(own.end::countDown);
+        try {
+            own.end.await();
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
         endPoint.handshake = null;
-        if (!hasTurn) {
-            synchronized (this) {
+        synchronized (this) {
+            if (!own.hasTurn) {
                 waiting.remove(own);
+                throw new SSLHandshakeException("the connection ended before its turn");
             }
-            throw new SSLHandshakeException("the connection ended before its turn");
         }
     }
 
@@ -99,8 +102,9 @@ final class Handshakes {
         while (!waiting.isEmpty()) {
             boolean isLong = waiting.getFirst().isLong(System.nanoTime());
             var next = isLong ? waiting.removeLast() : waiting.removeFirst();
-            boolean hasPeer = next.endPoint.lookAhead() >= 0;
-            if (next.turn.complete(hasPeer) && hasPeer) {
+            next.hasTurn = next.endPoint.lookAhead() >= 0;
+            next.end.countDown();
+            if (next.hasTurn) {
                 return;
             }
         }

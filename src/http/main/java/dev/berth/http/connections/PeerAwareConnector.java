@@ -130,8 +130,10 @@ public final class PeerAwareConnector extends ServerConnector {
         private boolean hasFilled;
         private boolean hasBegun;
 
-        /// When its turn began.
-        private long turnBegan;
+        /// What its turn has taken that is counted already, and since when nothing is.
+        private long counted;
+
+        private long countedUntil;
 
         // Guarded by this.
         /// HTTP/2's frames of data that no request has read yet, and their bytes.
@@ -221,9 +223,11 @@ public final class PeerAwareConnector extends ServerConnector {
                 return 0;
             }
             if (inTurn) {
+                count(LONGEST_NANOS);
                 endTurn();
             } else {
-                turnBegan = System.nanoTime();
+                counted = 0;
+                countedUntil = System.nanoTime();
             }
             int count = fillAtOnce(buffer);
             if (count > 0 && !hasBegun) {
@@ -270,6 +274,7 @@ public final class PeerAwareConnector extends ServerConnector {
         /// A request begins. If it came together with that before it, they share a turn: hundreds of
         /// connections may have thousands of requests each.
         public void beginRequest() {
+            count(LONGEST_NANOS);
             if (!hasFilled) {
                 endTurn();
             }
@@ -278,10 +283,16 @@ public final class PeerAwareConnector extends ServerConnector {
 
         /// A request was answered. Until something is read next, others may have had the core.
         public void endRequest(boolean mayWait) {
-            if (mayWait) {
-                turnBegan += Math.max(0, System.nanoTime() - turnBegan - LONGEST_WAITER_NANOS);
-            }
+            count(mayWait ? LONGEST_WAITER_NANOS : LONGEST_NANOS);
             beginTurn();
+        }
+
+        /// What a turn takes includes the time in which other processes have the core, or the pool
+        /// would fill with threads that want to read, and would take none that is new.
+        private void count(long mostNanos) {
+            long now = System.nanoTime();
+            counted += Math.min(now - countedUntil, mostNanos);
+            countedUntil = now;
         }
 
         /// What is read next begins a turn of its own.
@@ -289,16 +300,14 @@ public final class PeerAwareConnector extends ServerConnector {
             inTurn = false;
         }
 
-        /// What a turn takes includes the time in which other processes have the core, or the pool
-        /// would fill with threads that want to read, and would take none that is new. The system itself
-        /// is fair to platform threads.
+        /// The system itself is fair to platform threads.
         private void endTurn() {
-            long taken = Math.min(System.nanoTime() - turnBegan, LONGEST_NANOS);
-            if (taken > TURN_NANOS && Thread.currentThread().isVirtual()) {
+            if (counted > TURN_NANOS && Thread.currentThread().isVirtual()) {
                 isPausing = true;
-                connections.pace.pause(SHARE * taken);
+                connections.pace.pause(SHARE * counted);
                 isPausing = false;
-                turnBegan = System.nanoTime();
+                counted = 0;
+                countedUntil = System.nanoTime();
             }
         }
 

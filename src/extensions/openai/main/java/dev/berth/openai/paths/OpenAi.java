@@ -6,14 +6,12 @@ import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.hooks.MediaType;
 import dev.berth.http.ErrorForm;
-import dev.berth.http.Operation;
 import dev.berth.http.Protocol;
 import dev.berth.http.Route;
 import dev.berth.http.ServerParts;
 import dev.berth.openai.Chat;
 import dev.berth.openai.Completion;
 import dev.berth.openai.Embeddings;
-import dev.berth.serving.ModelFacts;
 import io.javalin.http.Context;
 import io.javalin.http.Handler;
 import java.lang.management.ManagementFactory;
@@ -30,20 +28,11 @@ public final class OpenAi implements Protocol {
     @Override
     public List<Route> routes() {
         return List.of(
-                asking(Chat.PATH, "{messages: [{role: '', content: null}]}", true),
-                asking(Completion.PATH, "{prompt: null}", true),
-                asking(Embeddings.PATH, "{input: null}", false),
-                Route.get(
-                        MODELS,
-                        o -> o.model("The models that can be asked, as OpenAI's clients list them", ErrorForm.NESTED)
-                                .answers("{object: '', data: [{id: '', object: '', created: 1, owned_by: ''}]}"),
-                        parts -> ctx -> list(ctx, parts)),
-                Route.get(
-                        MODELS + "/{name}",
-                        o -> o.model("The model, for clients of OpenAI and of KServe's version 1", ErrorForm.NESTED)
-                                .answers("{id: '', object: '', created: 1, owned_by: '', name: '', ready: true}")
-                                .fails(ErrorType.NOT_READY),
-                        parts -> ctx -> describe(ctx, parts)));
+                asking(Chat.PATH, true),
+                asking(Completion.PATH, true),
+                asking(Embeddings.PATH, false),
+                Route.get(MODELS, parts -> ctx -> list(ctx, parts)),
+                Route.get(MODELS + "/{name}", parts -> ctx -> describe(ctx, parts)));
     }
 
     @Override
@@ -59,23 +48,11 @@ public final class OpenAi implements Protocol {
         return path.startsWith("/v1/") ? Optional.of(ErrorForm.NESTED) : Optional.empty();
     }
 
-    /// @param example what the bodies have at least
     /// @param writes whether it asks for a text, which may come in parts
-    private static Route asking(String path, String example, boolean writes) {
-        return Route.post(path, o -> said(o, path, example, writes), parts -> ask(parts, path, writes))
-                .ofOne();
-    }
-
-    private static Operation said(Operation operation, String path, String example, boolean writes) {
-        if (!operation.any(facts -> facts.openAiPaths().contains(path))) {
-            return operation;
-        }
-        var said = operation
-                .model("Ask the model as OpenAI's clients do", ErrorForm.NESTED)
-                .takes(example)
-                .answers("{}");
-        return (writes && operation.any(ModelFacts::streams) ? said.answersIn(MediaType.EVENT_STREAM.toString()) : said)
-                .failsAsking();
+    private static Route asking(String path, boolean writes) {
+        return Route.post(path, parts -> ask(parts, path, writes))
+                .ofOne()
+                .shownFor(facts -> facts.openAiPaths().contains(path));
     }
 
     /// Hooks that do not answer a path would only say that the body is wrong.
