@@ -34,7 +34,8 @@ enum PartFrame {
 
     /// In ISO 8859-1 each byte is a character, whatever the part is written in.
     private static byte[] event(byte[] data) {
-        var lines = LINE_END.matcher(new String(data, StandardCharsets.ISO_8859_1)).replaceAll("\ndata: ");
+        var lines =
+                LINE_END.matcher(new String(data, StandardCharsets.ISO_8859_1)).replaceAll("\ndata: ");
         return ("data: " + lines + "\n\n").getBytes(StandardCharsets.ISO_8859_1);
     }
 }

@@ -12,6 +12,7 @@ import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.hooks.FirstRequest;
+import dev.berth.serving.hooks.HookFailure;
 import dev.berth.serving.hooks.HookPool;
 import dev.berth.serving.hooks.InFlight;
 import dev.berth.serving.sessions.SessionRoom;
@@ -20,6 +21,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -210,14 +213,19 @@ public final class ServedModel {
         ///
         /// @throws ServingException when they fail
         public Signature signature() {
-            return model.signature();
+            try {
+                return Objects.requireNonNull(model.hooks.handler.signature(), "returned null, expected a signature");
+            } catch (Throwable e) {
+                metrics.caught(e);
+                throw HookFailure.of("signature", e);
+            }
         }
 
         /// The same on any thread, which waits.
         ///
         /// @throws ServingException when they fail, or do not answer in time
         public Signature signature(Deadline deadline) {
-            return model.signature(deadline);
+            return model.calls.call("signature", deadline, Map.of(), this::signature, _ -> {});
         }
 
         public int liveWorkers() {
@@ -349,7 +357,7 @@ public final class ServedModel {
     private boolean freeIfLeft(LoadedModel<?, ?, ?> model, Duration time) throws Exception {
         boolean left = inFlight.awaitNone(time);
         // Also where something does not end: only sessions that are in use stay open.
-        boolean closed = model.stopSessions(time);
+        boolean closed = model.sessions.isEmpty() || model.sessions.get().stop(time);
         if (left && closed && model.scope.inside.awaitNone(time)) {
             HookCode.close(model.hooks.handler);
             return true;
