@@ -63,6 +63,9 @@ public final class ServedModel {
     private final HookPool pool;
     private final InFlight inFlight = new InFlight();
 
+    /// Those that wait until it is loaded.
+    private final InFlight waiting = new InFlight();
+
     private volatile long lastUsed = System.nanoTime();
     private final ServingMetrics metrics;
     private final AtomicReference<State> state = new AtomicReference<>(LOADING);
@@ -148,21 +151,26 @@ public final class ServedModel {
     ///
     /// @throws ServingException when there is no model
     public Visit enter() {
-        return enter(() -> {});
+        inFlight.enter();
+        lastUsed = System.nanoTime();
+        try {
+            return new Visit(loaded());
+        } catch (RuntimeException e) {
+            inFlight.leave();
+            throw e;
+        }
     }
 
     /// The same for a request that must not find the model gone once it is loaded.
     ///
     /// @param awaitLoaded waits until it is
     public Visit enter(Runnable awaitLoaded) {
-        inFlight.enter();
+        waiting.enter();
         try {
             awaitLoaded.run();
-            lastUsed = System.nanoTime();
-            return new Visit(loaded());
-        } catch (RuntimeException e) {
-            inFlight.leave();
-            throw e;
+            return enter();
+        } finally {
+            waiting.leave();
         }
     }
 
@@ -172,7 +180,7 @@ public final class ServedModel {
     }
 
     public boolean isIdle() {
-        return inFlight.ifNone(() -> true);
+        return inFlight.ifNone(() -> waiting.ifNone(() -> true));
     }
 
     /// Whether requests can enter.
@@ -188,7 +196,7 @@ public final class ServedModel {
 
     /// The same, if no request is inside.
     public boolean refuseNewIfIdle() {
-        return inFlight.ifNone(this::refuseNew);
+        return inFlight.ifNone(() -> waiting.ifNone(this::refuseNew));
     }
 
     /// Whether it holds nothing any more.
