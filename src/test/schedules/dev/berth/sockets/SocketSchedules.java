@@ -16,6 +16,7 @@ import dev.berth.memory.MemoryBudget;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ServingMetrics;
+import dev.berth.telemetry.Exporter.Export;
 import dev.berth.testing.Interleavings;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -46,7 +47,7 @@ class SocketSchedules {
         var config = Configuration.read(Map.of(), Map.of(), Path.of(".")).config();
         var metrics = new ServingMetrics();
         var paths = new Paths(Map.of(), Map.of(), Set.of());
-        var log = new RequestLog(metrics, paths, Tracing.OFF, Set.of());
+        var log = new RequestLog(metrics, paths, Export.NONE, Set.of());
         return new ServerParts(config, null, metrics, log, paths, List.of());
     }
 
