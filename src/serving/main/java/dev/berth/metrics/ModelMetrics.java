@@ -69,6 +69,7 @@ public final class ModelMetrics extends Instruments implements AutoCloseable {
     public final AtomicInteger stuckHooks =
             gauge("berth.stuck.hooks", "hooks that still run long after their request's deadline");
 
+    /// What the hooks count and time themselves.
     public final HookMetrics ofHooks = new HookMetrics(this);
 
     private final ServingMetrics process;

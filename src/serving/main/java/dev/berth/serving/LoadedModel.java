@@ -4,18 +4,14 @@ import dev.berth.artifact.code.HookCode;
 import dev.berth.batching.BatchLimits;
 import dev.berth.batching.Batcher;
 import dev.berth.batching.Predictor;
-import dev.berth.error.ServingException;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.Metrics;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.SessionHandler;
-import dev.berth.hooks.Signature;
 import dev.berth.hooks.StreamingHandler;
 import dev.berth.metrics.ModelMetrics;
-import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.hooks.FirstRequest;
 import dev.berth.serving.hooks.HookCalls;
-import dev.berth.serving.hooks.HookFailure;
 import dev.berth.serving.hooks.HookPool;
 import dev.berth.serving.hooks.HookPredictor;
 import dev.berth.serving.hooks.HookScope;
@@ -27,9 +23,6 @@ import dev.berth.serving.hooks.Rehearsal;
 import dev.berth.serving.sessions.SessionRoom;
 import dev.berth.serving.sessions.SessionStore;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 
 /// Hooks with a batcher and its workers: what a [Flight] goes through. Hooks run outside of every
@@ -41,7 +34,7 @@ final class LoadedModel<M, I, O> {
     final HookPool pool;
     final HookScope scope;
     final ModelMetrics metrics;
-    private final HookCalls calls;
+    final HookCalls calls;
     private final Workers workers;
     final ModelFacts facts;
 
@@ -74,7 +67,7 @@ final class LoadedModel<M, I, O> {
                 workers.pool(),
                 limits,
                 worker -> open(
-                        new ModelContext(directory, accelerators.get(worker), worker, distinct, scope.ofHooks),
+                        new ModelContext(directory, accelerators.get(worker), worker, distinct, metrics.ofHooks),
                         first,
                         limits.maxBatchSize()),
                 System::nanoTime,
@@ -100,7 +93,7 @@ final class LoadedModel<M, I, O> {
     }
 
     private Predictor<I, O> open(ModelContext context, FirstRequest first, int maxBatchSize) throws LoadException {
-        var model = ScopedValue.where(Metrics.CURRENT, scope.ofHooks).call(() -> {
+        var model = ScopedValue.where(Metrics.CURRENT, metrics.ofHooks).call(() -> {
             var loaded = hooks.load(context);
             LoadException.during("the first request", () -> {
                 first.ask(new Rehearsal<>(hooks, loaded, maxBatchSize));
@@ -109,27 +102,8 @@ final class LoadedModel<M, I, O> {
             return loaded;
         });
         return hooks.handler instanceof StreamingHandler<M, I, O, ?> streaming
-                ? new HookStepper<>(streaming, model, scope.ofHooks)
-                : new HookPredictor<>(hooks.handler, model, scope.ofHooks);
-    }
-
-    /// On a thread that runs hooks.
-    ///
-    /// @throws ServingException when the handler fails
-    Signature signature() {
-        try {
-            return Objects.requireNonNull(hooks.handler.signature(), "returned null, expected a signature");
-        } catch (Throwable e) {
-            metrics.caught(e);
-            throw HookFailure.of("signature", e);
-        }
-    }
-
-    /// On any thread, which waits.
-    ///
-    /// @throws ServingException when the handler fails, or does not answer in time
-    Signature signature(Deadline deadline) {
-        return calls.call("signature", deadline, Map.of(), this::signature, _ -> {});
+                ? new HookStepper<>(streaming, model, metrics.ofHooks)
+                : new HookPredictor<>(hooks.handler, model, metrics.ofHooks);
     }
 
     /// Fails what is still queued or running and stops the workers, which close their models.
@@ -138,13 +112,6 @@ final class LoadedModel<M, I, O> {
     boolean stopWorkers() {
         batcher.close();
         return batcher.hasEnded();
-    }
-
-    /// Ends all sessions.
-    ///
-    /// @return false: something is still in one after `time`
-    boolean stopSessions(Duration time) throws InterruptedException {
-        return sessions.isEmpty() || sessions.get().stop(time);
     }
 
     /// Has hooks and predictors of other models run on new threads, where hooks from the artifact may

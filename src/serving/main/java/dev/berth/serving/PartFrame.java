@@ -1,7 +1,9 @@
 package dev.berth.serving;
 
 import dev.berth.hooks.MediaType;
-import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.regex.Pattern;
 
 /// What stands around the parts of a streamed answer, so that readers find them again: pieces of
 /// the network's own choice arrive, whatever was sent.
@@ -11,7 +13,7 @@ enum PartFrame {
     LINE,
     NONE;
 
-    private static final byte[] DATA = {'d', 'a', 't', 'a', ':', ' '};
+    private static final Pattern LINE_END = Pattern.compile("\\r\\n|\\r|\\n");
 
     static PartFrame of(MediaType type) {
         var plain = type.withoutParameters();
@@ -22,8 +24,7 @@ enum PartFrame {
         return switch (this) {
             case EVENT -> event(data);
             case LINE -> {
-                var line = new byte[data.length + 1];
-                System.arraycopy(data, 0, line, 0, data.length);
+                var line = Arrays.copyOf(data, data.length + 1);
                 line[data.length] = '\n';
                 yield line;
             }
@@ -31,21 +32,10 @@ enum PartFrame {
         };
     }
 
+    /// In ISO 8859-1 each byte is a character, whatever the part is written in.
     private static byte[] event(byte[] data) {
-        var event = new ByteArrayOutputStream(data.length + DATA.length + 2);
-        event.writeBytes(DATA);
-        for (int i = 0; i < data.length; i++) {
-            boolean crlf = data[i] == '\r' && i + 1 < data.length && data[i + 1] == '\n';
-            if (data[i] == '\n' || data[i] == '\r') {
-                i += crlf ? 1 : 0;
-                event.write('\n');
-                event.writeBytes(DATA);
-            } else {
-                event.write(data[i]);
-            }
-        }
-        event.write('\n');
-        event.write('\n');
-        return event.toByteArray();
+        var lines =
+                LINE_END.matcher(new String(data, StandardCharsets.ISO_8859_1)).replaceAll("\ndata: ");
+        return ("data: " + lines + "\n\n").getBytes(StandardCharsets.ISO_8859_1);
     }
 }

@@ -12,6 +12,7 @@ import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.hooks.FirstRequest;
+import dev.berth.serving.hooks.HookFailure;
 import dev.berth.serving.hooks.HookPool;
 import dev.berth.serving.hooks.InFlight;
 import dev.berth.serving.sessions.SessionRoom;
@@ -20,6 +21,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -59,6 +62,9 @@ public final class ServedModel {
     private final String name;
     private final HookPool pool;
     private final InFlight inFlight = new InFlight();
+
+    /// Those that wait until it is loaded.
+    private final InFlight waiting = new InFlight();
 
     private volatile long lastUsed = System.nanoTime();
     private final ServingMetrics metrics;
@@ -145,21 +151,26 @@ public final class ServedModel {
     ///
     /// @throws ServingException when there is no model
     public Visit enter() {
-        return enter(() -> {});
+        inFlight.enter();
+        lastUsed = System.nanoTime();
+        try {
+            return new Visit(loaded());
+        } catch (RuntimeException e) {
+            inFlight.leave();
+            throw e;
+        }
     }
 
     /// The same for a request that must not find the model gone once it is loaded.
     ///
     /// @param awaitLoaded waits until it is
     public Visit enter(Runnable awaitLoaded) {
-        inFlight.enter();
+        waiting.enter();
         try {
             awaitLoaded.run();
-            lastUsed = System.nanoTime();
-            return new Visit(loaded());
-        } catch (RuntimeException e) {
-            inFlight.leave();
-            throw e;
+            return enter();
+        } finally {
+            waiting.leave();
         }
     }
 
@@ -169,7 +180,7 @@ public final class ServedModel {
     }
 
     public boolean isIdle() {
-        return inFlight.ifNone(() -> true);
+        return inFlight.ifNone(() -> waiting.ifNone(() -> true));
     }
 
     /// Whether requests can enter.
@@ -185,7 +196,7 @@ public final class ServedModel {
 
     /// The same, if no request is inside.
     public boolean refuseNewIfIdle() {
-        return inFlight.ifNone(this::refuseNew);
+        return inFlight.ifNone(() -> waiting.ifNone(this::refuseNew));
     }
 
     /// Whether it holds nothing any more.
@@ -210,14 +221,19 @@ public final class ServedModel {
         ///
         /// @throws ServingException when they fail
         public Signature signature() {
-            return model.signature();
+            try {
+                return Objects.requireNonNull(model.hooks.handler.signature(), "returned null, expected a signature");
+            } catch (Throwable e) {
+                metrics.caught(e);
+                throw HookFailure.of("signature", e);
+            }
         }
 
         /// The same on any thread, which waits.
         ///
         /// @throws ServingException when they fail, or do not answer in time
         public Signature signature(Deadline deadline) {
-            return model.signature(deadline);
+            return model.calls.call("signature", deadline, Map.of(), this::signature, _ -> {});
         }
 
         public int liveWorkers() {
@@ -349,7 +365,7 @@ public final class ServedModel {
     private boolean freeIfLeft(LoadedModel<?, ?, ?> model, Duration time) throws Exception {
         boolean left = inFlight.awaitNone(time);
         // Also where something does not end: only sessions that are in use stay open.
-        boolean closed = model.stopSessions(time);
+        boolean closed = model.sessions.isEmpty() || model.sessions.get().stop(time);
         if (left && closed && model.scope.inside.awaitNone(time)) {
             HookCode.close(model.hooks.handler);
             return true;

@@ -4,6 +4,7 @@ import dev.berth.config.HttpConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.http.CallerText;
+import dev.berth.http.Front;
 import dev.berth.http.HeaderText;
 import dev.berth.http.StreamedBody;
 import dev.berth.http.body.RequestBody;
@@ -44,7 +45,7 @@ import software.amazon.eventstream.Message;
 /// request's thread.
 ///
 /// Sources: the API's model `sagemaker-runtime`, version 2017-05-13; AWS's guide.
-final class RuntimeApi extends Handler.Wrapper {
+final class RuntimeApi extends Handler.Wrapper implements Front {
 
     private static final Pattern PATH = Pattern.compile(
             "/endpoints/([^/]+)/(?:(invocations)|(invocations-response-stream)|openai(/v1/.+)|(async-invocations))");
@@ -78,6 +79,28 @@ final class RuntimeApi extends Handler.Wrapper {
         this.hasMany = hasMany;
         this.timeout = timeout;
         this.async = async;
+    }
+
+    @Override
+    public Handler.Wrapper handler() {
+        return this;
+    }
+
+    @Override
+    public void refuse() {
+        async.ifPresent(AsyncInvocations::stop);
+    }
+
+    @Override
+    public Duration mostToClose() {
+        return async.isPresent() ? AsyncInvocations.LAST_OBJECTS : Duration.ZERO;
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        if (async.isPresent()) {
+            async.get().close();
+        }
     }
 
     @Override

@@ -138,7 +138,7 @@ public abstract class HookRun implements Runnable {
         try {
             MDC.setContextMap(logContext);
             current.setContextClassLoader(scope.classes);
-            ScopedValue.where(Metrics.CURRENT, scope.ofHooks).run(() -> body.accept(this));
+            ScopedValue.where(Metrics.CURRENT, scope.metrics.ofHooks).run(() -> body.accept(this));
         } finally {
             CURRENT.remove();
             MDC.clear();

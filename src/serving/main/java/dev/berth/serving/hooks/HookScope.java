@@ -1,6 +1,5 @@
 package dev.berth.serving.hooks;
 
-import dev.berth.metrics.HookMetrics;
 import dev.berth.metrics.ModelMetrics;
 
 /// What the hooks of one model have in common: where they find classes, their metrics, and how many
@@ -15,9 +14,6 @@ public final class HookScope {
 
     final ModelMetrics metrics;
 
-    /// What the hooks count and time themselves.
-    public final HookMetrics ofHooks;
-
     int turns;
     int largeTurns;
     int reading;
@@ -29,6 +25,5 @@ public final class HookScope {
         this.classes = classes;
         this.inside = inside;
         this.metrics = metrics;
-        this.ofHooks = metrics.ofHooks;
     }
 }

@@ -87,25 +87,17 @@ public final class ManyModels implements Served {
     private final boolean hasOne;
     final Map<String, Artifact> artifacts = new ConcurrentHashMap<>();
 
-    private ManyModels(ModelStore store, Optional<Path> root, boolean hasOne) {
+    /// @param root absolute
+    /// @param hasOne whether the root is the artifact of the model [Served#NAME]
+    ManyModels(ModelStore store, Optional<Path> root, boolean hasOne) {
         this.store = store;
-        this.root = root.map(path -> path.toAbsolutePath().normalize());
+        this.root = root;
         this.hasOne = hasOne;
     }
 
     /// Models that callers load.
     public static ManyModels of(ModelStore store) {
         return new ManyModels(store, Optional.empty(), false);
-    }
-
-    /// Models of which every directory in `root` has one.
-    static ManyModels in(Path root, ModelStore store) {
-        return new ManyModels(store, Optional.of(root), false);
-    }
-
-    /// The model [Served#NAME] of an artifact that somebody edits.
-    static ManyModels ofOne(Path artifact, ModelStore store) {
-        return new ManyModels(store, Optional.of(artifact), true);
     }
 
     @Override

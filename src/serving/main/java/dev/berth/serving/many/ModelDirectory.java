@@ -61,19 +61,19 @@ public final class ModelDirectory implements AutoCloseable {
     /// @param loadAtStart false: a model is loaded by the first request for it
     /// @param betweenLooks how long the thread sleeps, [#BETWEEN_LOOKS] as a rule
     public ModelDirectory(Path root, ModelStore store, boolean loadAtStart, Duration betweenLooks) {
-        this(root, ManyModels.in(root, store), false, loadAtStart, betweenLooks);
+        this(root, false, store, loadAtStart, betweenLooks);
     }
 
     /// One artifact, which is loaded at start and after each edit as the model [Served#NAME].
     public static ModelDirectory ofOne(Path artifact, ModelStore store) {
-        return new ModelDirectory(artifact, ManyModels.ofOne(artifact, store), true, true, BETWEEN_EDITS);
+        return new ModelDirectory(artifact, true, store, true, BETWEEN_EDITS);
     }
 
     private ModelDirectory(
-            Path root, ManyModels models, boolean isArtifact, boolean loadAtStart, Duration betweenLooks) {
+            Path root, boolean isArtifact, ModelStore store, boolean loadAtStart, Duration betweenLooks) {
         this.root = root.toAbsolutePath().normalize();
-        this.models = models;
         this.isArtifact = isArtifact;
+        this.models = new ManyModels(store, Optional.of(this.root), isArtifact);
         this.loadAtStart = loadAtStart;
         this.betweenLooks = betweenLooks;
     }

@@ -88,13 +88,11 @@ public final class OtlpExport implements Exporter.Export {
     public <R> RequestTrace begin(String method, String path, R request, BiFunction<R, String, String> header) {
         var parent =
                 sdk.getPropagators().getTextMapPropagator().extract(Context.root(), request, new Headers<>(header));
-        var span = tracer.spanBuilder(method)
-                .setParent(parent)
+        var builder = tracer.spanBuilder(method)
                 .setSpanKind(SpanKind.SERVER)
                 .setAttribute("http.request.method", method)
-                .setAttribute("url.path", path)
-                .startSpan();
-        return new RequestSpan(tracer, method, span, parent.with(span));
+                .setAttribute("url.path", path);
+        return new RequestSpan(method, SpanStep.begin(builder, parent, tracer));
     }
 
     private record Headers<R>(BiFunction<R, String, String> header) implements TextMapGetter<R> {

@@ -4,8 +4,6 @@ import dev.berth.telemetry.RequestTrace;
 import dev.berth.telemetry.Step;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.StatusCode;
-import io.opentelemetry.api.trace.Tracer;
-import io.opentelemetry.context.Context;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
@@ -17,19 +15,17 @@ import java.util.concurrent.atomic.AtomicReference;
 /// links to it.
 final class RequestSpan implements RequestTrace {
 
-    private final Tracer tracer;
     private final String method;
+    private final SpanStep whole;
     private final Span span;
-    private final Context context;
 
     /// While its records wait.
     private final AtomicReference<Span> queue = new AtomicReference<>();
 
-    RequestSpan(Tracer tracer, String method, Span span, Context context) {
-        this.tracer = tracer;
+    RequestSpan(String method, SpanStep whole) {
         this.method = method;
-        this.span = span;
-        this.context = context;
+        this.whole = whole;
+        this.span = whole.span();
     }
 
     @Override
@@ -62,29 +58,30 @@ final class RequestSpan implements RequestTrace {
 
     @Override
     public Step step(String name) {
-        return SpanStep.begin(tracer.spanBuilder(name), context, tracer);
+        return whole.step(name);
     }
 
     @Override
     public void queued() {
-        queue.set(tracer.spanBuilder("queue").setParent(context).startSpan());
+        queue.set(whole.step("queue").span());
     }
 
     @Override
     public Step batch(String name, List<RequestTrace> requests, BatchSize size, int worker) {
         var spans = requests.stream().map(RequestSpan.class::cast).toList();
         var parent = spans.stream().filter(RequestSpan::isSampled).findFirst().orElse(this);
-        var builder = tracer.spanBuilder(name)
+        var builder = whole.tracer()
+                .spanBuilder(name)
                 .setAttribute("berth.batch.requests", requests.size())
                 .setAttribute("berth.batch.records", size.records())
                 .setAttribute("berth.batch.tokens", size.tokens())
                 .setAttribute("berth.worker", worker);
         spans.forEach(request -> builder.addLink(request.span.getSpanContext()));
-        var begun = SpanStep.begin(builder, parent.context, tracer);
+        var begun = SpanStep.begin(builder, parent.whole.context(), whole.tracer());
         for (var request : spans) {
             request.leaveQueue();
             if (request != parent) {
-                request.span.addLink(begun.place());
+                request.span.addLink(begun.span().getSpanContext());
             }
         }
         return begun;

@@ -3,7 +3,6 @@ package dev.berth.telemetry.otlp;
 import dev.berth.telemetry.Step;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanBuilder;
-import io.opentelemetry.api.trace.SpanContext;
 import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Context;
@@ -16,12 +15,8 @@ record SpanStep(Tracer tracer, Span span, Context context) implements Step {
         return new SpanStep(tracer, span, parent.with(span));
     }
 
-    SpanContext place() {
-        return span.getSpanContext();
-    }
-
     @Override
-    public Step step(String name) {
+    public SpanStep step(String name) {
         return begin(tracer.spanBuilder(name), context, tracer);
     }
 
