@@ -313,7 +313,7 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
     }
 
     private void leave(Submission<I, O> request, ServingException why) {
-        // Who leaves while an answer comes in parts has not waited for too long.
+        // A caller that leaves while an answer comes in parts has not waited for too long.
         if (!request.isStreaming()) {
             turns.leftUnanswered();
         }
