@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 /// Two extensions beside each other.
 class ExtensionsTest {
 
+    /// SageMaker's callers may choose any path for a socket, and at a desk they may too.
     @Test
     void aSocketOnThePathOfThePageGoesToTheModelAllTheSame() throws Exception {
         try (var server = TestServer.with(new SpellingHandler()).start()) {

@@ -278,7 +278,8 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
 
     /// Fails all that a worker has taken.
     void failTaken(Runner<I, O> runner, Throwable cause) {
-        var batches = running.stream().filter(batch -> batch.runner.equals(runner)).toList();
+        var batches =
+                running.stream().filter(batch -> batch.runner.equals(runner)).toList();
         batches.forEach(batch -> {
             stop(batch);
             Submission.of(batch.pending).forEach(request -> end(request, cause));

@@ -127,9 +127,7 @@ public final class Check {
             say("sample", "none: put a request into sample.json, and it is tried and measured here");
         }
         if (models.getFirst().model() instanceof Graph graph) {
-            say(
-                    "names",
-                    "inputs %s; outputs %s".formatted(names(graph.inputNames()), names(graph.outputNames())));
+            say("names", "inputs %s; outputs %s".formatted(names(graph.inputNames()), names(graph.outputNames())));
         }
         if (handler instanceof TensorHandler tensors) {
             say("a forward", tensors.forwards());

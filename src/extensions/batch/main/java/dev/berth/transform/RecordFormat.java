@@ -44,13 +44,13 @@ enum RecordFormat {
             return row;
         }
 
-        /// A row may have line breaks between quotes.
+        // A row may have line breaks between quotes.
         @Override
         List<String> records(String text) {
             return CsvText.rows(text);
         }
 
-        /// The row's columns followed by those of the answer.
+        // The row's columns followed by those of the answer.
         @Override
         ArrayNode join(JsonNode input, JsonNode answer) {
             var row = NODES.arrayNode();
@@ -69,7 +69,7 @@ enum RecordFormat {
             return Csv.isError(answer.path(0).asText());
         }
 
-        /// @param record a row, or one cell
+        // @param record a row, or one cell
         @Override
         String write(JsonNode record) {
             return record.isArray()
@@ -90,8 +90,8 @@ enum RecordFormat {
             }
         }
 
-        /// An object gets the answer as one more member, in the place of one that has its name already;
-        /// any other value becomes a member beside it.
+        // An object gets the answer as one more member, in the place of one that has its name already;
+        // any other value becomes a member beside it.
         @Override
         JsonNode join(JsonNode input, JsonNode answer) {
             var joined = input instanceof ObjectNode object

@@ -86,8 +86,7 @@ public record Embeddings(
             throw new BadInputException("dimensions: found %d, expected %s the %d of this model's vectors"
                     .formatted(dimensions.get(), shortens ? "at most" : "nothing or", vector.length));
         }
-        return EmbeddingForm.normalised(
-                Arrays.copyOf(vector, dimensions.get().intValue()));
+        return EmbeddingForm.normalised(Arrays.copyOf(vector, dimensions.get().intValue()));
     }
 
     private Object written(float[] vector) {

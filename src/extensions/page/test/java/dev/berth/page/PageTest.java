@@ -126,6 +126,4 @@ class PageTest {
             assertThat(after.at("/models/1/problem").asText()).isNotEmpty();
         }
     }
-
-    /// SageMaker's callers may choose any path for a socket, and at a desk they may too.
 }
