@@ -180,17 +180,6 @@ public final class HookPool implements AutoCloseable {
         return !shared || scope.reading < MOST_READING;
     }
 
-    /// Whether the calling hook, if it is one, has a thread that others wait for, and there may be no
-    /// more of them.
-    public static boolean isCrowded() {
-        return HookRun.current() instanceof Run run && run.pool().isCrowdedFor(run.scope);
-    }
-
-    private synchronized boolean isCrowdedFor(HookScope scope) {
-        boolean any = !lines.isEmpty() || !threads.getQueue().isEmpty();
-        return (any && threads.getPoolSize() >= MOST_THREADS) || (lines.containsKey(scope) && !mayRead(scope));
-    }
-
     /// Has a hook run as soon as it may.
     ///
     /// @param hook what messages call it
