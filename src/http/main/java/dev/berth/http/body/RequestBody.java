@@ -7,7 +7,7 @@ import dev.berth.memory.MemoryShortException;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.memory.RequestMemory;
 import dev.berth.serving.hooks.Deadline;
-import dev.berth.serving.hooks.HookPool;
+import dev.berth.serving.hooks.HookRun;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -77,7 +77,7 @@ public final class RequestBody extends BlockStream {
     /// @param declared how long it is; -1: nobody has said so
     /// @param limit the most bytes that the server takes
     public RequestBody(Upload upload, long declared, long limit, Deadline deadline, ProcessMemory process) {
-        this.memory = new RequestMemory(process, deadline.nanos(), HookPool::mayBlock);
+        this.memory = new RequestMemory(process, deadline.nanos(), HookRun::leavePlace);
         this.mostInMemory = (int) Math.min(MOST_IN_MEMORY, process.arriving().bytes() / 8);
         this.upload = upload;
         this.before = upload.received();
