@@ -126,11 +126,12 @@ public final class Upload {
             return;
         }
         long stop = System.nanoTime() + Math.min(LONGEST_DISCARD_NANOS, deadline.nanosLeft());
-        long before = received;
+        long most = received + MOST_TO_DISCARD;
         try {
             while (!ended
-                    && received - before < MOST_TO_DISCARD
-                    && await(Math.min(LONGEST_PAUSE_NANOS, stop - System.nanoTime()))
+                    && received < most
+                    && stop - System.nanoTime() > 0
+                    && await(LONGEST_PAUSE_NANOS)
                     && !Content.Chunk.isFailure(chunk)) {
                 received += chunk.remaining();
                 release();
