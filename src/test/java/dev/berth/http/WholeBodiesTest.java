@@ -98,7 +98,7 @@ class WholeBodiesTest {
                 assertThat(response.body()).isEqualTo(String.valueOf(sum.getValue()));
             }
         }
-        assertThat(files()).isEmpty();
+        await().until(() -> files().isEmpty());
     }
 
     /// More of them than there are threads for hooks.

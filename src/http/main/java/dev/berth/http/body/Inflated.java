@@ -56,7 +56,7 @@ public final class Inflated extends BlockStream {
     @Override
     public int read(byte[] bytes, int offset, int length) throws IOException {
         if (in == null) {
-            RequestBody.requireMemory(() -> memory.add(MEMORY));
+            memory.add(MEMORY);
         }
         TURNS.acquireUninterruptibly();
         try {

@@ -3,7 +3,6 @@ package dev.berth.http.body;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.MediaType;
-import dev.berth.memory.MemoryShortException;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.memory.RequestMemory;
 import dev.berth.serving.hooks.Deadline;
@@ -144,7 +143,7 @@ public final class RequestBody extends BlockStream {
             source = file;
             file.write(buffer, start, end - start);
             letGo();
-            requireMemory(() -> memory.add(FIRST_BUFFER));
+            memory.add(FIRST_BUFFER);
             var block = new byte[FIRST_BUFFER];
             for (int count = 0; count >= 0; count = take(arriving, block, 0, block.length)) {
                 file.write(block, 0, count);
@@ -152,7 +151,7 @@ public final class RequestBody extends BlockStream {
         }
         file.rewind();
         // Its hooks run as those of a large request.
-        requireMemory(() -> memory.receive(FIRST_BUFFER));
+        memory.receive(FIRST_BUFFER);
         declared = received;
         received = 0;
         ended = false;
@@ -197,10 +196,8 @@ public final class RequestBody extends BlockStream {
         fillWhole();
         long length = (long) end - start;
         if (isText) {
-            requireMemory(() -> {
-                memory.expect(LIKELY * length);
-                memory.add(TEXT * length);
-            });
+            memory.expect(LIKELY * length);
+            memory.add(TEXT * length);
         }
         var all = start == 0 && end == buffer.length ? buffer : Arrays.copyOfRange(buffer, start, end);
         buffer = new byte[0];
@@ -226,9 +223,12 @@ public final class RequestBody extends BlockStream {
             // keeps what others need.
             boolean begins = end < FIRST_BUFFER;
             int size = declared >= 0 && !begins ? most : (int) Math.min(most, begins ? FIRST_BUFFER : 2L * end);
-            // While it is copied, there are both.
-            long both = (long) end + size;
-            requireMemory(size <= FIRST_BUFFER ? () -> memory.add(size) : () -> memory.receive(both));
+            if (size <= FIRST_BUFFER) {
+                memory.add(size);
+            } else {
+                // While it is copied, there are both.
+                memory.receive((long) end + size);
+            }
             buffer = Arrays.copyOf(buffer, size);
             memory.keepReceived(size);
         }
@@ -259,15 +259,6 @@ public final class RequestBody extends BlockStream {
             int count = upload.take(bytes, offset, length);
             requireWithinLimit(upload.received() - before);
             return count;
-        }
-    }
-
-    /// Counts memory of a request, which is refused where there is none.
-    public static void requireMemory(Runnable charge) {
-        try {
-            charge.run();
-        } catch (MemoryShortException e) {
-            throw (e.isTooLarge() ? ErrorType.PAYLOAD_TOO_LARGE : ErrorType.MEMORY_TAKEN).because(e.getMessage(), e);
         }
     }
 
