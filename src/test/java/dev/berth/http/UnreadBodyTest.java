@@ -169,16 +169,18 @@ class UnreadBodyTest {
         }
     }
 
+    /// The body is whole before the hook runs.
     @Test
-    void aHookThatDoesNotReadItsBodyLeavesAConnectionThatCloses() throws Exception {
+    void theConnectionStaysWhereAHookDoesNotReadItsBody() throws Exception {
         try (var asks = new RawConnection(server.port())) {
-            asks.send(head("POST /invocations|Content-Type: application/octet-stream", 9_000_000));
-            asks.send(" ".repeat(100_000));
-            assertThat(asks.readResponse())
-                    .startsWith("HTTP/1.1 200")
-                    .containsIgnoringCase(CLOSES)
-                    .endsWith("BYTES");
-            assertThat(asks.readLine()).isNull();
+            for (int i = 0; i < 2; i++) {
+                asks.send(head("POST /invocations|Content-Type: application/octet-stream", 9_000_000));
+                asks.send(" ".repeat(9_000_000));
+                assertThat(asks.readResponse())
+                        .startsWith("HTTP/1.1 200")
+                        .doesNotContainIgnoringCase("Connection:")
+                        .endsWith("BYTES");
+            }
         }
     }
 

@@ -17,7 +17,7 @@ import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Workers;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.hooks.FirstRequest;
-import dev.berth.serving.hooks.HookPool;
+import dev.berth.serving.hooks.HookLimits;
 import dev.berth.serving.many.ManyModels;
 import dev.berth.serving.many.ModelStore;
 import dev.berth.serving.sessions.SessionRoom;
@@ -53,7 +53,7 @@ class ModelMemoryTest {
     Path artifact;
 
     private final ServingMetrics metrics = new ServingMetrics();
-    private final HookPool hooks = new HookPool(metrics);
+    private final HookLimits hooks = HookLimits.ofOneModel();
     private ManyModels models;
     private final Workers workers = Workers.on(CPU, metrics);
 
@@ -63,7 +63,6 @@ class ModelMemoryTest {
             models.close(Duration.ZERO);
         }
         try (metrics;
-                hooks;
                 workers) {
             // In this order.
         }

@@ -8,7 +8,7 @@ import dev.berth.http.HttpServer;
 import dev.berth.http.Serving;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
-import dev.berth.serving.hooks.HookPool;
+import dev.berth.serving.hooks.HookLimits;
 import dev.berth.serving.many.ModelDirectory;
 import dev.berth.serving.many.ModelStore;
 import dev.berth.telemetry.Exporter.Export;
@@ -68,10 +68,10 @@ class SwappingTest {
                 .config();
         var loader = new ArtifactLoader(config);
         try (var metrics = new ServingMetrics();
-                var hooks = HookPool.shared(metrics);
                 var workers = loader.prepare(metrics);
                 var client = HttpClient.newHttpClient();
                 var threads = new TestThreads()) {
+            var hooks = HookLimits.ofSeveralModels();
             var store = new ModelStore(hooks, metrics, loader, Duration.ofMinutes(5), Duration.ofMinutes(1));
             var directory = new ModelDirectory(models, store, false, Duration.ofMillis(20));
             var health = new Health(metrics, hooks, Optional::empty);

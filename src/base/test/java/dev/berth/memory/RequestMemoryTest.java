@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -75,7 +77,7 @@ class RequestMemoryTest {
                 var request = request()) {
             request.add(5 * MEBIBYTE);
             assertThatThrownBy(() -> request.add(50 * MEBIBYTE))
-                    .isInstanceOf(MemoryShortException.class)
+                    .isInstanceOf(ServingException.class)
                     .hasMessageContaining("needs 62 MB")
                     .hasMessageEndingWith("try again later");
         }
@@ -123,10 +125,10 @@ class RequestMemoryTest {
                 assertThatThrownBy(() -> request.add(bytes))
                         .hasMessage("the request: found data that need more memory than the 360 MB that there are for"
                                 + " one, expected fewer or smaller records")
-                        .matches(e -> ((MemoryShortException) e).isTooLarge());
+                        .matches(e -> ((ServingException) e).type() == ErrorType.PAYLOAD_TOO_LARGE);
             }
             assertThatThrownBy(() -> request.receive(141 * MEBIBYTE))
-                    .matches(e -> ((MemoryShortException) e).isTooLarge());
+                    .matches(e -> ((ServingException) e).type() == ErrorType.PAYLOAD_TOO_LARGE);
             // What is only expected may turn out to be less.
             request.expect(361 * MEBIBYTE);
         }
@@ -157,7 +159,7 @@ class RequestMemoryTest {
             assertThat(all.tryTake(1)).isEmpty();
         }
         assertUntouched(all);
-        assertThatThrownBy(() -> RequestMemory.hold(all.bytes() + 1)).isInstanceOf(MemoryShortException.class);
+        assertThatThrownBy(() -> RequestMemory.hold(all.bytes() + 1)).isInstanceOf(ServingException.class);
     }
 
     @Test
@@ -185,13 +187,13 @@ class RequestMemoryTest {
             first.add(150 * MEBIBYTE);
             // It does not wait, or those of other models would wait behind it.
             assertThatThrownBy(() -> second.expect(50 * MEBIBYTE))
-                    .isInstanceOf(MemoryShortException.class)
+                    .isInstanceOf(ServingException.class)
                     .hasMessageContaining("needs 51 MB")
                     .hasMessageEndingWith("try again later");
             second.expect(5 * MEBIBYTE);
             other.expect(150 * MEBIBYTE);
             first.receive(60 * MEBIBYTE);
-            assertThatThrownBy(() -> second.receive(20 * MEBIBYTE)).isInstanceOf(MemoryShortException.class);
+            assertThatThrownBy(() -> second.receive(20 * MEBIBYTE)).isInstanceOf(ServingException.class);
             other.receive(60 * MEBIBYTE);
         }
         assertNothingIsHeld();
@@ -218,8 +220,8 @@ class RequestMemoryTest {
     void afterItsEndARequestTakesNothing() {
         var request = request();
         request.close();
-        assertThatThrownBy(() -> request.add(1)).isInstanceOf(MemoryShortException.class);
-        assertThatThrownBy(() -> request.receive(1)).isInstanceOf(MemoryShortException.class);
+        assertThatThrownBy(() -> request.add(1)).isInstanceOf(ServingException.class);
+        assertThatThrownBy(() -> request.receive(1)).isInstanceOf(ServingException.class);
         assertNothingIsHeld();
     }
 }

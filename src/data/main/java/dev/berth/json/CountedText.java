@@ -13,7 +13,7 @@ public final class CountedText extends Writer {
 
     private final List<String> pieces = new ArrayList<>();
 
-    /// @throws dev.berth.memory.MemoryShortException when there is no room for it
+    /// @throws dev.berth.error.ServingException when there is no room for it
     @Override
     public void write(char[] characters, int from, int count) {
         RequestMemory.charge(HeapSize.CHARACTER * count);

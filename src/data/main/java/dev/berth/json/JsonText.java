@@ -17,7 +17,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.ser.DefaultSerializerProvider;
 import com.fasterxml.jackson.databind.type.TypeFactory;
 import com.fasterxml.jackson.databind.util.RawValue;
-import dev.berth.memory.MemoryShortException;
+import dev.berth.error.ServingException;
 import dev.berth.memory.WholeFile;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -221,7 +221,7 @@ public final class JsonText {
                     .matcher(written.toString())
                     .replaceAll(half -> "\\\\u%04x".formatted((int) half.group().charAt(0)));
         } catch (JsonProcessingException e) {
-            if (e.getCause() instanceof MemoryShortException thrown) {
+            if (e.getCause() instanceof ServingException thrown) {
                 throw thrown;
             }
             throw new IllegalArgumentException("found a value that has no JSON: " + e.getOriginalMessage(), e);

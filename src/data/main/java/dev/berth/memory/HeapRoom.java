@@ -1,5 +1,8 @@
 package dev.berth.memory;
 
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
+
 /// Looks whether the heap has room for what native code is about to allocate in it.
 ///
 /// Such code can't fail as Java does: the tokenizer's aborts the process when there is no room, and
@@ -13,11 +16,11 @@ public final class HeapRoom {
     private HeapRoom() {}
 
     /// @param bytes that native code will allocate in the heap
-    /// @throws MemoryShortException when there may be no room for them
+    /// @throws ServingException `MEMORY_TAKEN` when there may be no room for them
     public static void require(long bytes) {
         long needed = bytes + RESERVE;
         if (free() < needed && !collectFor(needed)) {
-            throw MemoryShortException.now("the heap is full");
+            throw ErrorType.MEMORY_TAKEN.because("the heap is full; try again later");
         }
     }
 

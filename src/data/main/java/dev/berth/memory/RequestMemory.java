@@ -1,5 +1,7 @@
 package dev.berth.memory;
 
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
 import java.util.List;
 
 /// What one request takes of the [ProcessMemory]. Whoever makes something whose size the caller
@@ -66,7 +68,7 @@ public final class RequestMemory implements AutoCloseable {
     /// Counts what the calling thread is about to make for its request, and that lives as long as
     /// this.
     ///
-    /// @throws MemoryShortException when there is no room for it
+    /// @throws ServingException when there is no room for it
     public static void charge(long bytes) {
         if (CURRENT.isBound()) {
             CURRENT.get().add(bytes);
@@ -75,7 +77,7 @@ public final class RequestMemory implements AutoCloseable {
 
     /// Counts what the calling thread is about to make, until it is closed.
     ///
-    /// @throws MemoryShortException when there is no room for it
+    /// @throws ServingException when there is no room for it
     public static Held hold(long bytes) {
         if (CURRENT.isBound()) {
             var memory = CURRENT.get();
@@ -102,7 +104,7 @@ public final class RequestMemory implements AutoCloseable {
     /// Waits for as much as the request is likely to need, while it holds nothing that others wait
     /// for.
     ///
-    /// @throws MemoryShortException when the deadline comes first
+    /// @throws ServingException when the deadline comes first
     public void expect(long bytes) {
         if (used + bytes > Math.max(FEW, taken)) {
             take(used + bytes, true);
@@ -116,14 +118,14 @@ public final class RequestMemory implements AutoCloseable {
 
     /// Counts as [#add] does, for a thread that must not wait.
     ///
-    /// @throws MemoryShortException when there is no room for it now
+    /// @throws ServingException when there is no room for it now
     public void addAtOnce(long bytes) {
         add(bytes, false);
     }
 
     private void add(long bytes, boolean mayWait) {
         if (bytes < 0 || bytes > Long.MAX_VALUE - used) {
-            throw MemoryShortException.tooLarge(process.large().bytes());
+            throw tooLarge(process.large().bytes());
         }
         long needed = used + bytes;
         if (needed > taken && !takeFew(needed)) {
@@ -149,7 +151,7 @@ public final class RequestMemory implements AutoCloseable {
         // Medium requests that wait to grow large would soon hold all that there is for such.
         boolean waits = mayWait && (part != medium || next == medium);
         if (!next.tryGrowTo(wanted) && !(waits && await(next, wanted))) {
-            throw MemoryShortException.beside(wanted);
+            throw beside(wanted);
         }
         if (next != part) {
             part.shrinkTo(0);
@@ -170,11 +172,11 @@ public final class RequestMemory implements AutoCloseable {
     /// Counts a body that is being received.
     ///
     /// @param bytes of it in all, those to come included for which room is made
-    /// @throws MemoryShortException when there is no room for them
+    /// @throws ServingException when there is no room for them
     public void receive(long bytes) {
         requireRoom(bytes, process.arriving());
         if (!arriving.tryGrowTo(bytes) && !await(arriving, bytes)) {
-            throw MemoryShortException.beside(bytes);
+            throw beside(bytes);
         }
     }
 
@@ -209,12 +211,25 @@ public final class RequestMemory implements AutoCloseable {
 
     private static void requireRoom(long bytes, MemoryBudget budget) {
         if (bytes > budget.bytes()) {
-            throw MemoryShortException.tooLarge(budget.bytes());
+            throw tooLarge(budget.bytes());
         }
     }
 
-    private static MemoryShortException interrupted() {
+    /// @param most all that a request may have
+    private static ServingException tooLarge(long most) {
+        return ErrorType.PAYLOAD_TOO_LARGE.because(
+                "the request: found data that need more memory than the %d MB that there are for one, expected fewer or smaller records"
+                        .formatted(most >> 20));
+    }
+
+    private static ServingException beside(long needed) {
+        return ErrorType.MEMORY_TAKEN.because(
+                "the request needs %d MB of memory, and other requests have too much of it; try again later"
+                        .formatted(1 + (needed >> 20)));
+    }
+
+    private static ServingException interrupted() {
         Thread.currentThread().interrupt();
-        return MemoryShortException.now("the wait for memory was interrupted");
+        return ErrorType.MEMORY_TAKEN.because("the wait for memory was interrupted; try again later");
     }
 }

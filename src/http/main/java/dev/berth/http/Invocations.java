@@ -194,14 +194,14 @@ public final class Invocations {
         }
     }
 
-    /// Reads the body ahead, once there is room for its records.
+    /// Waits for the body, once there is room for its records.
     private InvocationRequest request(ModelRequest asked, MediaType contentType, MediaType accept) throws IOException {
         var ctx = asked.ctx();
         var body = asked.body();
         body.type(contentType);
         body.checkDeclared();
         asked.visit().requireRoom(asked.body().deadline());
-        body.readAhead();
+        body.readWhole();
         return request(ctx, body, contentType, accept, config.transform().keepBadRecords())
                 .withDeadline(body.deadline().nanos());
     }

@@ -92,7 +92,6 @@ record Models(ManyModels models, Invocations invocations) {
         requireJson(ctx.header("Content-Type"));
         try {
             body.checkDeclared();
-            body.readAhead();
             return body.readAllBytes();
         } catch (ServingException e) {
             throw e.type() != ErrorType.PAYLOAD_TOO_LARGE

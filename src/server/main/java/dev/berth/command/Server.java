@@ -14,7 +14,7 @@ import dev.berth.serving.Health;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.Workers;
 import dev.berth.serving.hooks.FirstRequest;
-import dev.berth.serving.hooks.HookPool;
+import dev.berth.serving.hooks.HookLimits;
 import dev.berth.serving.many.ManyModels;
 import dev.berth.serving.many.ModelDirectory;
 import dev.berth.serving.many.ModelStore;
@@ -44,7 +44,6 @@ public final class Server implements AutoCloseable {
 
     private final ServerConfig config;
     private final ServingMetrics metrics;
-    private final HookPool hooks;
     private final List<Export> exports;
     private final Served served;
 
@@ -91,13 +90,13 @@ public final class Server implements AutoCloseable {
         this.config = config;
         this.metrics = new ServingMetrics(config.metricsAliases() == MetricsAliases.VLLM);
         this.exports = exports(config, metrics);
-        this.hooks = new HookPool(metrics);
+        var hooks = HookLimits.ofOneModel();
         var model = new ServedModel(Served.NAME, hooks, metrics);
         this.served = new Served.One(model);
         this.directory = Optional.empty();
         this.health = new Health(metrics, hooks, served::problem);
         this.stuckHooks =
-                new StuckHooks(hooks, served, health, metrics, config.batching().stuckAfter());
+                new StuckHooks(served, health, metrics, config.batching().stuckAfter());
         this.http = listen(() -> load(model, plan, first), () -> model.refuse("the server can't listen"));
     }
 
@@ -107,7 +106,7 @@ public final class Server implements AutoCloseable {
         this.config = config;
         this.metrics = new ServingMetrics(config.metricsAliases() == MetricsAliases.VLLM);
         this.exports = exports(config, metrics);
-        this.hooks = HookPool.shared(metrics);
+        var hooks = HookLimits.ofSeveralModels();
         var loader = new ArtifactLoader(config);
         var many = config.multiModel();
         var store = new ModelStore(
@@ -120,7 +119,7 @@ public final class Server implements AutoCloseable {
         this.served = directory.map(ModelDirectory::models).orElseGet(() -> ManyModels.of(store));
         this.health = new Health(metrics, hooks, this::problemOfAll);
         this.stuckHooks =
-                new StuckHooks(hooks, served, health, metrics, config.batching().stuckAfter());
+                new StuckHooks(served, health, metrics, config.batching().stuckAfter());
         this.http = listen(
                 () -> {
                     workers = loader.prepare(metrics);
@@ -231,7 +230,6 @@ public final class Server implements AutoCloseable {
         directory.ifPresent(ModelDirectory::close);
         try (metrics;
                 AutoCloseable _ = () -> exports.forEach(Export::close);
-                hooks;
                 stuckHooks;
                 http;
                 var _ = workers) {

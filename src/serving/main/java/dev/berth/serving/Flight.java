@@ -128,7 +128,6 @@ final class Flight<I, O> {
 
     private HookRun start(Hook hook, HookCall body) {
         return model.pool.start(
-                model.scope,
                 hooks.name(hook),
                 call.caller().logContext(),
                 deadline,

@@ -1,7 +1,7 @@
 package dev.berth.serving;
 
 import dev.berth.metrics.ServingMetrics;
-import dev.berth.serving.hooks.HookPool;
+import dev.berth.serving.hooks.HookLimits;
 import java.util.List;
 import java.util.Optional;
 
@@ -13,7 +13,7 @@ public final class Health {
     private volatile boolean stopping;
 
     /// @param models why they can't answer any more
-    public Health(ServingMetrics metrics, HookPool hooks, HealthProbe models) {
+    public Health(ServingMetrics metrics, HookLimits hooks, HealthProbe models) {
         this.probes = List.of(new HeapWatch(metrics), hooks::problem, models);
     }
 

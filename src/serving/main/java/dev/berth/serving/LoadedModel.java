@@ -11,19 +11,19 @@ import dev.berth.hooks.SessionHandler;
 import dev.berth.hooks.StreamingHandler;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.serving.hooks.FirstRequest;
-import dev.berth.serving.hooks.HookCalls;
+import dev.berth.serving.hooks.HookLimits;
 import dev.berth.serving.hooks.HookPool;
 import dev.berth.serving.hooks.HookPredictor;
-import dev.berth.serving.hooks.HookScope;
 import dev.berth.serving.hooks.HookStepper;
 import dev.berth.serving.hooks.Hooks;
-import dev.berth.serving.hooks.InFlight;
 import dev.berth.serving.hooks.LoadException;
 import dev.berth.serving.hooks.Rehearsal;
 import dev.berth.serving.sessions.SessionRoom;
 import dev.berth.serving.sessions.SessionStore;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Optional;
+import java.util.function.BiConsumer;
 
 /// Hooks with a batcher and its workers: what a [Flight] goes through. Hooks run outside of every
 /// lock.
@@ -32,9 +32,7 @@ final class LoadedModel<M, I, O> {
     final Hooks<M, I, O> hooks;
     final Batcher<I, O> batcher;
     final HookPool pool;
-    final HookScope scope;
     final ModelMetrics metrics;
-    final HookCalls calls;
     private final Workers workers;
     final ModelFacts facts;
 
@@ -51,15 +49,13 @@ final class LoadedModel<M, I, O> {
             BatchLimits limits,
             FirstRequest first,
             SessionRoom room,
-            HookPool pool,
+            HookLimits limitsOfHooks,
             ModelMetrics metrics)
             throws Exception {
         this.hooks = new Hooks<>(handler);
         this.workers = workers;
-        this.pool = pool;
+        this.pool = new HookPool(handler, limitsOfHooks, metrics);
         this.metrics = metrics;
-        this.scope = new HookScope(handler.getClass().getClassLoader(), new InFlight(), metrics);
-        this.calls = new HookCalls(handler, pool, scope);
         var accelerators = workers.accelerators();
         var distinct = accelerators.stream().distinct().toList();
         this.batcher = new Batcher<>(
@@ -84,7 +80,7 @@ final class LoadedModel<M, I, O> {
                     handler instanceof SessionHandler<?>,
                     accelerators);
             this.sessions = handler instanceof SessionHandler<?> remembers
-                    ? Optional.of(new SessionStore(remembers, calls, hooks, room, metrics))
+                    ? Optional.of(new SessionStore(remembers, pool, hooks, room, metrics))
                     : Optional.empty();
         } catch (Throwable e) {
             batcher.close();
@@ -106,6 +102,21 @@ final class LoadedModel<M, I, O> {
                 : new HookPredictor<>(hooks.handler, model, metrics.ofHooks);
     }
 
+    /// See [ServedModel#findStuck].
+    void findStuck(Duration grace, BiConsumer<String, StackTraceElement[]> told) {
+        pool.findStuck(grace)
+                .forEach(run -> told.accept(
+                        "%s is stuck: it still runs %d s after the deadline of its request; model: %s"
+                                .formatted(run.hook(), grace.toSeconds(), metrics.model()),
+                        run.stack()));
+        batcher.findStuck(grace)
+                .forEach(thread -> told.accept(
+                        "%s is stuck: it still runs %d s after the deadline of all its requests; %s has %d workers left"
+                                .formatted(
+                                        hooks.predicting(), grace.toSeconds(), metrics.model(), batcher.liveWorkers()),
+                        thread.getStackTrace()));
+    }
+
     /// Fails what is still queued or running and stops the workers, which close their models.
     ///
     /// @return whether all of them did
@@ -119,7 +130,6 @@ final class LoadedModel<M, I, O> {
     void renewThreads() {
         if (HookCode.isFromArtifact(hooks.handler)) {
             workers.pool().renew();
-            pool.renew();
         }
     }
 }

@@ -13,13 +13,12 @@ import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.hooks.FirstRequest;
 import dev.berth.serving.hooks.HookFailure;
-import dev.berth.serving.hooks.HookPool;
+import dev.berth.serving.hooks.HookLimits;
 import dev.berth.serving.hooks.InFlight;
 import dev.berth.serving.sessions.SessionRoom;
 import dev.berth.serving.sessions.SessionStore;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
@@ -27,6 +26,7 @@ import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -60,7 +60,7 @@ public final class ServedModel {
     private static final Logger log = LoggerFactory.getLogger(ServedModel.class);
 
     private final String name;
-    private final HookPool pool;
+    private final HookLimits hooks;
     private final InFlight inFlight = new InFlight();
 
     /// Those that wait until it is loaded.
@@ -73,9 +73,9 @@ public final class ServedModel {
     /// Run by the first that closes the model. Whether nothing was left open.
     private final FutureTask<Boolean> freed = new FutureTask<>(this::free);
 
-    public ServedModel(String name, HookPool pool, ServingMetrics metrics) {
+    public ServedModel(String name, HookLimits hooks, ServingMetrics metrics) {
         this.name = name;
-        this.pool = pool;
+        this.hooks = hooks;
         this.metrics = metrics;
     }
 
@@ -101,7 +101,7 @@ public final class ServedModel {
         long start = System.nanoTime();
         var ofModel = metrics.ofModel(name);
         try {
-            var loaded = new LoadedModel<>(directory, handler, workers, limits, first, sessions, pool, ofModel);
+            var loaded = new LoadedModel<>(directory, handler, workers, limits, first, sessions, hooks, ofModel);
             if (!state.compareAndSet(LOADING, new State.Ready(loaded))) {
                 loaded.stopWorkers();
                 throw new IllegalStateException("the server was stopped while the model loaded");
@@ -134,7 +134,7 @@ public final class ServedModel {
     /// Why it can't serve; nothing where it is loaded, a worker is left, and its hooks end.
     public Optional<String> problem() {
         return switch (state.get()) {
-            case State.Ready(var model) when model.batcher.liveWorkers() > 0 -> model.pool.problem(model.scope);
+            case State.Ready(var model) when model.batcher.liveWorkers() > 0 -> model.pool.problem();
             case State.Ready _ -> Optional.of("%s has no worker left that can predict".formatted(name));
             case State.Loading _ -> Optional.of("%s is loading".formatted(name));
             case State.Closing _ -> Optional.of("%s is stopping".formatted(name));
@@ -233,7 +233,7 @@ public final class ServedModel {
         ///
         /// @throws ServingException when they fail, or do not answer in time
         public Signature signature(Deadline deadline) {
-            return model.calls.call("signature", deadline, Map.of(), this::signature, _ -> {});
+            return model.pool.call("signature", deadline, Map.of(), this::signature, _ -> {});
         }
 
         public int liveWorkers() {
@@ -247,7 +247,7 @@ public final class ServedModel {
         /// Counts what a request takes of the memory of all as the model's, where it has to leave some
         /// to others.
         public void countMemory(RequestMemory request) {
-            if (pool.isShared()) {
+            if (hooks.areOfSeveralModels()) {
                 request.countFor(ServedModel.this);
             }
         }
@@ -257,7 +257,7 @@ public final class ServedModel {
         ///
         /// @throws ServingException `OVERLOADED` or `NOT_READY`
         public void requireRoom(Deadline deadline) {
-            model.pool.requireThreads(model.scope);
+            model.pool.requireThreads();
             model.batcher.requireRoom(deadline.nanos());
         }
 
@@ -288,21 +288,13 @@ public final class ServedModel {
         }
     }
 
-    /// A worker whose `predictFn` does not end.
+    /// Looks for hooks that still run `grace` after the deadline of their requests.
     ///
-    /// @param hook what messages call it
-    /// @param workersLeft those of the model that can predict
-    public record StuckWorker(String hook, Thread thread, int workersLeft) {}
-
-    /// Looks for workers whose `predictFn` does not end.
-    ///
-    /// @return those that were not known before
-    public List<StuckWorker> findStuck(Duration grace) {
-        return state.get() instanceof State.Ready(var model)
-                ? model.batcher.findStuck(grace).stream()
-                        .map(thread -> new StuckWorker(model.hooks.predicting(), thread, model.batcher.liveWorkers()))
-                        .toList()
-                : List.of();
+    /// @param told of each that was not known before: what it is, and where
+    public void findStuck(Duration grace, BiConsumer<String, StackTraceElement[]> told) {
+        if (state.get() instanceof State.Ready(var model)) {
+            model.findStuck(grace, told);
+        }
     }
 
     /// Refuses new requests, lets running ones finish within `drain`, and frees the model. May be
@@ -356,6 +348,7 @@ public final class ServedModel {
             throw e;
         } finally {
             state.set(STOPPING);
+            model.pool.close();
             model.metrics.close();
             metrics.modelsLoaded.decrementAndGet();
         }
@@ -366,7 +359,7 @@ public final class ServedModel {
         boolean left = inFlight.awaitNone(time);
         // Also where something does not end: only sessions that are in use stay open.
         boolean closed = model.sessions.isEmpty() || model.sessions.get().stop(time);
-        if (left && closed && model.scope.inside.awaitNone(time)) {
+        if (left && closed && model.pool.inside.awaitNone(time)) {
             HookCode.close(model.hooks.handler);
             return true;
         }

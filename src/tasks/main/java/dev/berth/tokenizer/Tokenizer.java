@@ -237,7 +237,7 @@ public final class Tokenizer implements AutoCloseable {
     /// The row of a text.
     ///
     /// @throws CancellationException when the thread is interrupted while a long text is encoded
-    /// @throws dev.berth.memory.MemoryShortException when there is no memory for the tokens
+    /// @throws dev.berth.error.ServingException when there is no memory for the tokens
     public Encoding encode(String text) {
         return encode(text, truncation());
     }
@@ -250,7 +250,7 @@ public final class Tokenizer implements AutoCloseable {
     /// The row of two texts, such as a question and its context.
     ///
     /// @throws CancellationException when the thread is interrupted while a long text is encoded
-    /// @throws dev.berth.memory.MemoryShortException when there is no memory for the tokens
+    /// @throws dev.berth.error.ServingException when there is no memory for the tokens
     public Encoding encode(String text, String pair) {
         return encode(text, pair, truncation());
     }
@@ -339,7 +339,7 @@ public final class Tokenizer implements AutoCloseable {
     /// surrogates.
     ///
     /// @throws CancellationException when the thread is interrupted while a long text is encoded
-    /// @throws dev.berth.memory.MemoryShortException when there is no memory for the tokens
+    /// @throws dev.berth.error.ServingException when there is no memory for the tokens
     public Tokens tokens(String text) {
         // A third of a token for each character is much. Of those that make more, a character may make
         // many.

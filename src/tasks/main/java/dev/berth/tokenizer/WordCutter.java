@@ -41,7 +41,7 @@ public interface WordCutter {
 
         /// The words of a text, in its order.
         ///
-        /// @throws dev.berth.memory.MemoryShortException when there is no memory for them
+        /// @throws dev.berth.error.ServingException when there is no memory for them
         List<Word> cut(String text);
 
         @Override

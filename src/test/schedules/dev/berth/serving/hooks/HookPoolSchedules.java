@@ -5,40 +5,40 @@ import static dev.berth.testing.Interleavings.together;
 import static dev.berth.testing.Interleavings.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.testing.Interleavings;
+import dev.berth.testing.TextHandler;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/// Hooks that come, wait, are given up, get stuck and end, while threads are replaced.
+/// Hooks that come, wait, are given up, get stuck and end, while others leave their place.
 class HookPoolSchedules {
 
     private static final Duration LONG = Duration.ofHours(1);
     private static final ServingMetrics METRICS = new ServingMetrics();
 
     @Test
-    void eachHookRunsOnceAlsoWhereThreadsAreReplaced() throws Exception {
+    void eachHookRunsOnceAlsoWhereOthersLeaveTheirPlace() throws Exception {
         explore(() -> {
-            try (var hooks = new Hooks(false)) {
+            try (var hooks = new Hooks()) {
                 var first = new AtomicInteger();
                 var second = new AtomicInteger();
                 var cancelled = new AtomicInteger();
                 var secondRan = new CountDownLatch(1);
                 together(
                         () -> hooks.run(false, () -> {
+                            HookRun.leavePlace();
                             awaitAlways(secondRan);
                             first.incrementAndGet();
                         }),
                         () -> hooks.run(true, second::incrementAndGet),
                         () -> hooks.run(true, secondRan::countDown),
                         () -> hooks.start(LONG, true, cancelled::incrementAndGet)
-                                .cancel(),
-                        hooks.pool::renew,
-                        hooks.pool::renew);
+                                .cancel());
                 hooks.assertNothingIsLeft();
                 assertThat(first).hasValue(1);
                 assertThat(second).hasValue(1);
@@ -50,11 +50,15 @@ class HookPoolSchedules {
     @Test
     void aHookThatIsStuckAndEndsLeavesNothingBehind() throws Exception {
         explore(() -> {
-            try (var hooks = new Hooks(true)) {
+            try (var hooks = new Hooks()) {
+                var begun = new CountDownLatch(1);
                 var end = new CountDownLatch(1);
                 var time = Duration.ofMillis(100);
-                var stuck = hooks.start(time, false, () -> awaitAlways(end));
-                until(() -> hooks.pool.running.contains(stuck));
+                var stuck = hooks.start(time, false, () -> {
+                    begun.countDown();
+                    awaitAlways(end);
+                });
+                begun.await();
                 Thread.sleep(time);
                 var ran = new AtomicInteger();
                 together(
@@ -82,19 +86,13 @@ class HookPoolSchedules {
         }
     }
 
-    /// A pool with the hooks of one model.
+    /// The pool of a model.
     private static final class Hooks implements AutoCloseable {
-        final HookPool pool;
-        private final InFlight inside = new InFlight();
-        private final HookScope scope = new HookScope(Hooks.class.getClassLoader(), inside, METRICS.ofModel("words"));
-
-        Hooks(boolean shared) {
-            pool = new HookPool(1, 2, 2, shared, METRICS);
-        }
+        private final ModelMetrics metrics = METRICS.ofModel("words");
+        final HookPool pool = new HookPool(new TextHandler(), HookLimits.ofOneModel(), metrics);
 
         HookRun start(Duration time, boolean large, Runnable hook) {
-            return pool.start(
-                    scope, "inputFn", Map.of(), Deadline.in(time, Interleavings::now), large, _ -> hook.run());
+            return pool.start("inputFn", Map.of(), Deadline.in(time, Interleavings::now), large, _ -> hook.run());
         }
 
         /// Returns when the hook has run.
@@ -108,16 +106,9 @@ class HookPoolSchedules {
         }
 
         void assertNothingIsLeft() throws InterruptedException {
-            until(() -> counts().equals(List.of(0, 0, 0, 0, 0)));
-            assertThat(inside.awaitNone(LONG)).isTrue();
+            assertThat(pool.inside.awaitNone(LONG)).isTrue();
+            until(() -> metrics.stuckHooks.get() == 0);
             run(false, () -> {});
-        }
-
-        /// What waits, has its turn, runs and is stuck.
-        private List<Integer> counts() {
-            synchronized (pool) {
-                return List.of(pool.waiting(scope), pool.turns, scope.turns, pool.running.size(), scope.stuck);
-            }
         }
 
         @Override

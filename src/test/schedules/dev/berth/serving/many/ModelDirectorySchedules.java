@@ -24,7 +24,7 @@ import dev.berth.serving.ServedModel;
 import dev.berth.serving.Workers;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.hooks.FirstRequest;
-import dev.berth.serving.hooks.HookPool;
+import dev.berth.serving.hooks.HookLimits;
 import dev.berth.serving.sessions.SessionRoom;
 import dev.berth.telemetry.RequestTrace;
 import dev.berth.testing.Interleavings;
@@ -114,7 +114,7 @@ class ModelDirectorySchedules {
 
         final ModelDirectory directory;
         final ManyModels served;
-        private final HookPool hooks = new HookPool(2, 4, 2, true, METRICS);
+        private final HookLimits hooks = HookLimits.ofSeveralModels();
         private final Workers workers =
                 new Workers(List.of(new Accelerator.Cpu(1, CpuProfile.ADAPTIVE)), new WorkerPool(1, () -> {}, METRICS));
         private final int room;
@@ -212,7 +212,6 @@ class ModelDirectorySchedules {
 
         @Override
         public void close() {
-            hooks.close();
             workers.close();
         }
     }

@@ -12,11 +12,9 @@ import dev.berth.hooks.MediaType;
 import dev.berth.hooks.SessionHandler;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.hooks.Deadline;
-import dev.berth.serving.hooks.HookCalls;
+import dev.berth.serving.hooks.HookLimits;
 import dev.berth.serving.hooks.HookPool;
-import dev.berth.serving.hooks.HookScope;
 import dev.berth.serving.hooks.Hooks;
-import dev.berth.serving.hooks.InFlight;
 import dev.berth.serving.hooks.LoadException;
 import dev.berth.testing.Interleavings;
 import dev.berth.testing.TextHandler;
@@ -107,15 +105,14 @@ class SessionStoreSchedules {
         private static final long MOST_BYTES = 12;
 
         final Handler handler = new Handler();
-        private final HookPool pool = new HookPool(2, 4, 2, false, METRICS);
-        private final InFlight inside = new InFlight();
+        private final HookPool pool;
         private final SessionRoom room = new SessionRoom(MOST, MOST_BYTES);
         private final SessionStore store;
 
         Sessions() throws LoadException {
             var metrics = METRICS.ofModel("words");
-            var scope = new HookScope(Handler.class.getClassLoader(), inside, metrics);
-            store = new SessionStore(handler, new HookCalls(handler, pool, scope), new Hooks<>(handler), room, metrics);
+            pool = new HookPool(handler, HookLimits.ofOneModel(), metrics);
+            store = new SessionStore(handler, pool, new Hooks<>(handler), room, metrics);
         }
 
         String open() {
@@ -153,7 +150,7 @@ class SessionStoreSchedules {
         /// All sessions end, each once, and the room is as it was.
         void stop() throws InterruptedException {
             assertThat(store.stop(LONG)).isTrue();
-            assertThat(inside.awaitNone(LONG)).isTrue();
+            assertThat(pool.inside.awaitNone(LONG)).isTrue();
             until(handler::allAreClosed);
             assertThat(room.grow(MOST_BYTES - 1)).isTrue();
             for (int session = 0; session < MOST; session++) {

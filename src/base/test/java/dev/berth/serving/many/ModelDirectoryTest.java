@@ -13,7 +13,7 @@ import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Workers;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.hooks.FirstRequest;
-import dev.berth.serving.hooks.HookPool;
+import dev.berth.serving.hooks.HookLimits;
 import dev.berth.serving.sessions.SessionRoom;
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.TextHandler;
@@ -41,7 +41,7 @@ class ModelDirectoryTest {
     Path root;
 
     private final ServingMetrics metrics = new ServingMetrics();
-    private final HookPool hooks = HookPool.shared(metrics);
+    private final HookLimits hooks = HookLimits.ofSeveralModels();
     private final Workers workers = Workers.on(List.of(new Accelerator.Cpu(1, CpuProfile.ADAPTIVE)), metrics);
     private final List<String> loads = new CopyOnWriteArrayList<>();
     private final ModelStore store = new ModelStore(
@@ -67,7 +67,6 @@ class ModelDirectoryTest {
         directory.close();
         models.close(Duration.ZERO);
         try (metrics;
-                hooks;
                 workers) {
             // In this order.
         }

@@ -12,7 +12,7 @@ import dev.berth.hooks.CpuProfile;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Workers;
 import dev.berth.serving.hooks.FirstRequest;
-import dev.berth.serving.hooks.HookPool;
+import dev.berth.serving.hooks.HookLimits;
 import dev.berth.serving.many.ModelVersion.Order;
 import dev.berth.serving.sessions.SessionRoom;
 import dev.berth.testing.TextHandler;
@@ -32,7 +32,7 @@ class ModelStoreTest {
     private static final Path NOWHERE = Path.of(".");
 
     private final ServingMetrics metrics = new ServingMetrics();
-    private final HookPool hooks = HookPool.shared(metrics);
+    private final HookLimits hooks = HookLimits.ofSeveralModels();
     private final Workers workers = Workers.on(List.of(new Accelerator.Cpu(1, CpuProfile.ADAPTIVE)), metrics);
     private final List<String> inside = new CopyOnWriteArrayList<>();
     private final CountDownLatch end = new CountDownLatch(1);
@@ -43,7 +43,6 @@ class ModelStoreTest {
         end.countDown();
         ManyModels.of(store).close(Duration.ZERO);
         try (metrics;
-                hooks;
                 workers) {
             // In this order.
         }

@@ -19,7 +19,8 @@ import dev.berth.serving.ServedAnswer;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.Workers;
 import dev.berth.serving.hooks.Deadline;
-import dev.berth.serving.hooks.HookPool;
+import dev.berth.serving.hooks.HookLimits;
+import dev.berth.serving.hooks.HookRun;
 import dev.berth.serving.many.Served;
 import dev.berth.telemetry.RequestTrace;
 import java.io.ByteArrayInputStream;
@@ -37,8 +38,7 @@ public final class InProcessModel implements AutoCloseable {
 
     private final Duration timeout;
     private final ServingMetrics metrics = new ServingMetrics();
-    private final HookPool hooks = new HookPool(metrics);
-    private final ServedModel model = new ServedModel(Served.NAME, hooks, metrics);
+    private final ServedModel model = new ServedModel(Served.NAME, HookLimits.ofOneModel(), metrics);
     private final ProcessMemory memory = ProcessMemory.ofThisProcess();
     private final Deployment deployment;
     private final Workers workers;
@@ -49,7 +49,6 @@ public final class InProcessModel implements AutoCloseable {
             deployment = Deployment.plan(config, Machine.current().withProcessors(cores));
             workers = Workers.on(deployment.workers(), metrics);
         } catch (Throwable e) {
-            hooks.close();
             metrics.close();
             throw e;
         }
@@ -114,7 +113,7 @@ public final class InProcessModel implements AutoCloseable {
         var request = new InvocationRequest(bytes, contentType, accept, Optional.empty(), "in-process", false)
                 .withDeadline(deadline.nanos());
         try (var visit = model.enter();
-                var taken = new RequestMemory(memory, deadline.nanos(), HookPool::mayBlock)) {
+                var taken = new RequestMemory(memory, deadline.nanos(), HookRun::leavePlace)) {
             // Without limits of streams every answer is whole.
             return switch (visit.invoke(request, Call.of(deadline, taken, () -> false, Map.of(), RequestTrace.NONE))) {
                 case ServedAnswer.Whole(var response, var _) -> response;
@@ -128,7 +127,6 @@ public final class InProcessModel implements AutoCloseable {
     @Override
     public void close() throws Exception {
         try (metrics;
-                hooks;
                 workers) {
             model.close(DRAIN);
         }

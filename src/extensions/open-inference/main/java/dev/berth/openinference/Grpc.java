@@ -125,12 +125,7 @@ final class Grpc {
     /// Reads the message of a call whose request is short.
     static void read(Context ctx, Invocations invocations, Consumer<byte[]> reader) throws Exception {
         require(ctx);
-        take(ctx, invocations, body -> {
-            while (body.readFirst()) {
-                // Until the end.
-            }
-            reader.accept(body.first());
-        });
+        take(ctx, invocations, body -> reader.accept(body.first()));
     }
 
     /// A call whose request is short.

@@ -91,15 +91,7 @@ record OpenInference(ServerParts parts) {
     }
 
     void describeByGrpc(Context ctx) throws Exception {
-        askByGrpc(
-                ctx,
-                body -> {
-                    while (body.readFirst()) {
-                        // Until the end.
-                    }
-                    return target(body.first());
-                },
-                asked -> Grpc.frame(metadata(asked)));
+        askByGrpc(ctx, body -> target(body.first()), asked -> Grpc.frame(metadata(asked)));
     }
 
     void inferByGrpc(Context ctx) throws Exception {
@@ -213,16 +205,9 @@ record OpenInference(ServerParts parts) {
 
     /// The name of the model stands at the beginning of a message that may be long.
     private static GrpcMessages.Asked asked(RequestBody body) throws IOException {
-        boolean hasMore = true;
-        while (hasMore) {
-            hasMore = body.readFirst();
-            var asked = GrpcMessages.askedFirst(body.first(), !hasMore && body.isWhole());
-            if (asked.isPresent()) {
-                return asked.get();
-            }
-        }
-        throw ErrorType.BAD_INPUT.because(
-                "message: found no model_name, expected a ModelInferRequest that begins with it");
+        return GrpcMessages.askedFirst(body.first(), body.isWhole())
+                .orElseThrow(() -> ErrorType.BAD_INPUT.because(
+                        "message: found no model_name, expected a ModelInferRequest that begins with it"));
     }
 
     private static OptionalInt headerLength(Context ctx) {

@@ -100,7 +100,6 @@ record Triton(ServerParts parts) {
     Handler http(BiFunction<Triton, Asked, Message> answer) {
         return ctx -> parts.invocations().take(ctx, MAX_BODY_BYTES, body -> {
             body.checkDeclared();
-            body.readAhead();
             var asked = Asked.of(ctx.pathParamMap(), fields(body.readAllBytes()));
             var message = answer.apply(this, asked);
             // What gRPC has a message around.

@@ -9,7 +9,6 @@ import dev.berth.http.CallerText;
 import dev.berth.http.ErrorForm;
 import dev.berth.http.RequestLog;
 import dev.berth.http.ServerParts;
-import dev.berth.http.body.RequestBody;
 import dev.berth.http.connections.OpenConnection;
 import dev.berth.memory.RequestMemory;
 import dev.berth.serving.Call;
@@ -128,7 +127,7 @@ public final class Socket implements Session.Listener {
 
         private void add(ByteBuffer more) {
             // While the array grows, there are two.
-            RequestBody.requireMemory(() -> taken.addAtOnce(2L * more.remaining()));
+            taken.addAtOnce(2L * more.remaining());
             var copy = new byte[more.remaining()];
             more.get(copy);
             bytes.writeBytes(copy);
@@ -201,7 +200,7 @@ public final class Socket implements Session.Listener {
         }
         if (arriving == null) {
             arriving = new Message(isText);
-            RequestBody.requireMemory(() -> arriving.taken.addAtOnce(MESSAGE));
+            arriving.taken.addAtOnce(MESSAGE);
             if (!isLast) {
                 arriving.limit = scheduler.schedule(this::giveUp, timeout.toMillis(), TimeUnit.MILLISECONDS);
             }
@@ -293,7 +292,7 @@ public final class Socket implements Session.Listener {
             throw ErrorType.DEADLINE_EXCEEDED.because("the message's time ran out behind others of its socket");
         }
         visit.requireRoom(message.deadline);
-        RequestBody.requireMemory(() -> message.taken.add((long) LIKELY * message.bytes.size()));
+        message.taken.add((long) LIKELY * message.bytes.size());
         var request = request(message, visit, id)
                 .withTraceParent(
                         trace.place().map(RequestTrace.Place::traceParent).or(terms.handshake::traceParent));

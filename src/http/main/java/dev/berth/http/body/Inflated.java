@@ -4,7 +4,6 @@ import dev.berth.content.Gunzip;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.memory.RequestMemory;
-import dev.berth.serving.hooks.HookPool;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -14,7 +13,7 @@ import java.util.zip.InflaterInputStream;
 import java.util.zip.ZipException;
 
 /// What was compressed, as it was before. It is inflated as it is read, and opened by the first
-/// read, on the thread that may wait for what arrives. Used by one thread at a time.
+/// read. Used by one thread at a time.
 public final class Inflated extends BlockStream {
 
     private static final String GZIP = "gzip";
@@ -57,9 +56,9 @@ public final class Inflated extends BlockStream {
     @Override
     public int read(byte[] bytes, int offset, int length) throws IOException {
         if (in == null) {
-            RequestBody.requireMemory(() -> memory.add(MEMORY));
+            memory.add(MEMORY);
         }
-        awaitTurn();
+        TURNS.acquireUninterruptibly();
         try {
             if (in == null) {
                 in = coding.equals(GZIP) ? Gunzip.open(new Packed(), BUFFER) : new Deflated(new Packed());
@@ -73,13 +72,6 @@ public final class Inflated extends BlockStream {
         }
     }
 
-    private static void awaitTurn() {
-        if (TURNS.hasQueuedThreads() || !TURNS.tryAcquire()) {
-            HookPool.mayBlock();
-            TURNS.acquireUninterruptibly();
-        }
-    }
-
     /// What is inflated. Nobody has a turn while it waits for more.
     private final class Packed extends BlockStream {
         @Override
@@ -88,7 +80,7 @@ public final class Inflated extends BlockStream {
             try {
                 return packed.read(bytes, offset, length);
             } finally {
-                awaitTurn();
+                TURNS.acquireUninterruptibly();
             }
         }
     }

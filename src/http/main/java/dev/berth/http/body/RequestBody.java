@@ -3,11 +3,10 @@ package dev.berth.http.body;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.MediaType;
-import dev.berth.memory.MemoryShortException;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.memory.RequestMemory;
 import dev.berth.serving.hooks.Deadline;
-import dev.berth.serving.hooks.HookPool;
+import dev.berth.serving.hooks.HookRun;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -19,12 +18,12 @@ import java.util.function.Function;
 /// A request's body as hooks read it: not longer than the server takes, not in more memory than
 /// there is, and not awaited beyond the request's deadline.
 ///
-/// The request's own thread reads it into memory before `inputFn` runs, so that a slow upload holds
-/// up no thread that hooks need. Of a large body the rest is read by the hook, which may take it
-/// piece by piece. Used by one thread at a time.
+/// The request's own thread reads all of it before `inputFn` runs, so no hook waits for a client. A
+/// long body is in a file meanwhile, and the hook may take it piece by piece. Used by one thread at a
+/// time.
 public final class RequestBody extends BlockStream {
 
-    private static final int MOST_AHEAD = 8 << 20;
+    private static final int MOST_IN_MEMORY = 8 << 20;
 
     /// Bodies up to this length, which are nearly all, do not count as arriving: none of them waits
     /// for the large ones.
@@ -52,13 +51,15 @@ public final class RequestBody extends BlockStream {
     private final long limit;
     private final Deadline deadline;
     private final RequestMemory memory;
-    private final int ahead;
+
+    /// What it may have of that, unless no file can be made.
+    private final int mostInMemory;
 
     /// How long it is; -1: nobody has said so.
     private long declared;
 
-    /// What arrives, as it was before its sender encoded it; null where it was not.
-    private InputStream decoded;
+    /// Where what is not in memory comes from: the client, decoded where it was encoded, then a file.
+    private InputStream source = new Arriving();
 
     private long received;
     private boolean ended;
@@ -71,25 +72,18 @@ public final class RequestBody extends BlockStream {
     private int start;
     private int end;
 
-    /// The request may end while a hook that was left behind still reads.
-    private volatile boolean closed;
-
     /// @param upload of which it is all that is left, or one message
     /// @param declared how long it is; -1: nobody has said so
     /// @param limit the most bytes that the server takes
     public RequestBody(Upload upload, long declared, long limit, Deadline deadline, ProcessMemory process) {
-        this.memory = new RequestMemory(process, deadline.nanos(), HookPool::mayBlock);
-        this.ahead = (int) Math.min(MOST_AHEAD, process.arriving().bytes() / 8);
+        this.memory = new RequestMemory(process, deadline.nanos(), HookRun::leavePlace);
+        this.mostInMemory = (int) Math.min(MOST_IN_MEMORY, process.arriving().bytes() / 8);
         this.upload = upload;
         this.before = upload.received();
         this.declared = declared;
         this.limit = limit;
         this.deadline = deadline;
-        upload.expect(deadline, this::isWanted);
-    }
-
-    private boolean isWanted() {
-        return memory.isReceivingWanted() || HookPool.isCrowded();
+        upload.expect(deadline, memory::isReceivingWanted);
     }
 
     /// Until when the request must be answered.
@@ -114,8 +108,8 @@ public final class RequestBody extends BlockStream {
     public <T extends InputStream> T decode(Function<InputStream, T> decoding) {
         checkDeclared();
         declared = -1;
-        var stream = decoding.apply(new Arriving());
-        decoded = stream;
+        var stream = decoding.apply(source);
+        source = stream;
         return stream;
     }
 
@@ -126,24 +120,48 @@ public final class RequestBody extends BlockStream {
         }
     }
 
-    /// Reads the body, or the beginning of a large one, into memory. Runs on the request's thread.
-    public void readAhead() throws IOException {
-        // What is too long is the hook's to read. It may have to wait for memory then, and had better
-        // hold little.
-        int most = declared < 0 ? ahead : (int) (declared <= ahead ? declared : FIRST_BUFFER);
-        while (end < most && fill(most)) {
-            // Until it has all that it may have.
+    /// Waits for the whole body. Runs on the request's thread.
+    public void readWhole() throws IOException {
+        if (declared <= mostInMemory) {
+            int most = declared < 0 ? mostInMemory : (int) declared;
+            while (end < most && fill(most)) {
+                // Until it has all that it may have.
+            }
+        }
+        if (!isWhole()) {
+            var file = BodyFile.create();
+            if (file.isPresent()) {
+                moveTo(file.get());
+            } else {
+                fillWhole();
+            }
         }
     }
 
-    /// Reads more into memory, of the first bytes; false: there is no more, or these are in memory.
-    /// Runs on the request's thread.
-    public boolean readFirst() throws IOException {
-        return end < FIRST_BUFFER && received != declared && fill(FIRST_BUFFER);
+    private void moveTo(BodyFile file) throws IOException {
+        try (var arriving = source) {
+            source = file;
+            file.write(buffer, start, end - start);
+            letGo();
+            memory.add(FIRST_BUFFER);
+            var block = new byte[FIRST_BUFFER];
+            for (int count = 0; count >= 0; count = take(arriving, block, 0, block.length)) {
+                file.write(block, 0, count);
+            }
+        }
+        file.rewind();
+        // Its hooks run as those of a large request.
+        memory.receive(FIRST_BUFFER);
+        declared = received;
+        received = 0;
+        ended = false;
     }
 
-    /// A copy of what is in memory. It can still be read.
-    public byte[] first() {
+    /// A copy of the first bytes. They can still be read. Runs on the request's thread.
+    public byte[] first() throws IOException {
+        while (end < FIRST_BUFFER && !isWhole() && fill(FIRST_BUFFER)) {
+            // Until there are no more, or these are in memory.
+        }
         return Arrays.copyOfRange(buffer, start, end);
     }
 
@@ -163,7 +181,7 @@ public final class RequestBody extends BlockStream {
     public int read(byte[] bytes, int offset, int length) throws IOException {
         if (start == end) {
             letGo();
-            return take(bytes, offset, length);
+            return isWhole() ? -1 : take(source, bytes, offset, length);
         }
         int count = Math.min(length, end - start);
         System.arraycopy(buffer, start, bytes, offset, count);
@@ -171,26 +189,28 @@ public final class RequestBody extends BlockStream {
         return count;
     }
 
-    /// All that is left, once there is memory for what becomes of it. What was read ahead is not
+    /// All that is left, once there is memory for what becomes of it. What is in memory is not
     /// copied.
     @Override
     public byte[] readAllBytes() throws IOException {
-        int most = declared < 0 ? LONGEST_ARRAY : (int) Math.min(declared, LONGEST_ARRAY);
-        while (received != declared && fill(most)) {
-            // Until the end.
-        }
+        fillWhole();
         long length = (long) end - start;
         if (isText) {
-            requireMemory(() -> {
-                memory.expect(LIKELY * length);
-                memory.add(TEXT * length);
-            });
+            memory.expect(LIKELY * length);
+            memory.add(TEXT * length);
         }
         var all = start == 0 && end == buffer.length ? buffer : Arrays.copyOfRange(buffer, start, end);
         buffer = new byte[0];
         start = 0;
         end = 0;
         return all;
+    }
+
+    private void fillWhole() throws IOException {
+        int most = declared < 0 ? LONGEST_ARRAY : (int) Math.min(declared, LONGEST_ARRAY);
+        while (!isWhole() && fill(most)) {
+            // Until the end.
+        }
     }
 
     /// Takes more into memory; false: there is no more.
@@ -203,22 +223,22 @@ public final class RequestBody extends BlockStream {
             // keeps what others need.
             boolean begins = end < FIRST_BUFFER;
             int size = declared >= 0 && !begins ? most : (int) Math.min(most, begins ? FIRST_BUFFER : 2L * end);
-            // While it is copied, there are both.
-            long both = (long) end + size;
-            requireMemory(size <= FIRST_BUFFER ? () -> memory.add(size) : () -> memory.receive(both));
+            if (size <= FIRST_BUFFER) {
+                memory.add(size);
+            } else {
+                // While it is copied, there are both.
+                memory.receive((long) end + size);
+            }
             buffer = Arrays.copyOf(buffer, size);
             memory.keepReceived(size);
         }
-        int count = take(buffer, end, buffer.length - end);
+        int count = take(source, buffer, end, buffer.length - end);
         end += Math.max(0, count);
         return count >= 0;
     }
 
-    private int take(byte[] bytes, int offset, int length) throws IOException {
-        if (closed) {
-            throw new IOException("the request has ended");
-        }
-        int count = decoded == null ? upload.take(bytes, offset, length) : decoded.read(bytes, offset, length);
+    private int take(InputStream from, byte[] bytes, int offset, int length) throws IOException {
+        int count = from.read(bytes, offset, length);
         received += Math.max(0, count);
         ended |= count < 0;
         requireWithinLimit(received);
@@ -231,31 +251,18 @@ public final class RequestBody extends BlockStream {
         }
     }
 
-    /// The bytes of an encoded body. They have the limit too: there may be many in which nothing is.
+    /// The bytes as they come. Those of an encoded body have the limit too: there may be many in which
+    /// nothing is.
     private final class Arriving extends BlockStream {
         @Override
         public int read(byte[] bytes, int offset, int length) {
-            // Much may arrive of which nothing comes out.
-            if (closed || deadline.isOver()) {
-                throw ErrorType.DEADLINE_EXCEEDED.because(
-                        "the request's time ran out after %d bytes of its body".formatted(upload.received()));
-            }
             int count = upload.take(bytes, offset, length);
             requireWithinLimit(upload.received() - before);
             return count;
         }
     }
 
-    /// Counts memory of a request, which is refused where there is none.
-    public static void requireMemory(Runnable charge) {
-        try {
-            charge.run();
-        } catch (MemoryShortException e) {
-            throw (e.isTooLarge() ? ErrorType.PAYLOAD_TOO_LARGE : ErrorType.MEMORY_TAKEN).because(e.getMessage(), e);
-        }
-    }
-
-    /// What was read ahead has been read.
+    /// What is in memory has been read.
     private void letGo() {
         if (buffer.length > 0) {
             buffer = new byte[0];
@@ -273,17 +280,13 @@ public final class RequestBody extends BlockStream {
 
     /// Throws what is left away, as long as it keeps coming, so that the caller sees the answer.
     public void discard() {
-        // Past the deadline a hook that was left behind may still read.
-        if (!deadline.isOver()) {
-            upload.discard();
-        }
+        upload.discard();
     }
 
     @Override
     public void close() {
-        closed = true;
         try (memory;
-                var _ = decoded) {
+                var _ = source) {
             // Both, whatever becomes of one.
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -3,7 +3,6 @@ package dev.berth.http.body;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.serving.hooks.Deadline;
-import dev.berth.serving.hooks.HookPool;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -75,7 +74,8 @@ public final class Upload {
     ///   connection ends before, `MEMORY_TAKEN` when it stalls while others need its place
     public boolean hasMore() {
         while (!ended) {
-            if (!await(deadline.nanosLeft())) {
+            // More may come all the time.
+            if (deadline.isOver() || !await(deadline.nanosLeft())) {
                 throw ErrorType.DEADLINE_EXCEEDED.because(
                         "the request's time ran out after %d bytes of its body".formatted(received));
             }
@@ -126,11 +126,12 @@ public final class Upload {
             return;
         }
         long stop = System.nanoTime() + Math.min(LONGEST_DISCARD_NANOS, deadline.nanosLeft());
-        long before = received;
+        long most = received + MOST_TO_DISCARD;
         try {
             while (!ended
-                    && received - before < MOST_TO_DISCARD
-                    && await(Math.min(LONGEST_PAUSE_NANOS, stop - System.nanoTime()))
+                    && received < most
+                    && stop - System.nanoTime() > 0
+                    && await(LONGEST_PAUSE_NANOS)
                     && !Content.Chunk.isFailure(chunk)) {
                 received += chunk.remaining();
                 release();
@@ -147,21 +148,14 @@ public final class Upload {
 
     /// Waits until something of the body has arrived, or its end; false: the time is over.
     public boolean await(long nanos) {
-        if (!hasArrived() && nanos > 0) {
-            HookPool.mayBlock();
-            long stop = System.nanoTime() + nanos;
-            long before = stop - nanos;
-            long left = nanos;
-            while (left > 0 && !hasArrived()) {
-                demand();
-                demanded = !arrived(Math.min(left, STALL_NANOS));
-                long now = System.nanoTime();
-                waited += now - before;
-                before = now;
-                if (demanded) {
-                    checkPace();
-                }
-                left = stop - now;
+        long stop = System.nanoTime() + nanos;
+        for (long left = nanos; left > 0 && !hasArrived(); left = stop - System.nanoTime()) {
+            long before = System.nanoTime();
+            demand();
+            demanded = !arrived(Math.min(left, STALL_NANOS));
+            waited += System.nanoTime() - before;
+            if (demanded) {
+                checkPace();
             }
         }
         return hasArrived();

@@ -2,5 +2,5 @@
 /// and what of it is inflated.
 ///
 /// It knows Jetty's requests. It must not know routes, answers or Javalin. Each body is read by the
-/// thread of its request, then by the thread of its hook.
+/// thread of its request, and by that of its hook when it is whole.
 package dev.berth.http.body;

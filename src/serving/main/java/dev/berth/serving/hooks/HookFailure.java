@@ -11,7 +11,6 @@ import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.ModelUnusableException;
 import dev.berth.hooks.NotAcceptableException;
 import dev.berth.hooks.UnsupportedMediaTypeException;
-import dev.berth.memory.MemoryShortException;
 import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 
@@ -41,9 +40,6 @@ public final class HookFailure {
             case ServingException known -> known;
             case WorkerLostException lost -> ErrorType.INTERNAL.because(lost.getMessage(), lost);
             case HookException chosen -> type(chosen).because(chosen.getMessage(), chosen);
-            case MemoryShortException memory ->
-                (memory.isTooLarge() ? ErrorType.PAYLOAD_TOO_LARGE : ErrorType.MEMORY_TAKEN)
-                        .because(memory.getMessage(), memory);
             case OutOfMemoryError memory ->
                 ErrorType.INSUFFICIENT_MEMORY.because(
                         "%s ran out of memory: %s".formatted(hook, memory.getMessage()), memory);
@@ -53,7 +49,6 @@ public final class HookFailure {
             }
             // A library between the hook and the body may have wrapped the server's own exception.
             case Throwable other when other.getCause() instanceof ServingException cause -> cause;
-            case Throwable other when other.getCause() instanceof MemoryShortException cause -> of(hook, cause);
             case Throwable other -> failed(hook, other);
         };
     }

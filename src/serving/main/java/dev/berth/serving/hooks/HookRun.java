@@ -1,77 +1,70 @@
 package dev.berth.serving.hooks;
 
 import dev.berth.hooks.Metrics;
+import java.time.Duration;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.slf4j.MDC;
 
-/// One hook on its way: it waits for its turn and a thread of a [HookPool], runs there, and may be
-/// cancelled, read the rest of a body, or be stuck.
+/// One hook on its way: it waits for a thread, runs there, and may be cancelled, wait for memory, or
+/// be stuck.
 ///
 /// Its monitor guards where it is, so that an interrupt meets this hook and no later one on the
-/// same thread. The monitor of the pool is taken inside it, never the other way round.
-public abstract class HookRun implements Runnable {
+/// same thread. The monitor of its threads is taken inside it, never the other way round.
+public final class HookRun implements Runnable {
 
     private static final ThreadLocal<HookRun> CURRENT = new ThreadLocal<>();
 
-    final HookScope scope;
-    final Deadline deadline;
-    final boolean large;
+    private final HookPool pool;
+    private final HookThreads threads;
+    private final Deadline deadline;
     private final Map<String, String> logContext;
     private final Consumer<HookRun> body;
+    private final long queuedAt = System.nanoTime();
     private volatile String hook;
 
-    /// When it came to wait for a thread; written before it is in the queue.
-    long queuedAt;
-
-    // Written under the monitor of the pool.
-    volatile boolean hasTurn;
-    volatile boolean isReading;
-
-    /// Guarded by the monitor of this, as all that follows; read by its own thread when it has ended.
-    boolean isStuck;
-
+    /// Guarded by the monitor of this, as all that follows.
     private boolean begun;
+
     private boolean cancelled;
+    private boolean isAway;
+    private boolean isStuck;
 
     /// Null before it runs and after.
     private Thread thread;
 
     /// See [HookPool#start].
+    ///
+    /// @param threads that it runs on
     HookRun(
-            HookScope scope,
+            HookPool pool,
+            HookThreads threads,
             String hook,
             Map<String, String> logContext,
             Deadline deadline,
-            boolean large,
             Consumer<HookRun> body) {
-        this.scope = scope;
+        this.pool = pool;
+        this.threads = threads;
         this.hook = hook;
         this.logContext = logContext;
         this.deadline = deadline;
-        this.large = large;
         this.body = body;
     }
 
-    /// It is not to run: told under the monitor, or by its own thread.
-    abstract void dropped();
-
-    abstract void becameStuck();
-
-    /// Told by its own thread, as the next two.
-    abstract void begins();
-
-    abstract void leaves();
-
-    abstract void hasEnded();
-
-    /// The hook that the calling thread runs; null where it runs none.
-    static HookRun current() {
-        return CURRENT.get();
+    /// Says that the calling hook, if it is one, waits for memory or for its turn: another one may
+    /// run in its place.
+    public static void leavePlace() {
+        var run = CURRENT.get();
+        if (run != null) {
+            run.leave();
+        }
     }
 
-    public String model() {
-        return scope.metrics.model();
+    private synchronized void leave() {
+        if (!isAway) {
+            isAway = true;
+            threads.leavePlace();
+        }
     }
 
     public String hook() {
@@ -83,8 +76,8 @@ public abstract class HookRun implements Runnable {
         hook = next;
     }
 
-    synchronized boolean isWaiting() {
-        return !begun && !cancelled;
+    boolean waitsLonger(long nanos) {
+        return System.nanoTime() - queuedAt > nanos;
     }
 
     /// Whether the hook runs, or may still come to run.
@@ -108,45 +101,44 @@ public abstract class HookRun implements Runnable {
         if (begun) {
             return hook + " ran";
         }
-        dropped();
+        threads.remove(this);
         return "it waited for %s to run".formatted(hook);
     }
 
-    /// The hook still runs long after its deadline.
+    /// Marks the hook as stuck where it still runs so long after its deadline. Another one runs in
+    /// its place.
     ///
-    /// @return whether that is new, and still so
-    synchronized boolean markStuck() {
-        if (isStuck || thread == null) {
+    /// @return whether that is new
+    synchronized boolean becomesStuck(Duration grace) {
+        if (isStuck || thread == null || deadline.nanosLeft() > -grace.toNanos()) {
             return false;
         }
         isStuck = true;
-        becameStuck();
+        pool.countStuck(1);
+        leave();
         return true;
     }
 
     @Override
     public void run() {
         if (!begin()) {
-            dropped();
             return;
         }
         var current = Thread.currentThread();
         var outer = current.getContextClassLoader();
-        scope.inside.enter();
-        begins();
+        pool.inside.enter();
+        threads.running.add(this);
         CURRENT.set(this);
         try {
             MDC.setContextMap(logContext);
-            current.setContextClassLoader(scope.classes);
-            ScopedValue.where(Metrics.CURRENT, scope.metrics.ofHooks).run(() -> body.accept(this));
+            current.setContextClassLoader(pool.classes());
+            ScopedValue.where(Metrics.CURRENT, pool.metrics.ofHooks).run(() -> body.accept(this));
         } finally {
             CURRENT.remove();
             MDC.clear();
             current.setContextClassLoader(outer);
-            leaves();
             end();
-            hasEnded();
-            scope.inside.leave();
+            pool.inside.leave();
         }
     }
 
@@ -160,5 +152,9 @@ public abstract class HookRun implements Runnable {
     private synchronized void end() {
         thread = null;
         Thread.interrupted();
+        if (isStuck) {
+            pool.countStuck(-1);
+        }
+        threads.ended(this, isAway);
     }
 }

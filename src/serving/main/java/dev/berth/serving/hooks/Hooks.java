@@ -171,8 +171,7 @@ public final class Hooks<M, I, O> {
         // The hook's own list is read here and never again, when others wait for the thread.
         var records = new ArrayList<>(require(handler.inputFn(request), Hook.INPUT_FN, "a list of records"));
         entered.accept(name(Hook.SPLIT));
-        List<I> pieces = records;
-        boolean isSplit = false;
+        var pieces = new ArrayList<I>(records.size());
         var counts = new int[records.size()];
         int number = 0;
         for (var record : records) {
@@ -181,19 +180,13 @@ public final class Hooks<M, I, O> {
                         .formatted(name(Hook.INPUT_FN), number + 1, records.size()));
             }
             var parts = handler.split(record);
-            if (parts == null || parts.isEmpty() || parts.stream().anyMatch(part -> part == null)) {
+            if (parts == null || parts.isEmpty() || parts.stream().anyMatch(Objects::isNull)) {
                 throw internal("%s returned %s, expected one record or several"
                         .formatted(
                                 name(Hook.SPLIT),
                                 parts == null ? "null" : parts.isEmpty() ? "[]" : "a list with null"));
             }
-            if (!isSplit && (parts.size() > 1 || !parts.getFirst().equals(record))) {
-                isSplit = true;
-                pieces = new ArrayList<>(records.subList(0, number));
-            }
-            if (isSplit) {
-                pieces.addAll(parts);
-            }
+            pieces.addAll(parts);
             counts[number++] = parts.size();
         }
         entered.accept(name(Hook.LENGTH));

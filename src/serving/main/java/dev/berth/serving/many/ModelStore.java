@@ -7,7 +7,7 @@ import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.ThreadPriority;
-import dev.berth.serving.hooks.HookPool;
+import dev.berth.serving.hooks.HookLimits;
 import dev.berth.serving.many.ModelVersion.Order;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -61,7 +61,7 @@ public final class ModelStore {
     static final int MOST = LOADS + 100;
 
     private final Semaphore turns = new Semaphore(LOADS, true);
-    private final HookPool hooks;
+    private final HookLimits hooks;
     private final ServingMetrics metrics;
     private final Loader loader;
     private final Duration patience;
@@ -77,7 +77,7 @@ public final class ModelStore {
 
     /// @param patience how long a load or an unload may take
     /// @param drain how long requests of a model may still run that is unloaded
-    public ModelStore(HookPool hooks, ServingMetrics metrics, Loader loader, Duration patience, Duration drain) {
+    public ModelStore(HookLimits hooks, ServingMetrics metrics, Loader loader, Duration patience, Duration drain) {
         this.hooks = hooks;
         this.metrics = metrics;
         this.loader = loader;

@@ -3,7 +3,6 @@ package dev.berth.serving.many;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
-import dev.berth.serving.hooks.HookPool;
 import java.time.Duration;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -12,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
 
-/// Finds hooks that still run long after the deadline of their request, and says once where each of
-/// them is. What that means for `/ping`, the pool and the models know.
+/// Has all models look for hooks that still run long after the deadline of their request, and says
+/// once where each of them is.
 ///
 /// Runs on a thread of its own, because no caller waits for such a hook. The thread has the probes
 /// of [Health] look too.
@@ -21,7 +20,6 @@ public final class StuckHooks implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(StuckHooks.class);
 
-    private final HookPool pool;
     private final Served models;
     private final Health health;
     private final ServingMetrics metrics;
@@ -30,8 +28,7 @@ public final class StuckHooks implements AutoCloseable {
             Thread.ofPlatform().name("berth-stuck-hooks").daemon().factory());
 
     /// @param grace how long a hook may run after the deadline of its request
-    public StuckHooks(HookPool pool, Served models, Health health, ServingMetrics metrics, Duration grace) {
-        this.pool = pool;
+    public StuckHooks(Served models, Health health, ServingMetrics metrics, Duration grace) {
         this.models = models;
         this.health = health;
         this.metrics = metrics;
@@ -47,28 +44,12 @@ public final class StuckHooks implements AutoCloseable {
     private void look() {
         try {
             health.look();
-            lookForStuckHooks();
+            for (var model : models.all()) {
+                model.findStuck(grace, (what, stack) -> tell(model.name(), what, stack));
+            }
         } catch (Throwable e) {
             metrics.caught(e);
             log.error("could not look for hooks that are stuck", e);
-        }
-    }
-
-    private void lookForStuckHooks() {
-        for (var run : pool.findStuck(grace)) {
-            tell(
-                    run.model(),
-                    "%s is stuck: it still runs %d s after the deadline of its request; model: %s"
-                            .formatted(run.hook(), grace.toSeconds(), run.model()),
-                    run.stack());
-        }
-        for (var model : models.all()) {
-            model.findStuck(grace)
-                    .forEach(stuck -> tell(
-                            model.name(),
-                            "%s is stuck: it still runs %d s after the deadline of all its requests; %s has %d workers left"
-                                    .formatted(stuck.hook(), grace.toSeconds(), model.name(), stuck.workersLeft()),
-                            stuck.thread().getStackTrace()));
         }
     }
 

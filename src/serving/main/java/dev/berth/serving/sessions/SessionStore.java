@@ -7,7 +7,7 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.SessionHandler;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.serving.hooks.Deadline;
-import dev.berth.serving.hooks.HookCalls;
+import dev.berth.serving.hooks.HookPool;
 import dev.berth.serving.hooks.Hooks;
 import dev.berth.serving.hooks.Hooks.Hook;
 import dev.berth.serving.hooks.InFlight;
@@ -60,7 +60,7 @@ public final class SessionStore {
     private static final Logger log = LoggerFactory.getLogger(SessionStore.class);
 
     private final SessionHandler<Object> handler;
-    private final HookCalls calls;
+    private final HookPool calls;
     private final Hooks<?, ?, ?> hooks;
     private final SessionRoom room;
     private final ModelMetrics metrics;
@@ -139,7 +139,7 @@ public final class SessionStore {
                 boolean ends = sessions.remove(id, this);
                 turn.release();
                 if (ends) {
-                    calls.close(value);
+                    calls.closeSession(value);
                     hasEnded();
                 }
             }
@@ -229,7 +229,7 @@ public final class SessionStore {
     /// @throws LoadException when the handler does not say how long a session may be idle
     @SuppressWarnings("unchecked") // It gets what it has made.
     public SessionStore(
-            SessionHandler<?> handler, HookCalls calls, Hooks<?, ?, ?> hooks, SessionRoom room, ModelMetrics metrics)
+            SessionHandler<?> handler, HookPool calls, Hooks<?, ?, ?> hooks, SessionRoom room, ModelMetrics metrics)
             throws LoadException {
         this.handler = (SessionHandler<Object>) handler;
         this.calls = calls;
@@ -259,7 +259,7 @@ public final class SessionStore {
                     deadline,
                     logContext,
                     () -> made(request),
-                    late -> calls.close(late.value));
+                    late -> calls.closeSession(late.value));
             room.grow(session.bytes);
         } finally {
             if (session == null) {
