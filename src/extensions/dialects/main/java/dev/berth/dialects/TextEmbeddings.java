@@ -53,7 +53,7 @@ final class TextEmbeddings {
             // What no model here answers: vectors of tokens, and sparse ones.
             new ClientPath("/embed_all", "inputs", Map.of()),
             new ClientPath("/embed_sparse", "inputs", Map.of()),
-            // What the handlers of texts answer themselves.
+            // What needs no forward: [ModelQuestions].
             asItIs(INFO),
             asItIs("/tokenize"),
             asItIs("/decode"));

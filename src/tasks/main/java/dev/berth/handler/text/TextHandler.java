@@ -49,7 +49,7 @@ public abstract class TextHandler<P> extends TaskHandler<RowModel, TextHandler.E
                     ContentTypes.mediaTypes(OfDocuments.class).stream(), Stream.of(MediaType.TEXT))
             .toList();
 
-    private static final String ANSWER = ModelQuestions.class.getName();
+    private static final String ANSWER = TextQuestions.class.getName();
 
     /// A text and the row of tokens that the model gets of it.
     public record EncodedText(TextInput text, Encoding row) {}
@@ -79,8 +79,8 @@ public abstract class TextHandler<P> extends TaskHandler<RowModel, TextHandler.E
     /// The artifact's.
     protected final Tokenizer tokenizer;
 
-    private final ModelQuestions questions;
     private final Truncation longest;
+    private final TextQuestions.About about;
 
     protected TextHandler(ModelArtifact artifact, Task<P> task) {
         RowModel.check(artifact, List.of(task.output));
@@ -93,7 +93,14 @@ public abstract class TextHandler<P> extends TaskHandler<RowModel, TextHandler.E
         this.task = task;
         this.tokenizer = tokenizer(artifact);
         this.longest = tokenizer.truncation(artifact.longestRow());
-        this.questions = new ModelQuestions(artifact, tokenizer);
+        var header = artifact.header();
+        this.about = new TextQuestions.About(
+                header.directory(),
+                header.provenance(),
+                header.precision(),
+                longest.maxLength(),
+                artifact.pooling(),
+                header.labels());
     }
 
     /// What a record is answered, as plain Java.
@@ -199,10 +206,12 @@ public abstract class TextHandler<P> extends TaskHandler<RowModel, TextHandler.E
     /// how many there were.
     @Override
     public List<TaskRecord<EncodedText, P>> inputFn(InvocationRequest request) throws IOException {
-        var answer = questions.answer(request);
-        if (answer.isPresent()) {
-            request.attributes().put(ANSWER, answer.get());
-            return List.of();
+        for (var questions : TextQuestions.ALL) {
+            var answer = questions.answer(request, about, tokenizer);
+            if (answer.isPresent()) {
+                request.attributes().put(ANSWER, answer.get());
+                return List.of();
+            }
         }
         var records = super.inputFn(request);
         request.attributes()

@@ -1,16 +1,14 @@
-package dev.berth.handler.text;
+package dev.berth.dialects;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.berth.artifact.ModelArtifact;
 import dev.berth.content.Excerpt;
 import dev.berth.content.Fields;
 import dev.berth.content.Json;
-import dev.berth.hooks.BadInputException;
+import dev.berth.handler.text.TextQuestions;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.memory.RequestMemory;
-import dev.berth.tokenizer.Encoding;
 import dev.berth.tokenizer.Tokenizer;
 import dev.berth.tokenizer.Truncation;
 import java.io.IOException;
@@ -21,8 +19,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /// What clients of Text Embeddings Inference ask about a model without asking it: `/info`,
-/// `/tokenize` and `/decode`. Safe for use by many threads.
-final class ModelQuestions {
+/// `/tokenize` and `/decode`.
+public final class ModelQuestions implements TextQuestions {
 
     private static final Map<String, String> TYPES = Map.of("fp32", "float32", "fp16", "float16", "bf16", "bfloat16");
 
@@ -35,45 +33,31 @@ final class ModelQuestions {
     /// @param stop where it ends, exclusive
     private record Token(long id, String text, boolean special, Integer start, Integer stop) {}
 
-    private final ModelArtifact artifact;
-    private final Tokenizer tokenizer;
-
-    ModelQuestions(ModelArtifact artifact, Tokenizer tokenizer) {
-        this.artifact = artifact;
-        this.tokenizer = tokenizer;
-    }
-
-    /// The answer as JSON; nothing where the path is of those that ask the model.
-    ///
-    /// @throws BadInputException naming a field that is wrong
-    Optional<Object> answer(InvocationRequest request) throws IOException {
+    @Override
+    public Optional<Object> answer(InvocationRequest request, About model, Tokenizer tokenizer) throws IOException {
         return switch (request.path()) {
-            case "/info" -> Optional.of(info());
-            case "/tokenize" -> Optional.of(tokenize(Json.read(request)));
-            case "/decode" -> Optional.of(decode(Json.read(request)));
+            case "/info" -> Optional.of(info(model));
+            case "/tokenize" -> Optional.of(tokenize(Json.read(request), tokenizer));
+            case "/decode" -> Optional.of(decode(Json.read(request), tokenizer));
             default -> Optional.empty();
         };
     }
 
-    private ObjectNode info() {
-        var header = artifact.header();
-        var labels = header.labels();
+    private static ObjectNode info(About model) {
+        var labels = model.labels();
         var info = JsonNodeFactory.instance.objectNode();
         info.putPOJO(
                         "model_id",
-                        header.provenance()
+                        model.provenance()
                                 .getOrDefault(
-                                        "model",
-                                        header.directory().getFileName().toString()))
+                                        "model", model.directory().getFileName().toString()))
                 .putNull("model_sha")
-                .put("model_dtype", TYPES.getOrDefault(header.precision(), header.precision()))
-                .put(
-                        "max_input_length",
-                        tokenizer.truncation(artifact.longestRow()).maxLength())
+                .put("model_dtype", TYPES.getOrDefault(model.precision(), model.precision()))
+                .put("max_input_length", model.longestRow())
                 .put("auto_truncate", true);
         var type = info.putObject("model_type");
         if (labels.isEmpty()) {
-            var pooling = artifact.pooling();
+            var pooling = model.pooling();
             type.putObject("embedding").put("pooling", pooling.isEmpty() ? "in the model" : String.join(", ", pooling));
         } else {
             var classes = type.putObject(labels.size() == 1 ? "reranker" : "classifier");
@@ -87,7 +71,7 @@ final class ModelQuestions {
         return info;
     }
 
-    private List<List<Token>> tokenize(JsonNode body) {
+    private static List<List<Token>> tokenize(JsonNode body, Tokenizer tokenizer) {
         var fields = Fields.of(body, "body", List.of("inputs", "add_special_tokens"));
         boolean special = fields.bool("add_special_tokens", true);
         return fields
@@ -95,11 +79,12 @@ final class ModelQuestions {
                 .filter(texts -> !texts.isEmpty())
                 .orElseThrow(() -> fields.bad("inputs", "a text or a list of texts, at least one"))
                 .stream()
-                .map(text -> tokens(text, tokenizer.encode(text, Truncation.NONE), special))
+                .map(text -> tokens(text, tokenizer, special))
                 .toList();
     }
 
-    private List<Token> tokens(String text, Encoding row, boolean withSpecial) {
+    private static List<Token> tokens(String text, Tokenizer tokenizer, boolean withSpecial) {
+        var row = tokenizer.encode(text, Truncation.NONE);
         RequestMemory.charge((long) BYTES_OF_A_TOKEN * row.size());
         var tokens = new ArrayList<Token>();
         int counted = 0;
@@ -122,7 +107,7 @@ final class ModelQuestions {
         return text.getBytes(StandardCharsets.UTF_8).length;
     }
 
-    private List<String> decode(JsonNode body) {
+    private static List<String> decode(JsonNode body, Tokenizer tokenizer) {
         var fields = Fields.of(body, "body", List.of("ids", "skip_special_tokens"));
         boolean skip = fields.bool("skip_special_tokens", true);
         var ids = fields.json("ids");
