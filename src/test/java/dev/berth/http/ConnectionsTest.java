@@ -89,11 +89,11 @@ class ConnectionsTest {
         try (var server = TestServer.with(new TextHandler())
                         .set("BERTH_GRPC_PORT", "0")
                         .start();
-                var silent = new RawConnection(server.server().grpcPort().orElseThrow());
-                var half = new RawConnection(server.server().grpcPort().orElseThrow());
+                var silent = new RawConnection(server.server().otherPorts().get("HTTP/2"));
+                var half = new RawConnection(server.server().otherPorts().get("HTTP/2"));
                 var withoutSettings =
-                        new RawConnection(server.server().grpcPort().orElseThrow());
-                var whole = new RawConnection(server.server().grpcPort().orElseThrow())) {
+                        new RawConnection(server.server().otherPorts().get("HTTP/2"));
+                var whole = new RawConnection(server.server().otherPorts().get("HTTP/2"))) {
             half.send("PRI * HTTP/2");
             withoutSettings.send(HTTP2);
             whole.send(HTTP2).send(frame(SETTINGS, 0, 0));
@@ -277,7 +277,7 @@ class ConnectionsTest {
                         .set("BERTH_MAX_CONNECTIONS", "3")
                         .set("BERTH_GRPC_PORT", "0")
                         .start();
-                var http2 = new RawConnection(server.server().grpcPort().orElseThrow())) {
+                var http2 = new RawConnection(server.server().otherPorts().get("HTTP/2"))) {
             http2.send(HTTP2).send(frame(SETTINGS, 0, 0));
             for (int stream = 1; stream <= 5; stream += 2) {
                 http2.send(frame(HEADERS, END_HEADERS, stream, CALL));
@@ -314,7 +314,7 @@ class ConnectionsTest {
             }
         };
         try (var server = TestServer.with(handler).set("BERTH_GRPC_PORT", "0").start();
-                var http2 = new RawConnection(server.server().grpcPort().orElseThrow())) {
+                var http2 = new RawConnection(server.server().otherPorts().get("HTTP/2"))) {
             http2.send(HTTP2).send(frame(SETTINGS, 0, 0)).send(frame(HEADERS, END_HEADERS, 1, CALL));
             var sent = new AtomicInteger();
             Thread.ofPlatform().start(() -> {
@@ -417,7 +417,7 @@ class ConnectionsTest {
         var window = text(frame(WINDOW_UPDATE, 0, 0, (byte) 0, (byte) 0, (byte) 0, (byte) 1));
         ToIntFunction<TestServer> port = TestServer::port;
         ToIntFunction<TestServer> grpcPort =
-                server -> server.server().grpcPort().orElseThrow();
+                server -> server.server().otherPorts().get("HTTP/2");
         int cores = Runtime.getRuntime().availableProcessors();
         // Jetty has 16 threads of its own.
         return Stream.of(

@@ -99,7 +99,7 @@ class TlsTest {
         var http = ask(rsa.trusted(), server.port());
         assertThat(http.body()).isEqualTo("AB\nC");
         assertThat(http.version()).isEqualTo(Version.HTTP_1_1);
-        int grpcPort = server.server().grpcPort().orElseThrow();
+        int grpcPort = server.server().otherPorts().get("HTTP/2");
         var overHttp2 = ask(rsa.trusted(), grpcPort);
         assertThat(overHttp2.body()).isEqualTo("AB\nC");
         assertThat(overHttp2.version()).isEqualTo(Version.HTTP_2);
@@ -144,7 +144,7 @@ class TlsTest {
             assertThat(response.statusCode()).isEqualTo(400);
             assertThat(response.body().toString()).contains("found a request without TLS, expected https");
         }
-        try (var plain = new GrpcClient(server.server().grpcPort().orElseThrow())) {
+        try (var plain = new GrpcClient(server.server().otherPorts().get("HTTP/2"))) {
             assertThatThrownBy(() -> plain.call("ServerLive", "")).hasMessageContaining("UNAVAILABLE");
         }
     }
@@ -166,7 +166,7 @@ class TlsTest {
     /// To sign costs more than anything else of a connection.
     @Test
     void aHandshakeWhoseClientHasGoneIsNotComputed() throws Exception {
-        for (int port : List.of(server.port(), server.server().grpcPort().orElseThrow())) {
+        for (int port : List.of(server.port(), server.server().otherPorts().get("HTTP/2"))) {
             try (var gone = new RawConnection(port)) {
                 gone.send(clientHello());
                 gone.socket().shutdownOutput();
@@ -229,7 +229,7 @@ class TlsTest {
             await().until(() -> log.text().contains(certificate + " has changed"));
             assertThat(ask(ec.trusted(), changing.port()).body()).isEqualTo("AB\nC");
             await().untilAsserted(() -> assertThat(
-                            ask(ec.trusted(), changing.server().grpcPort().orElseThrow())
+                            ask(ec.trusted(), changing.server().otherPorts().get("HTTP/2"))
                                     .version())
                     .isEqualTo(Version.HTTP_2));
             Files.delete(key);

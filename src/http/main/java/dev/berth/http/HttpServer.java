@@ -2,8 +2,6 @@ package dev.berth.http;
 
 import dev.berth.config.ServerConfig;
 import dev.berth.http.connections.Connections;
-import dev.berth.http.connections.Http2Connector;
-import dev.berth.http.connections.PeerAwareConnector;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.telemetry.Exporter.Export;
 import io.javalin.Javalin;
@@ -13,10 +11,11 @@ import io.javalin.util.JavalinException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
-import java.util.OptionalInt;
+import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
 import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.http.UriCompliance.Violation;
 import org.eclipse.jetty.server.Connector;
@@ -70,17 +69,11 @@ public final class HttpServer implements AutoCloseable {
                 new Connections(config.http(), metrics, MalformedRequests::slowHead, MalformedRequests::overloaded);
         javalin = Javalin.create(settings -> {
             configure(settings, config, routes);
-            listen(settings, config, config.http().port(), PeerAwareConnector::of);
-            Routes.http2Ports(config).forEach(port -> listen(settings, config, port, Http2Connector::of));
+            Routes.listeners(config).forEach(listener -> listen(settings, config, listener));
             settings.jetty.addConnector(HttpServer::inside);
         });
         javalin.start();
         connections.watch(javalin.jettyServer().server().getScheduler());
-    }
-
-    /// How connections of a port speak.
-    private interface Speaking {
-        PeerAwareConnector of(Server server, HttpConfiguration http, Connections connections);
     }
 
     /// The port that it listens on: another than the configured one where that is 0.
@@ -88,12 +81,13 @@ public final class HttpServer implements AutoCloseable {
         return javalin.port();
     }
 
-    /// The port of HTTP/2, which gRPC has; empty: there is none.
-    public OptionalInt http2Port() {
+    /// The ports of protocols that have one of their own.
+    public Map<String, Integer> otherPorts() {
         return Arrays.stream(javalin.jettyServer().server().getConnectors())
-                .filter(connector -> Http2Connector.NAME.equals(connector.getName()))
-                .mapToInt(connector -> ((NetworkConnector) connector).getLocalPort())
-                .findFirst();
+                .filter(connector ->
+                        connector instanceof NetworkConnector && !Listener.HTTP.equals(connector.getName()))
+                .collect(Collectors.toMap(
+                        Connector::getName, connector -> ((NetworkConnector) connector).getLocalPort()));
     }
 
     /// Whether the server works where its port has no answer, because others crowd it: connections
@@ -154,11 +148,12 @@ public final class HttpServer implements AutoCloseable {
         }
     }
 
-    private void listen(JavalinConfig settings, ServerConfig config, int port, Speaking speaking) {
+    private void listen(JavalinConfig settings, ServerConfig config, Listener listener) {
         settings.jetty.addConnector((server, http) -> {
-            var connector = speaking.of(server, http, connections);
+            var connector = listener.speaking().of(server, http, connections);
             connector.setHost(config.http().host());
-            connector.setPort(port);
+            connector.setPort(listener.port());
+            connector.setName(listener.protocol());
             // Connections wait here until they are accepted; with Jetty's 50, the kernel lets the
             // next ones try again after a second.
             connector.setAcceptQueueSize(4096);

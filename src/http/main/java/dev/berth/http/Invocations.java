@@ -23,8 +23,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
@@ -35,9 +33,6 @@ public final class Invocations {
 
     private static final String CONTENT_ENCODING = "Content-Encoding";
     private static final String IDENTITY = "identity";
-
-    /// How soon a call that waits for a message sees that the server stops.
-    private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     /// How long a connection may be silent between requests.
     private static final Duration IDLE = Duration.ofSeconds(60);
@@ -100,35 +95,13 @@ public final class Invocations {
                 });
     }
 
-    /// The same for a body that is not compressed as HTTP has it.
+    /// The same for a body, or a part of one, that is not compressed as HTTP has it.
     ///
+    /// @param length of it; -1: it is not known
     /// @param limit how long it may take, where that is less than the server's timeout
-    public void takeAsItIs(Context ctx, Duration limit, Answering<RequestBody> answering) throws Exception {
-        answer(body(upload(ctx), ctx.req().getContentLengthLong(), most(), limit), answering);
-    }
-
-    /// Has the messages of a call answered one after another, until the client sends no more. Each
-    /// has the time of a request, and the next one may come as late as that of a connection.
-    ///
-    /// @param limit of each, where that is less than the server's timeout
-    /// @param stops whether the server stops: no message is awaited then
-    public void takeEach(Context ctx, Supplier<Duration> limit, BooleanSupplier stops, Answering<RequestBody> answering)
+    public void takeAsItIs(Upload upload, long length, Duration limit, Answering<RequestBody> answering)
             throws Exception {
-        var upload = upload(ctx);
-        while (hasNext(upload, stops)) {
-            answer(body(upload, -1, most(), limit.get()), answering);
-        }
-    }
-
-    private boolean hasNext(Upload upload, BooleanSupplier stops) {
-        var silent = Deadline.in(idle(config), System::nanoTime);
-        upload.expect(silent, () -> false);
-        while (!upload.await(BETWEEN_LOOKS_NANOS) && !silent.isOver()) {
-            if (stops.getAsBoolean()) {
-                throw ErrorType.NOT_READY.because("the server is stopping");
-            }
-        }
-        return upload.hasMore();
+        answer(body(upload, length, most(), limit), answering);
     }
 
     private static void answer(RequestBody opened, Answering<RequestBody> answering) throws Exception {
@@ -146,7 +119,8 @@ public final class Invocations {
         return config.http().maxPayloadBytes();
     }
 
-    private static Upload upload(Context ctx) {
+    /// The body as it arrives.
+    public static Upload upload(Context ctx) {
         var request = ServletContextRequest.getServletContextRequest(ctx.req());
         return new Upload(request, request.getServletContextResponse());
     }

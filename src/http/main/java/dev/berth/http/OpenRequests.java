@@ -47,7 +47,7 @@ public final class OpenRequests extends Handler.Wrapper {
         }
         var connection = request.getConnectionMetaData().getConnection();
         var endPoint = PeerAwareConnector.endPoint(connection.getEndPoint());
-        // A stream of HTTP/2 is read by another thread, and began there.
+        // A stream is read by another thread, and began there.
         boolean isReader = connection instanceof HttpConnection;
         if (isReader) {
             endPoint.beginRequest();

@@ -10,19 +10,15 @@ import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 /// Who is at the other end of a request's connection.
 public final class Peer {
 
-    /// The attribute of a request of HTTP/2 that says whether its client has given up.
+    /// The attribute of a request that is a stream: whether its client has given up.
     private static final String GONE = "berth.gone";
 
     private Peer() {}
 
-    public static boolean isHttp2(Context ctx) {
-        return ctx.req().getProtocol().equals("HTTP/2.0");
-    }
-
     /// Whether the client has given up; to be asked now and then.
     public static BooleanSupplier hasGone(Context ctx) {
-        if (isHttp2(ctx)) {
-            // A client of HTTP/2 says so when it gives up. The messages of a call have one listener.
+        if (!ctx.req().getProtocol().startsWith("HTTP/1.")) {
+            // A client says so when it gives up a stream. The messages of a call have one listener.
             AtomicBoolean known = ctx.attribute(GONE);
             var gone = known == null ? new AtomicBoolean() : known;
             if (known == null) {

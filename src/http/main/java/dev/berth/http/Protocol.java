@@ -6,7 +6,6 @@ import io.javalin.http.Context;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 
 /// What clients speak with the server: paths, what is said there, and how failures are said.
 ///
@@ -66,9 +65,9 @@ public interface Protocol {
         return errors(request.path(), config);
     }
 
-    /// A port of its own, which has all routes and speaks HTTP/2.
-    default OptionalInt http2Port(ServerConfig config) {
-        return OptionalInt.empty();
+    /// A port of its own, beside the server's.
+    default Optional<Listener> listener(ServerConfig config) {
+        return Optional.empty();
     }
 
     /// What the log says of it when the model can be asked. Asked where it is on.

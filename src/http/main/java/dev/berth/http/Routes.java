@@ -3,6 +3,7 @@ package dev.berth.http;
 import dev.berth.config.ServerConfig;
 import dev.berth.http.Protocol.Claim;
 import dev.berth.http.connections.Pace;
+import dev.berth.http.connections.PeerAwareConnector;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.telemetry.Exporter.Export;
 import io.javalin.config.JavalinConfig;
@@ -73,11 +74,11 @@ public final class Routes {
         return Paths.find(own, path).isPresent();
     }
 
-    /// The ports that protocols have for themselves.
-    public static List<Integer> http2Ports(ServerConfig config) {
-        return on(config)
-                .flatMapToInt(protocol -> protocol.http2Port(config).stream())
-                .boxed()
+    /// All ports, the server's own first.
+    public static List<Listener> listeners(ServerConfig config) {
+        return Stream.concat(
+                        Stream.of(new Listener(config.http().port(), Listener.HTTP, PeerAwareConnector::of)),
+                        on(config).flatMap(protocol -> protocol.listener(config).stream()))
                 .toList();
     }
 

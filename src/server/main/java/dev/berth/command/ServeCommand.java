@@ -171,10 +171,8 @@ final class ServeCommand {
                         "can't listen on %s port %s: %s; choose another with --host, --port or SAGEMAKER_BIND_TO_PORT"
                                 .formatted(
                                         config.http().host(),
-                                        Stream.concat(
-                                                        Stream.of(config.http().port()),
-                                                        Routes.http2Ports(config).stream())
-                                                .map(Object::toString)
+                                        Routes.listeners(config).stream()
+                                                .map(listener -> String.valueOf(listener.port()))
                                                 .collect(Collectors.joining(" or port ")),
                                         cause));
     }

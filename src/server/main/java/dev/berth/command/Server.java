@@ -25,8 +25,8 @@ import dev.berth.telemetry.Exporter.Export;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.ServiceLoader;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -175,7 +175,7 @@ public final class Server implements AutoCloseable {
                 config.http().isLocal()
                         ? ", which only this machine can reach; --host 0.0.0.0 lets all others in"
                         : "");
-        listening.http2Port().ifPresent(port -> log.info("listening for HTTP/2 on {}:{}", host, port));
+        listening.otherPorts().forEach((protocol, port) -> log.info("listening for {} on {}:{}", protocol, host, port));
         return listening;
     }
 
@@ -192,9 +192,9 @@ public final class Server implements AutoCloseable {
         return http.port();
     }
 
-    /// The port of HTTP/2, which gRPC has; empty: there is none.
-    public OptionalInt grpcPort() {
-        return http.http2Port();
+    /// The ports of protocols that have one of their own.
+    public Map<String, Integer> otherPorts() {
+        return http.otherPorts();
     }
 
     /// Whether it works where its port has no answer in time.

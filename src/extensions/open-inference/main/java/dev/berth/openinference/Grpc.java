@@ -7,11 +7,13 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.MediaType;
 import dev.berth.http.CallerText;
 import dev.berth.http.Invocations;
-import dev.berth.http.Peer;
 import dev.berth.http.Sending;
+import dev.berth.http.ServerParts;
 import dev.berth.http.body.Inflated;
 import dev.berth.http.body.RequestBody;
+import dev.berth.http.body.Upload;
 import dev.berth.memory.RequestMemory;
+import dev.berth.serving.hooks.Deadline;
 import io.javalin.http.Context;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -23,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.regex.Pattern;
@@ -39,6 +42,9 @@ final class Grpc {
 
     /// In percent-encoding it must fit a header.
     private static final int MOST_SAID = 800;
+
+    /// How soon a call that waits for a message sees that the server stops.
+    private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private static final Pattern TIMEOUT = Pattern.compile("(\\d{1,8})([HMSmun])");
     private static final String UNIT_LETTERS = "HMSmun";
@@ -76,7 +82,7 @@ final class Grpc {
     static boolean isCall(Context ctx) {
         // Not contentType(): Jetty refuses to say it where it has a charset that Java does not know.
         var type = ctx.header("Content-Type");
-        return Peer.isHttp2(ctx) && type != null && type.startsWith(TYPE.toString());
+        return ctx.req().getProtocol().equals("HTTP/2.0") && type != null && type.startsWith(TYPE.toString());
     }
 
     /// @throws ServingException where this is no call, or its messages are compressed in another way
@@ -136,10 +142,33 @@ final class Grpc {
     /// Has a call with one request answered.
     static void take(Context ctx, Invocations invocations, Invocations.Answering<RequestBody> answering)
             throws Exception {
-        invocations.takeAsItIs(ctx, timeout(ctx), body -> {
+        var upload = Invocations.upload(ctx);
+        invocations.takeAsItIs(upload, ctx.req().getContentLengthLong(), timeout(ctx), body -> {
             var _ = body.decode(in -> new GrpcMessage(in, coding(ctx), true, body.memory()));
             answering.answer(body);
         });
+    }
+
+    /// Has the messages of a call answered one after another, until the client sends no more. Each
+    /// has the time of a request, and the next one may come as late as that of a connection. None is
+    /// awaited while the server stops.
+    static void takeEach(Context ctx, ServerParts parts, Invocations.Answering<RequestBody> answering)
+            throws Exception {
+        var upload = Invocations.upload(ctx);
+        while (hasNext(upload, parts)) {
+            parts.invocations().takeAsItIs(upload, -1, timeout(ctx), answering);
+        }
+    }
+
+    private static boolean hasNext(Upload upload, ServerParts parts) {
+        var silent = Deadline.in(Invocations.idle(parts.config()), System::nanoTime);
+        upload.expect(silent, () -> false);
+        while (!upload.await(BETWEEN_LOOKS_NANOS) && !silent.isOver()) {
+            if (parts.health().isStopping()) {
+                throw ErrorType.NOT_READY.because("the server is stopping");
+            }
+        }
+        return upload.hasMore();
     }
 
     /// Begins an answer of any number of messages, which succeeds unless [#fail] follows.

@@ -65,7 +65,7 @@ record GrpcReflection(ServerParts parts) {
     void answerAll(Context ctx) throws Exception {
         Grpc.require(ctx);
         Grpc.begin(ctx);
-        parts.invocations().takeEach(ctx, () -> Grpc.timeout(ctx), parts.health()::isStopping, body -> {
+        Grpc.takeEach(ctx, parts, body -> {
             var _ = body.decode(in -> new GrpcMessage(in, Grpc.coding(ctx), false, body.memory()));
             try {
                 var message = body.readNBytes(LONGEST + 1);

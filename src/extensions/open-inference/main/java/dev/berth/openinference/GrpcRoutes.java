@@ -5,6 +5,7 @@ import com.google.protobuf.Parser;
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ServingException;
 import dev.berth.http.ErrorForm;
+import dev.berth.http.Listener;
 import dev.berth.http.Protocol;
 import dev.berth.http.Route;
 import dev.berth.openinference.Inference.ModelConfigRequest;
@@ -16,7 +17,6 @@ import dev.berth.openinference.Triton.Asked;
 import io.javalin.http.Context;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.function.BiFunction;
 
 /// gRPC, at a port of its own: the Open Inference Protocol with Triton's extensions, health and
@@ -68,12 +68,14 @@ public final class GrpcRoutes implements Protocol {
 
     @Override
     public boolean isOn(ServerConfig config) {
-        return http2Port(config).isPresent();
+        return listener(config).isPresent();
     }
 
     @Override
-    public OptionalInt http2Port(ServerConfig config) {
-        return config.of(GrpcConfig.class).port();
+    public Optional<Listener> listener(ServerConfig config) {
+        return config.of(GrpcConfig.class).port().stream()
+                .mapToObj(port -> new Listener(port, "HTTP/2", Http2::connector))
+                .findFirst();
     }
 
     @Override

@@ -131,7 +131,7 @@ record OpenInference(ServerParts parts) {
         var call = RequestLog.of(ctx);
         var messages = new AtomicLong();
         var log = parts.log();
-        parts.invocations().takeEach(ctx, () -> Grpc.timeout(ctx), parts.health()::isStopping, body -> {
+        Grpc.takeEach(ctx, parts, body -> {
             var id = "%s-%d".formatted(RequestLog.inferenceId(ctx), messages.incrementAndGet());
             var entry = log.beginMessage(id, ctx.path(), TraceParents.of(ctx));
             RequestLog.set(ctx, entry);

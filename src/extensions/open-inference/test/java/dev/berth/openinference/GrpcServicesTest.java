@@ -54,7 +54,7 @@ class GrpcServicesTest {
     @BeforeAll
     static void start() throws Exception {
         server = TestServer.with(new TextHandler()).set("BERTH_GRPC_PORT", "0").start();
-        client = new GrpcClient(server.server().grpcPort().orElseThrow());
+        client = new GrpcClient(server.server().otherPorts().get("HTTP/2"));
     }
 
     @AfterAll
@@ -155,7 +155,7 @@ class GrpcServicesTest {
             }
         };
         try (var starting = TestServer.with(handler).set("BERTH_GRPC_PORT", "0").startWithoutWaiting();
-                var asking = new GrpcClient(starting.server().grpcPort().orElseThrow())) {
+                var asking = new GrpcClient(starting.server().otherPorts().get("HTTP/2"))) {
             loading.awaitArrival();
             assertThat(check(asking, "")).isEqualTo(ServingStatus.NOT_SERVING);
             assertThat(check(asking, "model")).isEqualTo(ServingStatus.NOT_SERVING);
@@ -190,7 +190,7 @@ class GrpcServicesTest {
                         .set("BERTH_GRPC_PORT", "0")
                         .set("BERTH_MAX_CONNECTIONS", "6")
                         .start();
-                var asking = new GrpcClient(full.server().grpcPort().orElseThrow())) {
+                var asking = new GrpcClient(full.server().otherPorts().get("HTTP/2"))) {
             var watch = ClientCalls.blockingV2ServerStreamingCall(
                     asking.channel(), health(MethodType.SERVER_STREAMING, "Watch"), CallOptions.DEFAULT, of(""));
             assertThat(watch.read().getStatus()).isEqualTo(ServingStatus.SERVING);

@@ -51,7 +51,7 @@ class GrpcTest {
         var artifact = Files.createDirectory(directory.resolve("doubled"));
         Files.copy(TestArtifact.TORCHSCRIPT.resolve("doubled.pt"), artifact.resolve("model.pt"));
         doubled = TestServer.artifact(artifact).set("BERTH_GRPC_PORT", "0").start();
-        client = new GrpcClient(doubled.server().grpcPort().orElseThrow());
+        client = new GrpcClient(doubled.server().otherPorts().get("HTTP/2"));
     }
 
     @AfterAll
@@ -152,7 +152,7 @@ class GrpcTest {
     @Test
     void textsAreColumnsOfRecords() throws Exception {
         try (var server = TestServer.sample().set("BERTH_GRPC_PORT", "0").start();
-                var asking = new GrpcClient(server.server().grpcPort().orElseThrow())) {
+                var asking = new GrpcClient(server.server().otherPorts().get("HTTP/2"))) {
             var response = asking.call("ModelInfer", """
           inputs { name: 'question' datatype: 'BYTES' shape: 1 contents { bytes_contents: 'Where is it?' } }
           inputs { name: 'context' datatype: 'BYTES' shape: 1 contents { bytes_contents: 'It is in the house.' } }
@@ -296,7 +296,7 @@ class GrpcTest {
         try (var stopping = TestServer.artifact(directory.resolve("doubled"))
                         .set("BERTH_GRPC_PORT", "0")
                         .start();
-                var asking = new GrpcClient(stopping.server().grpcPort().orElseThrow())) {
+                var asking = new GrpcClient(stopping.server().otherPorts().get("HTTP/2"))) {
             var call = asking.open("ModelStreamInfer", "ModelInferRequest", CallOptions.DEFAULT);
             call.write(GrpcClient.message("ModelInferRequest", "model_name: 'x'"));
             assertThat(text(call.read())).startsWith("error_message");
@@ -333,7 +333,7 @@ class GrpcTest {
     @Test
     void withoutAPortThereIsNoGrpc() throws Exception {
         try (var server = TestServer.with(new GatedHandler(new Gate(1))).start()) {
-            assertThat(server.server().grpcPort()).isEmpty();
+            assertThat(server.server().otherPorts()).isEmpty();
             var response = server.send(HttpRequest.newBuilder(server.uri("/inference.GRPCInferenceService/ServerLive"))
                     .header("Content-Type", "application/grpc")
                     .POST(BodyPublishers.noBody())
@@ -352,7 +352,7 @@ class GrpcTest {
                         .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
                         .set("BERTH_QUEUE_CAPACITY", "1")
                         .start();
-                var asking = new GrpcClient(server.server().grpcPort().orElseThrow())) {
+                var asking = new GrpcClient(server.server().otherPorts().get("HTTP/2"))) {
             var running = asking.callAsync("ModelInfer", request);
             gate.awaitArrival();
             var late = GrpcClient.message("ModelInferRequest", request);
@@ -389,7 +389,7 @@ class GrpcTest {
         Files.writeString(broken.resolve("model.json"), "{}");
         try (var server =
                         TestServer.artifact(broken).set("BERTH_GRPC_PORT", "0").startWithoutWaiting();
-                var asking = new GrpcClient(server.server().grpcPort().orElseThrow())) {
+                var asking = new GrpcClient(server.server().otherPorts().get("HTTP/2"))) {
             await().untilAsserted(() -> assertFails(
                     () -> asking.call("ModelInfer", ""), Code.UNAVAILABLE, "the model could not be loaded"));
             assertThat(text(asking.call("ServerLive", ""))).isEqualTo("live: true");
@@ -407,7 +407,7 @@ class GrpcTest {
                 root.resolve("twice").resolve("model.pt"));
         try (var server =
                         TestServer.ofDirectory(root).set("BERTH_GRPC_PORT", "0").start();
-                var asking = new GrpcClient(server.server().grpcPort().orElseThrow())) {
+                var asking = new GrpcClient(server.server().otherPorts().get("HTTP/2"))) {
             assertThat(
                             text(
                                     asking.call(

@@ -122,7 +122,7 @@ class OpenInferenceTest {
         try (var server = TestServer.artifact(artifact)
                         .set("BERTH_GRPC_PORT", "0")
                         .start();
-                var client = new GrpcClient(server.server().grpcPort().orElseThrow())) {
+                var client = new GrpcClient(server.server().otherPorts().get("HTTP/2"))) {
             var metadata = json(server.get("/v2/models/model"));
             assertThat(metadata).isEqualTo(JSON.readTree("""
           {"name": "model", "versions": ["1"], "platform": "berth",

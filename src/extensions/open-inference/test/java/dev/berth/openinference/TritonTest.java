@@ -51,8 +51,8 @@ class TritonTest {
         artifact(models.resolve("b"));
         Files.writeString(Files.createDirectory(models.resolve("c")).resolve("model.json"), "{}");
         many = TestServer.ofDirectory(models).set("BERTH_GRPC_PORT", "0").start();
-        ofOne = new GrpcClient(one.server().grpcPort().orElseThrow());
-        ofMany = new GrpcClient(many.server().grpcPort().orElseThrow());
+        ofOne = new GrpcClient(one.server().otherPorts().get("HTTP/2"));
+        ofMany = new GrpcClient(many.server().otherPorts().get("HTTP/2"));
     }
 
     private static Path artifact(Path at) throws Exception {

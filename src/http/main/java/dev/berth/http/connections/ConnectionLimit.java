@@ -9,7 +9,7 @@ import java.util.OptionalInt;
 ///
 /// @param most connections that serve requests
 /// @param because what it follows from, in words
-record ConnectionLimit(int most, String because) {
+public record ConnectionLimit(int most, String because) {
 
     /// Beyond them, so many connections may ask `/ping`, and learn that there is no room for anything
     /// else.
@@ -21,9 +21,9 @@ record ConnectionLimit(int most, String because) {
     private static final int OTHER_DESCRIPTORS = 64;
 
     /// An idle connection takes 4 KiB of the heap, and one that has sent nearly all of the largest
-    /// head 41 KiB. As much of all bodies of a connection of HTTP/2 may lie in Jetty's buffers, in
-    /// which nobody counts it.
-    static final int HEAP_PER_CONNECTION = 256 << 10;
+    /// head 41 KiB. As much of all bodies of a connection with streams may lie in Jetty's buffers,
+    /// in which nobody counts it.
+    public static final int HEAP_PER_CONNECTION = 256 << 10;
 
     /// A server with fewer could not work at all; a descriptor that is then missing makes a
     /// connection wait.

@@ -18,18 +18,19 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import org.eclipse.jetty.http2.api.Stream;
 import org.eclipse.jetty.io.SelectorManager;
 import org.eclipse.jetty.io.ssl.SslConnection;
+import org.eclipse.jetty.server.ConnectionFactory;
+import org.eclipse.jetty.server.SslConnectionFactory;
 import org.eclipse.jetty.util.thread.Scheduler;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The open connections of all connectors, with what these share, and the streams of HTTP/2, each
-/// of which takes a place as well. Beyond the limit, a new one takes the place of the connection
-/// whose client the server has waited for longest, for a request, the rest of one, or to take its
-/// answer. So does one that is paused because it always sends more. A connection whose request is
-/// being answered is never closed.
+/// The open connections of all connectors, with what these share, and the streams of those that
+/// have many requests at a time, each of which takes a place as well. Beyond the limit, a new one
+/// takes the place of the connection whose client the server has waited for longest, for a request,
+/// the rest of one, or to take its answer. So does one that is paused because it always sends more.
+/// A connection whose request is being answered is never closed.
 ///
 /// Jetty's `NetworkConnectionLimit` stops accepting at the limit instead, so that connections that
 /// do nothing keep the health check out.
@@ -70,7 +71,7 @@ public final class Connections implements SelectorManager.AcceptListener {
     private final ServingMetrics metrics;
     private final Function<String, byte[]> slowHead;
     private final Function<String, byte[]> overloaded;
-    final Optional<PemContext> tls;
+    private final Optional<PemContext> tls;
 
     /// How many there have ever been.
     public final AtomicLong opened = new AtomicLong();
@@ -80,7 +81,9 @@ public final class Connections implements SelectorManager.AcceptListener {
 
     // Guarded by this.
     private final Map<SelectableChannel, OpenConnection> places = new HashMap<>();
-    private final Set<Stream> streams = new HashSet<>();
+    private final Set<OpenStream> streams = new HashSet<>();
+
+    private record OpenStream(OpenConnection place, int id) {}
 
     /// How many of the places are beyond the limit.
     private int reserved;
@@ -104,6 +107,13 @@ public final class Connections implements SelectorManager.AcceptListener {
         this.slowHead = slowHead;
         this.overloaded = overloaded;
         log.debug("at most {} connections, because {}", limit.most(), limit.because());
+    }
+
+    /// TLS around a protocol, where the server has it.
+    ///
+    /// @param name as ALPN calls it (RFC 7301)
+    public Optional<SslConnectionFactory> tls(ConnectionFactory protocol, String name) {
+        return tls.map(pem -> pem.around(protocol, name));
     }
 
     /// Runs on the acceptor's thread, before the channel is registered. A channel that is closed here
@@ -169,18 +179,18 @@ public final class Connections implements SelectorManager.AcceptListener {
         return !place.reserved || refused();
     }
 
-    /// Whether there is a place for a stream of HTTP/2.
-    synchronized boolean openStream(OpenConnection place, Stream stream) {
+    /// Whether there is a place for a stream.
+    public synchronized boolean openStream(OpenConnection place, int id) {
         if (!makeWay(false, 0)) {
             return refused();
         }
-        place.arrive(String.valueOf(stream.getId()));
-        return streams.add(stream);
+        place.arrive(String.valueOf(id));
+        return streams.add(new OpenStream(place, id));
     }
 
-    synchronized void closeStream(OpenConnection place, Stream stream) {
-        streams.remove(stream);
-        place.leave(String.valueOf(stream.getId()));
+    public synchronized void closeStream(OpenConnection place, int id) {
+        streams.remove(new OpenStream(place, id));
+        place.leave(String.valueOf(id));
     }
 
     private boolean refused() {

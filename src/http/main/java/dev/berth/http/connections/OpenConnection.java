@@ -7,8 +7,8 @@ import java.util.HashMap;
 import java.util.Map;
 import org.eclipse.jetty.server.internal.HttpConnection;
 
-/// One connection from the moment when it is accepted, of HTTP/1.1, HTTP/2 or WebSocket: what it
-/// asks for, and since when the server waits for its client.
+/// One connection from the moment when it is accepted, whatever it speaks: what it asks for, and
+/// since when the server waits for its client.
 public final class OpenConnection {
 
     final SocketChannel channel;
@@ -27,7 +27,7 @@ public final class OpenConnection {
     volatile Runnable ended = () -> {};
 
     // Guarded by this.
-    /// Streams of HTTP/2 whose handler has not begun, by their number.
+    /// Streams whose handler has not begun, by their number.
     private final Map<String, Call> arrived = new HashMap<>();
 
     private int requests;
@@ -89,11 +89,11 @@ public final class OpenConnection {
     }
 
     /// Its first request may take its time.
-    synchronized void agree() {
+    public synchronized void agree() {
         hasBegun = true;
     }
 
-    /// @param id of a stream that has arrived, or of a request of HTTP/1.1
+    /// @param id of a stream that has arrived, or of any other request
     public synchronized Call begin(String id) {
         var call = arrived.remove(id);
         return call == null ? begin() : call;
@@ -133,7 +133,7 @@ public final class OpenConnection {
             return false;
         }
         if (!(endPoint.protocol() instanceof HttpConnection http)) {
-            // It may not have said yet whether it speaks TLS, or HTTP/2.
+            // It may not have said yet whether it speaks TLS, or has not begun.
             return !hasBegun && now - since > nanos;
         }
         boolean isIdle = http.getMessagesIn() > 0 && http.getParser().isStart() && !endPoint.isOutputShutdown();

@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.eclipse.jetty.io.ByteBufferPool;
 import org.eclipse.jetty.io.Connection;
@@ -40,9 +41,14 @@ public final class PeerAwareConnector extends ServerConnector {
 
     private final Connections connections;
 
-    /// @param protocols of its connections, the one first that they begin with
-    PeerAwareConnector(Server server, Connections connections, ConnectionFactory... protocols) {
-        super(server, null, null, new ByteBufferPool.NonPooling(), 1, -1, protocols);
+    /// @param tls what its connections begin with, where that is not the protocol itself
+    public PeerAwareConnector(
+            Server server,
+            Connections connections,
+            Optional<? extends ConnectionFactory> tls,
+            ConnectionFactory protocol) {
+        super(server, null, null, new ByteBufferPool.NonPooling(), 1, -1, protocol);
+        tls.ifPresent(this::addFirstConnectionFactory);
         this.connections = connections;
         addBean(connections);
     }
@@ -51,11 +57,8 @@ public final class PeerAwareConnector extends ServerConnector {
     /// platform, and the server's own.
     public static PeerAwareConnector of(Server server, HttpConfiguration http, Connections connections) {
         var plain = new HttpConnectionFactory(http);
-        return connections
-                .tls
-                .map(pem -> new DetectorConnectionFactory(pem.around(plain, "http/1.1")))
-                .map(either -> new PeerAwareConnector(server, connections, either, plain))
-                .orElseGet(() -> new PeerAwareConnector(server, connections, plain));
+        var either = connections.tls(plain, "http/1.1").map(DetectorConnectionFactory::new);
+        return new PeerAwareConnector(server, connections, either, plain);
     }
 
     /// The end point of a connection, which is below TLS where there is any.
@@ -136,7 +139,7 @@ public final class PeerAwareConnector extends ServerConnector {
         private long countedUntil;
 
         // Guarded by this.
-        /// HTTP/2's frames of data that no request has read yet, and their bytes.
+        /// Frames of data that no request has read yet, and their bytes.
         private int unreadFrames;
 
         private int unreadBytes;
@@ -202,8 +205,8 @@ public final class PeerAwareConnector extends ServerConnector {
             return super.tryFillInterested(onVirtualThread(callback));
         }
 
-        /// Jetty would read HTTP/2 on the selector's thread, which one connection that always has more
-        /// would keep from all others.
+        /// Jetty would read some protocols on the selector's thread, which one connection that always
+        /// has more would keep from all others.
         private static Callback onVirtualThread(Callback callback) {
             return callback.getInvocationType() == InvocationType.BLOCKING
                     ? callback
@@ -216,7 +219,7 @@ public final class PeerAwareConnector extends ServerConnector {
         @Override
         public int fill(ByteBuffer buffer) throws IOException {
             if (!Thread.currentThread().isVirtual() && !(protocol() instanceof HttpConnection)) {
-                // As HTTP/2 does where it opens. Few threads accept, and nobody else could come in.
+                // As some protocols do where they open. Few threads accept, and nobody else could come in.
                 return 0;
             }
             if (isFull()) {
@@ -244,13 +247,13 @@ public final class PeerAwareConnector extends ServerConnector {
             return count;
         }
 
-        synchronized void arrived(int bytes) {
+        public synchronized void arrived(int bytes) {
             unreadFrames++;
             unreadBytes += bytes;
         }
 
         /// @param bytes of one frame, or of all frames of a stream that ends
-        void taken(int bytes) {
+        public void taken(int bytes) {
             Callback waiting = null;
             synchronized (this) {
                 unreadBytes -= bytes;
