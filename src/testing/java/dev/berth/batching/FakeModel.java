@@ -23,6 +23,9 @@ final class FakeModel implements PredictorFactory<String, String> {
     /// What several models were asked, where it is shared.
     List<String> order = new CopyOnWriteArrayList<>();
 
+    /// The last one that predicted.
+    volatile Thread thread;
+
     final Set<Integer> failingToOpen = ConcurrentHashMap.newKeySet();
     private final CountDownLatch released = new CountDownLatch(1);
 
@@ -39,6 +42,7 @@ final class FakeModel implements PredictorFactory<String, String> {
         return new Predictor<>() {
             @Override
             public List<String> predict(List<String> records) throws InterruptedException {
+                thread = Thread.currentThread();
                 batches.add(List.copyOf(records));
                 order.addAll(records);
                 return answer(records, worker);

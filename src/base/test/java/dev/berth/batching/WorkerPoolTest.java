@@ -115,12 +115,12 @@ class WorkerPoolTest {
     void renewedThreadsForgetWhatHooksHaveLeftInThem() throws Exception {
         var model = model();
         assertAnswered(model.ask("a"), "A");
-        var before = thread();
+        var before = model.model.thread;
         pool.renew();
 
         await().until(() -> !before.isAlive());
         assertAnswered(model.ask("b"), "B");
-        assertThat(thread()).isNotSameAs(before);
+        assertThat(model.model.thread).isNotSameAs(before);
     }
 
     @Test
@@ -150,13 +150,6 @@ class WorkerPoolTest {
         models.add(serving);
         serving.batcher.start();
         return serving;
-    }
-
-    private static Thread thread() {
-        return Thread.getAllStackTraces().keySet().stream()
-                .filter(thread -> thread.getName().equals("berth-worker-0"))
-                .findFirst()
-                .orElseThrow();
     }
 
     private static long workerThreads() {
