@@ -59,10 +59,8 @@ class PageTest {
 
     @Test
     void withoutItItsPathsAreNotThere() throws Exception {
-        try (var server = TestServer.with(new TextHandler())
-                .set("BERTH_PAGE", "false")
-                .set("BERTH_CLIENT_PATHS", "false")
-                .start()) {
+        try (var server =
+                TestServer.with(new TextHandler()).set("BERTH_PAGE", "false").start()) {
             for (var path : List.of("/", "/docs", "/openapi.json", "/page/models", "/page/page.js")) {
                 assertThat(server.get(path).statusCode()).as(path).isEqualTo(404);
             }
