@@ -20,6 +20,7 @@ class ArchitectureTest {
 
     private static final JavaClasses BERTH = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
+            .withImportOption(location -> !location.contains("berth-testing"))
             .importPackages("dev.berth");
 
     @Test

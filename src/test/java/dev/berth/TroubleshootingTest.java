@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 class TroubleshootingTest {
 
     private static final Pattern ROW = Pattern.compile("(?m)^\\| `([^`]+)` \\|");
+    private static final Pattern FOUND = Pattern.compile("(.+: )?(?<name>[^:]+): found …, expected (?<expected>.+)");
     private static final Pattern JOIN = Pattern.compile("\"\\s*(?:\\+\\s*|\\.concat\\(\\s*)\"");
 
     /// An `…` stands for a value, so the parts between them must occur, in this order and near each
@@ -31,7 +32,18 @@ class TroubleshootingTest {
     }
 
     private record Sources(String text) {
+        /// What was found of something may be said by `ErrorType.found`, and the name of a file is put in
+        /// front by its reader.
         boolean find(String message) {
+            var found = FOUND.matcher(message);
+            return occurs(message)
+                    || found.matches()
+                            && (occurs(message.substring(found.start("name")))
+                                    || occurs("\"%s\"".formatted(found.group("name")))
+                                            && occurs(found.group("expected")));
+        }
+
+        private boolean occurs(String message) {
             var parts = Stream.of(message.split("…"))
                     .filter(part -> !part.isBlank())
                     .map(Pattern::quote)

@@ -124,7 +124,7 @@ class OwnHooksFailureTest {
       predictFn too many        | predictFn (FILE) failed: found 2 predictions, expected 1, one for each record
       predictFn too few         | predictFn (FILE) failed: found 0 predictions, expected 1, one for each record
       outputFn null             | outputFn (FILE) returned null, expected a response
-      outputFn null body        | outputFn (FILE) failed at Inference.java:47: body
+      outputFn null body        | outputFn (FILE) failed at Inference.java:46: body
       transformFn null          | transformFn (code/Transform.java) failed: found null, expected a response
       """)
     @Tag("ERR-02")
