@@ -36,11 +36,12 @@ class TroubleshootingTest {
         /// front by its reader.
         boolean find(String message) {
             var found = FOUND.matcher(message);
-            return occurs(message)
-                    || found.matches()
-                            && (occurs(message.substring(found.start("name")))
-                                    || occurs("\"%s\"".formatted(found.group("name")))
-                                            && occurs(found.group("expected")));
+            if (occurs(message)) {
+                return true;
+            }
+            return found.matches()
+                    && (occurs(message.substring(found.start("name")))
+                            || (occurs("\"%s\"".formatted(found.group("name"))) && occurs(found.group("expected"))));
         }
 
         private boolean occurs(String message) {

@@ -21,6 +21,7 @@ import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Call;
 import dev.berth.serving.ServedAnswer;
 import dev.berth.serving.ServedModel;
+import dev.berth.serving.ThreadPriority;
 import dev.berth.serving.Workers;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.hooks.FirstRequest;
@@ -41,6 +42,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -58,6 +60,12 @@ class ModelDirectorySchedules {
 
     @TempDir
     Path root;
+
+    /// The first call sets up the JDK's linker. Other threads would wait for that unseen by the scheduler.
+    @BeforeAll
+    static void lowerAPriority() throws InterruptedException {
+        Thread.ofPlatform().start(ThreadPriority::lower).join();
+    }
 
     @BeforeEach
     void write() throws IOException {

@@ -3,9 +3,7 @@ package dev.berth.serving.hooks;
 import dev.berth.error.ErrorType;
 import dev.berth.metrics.ModelMetrics;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -31,9 +29,6 @@ final class HookThreads implements AutoCloseable {
     private static final int MOST_WAITING = 2000;
 
     private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
-
-    private static final Executor LATER =
-            CompletableFuture.delayedExecutor(PATIENCE_NANOS, TimeUnit.NANOSECONDS, Runnable::run);
 
     private static final ThreadFactory FACTORY = Thread.ofPlatform()
             .name("berth-hook-", 0)
@@ -118,15 +113,26 @@ final class HookThreads implements AutoCloseable {
         threads.setMaximumPoolSize(count);
     }
 
-    /// Looks after the hooks that wait, again and again until none does.
     private void watch() {
         if (!threads.getQueue().isEmpty() && watched.compareAndSet(false, true)) {
-            LATER.execute(() -> {
-                grow();
-                watched.set(false);
-                watch();
-            });
+            Thread.ofVirtual().name("berth-hook-watch").start(this::lookAfterThem);
         }
+    }
+
+    /// Looks after the hooks that wait, again and again until none does.
+    private void lookAfterThem() {
+        try {
+            while (!threads.getQueue().isEmpty()) {
+                TimeUnit.NANOSECONDS.sleep(PATIENCE_NANOS);
+                grow();
+            }
+        } catch (InterruptedException e) {
+            // Nobody interrupts it.
+            Thread.currentThread().interrupt();
+        } finally {
+            watched.set(false);
+        }
+        watch();
     }
 
     private synchronized void grow() {

@@ -21,7 +21,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
@@ -77,7 +76,7 @@ public final class SessionStore {
         private final Object value;
 
         /// Requests have it in the order in which they came, first the one that opens the session.
-        private final Semaphore turn = new Semaphore(0, true);
+        private final SessionTurns turns = new SessionTurns();
 
         /// Ends it when it is not used. Not started where it may be idle for ever.
         private final Thread watch = Thread.ofVirtual().name("berth-sessions").unstarted(this::expire);
@@ -95,13 +94,13 @@ public final class SessionStore {
         }
 
         private boolean isIdle() {
-            return turn.availablePermits() > 0 && ending.get() == null;
+            return turns.isFree() && ending.get() == null;
         }
 
         private void expire() {
             try {
                 while (sessions.containsKey(id)) {
-                    turn.acquire();
+                    turns.take(Long.MAX_VALUE);
                     long left = usedAt + timeToLive.toNanos() - System.nanoTime();
                     if (left <= 0) {
                         ending.compareAndSet(null, Reason.EXPIRED);
@@ -115,7 +114,7 @@ public final class SessionStore {
         }
 
         private void endIfIdle(Reason reason) {
-            if (turn.tryAcquire()) {
+            if (turns.tryTake()) {
                 ending.compareAndSet(null, reason);
                 leaveTurn();
             }
@@ -128,16 +127,16 @@ public final class SessionStore {
         }
 
         private void leaveTurn() {
-            turn.release();
+            turns.leave();
             endIfFree();
         }
 
         /// A request that has the turn meanwhile does the same when it leaves it. Requests that wait for
         /// their turn find that the session has ended.
         private void endIfFree() {
-            if (ending.get() != null && turn.tryAcquire()) {
+            if (ending.get() != null && turns.tryTake()) {
                 boolean ends = sessions.remove(id, this);
-                turn.release();
+                turns.leave();
                 if (ends) {
                     calls.closeSession(value);
                     hasEnded();
@@ -295,7 +294,7 @@ public final class SessionStore {
     public Turn enter(String id, Deadline deadline) {
         var session = Optional.ofNullable(sessions.get(id)).orElseThrow(SessionStore::unknown);
         try {
-            if (!session.turn.tryAcquire(deadline.nanosLeft(), TimeUnit.NANOSECONDS)) {
+            if (!session.turns.take(deadline.nanosLeft())) {
                 throw ErrorType.DEADLINE_EXCEEDED.because(
                         "the request's time ran out while another request was in its session");
             }
@@ -322,7 +321,7 @@ public final class SessionStore {
         var session = enter(id, deadline).session;
         session.ending.compareAndSet(null, Reason.CLOSED);
         sessions.remove(id);
-        session.turn.release();
+        session.turns.leave();
         try {
             calls.call(
                     "close of the session",
