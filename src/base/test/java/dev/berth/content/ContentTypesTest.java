@@ -106,7 +106,7 @@ class ContentTypesTest {
     }
 
     @Test
-    void onlyFramedRecordsFailAlone() {
+    void onlyLinesFailAlone() {
         assertThat(ContentTypes.keepsBadRecords(request("text/csv", true))).isTrue();
         assertThat(ContentTypes.keepsBadRecords(request("application/x-ndjson", true)))
                 .isTrue();

@@ -17,7 +17,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/// [Framing#RECORD_IO] and [Framing#TF_RECORD].
+/// [RecordIo#open] and [TfRecord#open].
 class FramedStreamTest {
 
     private static final byte[] MAGIC = {0x0a, 0x23, (byte) 0xd7, (byte) 0xce};
@@ -124,11 +124,11 @@ class FramedStreamTest {
     }
 
     private static List<byte[]> recordIo(byte[] bytes, Frames frames, int maxBytes) {
-        return all(Framing.RECORD_IO.open(new ByteArrayInputStream(bytes), frames, maxBytes));
+        return all(RecordIo.open(new ByteArrayInputStream(bytes), frames, maxBytes));
     }
 
     private static List<byte[]> tfRecord(byte[] bytes, Frames frames, int maxBytes) {
-        return all(Framing.TF_RECORD.open(new ByteArrayInputStream(bytes), frames, maxBytes));
+        return all(TfRecord.open(new ByteArrayInputStream(bytes), frames, maxBytes));
     }
 
     private static List<byte[]> all(RecordReader reader) {

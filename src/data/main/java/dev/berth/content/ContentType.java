@@ -9,8 +9,8 @@ import dev.berth.hooks.UnsupportedMediaTypeException;
 import java.io.IOException;
 import java.util.List;
 
-/// What payloads are written in, such as JSON or NumPy's arrays: its names, and what splits its
-/// records. Immutable, so that all threads can use it.
+/// What payloads are written in, such as JSON or NumPy's arrays: its names. Immutable, so that
+/// all threads can use it.
 ///
 /// The interfaces here say what a type is good for; one without any is for hooks of an artifact. To
 /// add a type, write its class in this package and add a line to [ContentTypes].
@@ -18,14 +18,12 @@ public class ContentType {
 
     private final List<MediaType> mediaTypes;
     private final List<String> fileEndings;
-    private final Framing framing;
 
     /// @param mediaTypes its names without parameters, SageMaker's first
     /// @param fileEndings such as `json` for `sample.json`
-    ContentType(List<MediaType> mediaTypes, List<String> fileEndings, Framing framing) {
+    ContentType(List<MediaType> mediaTypes, List<String> fileEndings) {
         this.mediaTypes = mediaTypes;
         this.fileEndings = fileEndings;
-        this.framing = framing;
     }
 
     public final List<MediaType> mediaTypes() {
@@ -34,10 +32,6 @@ public class ContentType {
 
     public final List<String> fileEndings() {
         return fileEndings;
-    }
-
-    public final Framing framing() {
-        return framing;
     }
 
     /// Records can be read and written as objects with named fields.
@@ -56,6 +50,9 @@ public class ContentType {
         InvocationResponse writeDocuments(List<?> documents, List<String> fields, Instances.Form form, MediaType accept)
                 throws IOException;
     }
+
+    /// Each line is a record, so that a bad one can fail alone.
+    public interface OfLines {}
 
     /// Records can be read as tensors.
     public interface ToTensors {

@@ -16,11 +16,10 @@ public final class ContentTypes {
             new JsonLines(),
             new CsvType(),
             new Libsvm(),
-            new ContentType(List.of(MediaType.TEXT), List.of("txt"), Framing.NONE),
+            new ContentType(List.of(MediaType.TEXT), List.of("txt")),
             new Npy(),
             new Npz(),
-            new ContentType(
-                    List.of(MediaType.IMAGE), List.of("png", "jpg", "jpeg", "gif", "bmp", "webp"), Framing.NONE));
+            new ContentType(List.of(MediaType.IMAGE), List.of("png", "jpg", "jpeg", "gif", "bmp", "webp")));
 
     private ContentTypes() {}
 
@@ -55,13 +54,11 @@ public final class ContentTypes {
                         "Accept: found %s, expected one of %s".formatted(request.accept(), mediaTypes(capability))));
     }
 
-    /// Whether a bad record of the request becomes an error in its place. Only framed records can
-    /// fail alone.
+    /// Whether a bad record of the request becomes an error in its place. Only lines can fail
+    /// alone.
     public static boolean keepsBadRecords(InvocationRequest request) {
         return request.keepBadRecords()
-                && find(request.contentType(), ContentType.class)
-                        .filter(type -> type.framing() != Framing.NONE)
-                        .isPresent();
+                && find(request.contentType(), ContentType.OfLines.class).isPresent();
     }
 
     private static <T> Optional<T> find(MediaType name, Class<T> capability) {

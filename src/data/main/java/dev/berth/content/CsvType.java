@@ -17,7 +17,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /// CSV as documents and as tensors.
-public final class CsvType extends ContentType implements ContentType.OfDocuments, ContentType.OfTensors {
+public final class CsvType extends ContentType
+        implements ContentType.OfDocuments, ContentType.OfTensors, ContentType.OfLines {
 
     /// The header that AWS's container for Hugging Face wants over the only column.
     private static final List<String> HUGGING_FACE = List.of("inputs");
@@ -50,7 +51,7 @@ public final class CsvType extends ContentType implements ContentType.OfDocument
     private record Header(boolean isPresent, List<Integer> places, int columns) {}
 
     CsvType() {
-        super(List.of(MediaType.CSV), List.of("csv"), Framing.LINES);
+        super(List.of(MediaType.CSV), List.of("csv"));
     }
 
     /// The rows of a body, whose columns are the fields, or whose header says where those are. The

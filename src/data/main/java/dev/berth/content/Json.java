@@ -19,7 +19,7 @@ import java.util.function.IntFunction;
 public final class Json extends ContentType implements ContentType.OfDocuments, ContentType.OfTensors {
 
     Json() {
-        super(List.of(MediaType.JSON), List.of("json"), Framing.NONE);
+        super(List.of(MediaType.JSON), List.of("json"));
     }
 
     /// Reads the one value that a body holds.

@@ -13,7 +13,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /// JSON Lines in and out: a JSON value on each line, each of them a record.
-public final class JsonLines extends ContentType implements ContentType.OfDocuments, ContentType.OfTensors {
+public final class JsonLines extends ContentType
+        implements ContentType.OfDocuments, ContentType.OfTensors, ContentType.OfLines {
 
     /// SageMaker's name for it, and others that people use.
     public static final List<MediaType> TYPES = List.of(
@@ -37,7 +38,7 @@ public final class JsonLines extends ContentType implements ContentType.OfDocume
     }
 
     JsonLines() {
-        super(TYPES, List.of("jsonl"), Framing.LINES);
+        super(TYPES, List.of("jsonl"));
     }
 
     /// The lines of a body. Blank ones at its end do not count. One before that is a bad record and

@@ -11,13 +11,10 @@ import java.util.List;
 /// Rows as LIBSVM and XGBoost write them, in requests alone: `label index:value index:value`. The
 /// label may be left out and is not used. Indexes are those of the model's columns, from 0 on;
 /// columns that are not there are missing values.
-final class Libsvm extends ContentType implements ContentType.ToTensors {
+final class Libsvm extends ContentType implements ContentType.ToTensors, ContentType.OfLines {
 
     Libsvm() {
-        super(
-                List.of(MediaType.of("text", "libsvm"), MediaType.of("text", "x-libsvm")),
-                List.of("libsvm"),
-                Framing.LINES);
+        super(List.of(MediaType.of("text", "libsvm"), MediaType.of("text", "x-libsvm")), List.of("libsvm"));
     }
 
     @Override

@@ -39,7 +39,7 @@ public final class Npy extends ContentType implements ContentType.OfTensors {
     private static final int MAX_DIGITS = 21;
 
     Npy() {
-        super(List.of(MediaType.NPY), List.of("npy"), Framing.NONE);
+        super(List.of(MediaType.NPY), List.of("npy"));
     }
 
     /// Reads versions 1.0, 2.0 and 3.0, in either byte order, row by row or column by column.

@@ -34,7 +34,7 @@ public final class Npz extends ContentType implements ContentType.OfTensors {
     private static final LocalDateTime NO_TIME = LocalDateTime.of(1980, 1, 1, 0, 0);
 
     Npz() {
-        super(List.of(MediaType.NPZ), List.of("npz"), Framing.NONE);
+        super(List.of(MediaType.NPZ), List.of("npz"));
     }
 
     /// The arrays in the archive's order, by their names without `.npy`; together at most 256 MiB, or

@@ -46,6 +46,13 @@ public final class RecordIo {
         return new Reader(new ByteArrayInputStream(body), Frames.STRIPPED, Integer.MAX_VALUE).all();
     }
 
+    /// Opens a reader of framed records. The stream is the caller's to close.
+    ///
+    /// @param maxBytes the bytes that a record can have as it is given
+    public static RecordReader open(InputStream input, Frames frames, int maxBytes) {
+        return new Reader(input, frames, maxBytes);
+    }
+
     /// Framed records, as MXNet writes them.
     ///
     /// @throws IllegalArgumentException for a record of 512 MiB or more
@@ -92,7 +99,7 @@ public final class RecordIo {
                 .array();
     }
 
-    static final class Reader extends FrameReader {
+    private static final class Reader extends FrameReader {
 
         Reader(InputStream input, Frames frames, int maxBytes) {
             super(input, frames, maxBytes);

@@ -26,14 +26,4 @@ public interface RecordReader {
     default boolean endsBatch() {
         return false;
     }
-
-    /// Whether a line has nothing but white space.
-    static boolean isBlank(byte[] line) {
-        for (byte b : line) {
-            if (b != ' ' && b != '\t' && b != '\r' && b != '\n') {
-                return false;
-            }
-        }
-        return true;
-    }
 }

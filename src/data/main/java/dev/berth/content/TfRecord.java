@@ -42,6 +42,13 @@ public final class TfRecord {
         return new Reader(new ByteArrayInputStream(body), Frames.STRIPPED, Integer.MAX_VALUE).all();
     }
 
+    /// Opens a reader of framed records. The stream is the caller's to close.
+    ///
+    /// @param maxBytes the bytes that a record can have as it is given
+    public static RecordReader open(InputStream input, Frames frames, int maxBytes) {
+        return new Reader(input, frames, maxBytes);
+    }
+
     public static byte[] write(List<byte[]> records) {
         int bytes = records.stream().mapToInt(TfRecord::framedBytes).reduce(0, Math::addExact);
         var body = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
@@ -69,7 +76,7 @@ public final class TfRecord {
         return Integer.rotateRight((int) checksum.getValue(), CHECKSUM_ROTATION) + CHECKSUM_OFFSET;
     }
 
-    static final class Reader extends FrameReader {
+    private static final class Reader extends FrameReader {
 
         Reader(InputStream input, Frames frames, int maxBytes) {
             super(input, frames, Math.min(maxBytes, MAX_RECORD_BYTES));

@@ -1,27 +1,33 @@
 package dev.berth.transform;
 
-import dev.berth.content.Framing;
+import dev.berth.content.RecordIo;
 import dev.berth.content.RecordReader;
 import dev.berth.content.RecordReader.Frames;
+import dev.berth.content.TfRecord;
 import java.io.InputStream;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /// The types of splitting that SageMaker has.
 enum FramedSplit implements SplitType {
     /// The whole object is one record.
-    NONE("None", Framing.NONE),
+    NONE("None", (object, _, maxBytes) -> whole(object, maxBytes)),
     /// At each newline.
-    LINE("Line", Framing.LINES),
-    /// [dev.berth.content.RecordIo].
-    RECORD_IO("RecordIO", Framing.RECORD_IO),
-    /// [dev.berth.content.TfRecord].
-    TF_RECORD("TFRecord", Framing.TF_RECORD);
+    LINE("Line", (object, _, maxBytes) -> new LineReader(object, maxBytes)),
+    RECORD_IO("RecordIO", RecordIo::open),
+    TF_RECORD("TFRecord", TfRecord::open);
+
+    @FunctionalInterface
+    private interface Opener {
+        RecordReader open(InputStream object, Frames frames, int maxBytes);
+    }
 
     private final String word;
-    private final Framing framing;
+    private final Opener opener;
 
-    FramedSplit(String word, Framing framing) {
+    FramedSplit(String word, Opener opener) {
         this.word = word;
-        this.framing = framing;
+        this.opener = opener;
     }
 
     @Override
@@ -36,11 +42,26 @@ enum FramedSplit implements SplitType {
 
     @Override
     public RecordReader open(InputStream object, Frames frames, int maxBytes) {
-        return framing.open(object, frames, maxBytes);
+        return opener.open(object, frames, maxBytes);
     }
 
     @Override
     public String toString() {
         return word;
+    }
+
+    /// There is one record even where the object is empty, as in SageMaker's local mode.
+    private static RecordReader whole(InputStream object, int maxBytes) {
+        var isRead = new AtomicBoolean();
+        return () -> {
+            if (isRead.getAndSet(true)) {
+                return Optional.empty();
+            }
+            var record = object.readNBytes(maxBytes + 1);
+            if (record.length > maxBytes) {
+                throw LineReader.tooLong(1, maxBytes);
+            }
+            return Optional.of(record);
+        };
     }
 }

@@ -1,6 +1,5 @@
 package dev.berth.transform;
 
-import dev.berth.content.LineReader;
 import dev.berth.content.RecordReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -58,7 +57,7 @@ final class LineRange implements RecordReader {
     public Optional<byte[]> next() throws IOException {
         var line = next == null && !isOver ? lines.next() : Optional.ofNullable(next);
         next = null;
-        isOver = line.isEmpty() || (position >= end && !RecordReader.isBlank(line.get()));
+        isOver = line.isEmpty() || (position >= end && !LineReader.isBlank(line.get()));
         if (isOver) {
             return Optional.empty();
         }
@@ -85,7 +84,7 @@ final class LineRange implements RecordReader {
     private int skipBlankLines() throws IOException {
         int skipped = 0;
         for (var line = lines.next(); line.isPresent(); line = lines.next()) {
-            if (!RecordReader.isBlank(line.get())) {
+            if (!LineReader.isBlank(line.get())) {
                 next = line.get();
                 return skipped;
             }

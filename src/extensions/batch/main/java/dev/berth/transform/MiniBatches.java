@@ -39,7 +39,7 @@ final class MiniBatches {
     /// @param rejection why it is not sent
     private record Sent(byte[] input, byte[] body, boolean endsBatch, Optional<String> rejection) {
         boolean isBlank() {
-            return rejection.isEmpty() && RecordReader.isBlank(body);
+            return rejection.isEmpty() && LineReader.isBlank(body);
         }
     }
 

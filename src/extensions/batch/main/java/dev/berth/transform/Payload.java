@@ -1,6 +1,5 @@
 package dev.berth.transform;
 
-import dev.berth.content.RecordReader;
 import java.io.InputStream;
 import java.util.Arrays;
 import java.util.List;
@@ -33,7 +32,7 @@ sealed interface Payload {
 
         /// Whether a container would find nothing in it.
         boolean isBlank() {
-            return RecordReader.isBlank(body);
+            return LineReader.isBlank(body);
         }
 
         /// Two payloads of about half the records each. They are lines, and more than one.
@@ -57,7 +56,7 @@ sealed interface Payload {
             return IntStream.concat(
                             IntStream.range(middle, records),
                             IntStream.range(1, middle).map(i -> middle - i))
-                    .filter(last -> !RecordReader.isBlank(
+                    .filter(last -> !LineReader.isBlank(
                             Arrays.copyOfRange(body, last == 1 ? 0 : ends[last - 2], ends[last - 1])))
                     .findFirst()
                     .orElse(records - 1);

@@ -1,10 +1,6 @@
 package dev.berth.transform;
 
-import dev.berth.content.Framing;
-import dev.berth.content.RecordReader;
-import dev.berth.content.RecordReader.Frames;
 import dev.berth.storage.Location;
-import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.Closeable;
 import java.io.IOException;
@@ -17,13 +13,13 @@ final class PreviousOutput implements Closeable {
 
     private final Optional<Location> location;
     private final InputStream in;
-    private final RecordReader lines;
+    private final LineReader lines;
 
     /// @param location nothing where all records are asked
     PreviousOutput(Optional<Location> location) {
         this.location = location;
         this.in = location.map(Location::open).orElseGet(InputStream::nullInputStream);
-        this.lines = Framing.LINES.open(new BufferedInputStream(in), Frames.KEPT, Integer.MAX_VALUE);
+        this.lines = new LineReader(in, Integer.MAX_VALUE);
     }
 
     /// What it has for the next records; nothing where it has nothing for any.

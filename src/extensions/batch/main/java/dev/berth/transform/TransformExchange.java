@@ -1,13 +1,10 @@
 package dev.berth.transform;
 
-import dev.berth.content.Framing;
 import dev.berth.content.JsonLines;
-import dev.berth.content.RecordReader.Frames;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.MediaType;
 import dev.berth.storage.Location;
 import dev.berth.storage.StoredObject;
-import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -206,7 +203,7 @@ final class TransformExchange implements Exchange {
             return true;
         }
         try (var in = output.open()) {
-            var lines = Framing.LINES.open(new BufferedInputStream(in), Frames.KEPT, Integer.MAX_VALUE);
+            var lines = new LineReader(in, Integer.MAX_VALUE);
             for (var line = lines.next(); line.isPresent(); line = lines.next()) {
                 boolean isError = KEPT_ERROR
                         .matcher(new String(line.get(), StandardCharsets.ISO_8859_1))

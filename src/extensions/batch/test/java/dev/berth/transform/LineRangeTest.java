@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.berth.content.LineReader;
 import dev.berth.content.RecordReader;
 import dev.berth.hooks.BadInputException;
 import java.io.ByteArrayInputStream;

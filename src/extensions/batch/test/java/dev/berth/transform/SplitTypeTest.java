@@ -3,7 +3,6 @@ package dev.berth.transform;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.berth.content.Framing;
 import dev.berth.content.RecordReader;
 import dev.berth.content.RecordReader.Frames;
 import dev.berth.storage.Storage;
@@ -39,7 +38,7 @@ class SplitTypeTest {
 
         @Override
         public RecordReader open(InputStream object, Frames frames, int maxBytes) {
-            return Framing.NONE.open(object, frames, maxBytes);
+            return FramedSplit.NONE.open(object, frames, maxBytes);
         }
     }
 

@@ -1,5 +1,6 @@
-package dev.berth.content;
+package dev.berth.transform;
 
+import dev.berth.content.RecordReader;
 import dev.berth.hooks.BadInputException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -14,7 +15,7 @@ import java.util.Optional;
 /// batch strategies, and so does this; but a line's bytes are sent as they are, where local mode
 /// makes `\n` of `\r\n` and of `\r` alone. A newline within a quoted field of CSV ends the record,
 /// as the platform's documents say.
-public final class LineReader implements RecordReader {
+final class LineReader implements RecordReader {
 
     private static final int BUFFER_BYTES = 64 * 1024;
     private static final int MOST_HELD = 64 * 1024;
@@ -35,7 +36,7 @@ public final class LineReader implements RecordReader {
     }
 
     /// @param before how many lines of its object are before the stream's first
-    public LineReader(InputStream input, int maxBytes, long before) {
+    LineReader(InputStream input, int maxBytes, long before) {
         this.input = input;
         this.maxBytes = maxBytes;
         this.number = before;
@@ -55,7 +56,7 @@ public final class LineReader implements RecordReader {
         for (var line = read(); line.isPresent(); line = read()) {
             held.add(line.get());
             bytes += line.get().length;
-            if (!RecordReader.isBlank(line.get()) || bytes > MOST_HELD) {
+            if (!isBlank(line.get()) || bytes > MOST_HELD) {
                 return;
             }
         }
@@ -85,6 +86,16 @@ public final class LineReader implements RecordReader {
     static BadInputException tooLong(long record, int maxBytes) {
         return new BadInputException("record %d: found more than %2$d bytes, expected at most %2$d in one record"
                 .formatted(record, maxBytes));
+    }
+
+    /// Whether a line has nothing but white space.
+    static boolean isBlank(byte[] line) {
+        for (byte b : line) {
+            if (b != ' ' && b != '\t' && b != '\r' && b != '\n') {
+                return false;
+            }
+        }
+        return true;
     }
 
     private boolean hasMore() throws IOException {
