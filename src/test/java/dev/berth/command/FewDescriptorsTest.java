@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// A server in a process of 320 file descriptors, and more clients than that. Its jars take some
+/// A server in a process of 330 file descriptors, and more clients than that. Its jars take some
 /// 130 of them, twice while hooks are compiled.
 @Tag("packaged")
 @Timeout(600)
@@ -146,7 +146,7 @@ class FewDescriptorsTest {
     }
 
     private static ServeProcess serve(Path artifact) throws IOException {
-        return serve(artifact, 320);
+        return serve(artifact, 330);
     }
 
     private static ServeProcess serve(Path artifact, int descriptors) throws IOException {
