@@ -1,5 +1,6 @@
 package dev.berth.storage.local;
 
+import dev.berth.storage.Location;
 import dev.berth.storage.StorageException;
 import dev.berth.storage.StoredObject;
 import java.io.IOException;
@@ -40,17 +41,17 @@ final class LocalListing extends Spliterators.AbstractSpliterator<StoredObject> 
     /// have a million.
     private static final int MOST_WAYS = 1_000;
 
-    private final LocalLocation root;
+    private final Location root;
     private final Deque<Directory> within = new ArrayDeque<>();
 
     /// How often each directory was entered through a link.
     private final Map<Path, Integer> ways = new HashMap<>();
 
     /// Reads the names in the root directory.
-    LocalListing(LocalLocation root) {
+    LocalListing(Location root, Path path) {
         super(Long.MAX_VALUE, ORDERED | NONNULL);
         this.root = root;
-        enter(root.path(), "");
+        enter(path, "");
     }
 
     @Override
@@ -135,7 +136,7 @@ final class LocalListing extends Spliterators.AbstractSpliterator<StoredObject> 
         }
     }
 
-    private LocalLocation located(String key) {
+    private Location located(String key) {
         return key.isEmpty() ? root : root.resolve(key.endsWith("/") ? key.substring(0, key.length() - 1) : key);
     }
 }

@@ -82,7 +82,7 @@ public record LocalLocation(Leftovers leftovers, Path path, String text) impleme
         if (Files.isRegularFile(path)) {
             return Stream.of(new StoredObject(this, path.getFileName().toString(), size().orElseThrow()));
         }
-        return StreamSupport.stream(new LocalListing(this), false);
+        return StreamSupport.stream(new LocalListing(this, path), false);
     }
 
     @Override
@@ -101,7 +101,7 @@ public record LocalLocation(Leftovers leftovers, Path path, String text) impleme
     public ObjectStream open(long from) {
         return LocalErrors.naming(this, "read", () -> {
             requireFile();
-            return new LocalReader(this, from);
+            return new LocalReader(this, path, from);
         });
     }
 
@@ -166,7 +166,7 @@ public record LocalLocation(Leftovers leftovers, Path path, String text) impleme
 
     @Override
     public ObjectWriter create(Optional<String> contentType) {
-        return LocalWriter.create(this, leftovers);
+        return LocalWriter.create(this, path.toAbsolutePath(), leftovers);
     }
 
     @Override

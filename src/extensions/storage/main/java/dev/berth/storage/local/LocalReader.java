@@ -1,5 +1,6 @@
 package dev.berth.storage.local;
 
+import dev.berth.storage.Location;
 import dev.berth.storage.ObjectStream;
 import dev.berth.storage.StorageException;
 import java.io.IOException;
@@ -7,19 +8,20 @@ import java.io.InputStream;
 import java.nio.channels.Channels;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.file.Files;
+import java.nio.file.Path;
 
 /// Reads a file, and says which one it is when that fails, or when it is longer or shorter at its
 /// end than it was at its beginning.
 final class LocalReader extends ObjectStream {
 
-    private final LocalLocation location;
+    private final Location location;
     private final SeekableByteChannel file;
     private final InputStream in;
     private final long size;
 
-    LocalReader(LocalLocation location, long from) throws IOException {
+    LocalReader(Location location, Path path, long from) throws IOException {
         this.location = location;
-        this.file = Files.newByteChannel(location.path());
+        this.file = Files.newByteChannel(path);
         this.in = Channels.newInputStream(file.position(from));
         this.size = file.size();
     }

@@ -1,5 +1,6 @@
 package dev.berth.storage.local;
 
+import dev.berth.storage.Location;
 import dev.berth.storage.ObjectWriter;
 import dev.berth.storage.StorageException;
 import java.io.BufferedOutputStream;
@@ -23,15 +24,15 @@ final class LocalWriter extends ObjectWriter {
     private final FileChannel file;
     private final OutputStream out;
 
-    private LocalWriter(LocalLocation location, Path temporary, FileChannel file) {
+    private LocalWriter(Location location, Path temporary, FileChannel file) {
         super(location);
         this.temporary = temporary;
         this.file = file;
         this.out = new BufferedOutputStream(Channels.newOutputStream(file), BUFFER_BYTES);
     }
 
-    static LocalWriter create(LocalLocation location, Leftovers leftovers) {
-        var target = location.path().toAbsolutePath();
+    /// @param target absolute
+    static LocalWriter create(Location location, Path target, Leftovers leftovers) {
         if (Files.isDirectory(target)) {
             throw StorageException.permanent(
                     location, "can't be written: found a directory, expected a file or nothing");

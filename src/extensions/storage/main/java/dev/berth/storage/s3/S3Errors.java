@@ -1,6 +1,5 @@
 package dev.berth.storage.s3;
 
-import dev.berth.storage.Location;
 import dev.berth.storage.Shortened;
 import dev.berth.storage.StorageException;
 import java.io.IOException;
@@ -27,46 +26,44 @@ final class S3Errors {
     private S3Errors() {}
 
     /// Makes a request.
-    static <T> T naming(Location location, Supplier<T> request) {
+    static <T> T naming(Object object, Supplier<T> request) {
         try {
             return request.get();
-        } catch (SdkException | S3Clients.NoCredentialsException e) {
-            throw of(location, e);
+        } catch (SdkException | S3Connection.NoCredentialsException e) {
+            throw of(object, e);
         }
     }
 
     /// Makes a request that writes. Outputs go to one place: if it denies one, it denies all.
-    static <T> T writing(Location location, Supplier<T> request) {
+    static <T> T writing(Object object, Supplier<T> request) {
         try {
-            return naming(location, request);
+            return naming(object, request);
         } catch (StorageException e) {
             throw e.getCause() instanceof AwsServiceException answer && isDenied(answer.statusCode())
-                    ? StorageException.ofStore(location, refusal(answer), answer)
+                    ? StorageException.ofStore(object, refusal(answer), answer)
                     : e;
         }
     }
 
-    static StorageException of(Location location, RuntimeException e) {
+    static StorageException of(Object object, RuntimeException e) {
         if (Thread.currentThread().isInterrupted()) {
-            return StorageException.retryable(location, "interrupted", e);
+            return StorageException.retryable(object, "interrupted", e);
         }
         if (e instanceof AwsServiceException answer) {
-            return answered(location, answer);
+            return answered(object, answer);
         }
-        if (cause(e, S3Clients.NoCredentialsException.class).isPresent()) {
+        if (cause(e, S3Connection.NoCredentialsException.class).isPresent()) {
             return StorageException.ofStore(
-                    location,
-                    "found no AWS credentials in the environment, a profile, the container or the instance",
-                    e);
+                    object, "found no AWS credentials in the environment, a profile, the container or the instance", e);
         }
         return switch (cause(e, IOException.class).orElse(null)) {
-            case null -> StorageException.permanent(location, Shortened.explanation(e), e);
+            case null -> StorageException.permanent(object, Shortened.explanation(e), e);
             case UnknownHostException unknown ->
-                StorageException.retryable(location, "can't be reached: unknown host " + unknown.getMessage(), e);
+                StorageException.retryable(object, "can't be reached: unknown host " + unknown.getMessage(), e);
             case SSLException insecure ->
-                StorageException.permanent(location, "can't be reached: " + Shortened.explanation(insecure), e);
+                StorageException.permanent(object, "can't be reached: " + Shortened.explanation(insecure), e);
             case IOException lost ->
-                StorageException.retryable(location, "the connection failed: " + Shortened.explanation(lost), e);
+                StorageException.retryable(object, "the connection failed: " + Shortened.explanation(lost), e);
         };
     }
 
@@ -78,23 +75,23 @@ final class S3Errors {
         return code(e).equals("NoSuchBucket");
     }
 
-    private static StorageException answered(Location location, AwsServiceException e) {
+    private static StorageException answered(Object object, AwsServiceException e) {
         if (isNoSuchBucket(e)) {
-            return StorageException.ofStore(location, "no such bucket", e);
+            return StorageException.ofStore(object, "no such bucket", e);
         }
         if (code(e).equals("NoSuchKey")) {
-            return StorageException.permanent(location, "no such object", e);
+            return StorageException.permanent(object, "no such object", e);
         }
         if (e.statusCode() == HttpURLConnection.HTTP_PRECON_FAILED) {
-            return StorageException.permanent(location, "changed while it was read", e);
+            return StorageException.permanent(object, "changed while it was read", e);
         }
         if (isPassing(e)) {
-            return StorageException.retryable(location, refusal(e), e);
+            return StorageException.retryable(object, refusal(e), e);
         }
         boolean isOfKeys = e.statusCode() == HttpURLConnection.HTTP_BAD_REQUEST || isDenied(e.statusCode());
         return isOfKeys && OF_ALL_KEYS.matcher(code(e)).matches()
-                ? StorageException.ofStore(location, refusal(e), e)
-                : StorageException.permanent(location, refusal(e), e);
+                ? StorageException.ofStore(object, refusal(e), e)
+                : StorageException.permanent(object, refusal(e), e);
     }
 
     private static String refusal(AwsServiceException e) {

@@ -4,6 +4,7 @@ import dev.berth.storage.StorageException;
 import dev.berth.storage.StoredObject;
 import java.io.IOException;
 import java.util.List;
+import java.util.function.Function;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
 /// Makes an object of others, as one upload whose parts S3 copies. A part of an upload has 5 MiB at
@@ -12,7 +13,7 @@ import software.amazon.awssdk.services.s3.model.S3Exception;
 ///
 /// Another process may be at the same. Neither ends the upload of the other before its own is
 /// complete, so one of them succeeds always. For one thread.
-record S3Join(S3Upload upload) {
+record S3Join(S3Upload upload, Function<StoredObject, S3Address> addresses) {
 
     private static final int LEAST_PART = 5 << 20;
     private static final long MOST_COPIED_AT_ONCE = 256L << 20;
@@ -61,7 +62,7 @@ record S3Join(S3Upload upload) {
             }
             while (object.size() - at >= LEAST_PART) {
                 long end = Math.min(object.size(), at + mostCopied);
-                upload.copy((S3Location) object.location(), at, end);
+                upload.copy(addresses.apply(object), at, end);
                 at = end;
             }
             read(object, at, object.size(), pending);

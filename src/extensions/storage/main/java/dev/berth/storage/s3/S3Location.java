@@ -35,7 +35,7 @@ import software.amazon.awssdk.services.s3.model.S3Object;
 /// after: of two that write at the same instant, the last one counts.
 ///
 /// @param key not percent-encoded; empty for the whole bucket
-record S3Location(S3Store store, String bucket, String key, String text) implements Location {
+record S3Location(S3Connection connection, String bucket, String key, String text) implements Location {
 
     private static final int MOST_BYTES = 1024;
 
@@ -52,7 +52,7 @@ record S3Location(S3Store store, String bucket, String key, String text) impleme
             throw StorageException.permanent(
                     this, "found a key of %d bytes below it, expected at most %d".formatted(bytes, MOST_BYTES));
         }
-        return new S3Location(store, bucket, below, StoreKind.below(text, child));
+        return new S3Location(connection, bucket, below, StoreKind.below(text, child));
     }
 
     @Override
@@ -79,7 +79,7 @@ record S3Location(S3Store store, String bucket, String key, String text) impleme
                 .flatMap(page -> page.contents().stream())
                 .filter(object -> !isDirectoryMarker(object))
                 .map(object -> new StoredObject(
-                        new S3Location(store, bucket, object.key(), "s3://%s/%s".formatted(bucket, object.key())),
+                        new S3Location(connection, bucket, object.key(), "s3://%s/%s".formatted(bucket, object.key())),
                         key(key, object.key()),
                         object.size()));
     }
@@ -98,19 +98,19 @@ record S3Location(S3Store store, String bucket, String key, String text) impleme
     @Override
     public ObjectStream open(long from) {
         requireKey("read");
-        return new S3Reader(this, from);
+        return new S3Reader(connection, address(), from);
     }
 
     @Override
     public ObjectWriter create(Optional<String> contentType) {
         requireKey("written");
-        return new S3Writer(this, new S3Upload(this, contentType));
+        return new S3Writer(this, upload(contentType));
     }
 
     @Override
     public void join(List<StoredObject> parts, Optional<String> contentType) {
         requireKey("written");
-        if (!new S3Join(new S3Upload(this, contentType)).join(parts)) {
+        if (!new S3Join(upload(contentType), part -> ((S3Location) part.location()).address()).join(parts)) {
             Location.super.join(parts, contentType);
         }
     }
@@ -125,14 +125,14 @@ record S3Location(S3Store store, String bucket, String key, String text) impleme
     @Override
     public void deleteAll() {
         // Without the slash it would be a beginning of other names too.
-        try (var objects = new S3Location(store, bucket, key + "/", text + "/").list()) {
+        try (var objects = new S3Location(connection, bucket, key + "/", text + "/").list()) {
             objects.forEach(object -> object.location().delete());
         }
     }
 
     @Override
     public void requireWritable() {
-        var upload = new S3Upload(this, Optional.empty());
+        var upload = upload(Optional.empty());
         upload.begin();
         upload.abort();
     }
@@ -216,7 +216,15 @@ record S3Location(S3Store store, String bucket, String key, String text) impleme
     }
 
     private S3Client client() {
-        return store.client();
+        return connection.client();
+    }
+
+    private S3Upload upload(Optional<String> contentType) {
+        return new S3Upload(connection, address(), contentType);
+    }
+
+    private S3Address address() {
+        return new S3Address(bucket, key, text);
     }
 
     private void requireKey(String verb) {

@@ -19,7 +19,7 @@ final class S3Reader extends ObjectStream {
     private static final int PROGRESS_BYTES = 1 << 16;
 
     private final S3Client client;
-    private final S3Location location;
+    private final S3Address object;
     private final int attempts;
     private final BackoffStrategy backoff;
     private final String version;
@@ -34,19 +34,19 @@ final class S3Reader extends ObjectStream {
     private boolean closed;
 
     /// @param from how many bytes of the object are left out
-    S3Reader(S3Location location, long from) {
-        var retries = location.store().retries();
-        this.client = location.store().client();
-        this.location = location;
+    S3Reader(S3Connection connection, S3Address object, long from) {
+        var retries = connection.retries();
+        this.client = connection.client();
+        this.object = object;
         this.attempts = retries.attempts();
-        this.backoff = S3Clients.backoff(retries);
+        this.backoff = S3Connection.backoff(retries);
         this.position = from;
         this.body = get(null, from == 0 ? null : "bytes=%d-".formatted(from));
         this.version = body.response().eTag();
         if (body.response().contentLength() == null) {
             body.abort();
             throw StorageException.permanent(
-                    location, "found an answer without the object's size, expected a Content-Length");
+                    object, "found an answer without the object's size, expected a Content-Length");
         }
         this.size = from + body.response().contentLength();
         if (from > 0) {
@@ -63,7 +63,7 @@ final class S3Reader extends ObjectStream {
     public int read(byte[] bytes, int offset, int length) {
         Objects.checkFromIndexSize(offset, length, bytes.length);
         if (closed) {
-            throw new IllegalStateException(location + ": found a stream that has been closed, expected an open one");
+            throw new IllegalStateException(object + ": found a stream that has been closed, expected an open one");
         }
         if (length == 0) {
             return 0;
@@ -88,7 +88,7 @@ final class S3Reader extends ObjectStream {
                 }
                 afterLoss(e);
             } catch (SdkException e) {
-                throw S3Errors.of(location, e);
+                throw S3Errors.of(object, e);
             }
         }
     }
@@ -129,11 +129,11 @@ final class S3Reader extends ObjectStream {
         lastLoss = position;
         losses++;
         if (Thread.currentThread().isInterrupted()) {
-            throw StorageException.retryable(location, "interrupted", cause);
+            throw StorageException.retryable(object, "interrupted", cause);
         }
         if (losses >= attempts) {
             throw StorageException.retryable(
-                    location,
+                    object,
                     "the connection was lost %d times, last after %d of %d bytes: %s"
                             .formatted(losses, position, size, cause.getMessage()),
                     cause);
@@ -142,7 +142,7 @@ final class S3Reader extends ObjectStream {
             Thread.sleep(backoff.computeDelay(losses + 1));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw StorageException.retryable(location, "interrupted", e);
+            throw StorageException.retryable(object, "interrupted", e);
         }
     }
 
@@ -156,9 +156,9 @@ final class S3Reader extends ObjectStream {
     /// @param range null: all of it
     private ResponseInputStream<GetObjectResponse> get(String version, String range) {
         return S3Errors.naming(
-                location,
-                () -> client.getObject(request -> request.bucket(location.bucket())
-                        .key(location.key())
+                object,
+                () -> client.getObject(request -> request.bucket(object.bucket())
+                        .key(object.key())
                         .ifMatch(version)
                         .range(range)));
     }
@@ -170,7 +170,7 @@ final class S3Reader extends ObjectStream {
         if (!range.equals(found)) {
             rest.abort();
             throw StorageException.permanent(
-                    location,
+                    object,
                     "found %s, expected %s".formatted(found == null ? "an answer without a range" : found, range));
         }
     }

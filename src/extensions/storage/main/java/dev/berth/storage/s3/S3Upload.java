@@ -32,9 +32,7 @@ final class S3Upload {
     private static final int COPIES = 8;
 
     private final S3Client client;
-    private final S3Location location;
-    private final String bucket;
-    private final String key;
+    private final S3Address object;
     private final Optional<String> contentType;
 
     /// Whether parts travel with a CRC.
@@ -49,21 +47,22 @@ final class S3Upload {
 
     private ExecutorService threads;
 
-    S3Upload(S3Location location, Optional<String> contentType) {
-        this.client = location.store().client();
-        this.location = location;
-        this.bucket = location.bucket();
-        this.key = location.key();
+    S3Upload(S3Connection connection, S3Address object, Optional<String> contentType) {
+        this.client = connection.client();
+        this.object = object;
         this.contentType = contentType;
-        this.checksums = location.store().checksums();
+        this.checksums = connection.checksums();
     }
 
     /// Writes a whole object.
-    void put(PartBuffer object) {
+    void put(PartBuffer whole) {
         S3Errors.writing(
-                location,
+                object,
                 () -> client.putObject(
-                        request -> request.bucket(bucket).key(key).contentType(type()), body(object)));
+                        request -> request.bucket(object.bucket())
+                                .key(object.key())
+                                .contentType(type()),
+                        body(whole)));
     }
 
     /// Begins an upload in parts.
@@ -81,9 +80,9 @@ final class S3Upload {
     /// Begins an upload in parts, and leaves others of this object alone.
     void beginBesideOthers() {
         id = S3Errors.writing(
-                        location,
-                        () -> client.createMultipartUpload(request -> request.bucket(bucket)
-                                .key(key)
+                        object,
+                        () -> client.createMultipartUpload(request -> request.bucket(object.bucket())
+                                .key(object.key())
                                 .contentType(type())
                                 .checksumAlgorithm(checksum())))
                 .uploadId();
@@ -103,7 +102,7 @@ final class S3Upload {
     /// Begins to have S3 copy the next part from another object.
     ///
     /// @param end the offset of the byte behind the last one
-    void copy(S3Location source, long start, long end) {
+    void copy(S3Address source, long start, long end) {
         int number = arrived.size() + sending.size() + 1;
         sending.add(threads.submit(() -> {
             copies.acquire();
@@ -128,7 +127,7 @@ final class S3Upload {
             return part.get();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw StorageException.retryable(location, "interrupted", e);
+            throw StorageException.retryable(object, "interrupted", e);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof StorageException failure) {
                 throw failure;
@@ -138,10 +137,10 @@ final class S3Upload {
     }
 
     private CompletedPart putPart(int number, PartBuffer part) {
-        return S3Errors.writing(location, () -> {
+        return S3Errors.writing(object, () -> {
             var arrived = client.uploadPart(
-                    request -> request.bucket(bucket)
-                            .key(key)
+                    request -> request.bucket(object.bucket())
+                            .key(object.key())
                             .uploadId(id)
                             .partNumber(number)
                             .checksumAlgorithm(checksum()),
@@ -150,13 +149,13 @@ final class S3Upload {
         });
     }
 
-    private CompletedPart copyPart(int number, S3Location source, long start, long end) {
+    private CompletedPart copyPart(int number, S3Address source, long start, long end) {
         return S3Errors.naming(source, () -> {
             var copied = client.uploadPartCopy(request -> request.sourceBucket(source.bucket())
                             .sourceKey(source.key())
                             .copySourceRange("bytes=%d-%d".formatted(start, end - 1))
-                            .destinationBucket(bucket)
-                            .destinationKey(key)
+                            .destinationBucket(object.bucket())
+                            .destinationKey(object.key())
                             .uploadId(id)
                             .partNumber(number))
                     .copyPartResult();
@@ -176,10 +175,12 @@ final class S3Upload {
     void complete() {
         awaitArrival();
         threads.close();
-        S3Errors.writing(location, () -> {
+        S3Errors.writing(object, () -> {
             try {
-                return client.completeMultipartUpload(request ->
-                        request.bucket(bucket).key(key).uploadId(id).multipartUpload(upload -> upload.parts(arrived)));
+                return client.completeMultipartUpload(request -> request.bucket(object.bucket())
+                        .key(object.key())
+                        .uploadId(id)
+                        .multipartUpload(upload -> upload.parts(arrived)));
             } catch (S3Exception e) {
                 if (S3Errors.isNoSuchUpload(e) && isThere()) {
                     return null;
@@ -201,10 +202,10 @@ final class S3Upload {
 
     /// Ends an upload. One that is not there was complete, or another writer has ended it.
     private void end(String upload) {
-        S3Errors.naming(location, () -> {
+        S3Errors.naming(object, () -> {
             try {
-                client.abortMultipartUpload(
-                        request -> request.bucket(bucket).key(key).uploadId(upload));
+                client.abortMultipartUpload(request ->
+                        request.bucket(object.bucket()).key(object.key()).uploadId(upload));
             } catch (S3Exception e) {
                 if (!S3Errors.isNoSuchUpload(e)) {
                     throw e;
@@ -227,7 +228,8 @@ final class S3Upload {
         }
         return "\"%s-%d\""
                 .formatted(HexFormat.of().formatHex(digest.digest()), arrived.size())
-                .equals(client.headObject(request -> request.bucket(bucket).key(key))
+                .equals(client.headObject(
+                                request -> request.bucket(object.bucket()).key(object.key()))
                         .eTag());
     }
 
@@ -245,13 +247,14 @@ final class S3Upload {
         uninterrupted(() -> {
             try {
                 var others = S3Errors.naming(
-                        location,
+                        object,
                         () -> client
-                                .listMultipartUploadsPaginator(request ->
-                                        request.bucket(bucket).prefix(key).encodingType(EncodingType.URL))
+                                .listMultipartUploadsPaginator(request -> request.bucket(object.bucket())
+                                        .prefix(object.key())
+                                        .encodingType(EncodingType.URL))
                                 .uploads()
                                 .stream()
-                                .filter(upload -> upload.key().equals(key))
+                                .filter(upload -> upload.key().equals(object.key()))
                                 .map(MultipartUpload::uploadId)
                                 .filter(other -> !other.equals(id))
                                 .toList());

@@ -69,8 +69,8 @@ class S3ClientsTest {
     }
 
     private static Region region(S3Options options) {
-        try (var client = S3Clients.create(options, false)) {
-            return client.serviceClientConfiguration().region();
+        try (var connection = new S3Connection(options, false)) {
+            return connection.client().serviceClientConfiguration().region();
         }
     }
 }

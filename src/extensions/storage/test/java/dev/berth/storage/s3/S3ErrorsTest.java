@@ -119,9 +119,9 @@ class S3ErrorsTest {
 
     @Test
     void aLongExplanationIsCut() {
-        var location = new S3Location(new S3Store(S3Options.DEFAULT), "bucket", "object", "s3://bucket/object");
         var cause = SdkClientException.create("why\n ".repeat(100));
-        assertThat(S3Errors.of(location, cause)).hasMessage("s3://bucket/object: " + "why ".repeat(60) + "…");
+        assertThat(S3Errors.of("s3://bucket/object", cause))
+                .hasMessage("s3://bucket/object: " + "why ".repeat(60) + "…");
     }
 
     @Test

@@ -30,7 +30,7 @@ class S3LocationTest {
     })
     void aLocationInS3HasABucketAndAKeyThatIsTakenAsItIs(String text, String bucket, String key) {
         assertThat(store.at(text))
-                .isEqualTo(new S3Location(store, bucket, key, text))
+                .isEqualTo(new S3Location(store.connection(), bucket, key, text))
                 .hasToString(text);
     }
 
@@ -42,7 +42,7 @@ class S3LocationTest {
         "s3://b/out/, a//..%20, out/a//..%20, s3://b/out/a//..%20"
     })
     void aKeyIsResolvedBelowALocationInS3(String location, String child, String key, String text) {
-        assertThat(store.at(location).resolve(child)).isEqualTo(new S3Location(store, "b", key, text));
+        assertThat(store.at(location).resolve(child)).isEqualTo(new S3Location(store.connection(), "b", key, text));
     }
 
     @Test

@@ -270,7 +270,7 @@ class S3StorageTest {
     @Test
     void partsMayTravelWithTheChecksumsThatAwsWants() throws IOException {
         server.createBucket("checksums");
-        try (var store = new S3Store(Impatient.options(server.endpoint()), true)) {
+        try (var store = new S3Store(new S3Connection(Impatient.options(server.endpoint()), true))) {
             for (int size : new int[] {0, 10, 20 << 20}) {
                 var location = store.at("s3://checksums/a" + size);
                 try (var writer = location.create(Optional.empty())) {

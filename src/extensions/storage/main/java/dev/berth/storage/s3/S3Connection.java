@@ -29,8 +29,8 @@ import software.amazon.awssdk.retries.api.RetryStrategy;
 import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.model.GetObjectRequest;
 
-/// Sets the AWS SDK's client up.
-final class S3Clients {
+/// The AWS SDK's client of one store. It is made when the first request is.
+final class S3Connection implements AutoCloseable {
 
     private static final Duration CONNECT = Duration.ofSeconds(10);
 
@@ -38,9 +38,40 @@ final class S3Clients {
     /// holds one.
     private static final int MOST_CONNECTIONS = 1000;
 
-    private S3Clients() {}
+    private final S3Options options;
+    private final boolean checksums;
+    private S3Client client;
 
-    static S3Client create(S3Options options, boolean checksums) {
+    /// @param checksums whether parts travel with a CRC of their own. AWS understands that, many
+    ///   other servers do not: so only where there is no endpoint
+    S3Connection(S3Options options, boolean checksums) {
+        this.options = options;
+        this.checksums = checksums;
+    }
+
+    synchronized S3Client client() {
+        if (client == null) {
+            client = create(options, checksums);
+        }
+        return client;
+    }
+
+    RetryPolicy retries() {
+        return options.retries();
+    }
+
+    boolean checksums() {
+        return checksums;
+    }
+
+    @Override
+    public synchronized void close() {
+        if (client != null) {
+            client.close();
+        }
+    }
+
+    private static S3Client create(S3Options options, boolean checksums) {
         var builder = S3Client.builder()
                 .credentialsProvider(
                         options.anonymous() ? AnonymousCredentialsProvider.create() : new DefaultCredentials())
