@@ -81,7 +81,11 @@ final class PlainEvents extends LayoutBase<ILoggingEvent> {
         appendTrace(thrown.getCause(), "Caused by: ", indent, text);
     }
 
+    /// Most text is plain ASCII, which is far faster to see than to match.
     private static String escaped(CharSequence text) {
+        if (text.chars().allMatch(c -> ' ' <= c && c <= '~')) {
+            return text.toString();
+        }
         return UNSAFE.matcher(text).replaceAll(unsafe -> switch (unsafe.group()) {
             case "\n", "\r\n" -> "\\\\n";
             case "\t" -> "\\\\t";
