@@ -13,6 +13,12 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 /// Who may use whom, checked from the compiled classes.
@@ -39,6 +45,50 @@ class ArchitectureTest {
     @Test
     void packagesHaveNoCycles() {
         slices().matching("dev.berth.(**)").should().beFreeOfCycles().check(BERTH);
+    }
+
+    /// Classes are in a circle when each reaches all others. What is nested counts as what is around it.
+    @Test
+    void fewClassesAreInCirclesAndNoCircleIsLarge() {
+        var uses = new TreeMap<String, Set<String>>();
+        for (var type : BERTH) {
+            var names = uses.computeIfAbsent(outermost(type), _ -> new TreeSet<>());
+            type.getDirectDependenciesFromSelf().stream()
+                    .map(dependency -> outermost(dependency.getTargetClass()))
+                    .filter(name -> name.startsWith("dev.berth."))
+                    .forEach(names::add);
+        }
+        var reached = new TreeMap<String, Set<String>>();
+        uses.forEach((name, _) -> reached.put(name, reachedFrom(name, uses)));
+        var circles = new TreeMap<String, List<String>>();
+        reached.forEach((name, others) -> {
+            var circle = others.stream()
+                    .filter(other -> other.equals(name)
+                            || reached.getOrDefault(other, Set.of()).contains(name))
+                    .toList();
+            if (circle.size() > 1) {
+                circles.put(name, circle);
+            }
+        });
+        assertThat(circles.values()).allSatisfy(circle -> assertThat(circle).hasSizeLessThanOrEqualTo(6));
+        assertThat(circles.keySet()).hasSizeLessThanOrEqualTo(reached.size() * 8 / 100);
+    }
+
+    private static String outermost(JavaClass type) {
+        return type.getBaseComponentType().getName().replaceFirst("\\$.*", "");
+    }
+
+    private static Set<String> reachedFrom(String name, Map<String, Set<String>> uses) {
+        var reached = new TreeSet<String>();
+        var open = new ArrayDeque<>(uses.get(name));
+        while (!open.isEmpty()) {
+            var next = open.pop();
+            if (reached.add(next)) {
+                open.addAll(uses.getOrDefault(next, Set.of()));
+            }
+        }
+        reached.add(name);
+        return reached;
     }
 
     @Test

@@ -5,11 +5,14 @@ import dev.berth.content.RecordReader;
 import dev.berth.content.RecordReader.Frames;
 import dev.berth.content.TfRecord;
 import java.io.InputStream;
+import java.util.List;
 import java.util.Optional;
+import java.util.ServiceLoader;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 
 /// The types of splitting that SageMaker has.
-enum FramedSplit implements SplitType {
+public enum FramedSplit implements SplitType {
     /// The whole object is one record.
     NONE("None", (object, _, maxBytes) -> whole(object, maxBytes)),
     /// At each newline.
@@ -28,6 +31,15 @@ enum FramedSplit implements SplitType {
     FramedSplit(String word, Opener opener) {
         this.word = word;
         this.opener = opener;
+    }
+
+    /// With those of extensions.
+    public static List<SplitType> all() {
+        return Stream.concat(
+                        Stream.<SplitType>of(values()),
+                        ServiceLoader.load(SplitType.class, SplitType.class.getClassLoader()).stream()
+                                .map(ServiceLoader.Provider::get))
+                .toList();
     }
 
     @Override

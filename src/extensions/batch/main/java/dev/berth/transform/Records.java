@@ -27,7 +27,7 @@ record Records(
                 new TransformFormats(
                         options.text(JobOption.CONTENT_TYPE),
                         options.text(JobOption.ACCEPT),
-                        options.splitType(SplitType.all()),
+                        options.splitType(FramedSplit.all()),
                         options.isSecond(JobOption.ASSEMBLE_WITH, "None", "Line")),
                 options.text(JobOption.JOIN_SOURCE).orElse("None"),
                 options);

@@ -3,26 +3,14 @@ package dev.berth.transform;
 import dev.berth.content.RecordReader;
 import dev.berth.content.RecordReader.Frames;
 import java.io.InputStream;
-import java.util.List;
 import java.util.Optional;
-import java.util.ServiceLoader;
-import java.util.stream.Stream;
 
-/// `TransformInput.SplitType`: where the records of an object end. [ServiceLoader] finds those of
+/// `TransformInput.SplitType`: where the records of an object end. [java.util.ServiceLoader] finds those of
 /// extensions, such as the elements of XML, beside those of SageMaker.
 ///
 /// A job chooses one before any object is opened, and opens a reader for each object on a thread of
 /// its own.
 public interface SplitType {
-
-    /// All that there are.
-    static List<SplitType> all() {
-        return Stream.concat(
-                        Stream.<SplitType>of(FramedSplit.values()),
-                        ServiceLoader.load(SplitType.class, SplitType.class.getClassLoader()).stream()
-                                .map(ServiceLoader.Provider::get))
-                .toList();
-    }
 
     /// The word that a job chooses it by, as the API spells it. With a value of its option it says
     /// that too: the outputs of an earlier run only count where this is the same.

@@ -157,7 +157,7 @@ class RecordReaderTest {
     }
 
     @ParameterizedTest
-    @MethodSource("dev.berth.transform.SplitType#all")
+    @MethodSource("dev.berth.transform.FramedSplit#all")
     void aStreamThatFailsIsNoBadInput(SplitType splitType) {
         var reader =
                 Splitting.ofMebibytes(splitType, BatchStrategy.MULTI_RECORD, 6).open(new FailingObject());
@@ -165,7 +165,7 @@ class RecordReaderTest {
     }
 
     @ParameterizedTest
-    @MethodSource("dev.berth.transform.SplitType#all")
+    @MethodSource("dev.berth.transform.FramedSplit#all")
     void damagedObjectsAreReadOrRefused(SplitType splitType) {
         var records = List.of("abc".getBytes(UTF_8), new byte[0], "d\n\r\ne".getBytes(UTF_8));
         var object = splitType.equals(FramedSplit.TF_RECORD) ? TfRecord.write(records) : RecordIo.write(records);

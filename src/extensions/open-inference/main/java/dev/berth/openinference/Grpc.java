@@ -59,19 +59,16 @@ final class Grpc {
     /// The type of requests and answers.
     static final MediaType TYPE = MediaType.parse("application/grpc").orElseThrow();
 
-    /// In front of a message: a byte that says whether it is compressed, and its length in 4 bytes,
-    /// big-endian.
-    static final int PREFIX = 1 + Integer.BYTES;
-
     private Grpc() {}
 
     /// A message behind its prefix.
     static byte[] frame(MessageLite message) {
         int length = message.getSerializedSize();
-        RequestMemory.charge(PREFIX + length);
-        var body = ByteBuffer.allocate(PREFIX + length).put((byte) 0).putInt(length);
+        RequestMemory.charge(GrpcMessage.PREFIX + length);
+        var body =
+                ByteBuffer.allocate(GrpcMessage.PREFIX + length).put((byte) 0).putInt(length);
         try {
-            message.writeTo(CodedOutputStream.newInstance(body.array(), PREFIX, length));
+            message.writeTo(CodedOutputStream.newInstance(body.array(), GrpcMessage.PREFIX, length));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

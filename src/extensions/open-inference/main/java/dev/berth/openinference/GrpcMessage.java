@@ -15,6 +15,10 @@ import java.nio.ByteBuffer;
 /// one thread at a time.
 final class GrpcMessage extends BlockStream {
 
+    /// In front of a message: a byte that says whether it is compressed, and its length in 4 bytes,
+    /// big-endian.
+    static final int PREFIX = 1 + Integer.BYTES;
+
     private final InputStream body;
     private final String coding;
     private final boolean isOnly;
@@ -53,10 +57,10 @@ final class GrpcMessage extends BlockStream {
         if (in != null) {
             return;
         }
-        var prefix = ByteBuffer.wrap(body.readNBytes(Grpc.PREFIX));
-        if (prefix.limit() < Grpc.PREFIX) {
+        var prefix = ByteBuffer.wrap(body.readNBytes(PREFIX));
+        if (prefix.limit() < PREFIX) {
             throw ErrorType.BAD_INPUT.because("body: found %d bytes, expected a message behind the %d of its prefix"
-                    .formatted(prefix.limit(), Grpc.PREFIX));
+                    .formatted(prefix.limit(), PREFIX));
         }
         boolean isCompressed = prefix.get() != 0;
         if (isCompressed && !Inflated.CODINGS.contains(coding)) {

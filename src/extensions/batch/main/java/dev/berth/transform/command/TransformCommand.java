@@ -11,6 +11,7 @@ import dev.berth.json.JsonText;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
 import dev.berth.transform.ArrayJob;
+import dev.berth.transform.FramedSplit;
 import dev.berth.transform.JobException;
 import dev.berth.transform.JobFile;
 import dev.berth.transform.JobOption;
@@ -19,7 +20,6 @@ import dev.berth.transform.JobReport;
 import dev.berth.transform.JobRunner;
 import dev.berth.transform.JobStatus;
 import dev.berth.transform.JobSwitch;
-import dev.berth.transform.SplitType;
 import dev.berth.transform.TransformException;
 import dev.berth.transform.TransformJob;
 import java.io.IOException;
@@ -75,7 +75,7 @@ public final class TransformCommand implements Subcommand {
                     option.meaning(),
                     option.field().isEmpty() ? "" : "  " + option.field()));
         }
-        for (var type : SplitType.all()) {
+        for (var type : FramedSplit.all()) {
             type.option().ifPresent(own -> spec.addOption(text(own.name(), own.label(), own.meaning())));
         }
         spec.addOption(text(
@@ -285,7 +285,7 @@ public final class TransformCommand implements Subcommand {
             }
         }
         var ofSplitTypes = new HashMap<String, String>();
-        for (var type : SplitType.all()) {
+        for (var type : FramedSplit.all()) {
             type.option()
                     .ifPresent(
                             own -> given(own.name(), parsed).ifPresent(value -> ofSplitTypes.put(own.name(), value)));
