@@ -33,7 +33,8 @@ public interface StoreKind {
         return Optional.empty();
     }
 
-    /// Makes a store when its first location is used.
+    /// Makes a store when its first location is made. It asks nobody for anything yet: a location may
+    /// only be looked at.
     ///
     /// @param options those of all kinds; where there are none of this kind, its defaults hold
     ObjectStore open(Collection<StoreOptions> options);

@@ -56,7 +56,7 @@ final class ProgressDisplay implements Progress, AutoCloseable {
             builder.setUpdateIntervalMillis((int) EVERY.toMillis())
                     .continuousUpdate()
                     .setRenderer((_, _) -> line())
-                    .setConsumer(new DelegatingProgressBarConsumer(ProgressDisplay::print));
+                    .setConsumer(new DelegatingProgressBarConsumer(ProgressDisplay::print, Integer.MAX_VALUE));
         }
         bar = builder.build();
     }

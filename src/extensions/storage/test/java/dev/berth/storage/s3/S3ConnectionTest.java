@@ -14,7 +14,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.regions.Region;
 
-class S3ClientsTest {
+class S3ConnectionTest {
 
     private static final Optional<URI> ELSEWHERE = Optional.of(URI.create("http://localhost:9"));
     private static final S3Options OPTIONS =
