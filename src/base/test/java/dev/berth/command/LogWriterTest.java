@@ -9,6 +9,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -115,6 +116,29 @@ class LogWriterTest {
         full.close();
         assertThat(lines.toString(StandardCharsets.UTF_8)).contains("good\n");
         assertThat(full.dropped()).isEqualTo(1);
+    }
+
+    @Test
+    void aStreamThatTakesNothingLosesEachEventOnce() {
+        var written = new AtomicInteger();
+        var gone = LogWriter.to(
+                new OutputStream() {
+                    @Override
+                    public void write(int b) throws IOException {
+                        written.incrementAndGet();
+                        throw new IOException("broken pipe");
+                    }
+
+                    @Override
+                    public void write(byte[] bytes, int offset, int length) throws IOException {
+                        write(0);
+                    }
+                },
+                lost -> bytes("lost " + lost));
+        IntStream.range(0, 3).forEach(number -> gone.write(bytes(event(number)), 0, EVENT));
+        gone.close();
+        assertThat(gone.dropped()).isEqualTo(3);
+        assertThat(written).hasValue(3);
     }
 
     private static String event(int number) {

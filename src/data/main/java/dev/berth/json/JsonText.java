@@ -217,9 +217,14 @@ public final class JsonText {
         try {
             var written = new CountedText();
             JSON.writeValue(written, value);
-            return LONE_SURROGATE
-                    .matcher(written.toString())
-                    .replaceAll(half -> "\\\\u%04x".formatted((int) half.group().charAt(0)));
+            var text = written.toString();
+            // Hardly any text has one, which is faster to see than to match.
+            return text.chars().noneMatch(c -> Character.isSurrogate((char) c))
+                    ? text
+                    : LONE_SURROGATE
+                            .matcher(text)
+                            .replaceAll(half ->
+                                    "\\\\u%04x".formatted((int) half.group().charAt(0)));
         } catch (JsonProcessingException e) {
             if (e.getCause() instanceof ServingException thrown) {
                 throw thrown;

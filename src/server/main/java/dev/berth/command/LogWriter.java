@@ -94,20 +94,21 @@ final class LogWriter extends OutputStream {
         }
     }
 
-    /// A write that fails loses its event only: a full disk or heap may have room again.
+    /// A write that fails loses its event only: a full disk or heap may have room again. What was lost is
+    /// told behind a write that has worked.
     private void writeOut(byte[] event) {
         try {
             out.write(event);
+            long lost = dropped.get() - said;
+            if (lost > 0 && waitingBytes.get() - event.length <= MOST_BYTES / 2) {
+                // It comes after what waited when they were lost.
+                enqueue(lostLine.apply(lost));
+                said += lost;
+            }
         } catch (IOException | OutOfMemoryError _) {
             dropped.incrementAndGet();
         } finally {
             waitingBytes.addAndGet(-event.length);
-        }
-        long lost = dropped.get() - said;
-        if (lost > 0 && waitingBytes.get() <= MOST_BYTES / 2) {
-            // It comes after what waited when they were lost.
-            enqueue(lostLine.apply(lost));
-            said += lost;
         }
     }
 }

@@ -10,6 +10,7 @@ import ch.qos.logback.core.Layout;
 import ch.qos.logback.core.OutputStreamAppender;
 import ch.qos.logback.core.encoder.LayoutWrappingEncoder;
 import ch.qos.logback.core.filter.Filter;
+import ch.qos.logback.core.joran.spi.ConsoleTarget;
 import ch.qos.logback.core.spi.ContextAwareBase;
 import ch.qos.logback.core.spi.FilterReply;
 import dev.berth.config.LogConfig;
@@ -34,6 +35,8 @@ import org.slf4j.LoggerFactory;
 @ConfiguratorRank(ConfiguratorRank.CUSTOM_NORMAL_PRIORITY)
 public final class Logging extends ContextAwareBase implements Configurator {
 
+    private static final OutputStream STDOUT = new FileOutputStream(FileDescriptor.out);
+
     private static final String APPENDER = "console";
 
     /// Libraries that speak only when something is wrong. Below that, the HTTP client of the last two
@@ -52,7 +55,7 @@ public final class Logging extends ContextAwareBase implements Configurator {
         // and why.
         context.getLogger("ai.djl.util.cuda").setLevel(Level.ERROR);
         context.getLogger(Logger.ROOT_LOGGER_NAME).setLevel(Level.INFO);
-        append(context, new PlainEvents(), System.out);
+        append(context, new PlainEvents(), ConsoleTarget.SystemOut.getStream());
         return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
     }
 
@@ -122,7 +125,7 @@ public final class Logging extends ContextAwareBase implements Configurator {
         return context().getLogger(Logger.ROOT_LOGGER_NAME).getAppender(APPENDER)
                         instanceof OutputStreamAppender<?> appender
                 ? appender.getOutputStream()
-                : new FileOutputStream(FileDescriptor.out);
+                : STDOUT;
     }
 
     /// Writes out what is still held, for a second at most, and ends logging.

@@ -134,8 +134,8 @@ public record SampleRequest(Path file, List<MediaType> types) {
         var readable = model.requestTypes();
         var contentType = type(readable);
         if (!readable.isEmpty() && !readable.contains(contentType)) {
-            throw ErrorType.UNSUPPORTED_MEDIA_TYPE.because(
-                    "Content-Type: found \"%s\", expected one of %s".formatted(contentType, readable));
+            throw ErrorType.UNSUPPORTED_MEDIA_TYPE.found(
+                    "Content-Type", "\"%s\"".formatted(contentType), "one of " + readable);
         }
         var writable = model.responseTypes();
         var wanted = response().isPresent() ? MediaType.JSON : config.http().defaultAccept();

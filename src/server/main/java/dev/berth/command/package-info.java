@@ -1,4 +1,4 @@
-/// The commands `serve`, `check`, `init` and `health`, what another [dev.berth.command.Subcommand]
+/// The commands `serve` and `health`, what another [dev.berth.command.Subcommand]
 /// needs of them, and the log.
 ///
 /// It puts the parts of the base together; none of them knows it, and it names no extension. Each

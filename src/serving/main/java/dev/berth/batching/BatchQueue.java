@@ -86,8 +86,17 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
     ///
     /// @throws ServingException when not even one record can be queued
     void requireRoom(long deadline) {
-        endAbandoned(locked(() -> isFull() ? turns.toAsk(ASKED) : List.<Submission<I, O>>of()));
-        locked(() -> requireRoom(1, deadline));
+        var asked = locked(() -> {
+            var callers = isFull() ? turns.toAsk(ASKED) : List.<Submission<I, O>>of();
+            if (callers.isEmpty()) {
+                requireRoom(1, deadline);
+            }
+            return callers;
+        });
+        if (!asked.isEmpty()) {
+            endAbandoned(asked);
+            locked(() -> requireRoom(1, deadline));
+        }
     }
 
     private boolean isFull() {

@@ -47,7 +47,7 @@ final class Flight<I, O> {
     private final AtomicReference<HookRun> run = new AtomicReference<>();
 
     /// The place of its records in the queue, once they are there.
-    private volatile Submission<I, O> ticket;
+    private volatile Submission<I, O> submission;
 
     /// The request in the words of the hooks.
     private InvocationRequest understood;
@@ -78,7 +78,7 @@ final class Flight<I, O> {
                 CompletableFuture.anyOf(translated, landed).get(patienceNanos(), TimeUnit.NANOSECONDS);
             } catch (TimeoutException e) {
                 boolean over = deadline.isOver();
-                var queued = ticket;
+                var queued = submission;
                 if (queued != null) {
                     queued.ask();
                 }
@@ -86,8 +86,8 @@ final class Flight<I, O> {
                     throw late(queued, e);
                 }
             } catch (InterruptedException e) {
-                if (ticket != null) {
-                    ticket.abandon();
+                if (submission != null) {
+                    submission.abandon();
                 }
                 run.get().cancel();
                 throw HookFailure.of(hooks.predicting(), e);
@@ -101,7 +101,7 @@ final class Flight<I, O> {
     /// flight has ended.
     boolean isInside() {
         var last = run.get();
-        return (last != null && last.isInside()) || (ticket != null && ticket.isInside());
+        return (last != null && last.isInside()) || (submission != null && submission.isInside());
     }
 
     /// Ends what still goes on, and says what that was.
@@ -122,7 +122,7 @@ final class Flight<I, O> {
 
     /// Until the deadline, or until something may have kept the request waiting for too long.
     private long patienceNanos() {
-        var queued = ticket;
+        var queued = submission;
         return queued == null ? Math.max(deadline.nanosLeft() / 2, LEAST_WAIT_NANOS) : queued.patienceNanos();
     }
 
@@ -166,7 +166,7 @@ final class Flight<I, O> {
         if (hooks.handler instanceof StreamingHandler<?, I, O, ?> streaming) {
             submit(streaming);
         } else {
-            ticket = model.batcher.submit(
+            submission = model.batcher.submit(
                     records.pieces(),
                     new PartSink.None<>(deadline.nanos()),
                     call.caller(),
@@ -188,7 +188,7 @@ final class Flight<I, O> {
         if (type.isEmpty()) {
             var parts = new Parts<O>(pieces.values().size(), deadline, call.memory());
             Encoding<O> joined = (_, now) -> hooks.encodeParts(records, parts.ofRecords(), understood, now::enters);
-            ticket = model.batcher.submit(pieces, parts, call.caller(), ended -> predicted(ended, joined));
+            submission = model.batcher.submit(pieces, parts, call.caller(), ended -> predicted(ended, joined));
             return;
         }
         var answer = new StreamedAnswer<O>(
@@ -199,8 +199,8 @@ final class Flight<I, O> {
                 deadline,
                 begunAt,
                 landed::complete);
-        ticket = model.batcher.submit(pieces, answer, call.caller(), ended -> streamed(ended, answer));
-        answer.comesFrom(ticket);
+        submission = model.batcher.submit(pieces, answer, call.caller(), ended -> streamed(ended, answer));
+        answer.comesFrom(submission);
     }
 
     private byte[] encodePart(StreamingHandler<?, I, O, ?> streaming, O part, int index) {

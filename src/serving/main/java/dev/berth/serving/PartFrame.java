@@ -3,7 +3,6 @@ package dev.berth.serving;
 import dev.berth.hooks.MediaType;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.regex.Pattern;
 
 /// What stands around the parts of a streamed answer, so that readers find them again: pieces of
 /// the network's own choice arrive, whatever was sent.
@@ -12,8 +11,6 @@ enum PartFrame {
     EVENT,
     LINE,
     NONE;
-
-    private static final Pattern LINE_END = Pattern.compile("\\r\\n|\\r|\\n");
 
     static PartFrame of(MediaType type) {
         var plain = type.withoutParameters();
@@ -34,8 +31,9 @@ enum PartFrame {
 
     /// In ISO 8859-1 each byte is a character, whatever the part is written in.
     private static byte[] event(byte[] data) {
-        var lines =
-                LINE_END.matcher(new String(data, StandardCharsets.ISO_8859_1)).replaceAll("\ndata: ");
-        return ("data: " + lines + "\n\n").getBytes(StandardCharsets.ISO_8859_1);
+        var lines = new String(data, StandardCharsets.ISO_8859_1)
+                .replace("\r\n", "\n")
+                .replace('\r', '\n');
+        return ("data: " + lines.replace("\n", "\ndata: ") + "\n\n").getBytes(StandardCharsets.ISO_8859_1);
     }
 }

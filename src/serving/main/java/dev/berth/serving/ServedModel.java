@@ -292,8 +292,10 @@ public final class ServedModel {
     ///
     /// @param told of each that was not known before: what it is, and where
     public void findStuck(Duration grace, BiConsumer<String, StackTraceElement[]> told) {
-        if (state.get() instanceof State.Ready(var model)) {
-            model.findStuck(grace, told);
+        switch (state.get()) {
+            case State.Ready(var model) -> model.findStuck(grace, told);
+            case State.Closing(var model) -> model.findStuck(grace, told);
+            case State.Loading _, State.Stopped _ -> {}
         }
     }
 

@@ -180,9 +180,9 @@ final class StreamedAnswer<O> implements ServedAnswer.Streamed, PartSink<O> {
                 }
                 submission.join().ask();
             } else if (part.isPresent()) {
-                boolean wasFull = !hasRoom();
-                buffered.addAndGet(-part.get().length);
-                if (wasFull && hasRoom()) {
+                int length = part.get().length;
+                long before = buffered.getAndAdd(-length);
+                if (before >= ROOM && before - length < ROOM) {
                     submission.join().resume();
                 }
                 return part;

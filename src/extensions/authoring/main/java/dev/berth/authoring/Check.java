@@ -233,7 +233,7 @@ public final class Check {
 
     /// The batch sizes above 1 that are worth a try: the powers of two, and the largest that the
     /// server forms.
-    public static List<Integer> batches(BatchLimits limits, int length) {
+    static List<Integer> batches(BatchLimits limits, int length) {
         int largest = Math.min(MOST_RECORDS, Math.min(limits.maxBatchSize(), limits.maxBatchTokens() / length));
         return IntStream.concat(
                         IntStream.iterate(2, batch -> batch < largest, batch -> batch * 2), IntStream.of(largest))

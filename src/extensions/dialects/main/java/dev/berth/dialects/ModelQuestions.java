@@ -36,7 +36,7 @@ public final class ModelQuestions implements TextQuestions {
     @Override
     public Optional<Object> answer(InvocationRequest request, About model, Tokenizer tokenizer) throws IOException {
         return switch (request.path()) {
-            case "/info" -> Optional.of(info(model));
+            case TextEmbeddings.INFO -> Optional.of(info(model));
             case "/tokenize" -> Optional.of(tokenize(Json.read(request), tokenizer));
             case "/decode" -> Optional.of(decode(Json.read(request), tokenizer));
             default -> Optional.empty();

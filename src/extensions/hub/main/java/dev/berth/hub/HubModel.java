@@ -23,7 +23,7 @@ import java.util.stream.Stream;
 /// what `model.json` says of that. It says the same as `trace.py`. Used by one thread.
 final class HubModel {
 
-    private static final String CONFIG = "config.json";
+    static final String CONFIG = "config.json";
 
     final Path directory;
 

@@ -21,8 +21,6 @@ final class HubTasks {
     static final List<HubTask> ALL = List.of(
             new Questions(), new TextClasses(), new TokenClasses(), new Masks(), new PictureClasses(), new Sentences());
 
-    private static final String MODULES = "modules.json";
-
     private HubTasks() {}
 
     /// Chooses the task of a model, and writes what `model.json` says of it.
@@ -41,7 +39,7 @@ final class HubTasks {
         throw model.refused(
                 "config.json: architectures: found %s, expected one that ends with %s; serve it by hooks, docs/hooks.md"
                         .formatted(
-                                model.json("config.json").path("architectures"),
+                                model.json(HubModel.CONFIG).path("architectures"),
                                 ALL.stream()
                                         .map(task -> task.architecture)
                                         .collect(Collectors.joining(", "))
@@ -96,7 +94,7 @@ final class HubTasks {
         /// @param mayBeNumber whether the one output of a model may be a number, and no class
         static void labels(HubModel model, boolean mayBeNumber) {
             int count = model.labels();
-            var problem = model.json("config.json").path("problem_type").asText();
+            var problem = model.json(HubModel.CONFIG).path("problem_type").asText();
             var function = mayBeNumber && problem.equals("regression")
                     ? ScoreFunction.NONE
                     : problem.equals("multi_label_classification") ? ScoreFunction.SIGMOID : ScoreFunction.usual(count);
@@ -191,7 +189,7 @@ final class HubTasks {
         /// With modules it makes vectors of sentences.
         @Override
         Optional<String> shownBy(HubModel model) {
-            return super.shownBy(model).filter(_ -> !model.has(MODULES));
+            return super.shownBy(model).filter(_ -> !model.has(SentenceFiles.MODULES));
         }
 
         /// With the second word to be filled in.
@@ -258,8 +256,8 @@ final class HubTasks {
         Optional<String> shownBy(HubModel model) {
             var named = model.architecture();
             boolean isHeadless = named.endsWith(architecture) && !named.contains("Head");
-            if (model.has(MODULES)) {
-                return Optional.of(MODULES).filter(_ -> isHeadless || named.endsWith("ForMaskedLM"));
+            if (model.has(SentenceFiles.MODULES)) {
+                return Optional.of(SentenceFiles.MODULES).filter(_ -> isHeadless || named.endsWith("ForMaskedLM"));
             }
             return Optional.of(named).filter(_ -> isHeadless && model.has("tokenizer.json"));
         }

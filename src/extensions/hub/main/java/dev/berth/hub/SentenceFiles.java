@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 /// keys is applied, refused where a vector would be another one without it, or named in a warning.
 final class SentenceFiles {
 
-    private static final String MODULES = "modules.json";
+    static final String MODULES = "modules.json";
     private static final String SETTINGS = "config_sentence_transformers.json";
 
     /// The settings of a Transformer, the first that is there.

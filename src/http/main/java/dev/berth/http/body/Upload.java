@@ -131,7 +131,7 @@ public final class Upload {
             while (!ended
                     && received < most
                     && stop - System.nanoTime() > 0
-                    && await(LONGEST_PAUSE_NANOS)
+                    && await(Math.min(LONGEST_PAUSE_NANOS, stop - System.nanoTime()))
                     && !Content.Chunk.isFailure(chunk)) {
                 received += chunk.remaining();
                 release();

@@ -115,7 +115,13 @@ final class HookThreads implements AutoCloseable {
 
     private void watch() {
         if (!threads.getQueue().isEmpty() && watched.compareAndSet(false, true)) {
-            Thread.ofVirtual().name("berth-hook-watch").start(this::lookAfterThem);
+            try {
+                Thread.ofVirtual().name("berth-hook-watch").start(this::lookAfterThem);
+            } catch (OutOfMemoryError e) {
+                // The hook has its place in the queue; the next one has the thread started.
+                metrics.caught(e);
+                watched.set(false);
+            }
         }
     }
 

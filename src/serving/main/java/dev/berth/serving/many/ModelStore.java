@@ -231,14 +231,25 @@ public final class ModelStore {
         }
         named.replace(version.name(), before, version);
         before.left.complete(null);
-        thread("berth-unloader", before.unload).start();
+        unloadAside(before);
+    }
+
+    /// Unloads a model that has refused new requests, on a thread of its own where there is memory for
+    /// one.
+    private void unloadAside(ModelVersion version) {
+        try {
+            thread("berth-unloader", version.unload).start();
+        } catch (OutOfMemoryError e) {
+            metrics.caught(e);
+            version.unload.run();
+        }
     }
 
     /// Begins to unload a model; false: it is not loaded, or somebody else unloads it.
     boolean beginUnload(ModelVersion version) {
         boolean begins = version.isReady() && version.model.refuseNew();
         if (begins) {
-            thread("berth-unloader", version.unload).start();
+            unloadAside(version);
         }
         return begins;
     }
@@ -252,7 +263,7 @@ public final class ModelStore {
         }
         metrics.evictions.increment();
         log.info("model \"{}\" makes way, because it has not been used for longest", model.name());
-        thread("berth-unloader", found.get().unload).start();
+        unloadAside(found.get());
         try {
             awaitUnloaded(found.get());
         } catch (ServingException e) {

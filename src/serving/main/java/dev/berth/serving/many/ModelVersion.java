@@ -55,7 +55,7 @@ final class ModelVersion {
     /// Whether nothing of it was left open.
     FutureTask<Boolean> unload;
 
-    /// Why it could not be loaded. Set before those that wait for it are told.
+    /// Why it could not be loaded. Set before its name is free.
     volatile Optional<ServingException> failure = Optional.empty();
 
     ModelVersion(Order order, ServedModel model, Optional<ModelVersion> before) {

@@ -322,19 +322,24 @@ public final class SessionStore {
         session.ending.compareAndSet(null, Reason.CLOSED);
         sessions.remove(id);
         session.turns.leave();
+        var closes = new AtomicBoolean();
         try {
             calls.call(
                     "close of the session",
                     deadline,
                     logContext,
                     () -> {
-                        if (session.value instanceof AutoCloseable closeable) {
+                        if (closes.compareAndSet(false, true) && session.value instanceof AutoCloseable closeable) {
                             closeable.close();
                         }
                         return session;
                     },
                     _ -> {});
         } finally {
+            // It was not called at all where there is no thread for it.
+            if (closes.compareAndSet(false, true)) {
+                calls.closeSession(session.value);
+            }
             session.hasEnded();
         }
     }
@@ -345,7 +350,11 @@ public final class SessionStore {
         session.bytes = bytes;
         session.usedAt = System.nanoTime();
         session.leaveTurn();
-        for (var idle = oldestIdle(); !fits && idle.isPresent(); idle = oldestIdle()) {
+        while (!fits) {
+            var idle = oldestIdle();
+            if (idle.isEmpty()) {
+                return;
+            }
             idle.get().endIfIdle(Reason.MEMORY);
             fits = room.grow(0);
         }
