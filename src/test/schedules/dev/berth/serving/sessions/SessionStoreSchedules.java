@@ -30,12 +30,13 @@ import org.junit.jupiter.api.Test;
 class SessionStoreSchedules {
 
     private static final Duration LONG = Duration.ofHours(1);
+    private static final Duration TIME_TO_LIVE = Duration.ofSeconds(1);
     private static final ServingMetrics METRICS = new ServingMetrics();
 
     @Test
     void requestsOfASessionTakeTurnsUntilItEndsOnce() throws Exception {
         explore(() -> {
-            try (var sessions = new Sessions()) {
+            try (var sessions = new Sessions(TIME_TO_LIVE)) {
                 var id = sessions.open();
                 together(
                         orNoSession(() -> sessions.use(id, LONG)),
@@ -51,9 +52,9 @@ class SessionStoreSchedules {
     @Test
     void aSessionThatExpiresWhileItIsUsedEndsOnce() throws Exception {
         explore(() -> {
-            try (var sessions = new Sessions()) {
+            try (var sessions = new Sessions(TIME_TO_LIVE)) {
                 var id = sessions.open();
-                var almost = Handler.TIME_TO_LIVE.minusMillis(10);
+                var almost = TIME_TO_LIVE.minusMillis(10);
                 together(
                         orNoSession(() -> {
                             Thread.sleep(almost);
@@ -70,9 +71,23 @@ class SessionStoreSchedules {
     }
 
     @Test
+    void aSessionThatOutgrowsTheRoomEndsWithItsRequest() throws Exception {
+        explore(() -> {
+            try (var sessions = new Sessions(LONG)) {
+                var id = sessions.open();
+                for (int use = 0; use < 3; use++) {
+                    sessions.use(id, LONG);
+                }
+                until(sessions.handler::allAreClosed);
+                sessions.stop();
+            }
+        });
+    }
+
+    @Test
     void sessionsThatGrowBeyondTheirRoomMakeWayForEachOther() throws Exception {
         explore(() -> {
-            try (var sessions = new Sessions()) {
+            try (var sessions = new Sessions(TIME_TO_LIVE)) {
                 var first = sessions.open();
                 var second = sessions.open();
                 together(
@@ -104,12 +119,13 @@ class SessionStoreSchedules {
         private static final int MOST = 2;
         private static final long MOST_BYTES = 12;
 
-        final Handler handler = new Handler();
+        final Handler handler;
         private final HookPool pool;
         private final SessionRoom room = new SessionRoom(MOST, MOST_BYTES);
         private final SessionStore store;
 
-        Sessions() throws LoadException {
+        Sessions(Duration timeToLive) throws LoadException {
+            handler = new Handler(timeToLive);
             var metrics = METRICS.ofModel("words");
             pool = new HookPool(handler, HookLimits.ofOneModel(), metrics);
             store = new SessionStore(handler, pool, new Hooks<>(handler), room, metrics);
@@ -177,9 +193,12 @@ class SessionStoreSchedules {
     /// Has sessions that grow with each use.
     private static final class Handler extends TextHandler implements SessionHandler<Handler.Value> {
 
-        static final Duration TIME_TO_LIVE = Duration.ofSeconds(1);
-
+        private final Duration timeToLive;
         private final AtomicInteger open = new AtomicInteger();
+
+        Handler(Duration timeToLive) {
+            this.timeToLive = timeToLive;
+        }
 
         final class Value implements AutoCloseable {
             private final AtomicBoolean inUse = new AtomicBoolean();
@@ -214,7 +233,7 @@ class SessionStoreSchedules {
 
         @Override
         public Duration sessionTimeToLive() {
-            return TIME_TO_LIVE;
+            return timeToLive;
         }
 
         @Override

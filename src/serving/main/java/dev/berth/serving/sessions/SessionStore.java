@@ -106,6 +106,8 @@ public final class SessionStore {
                         ending.compareAndSet(null, Reason.EXPIRED);
                     }
                     leaveTurn();
+                    // During this turn a request that looked for an idle session has passed this one by.
+                    makeRoom();
                     TimeUnit.NANOSECONDS.sleep(left);
                 }
             } catch (InterruptedException e) {
@@ -346,17 +348,20 @@ public final class SessionStore {
 
     private void leave(Session session) {
         long bytes = bytes(session);
-        boolean fits = room.grow(bytes - session.bytes);
+        room.grow(bytes - session.bytes);
         session.bytes = bytes;
         session.usedAt = System.nanoTime();
         session.leaveTurn();
-        while (!fits) {
+        makeRoom();
+    }
+
+    private void makeRoom() {
+        while (!room.grow(0)) {
             var idle = oldestIdle();
             if (idle.isEmpty()) {
                 return;
             }
             idle.get().endIfIdle(Reason.MEMORY);
-            fits = room.grow(0);
         }
     }
 
