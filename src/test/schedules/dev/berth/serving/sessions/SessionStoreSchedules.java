@@ -74,10 +74,7 @@ class SessionStoreSchedules {
     void aSessionThatOutgrowsTheRoomEndsWithItsRequest() throws Exception {
         explore(() -> {
             try (var sessions = new Sessions(LONG)) {
-                var id = sessions.open();
-                for (int use = 0; use < 3; use++) {
-                    sessions.use(id, LONG);
-                }
+                sessions.openAndOutgrowTheRoom();
                 until(sessions.handler::allAreClosed);
                 sessions.stop();
             }
@@ -132,6 +129,20 @@ class SessionStoreSchedules {
         }
 
         String open() {
+            try (var turn = openTurn()) {
+                return turn.id();
+            }
+        }
+
+        void openAndOutgrowTheRoom() {
+            try (var turn = openTurn()) {
+                for (int use = 0; use < 3; use++) {
+                    handler.use(turn);
+                }
+            }
+        }
+
+        private SessionStore.Turn openTurn() {
             var request = new InvocationRequest(
                     new ByteArrayInputStream(new byte[0]),
                     MediaType.TEXT,
@@ -139,9 +150,7 @@ class SessionStoreSchedules {
                     Optional.empty(),
                     "id",
                     false);
-            try (var turn = store.open(request, true, in(LONG), Map.of())) {
-                return turn.id();
-            }
+            return store.open(request, true, in(LONG), Map.of());
         }
 
         void use(String id, Duration time) {
