@@ -8,7 +8,9 @@ import dev.berth.command.StartException;
 import dev.berth.config.Configuration;
 import dev.berth.config.ServerConfig;
 import dev.berth.testing.CodeArtifact;
+import dev.berth.testing.CodeArtifact.Jar;
 import dev.berth.testing.HookProbe;
+import dev.berth.testing.OpenFiles;
 import dev.berth.testing.Pipes;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
@@ -212,6 +214,36 @@ class CheckTest {
                 .containsPattern("0 +serve would start")
                 .containsPattern("1 +it would not")
                 .containsPattern("2 +an option");
+    }
+
+    @Test
+    void allBuildsOfAnArtifactAreListed() throws Exception {
+        Files.createSymbolicLink(directory.resolve("cpu"), TestServer.SAMPLE_ARTIFACT);
+        TestArtifact.compiled(Files.createDirectory(directory.resolve("gpu")), "gpu", "waves-1x128.pt");
+        Files.writeString(
+                directory.resolve("model.json"), "{\"format\": 1, \"files\": {\"cpu\": \"cpu\", \"gpu\": \"gpu\"}}");
+        assertThat(Check.run(config(directory, Map.of())))
+                .contains("artifact    " + directory, "builds      cpu, gpu; this is cpu")
+                .anyMatch(line -> line.startsWith("sample      {\"answer\":\"Warsaw\""));
+        Files.writeString(directory.resolve("model.json"), "{\"format\": 1, \"files\": {\"gpu\": \"gpu\"}}");
+        assertThat(problems(Map.of()))
+                .singleElement()
+                .asString()
+                .contains("has builds for gpu, and this server uses cpu");
+    }
+
+    @Test
+    void theJarsOfTheHooksAreClosed() throws Exception {
+        var words = Jar.of(
+                "com.acme.Words",
+                "package com.acme; public class Words { public static String mark() { return \"!\"; } }");
+        CodeArtifact.hooks(
+                        directory,
+                        "@Override public List<String> predictFn(List<String> records, Object model) { return List.of(com.acme.Words.mark()); }")
+                .jar("lib/words.jar", words)
+                .file("sample.txt", "plain");
+        assertThat(Check.run(config(directory, Map.of()))).anyMatch(line -> line.matches("sample +!"));
+        assertThat(OpenFiles.below(directory)).isEmpty();
     }
 
     private List<String> problems(Map<String, String> environment) {

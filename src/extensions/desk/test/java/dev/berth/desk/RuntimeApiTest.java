@@ -10,6 +10,7 @@ import dev.berth.testing.RememberingHandler;
 import dev.berth.testing.SpellingHandler;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
+import dev.berth.testing.UnreadBodies;
 import java.io.IOException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -26,6 +27,8 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import software.amazon.awssdk.core.SdkBytes;
 import software.amazon.awssdk.services.sagemakerruntime.SageMakerRuntimeClient;
 import software.amazon.awssdk.services.sagemakerruntime.model.InvokeEndpointRequest;
@@ -290,5 +293,31 @@ class RuntimeApiTest {
         return events.stream()
                 .map(event -> new String(event.getPayload(), StandardCharsets.UTF_8))
                 .collect(Collectors.joining());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "4, POST /endpoints/any/async-invocations",
+        "4, POST /endpoints/any/invocations|X-Amzn-SageMaker-Target-Model: a",
+        "100000000000, POST /endpoints/any/invocations",
+        "100000000000, POST /endpoints/any/async-invocations",
+        "100000000000, POST /endpoints/any/invocations|Expect: 100-continue"
+    })
+    void aRefusedRequestWhoseBodyComesLaterIsToldThatTheConnectionCloses(long length, String request) throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start()) {
+            UnreadBodies.assertClosed(server, request, length, 400);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "30000000, POST /endpoints/any/invocations",
+        "200000, POST /endpoints/any/async-invocations",
+        "4, POST /endpoints/any/invocations|X-Amzn-SageMaker-Target-Model: a"
+    })
+    void aRefusedRequestWhoseBodyIsThereKeepsItsConnection(int length, String request) throws Exception {
+        try (var server = TestServer.with(new TextHandler()).start()) {
+            UnreadBodies.assertRead(server, request, length, 400);
+        }
     }
 }

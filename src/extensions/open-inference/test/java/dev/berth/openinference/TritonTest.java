@@ -9,6 +9,7 @@ import com.google.protobuf.DynamicMessage;
 import com.google.protobuf.TextFormat;
 import dev.berth.json.JsonText;
 import dev.berth.testing.GrpcClient;
+import dev.berth.testing.Origins;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
 import io.grpc.Status.Code;
@@ -110,6 +111,12 @@ class TritonTest {
                 .startsWith("model_stats { name: \"model\" version: \"1\" last_inference: ");
         assertThat(text(ofOne.call("ModelStatistics", "name: 'model'")))
                 .contains("success { count: ", "fail { count: ");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"load", "unload"})
+    void aRepositoryIsNotForPagesFromElsewhere(String change) throws Exception {
+        Origins.assertRefusesPagesFromElsewhere(many, "POST /v2/repository/models/m/" + change);
     }
 
     private static JsonNode statistics(HttpResponse<String> response) throws Exception {

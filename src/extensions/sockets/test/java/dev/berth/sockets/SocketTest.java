@@ -9,10 +9,12 @@ import dev.berth.hooks.MediaType;
 import dev.berth.hooks.SessionHandler;
 import dev.berth.memory.MemoryBudget;
 import dev.berth.memory.ProcessMemory;
+import dev.berth.testing.CodeArtifact;
 import dev.berth.testing.CountingStream;
 import dev.berth.testing.Gate;
 import dev.berth.testing.GatedHandler;
 import dev.berth.testing.Leftovers;
+import dev.berth.testing.ModelNames;
 import dev.berth.testing.RawConnection;
 import dev.berth.testing.RawSocket;
 import dev.berth.testing.RememberingHandler;
@@ -25,6 +27,7 @@ import java.net.http.HttpRequest;
 import java.net.http.WebSocket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,8 +41,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import javax.management.ObjectName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /// WebSockets: with Java's own client, and frame by frame.
 class SocketTest {
@@ -586,6 +591,43 @@ class SocketTest {
                 assertThat(all).isPresent();
             }
         });
+    }
+
+    @Test
+    @Tag("BIDI-01")
+    void aSocketTalksToOneOfManyModelsUntilThatIsGone(@TempDir Path directory) throws Exception {
+        var artifact = new CodeArtifact(directory).source("Inference.java", """
+                public class Inference extends RememberingHandler {
+                  public Inference() { super(java.time.Duration.ofMinutes(20)); }
+                }
+                """).directory();
+        try (var server = TestServer.ofModels().start()) {
+            assertThat(server.load("one", artifact).statusCode()).isEqualTo(200);
+            try (var socket = RawSocket.open(server.port(), "/models/one" + PATH)) {
+                assertThat(socket.head()).startsWith("HTTP/1.1 101");
+                assertThat(socket.text("a").read().text()).isEqualTo("A");
+                assertThat(socket.text("b").read().text()).isEqualTo("A,B");
+                assertThat(server.unload("one").statusCode()).isEqualTo(200);
+                assertThat(socket.text("c").read().text()).contains("\"error\"").contains("one");
+            }
+            await().until(() -> server.get("/metrics").body().contains("berth_sockets 0.0"));
+            try (var socket = RawSocket.open(server.port(), "/models/none" + PATH)) {
+                assertThat(socket.head()).startsWith("HTTP/1.1 404");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @Tag("MME-18")
+    @MethodSource("dev.berth.testing.ModelNames#all")
+    void aModelOfAnyNameHasASocket(String name, @TempDir Path directory) throws Exception {
+        var artifact = CodeArtifact.hooks(directory, "").directory();
+        try (var server = TestServer.ofModels().start()) {
+            assertThat(server.load(name, artifact).statusCode()).isEqualTo(200);
+            try (var socket = RawSocket.open(server.port(), "/models/%s%s".formatted(ModelNames.encoded(name), PATH))) {
+                assertThat(socket.head()).startsWith("HTTP/1.1 101");
+            }
+        }
     }
 
     private static void assertMetric(TestServer server, String line) throws Exception {

@@ -98,11 +98,6 @@ class IndependentRowsTest {
             assertThat(server.invoke(csv, "Content-Type", "text/csv").body()).isEqualTo(expected);
             assertThat(npy(server, Tensor.of(new float[] {1, 2, 3, 4, 5, 6}, 3, 2)))
                     .isEqualTo(Tensor.of(new float[] {1, 2, 4, 6, 9, 12}, 3, 2));
-            assertThat(
-                            infer(
-                                    server,
-                                    "{\"inputs\": [{\"name\": \"x\", \"datatype\": \"FP32\", \"shape\": [2, 2], \"data\": [1, 2, 3, 4]}]}"))
-                    .contains("\"shape\":[2,2],\"data\":[1.0,2.0,4.0,6.0]");
         }
     }
 
@@ -122,11 +117,6 @@ class IndependentRowsTest {
                     .isEqualTo("5.0,9.0");
             assertThat(npy(server, Tensor.of(new float[] {1, 9, 5, 2}, 2, 2)))
                     .isEqualTo(Tensor.of(new float[] {5, 9}, 1, 2));
-            assertThat(
-                            infer(
-                                    server,
-                                    "{\"inputs\": [{\"name\": \"points\", \"datatype\": \"FP32\", \"shape\": [2, 2], \"data\": [1, 9, 5, 2]}]}"))
-                    .contains("\"name\":\"most\",\"datatype\":\"FP32\",\"shape\":[1,2],\"data\":[5.0,9.0]");
             var differs = server.invoke("[[1, 2], [3]]", json());
             assertThat(differs.statusCode()).isEqualTo(400);
             assertThat(differs.body())
@@ -383,13 +373,6 @@ class IndependentRowsTest {
         var response = server.invoke(body, json());
         assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
         return response.body();
-    }
-
-    private static String infer(TestServer server, String body) throws Exception {
-        return server.send(HttpRequest.newBuilder(server.uri("/v2/models/model/infer"))
-                        .POST(BodyPublishers.ofString(body))
-                        .build())
-                .body();
     }
 
     private static Tensor npy(TestServer server, Tensor tensor) throws Exception {

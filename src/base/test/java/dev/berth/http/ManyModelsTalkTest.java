@@ -1,10 +1,8 @@
 package dev.berth.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.berth.testing.CodeArtifact;
-import dev.berth.testing.RawSocket;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -12,7 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Sessions and sockets of one model among several.
+/// Sessions of one model among several.
 class ManyModelsTalkTest {
 
     private static final String ID = "X-Amzn-SageMaker-Session-Id";
@@ -48,26 +46,6 @@ class ManyModelsTalkTest {
             assertThat(server.get("/metrics").body()).contains("berth_sessions{model=\"one\"} 0.0");
             assertThat(server.ask("one", "d", ID, id, "Content-Type", TEXT).statusCode())
                     .isEqualTo(400);
-        }
-    }
-
-    @Test
-    @Tag("BIDI-01")
-    void aSocketTalksToItsModelUntilThatIsGone() throws Exception {
-        try (var server = TestServer.ofModels().start()) {
-            load(server, "one");
-            try (var socket = RawSocket.open(
-                    server.port(), "/models/one/invocations-bidirectional-stream", "Content-Type", TEXT)) {
-                assertThat(socket.head()).startsWith("HTTP/1.1 101");
-                assertThat(socket.text("a").read().text()).isEqualTo("A");
-                assertThat(socket.text("b").read().text()).isEqualTo("A,B");
-                assertThat(server.unload("one").statusCode()).isEqualTo(200);
-                assertThat(socket.text("c").read().text()).contains("\"error\"").contains("one");
-            }
-            await().until(() -> server.get("/metrics").body().contains("berth_sockets 0.0"));
-            try (var socket = RawSocket.open(server.port(), "/models/none/invocations-bidirectional-stream")) {
-                assertThat(socket.head()).startsWith("HTTP/1.1 404");
-            }
         }
     }
 

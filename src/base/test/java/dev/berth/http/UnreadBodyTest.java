@@ -12,6 +12,7 @@ import dev.berth.testing.GatedHandler;
 import dev.berth.testing.RawConnection;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
+import dev.berth.testing.UnreadBodies;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
@@ -51,7 +52,6 @@ class UnreadBodyTest {
     }
 
     private static final String ASK = "POST /invocations|Content-Type: text/plain";
-    private static final String CLOSES = "\nConnection: close\n";
 
     private static TestServer server;
 
@@ -76,21 +76,10 @@ class UnreadBodyTest {
         "415, 4, POST /invocations|Content-Type: text/plain|Content-Encoding: br",
         "413, 20000000, POST /invocations|Content-Type: text/plain",
         "413, 20000000, POST /invocations|Content-Type: text/plain|Expect: 100-continue",
-        "400, 4, POST /v2/models/model/infer|Inference-Header-Content-Length: x",
-        "404, 4, POST /v2/models/another/infer",
-        "400, 4, POST /endpoints/any/async-invocations",
-        "400, 4, POST /endpoints/any/invocations|X-Amzn-SageMaker-Target-Model: a",
-        "400, 100000000000, POST /endpoints/any/invocations",
-        "400, 100000000000, POST /endpoints/any/async-invocations",
-        "400, 100000000000, POST /endpoints/any/invocations|Expect: 100-continue",
         "200, 4, POST /ping",
     })
     void whoseBodyComesLaterIsToldThatTheConnectionCloses(int status, long length, String request) throws Exception {
-        try (var asks = new RawConnection(server.port())) {
-            asks.send(head(request, length));
-            assertThat(asks.readResponse()).startsWith("HTTP/1.1 " + status).containsIgnoringCase(CLOSES);
-            assertThat(asks.readLine()).isNull();
-        }
+        UnreadBodies.assertClosed(server, request, length, status);
     }
 
     @Test
@@ -109,25 +98,18 @@ class UnreadBodyTest {
                         .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
                         .set("BERTH_QUEUE_CAPACITY", "1")
                         .start();
-                var running = new RawConnection(full.port()).send(head(ASK, 1) + "a")) {
+                var running = new RawConnection(full.port()).send(UnreadBodies.head(ASK, 1) + "a")) {
             loading.awaitArrival();
             predicting.awaitArrival();
-            assertClosed(unready);
-            try (var queued = new RawConnection(full.port()).send(head(ASK, 1) + "b")) {
+            UnreadBodies.assertClosed(unready, ASK, 4, 503);
+            try (var queued = new RawConnection(full.port()).send(UnreadBodies.head(ASK, 1) + "b")) {
                 await().until(() -> full.get("/metrics").body().contains("berth_queue_depth{model=\"model\"} 1.0"));
-                assertClosed(full);
+                UnreadBodies.assertClosed(full, ASK, 4, 503);
                 loading.open();
                 predicting.open();
                 assertThat(running.readResponse()).startsWith("HTTP/1.1 200");
                 assertThat(queued.readResponse()).startsWith("HTTP/1.1 200");
             }
-        }
-    }
-
-    private static void assertClosed(TestServer server) throws IOException {
-        try (var asks = new RawConnection(server.port()).send(head(ASK, 4))) {
-            assertThat(asks.readResponse()).startsWith("HTTP/1.1 503").containsIgnoringCase(CLOSES);
-            assertThat(asks.readLine()).isNull();
         }
     }
 
@@ -140,23 +122,10 @@ class UnreadBodyTest {
         "415, 200000, POST /invocations|Content-Type: audio/mpeg",
         "413, 20000000, POST /invocations|Content-Type: text/plain",
         "400, 4, POST /invocations|Content-Type: text/plain",
-        "400, 4, POST /v2/models/model/infer|Inference-Header-Content-Length: x",
-        "400, 30000000, POST /endpoints/any/invocations",
-        "400, 200000, POST /endpoints/any/async-invocations",
-        "400, 4, POST /endpoints/any/invocations|X-Amzn-SageMaker-Target-Model: a",
         "200, 20000, POST /ping",
     })
     void theConnectionStaysWhereTheBodyIsThere(int status, int length, String request) throws Exception {
-        try (var asks = new RawConnection(server.port())) {
-            for (int i = 0; i < 2; i++) {
-                asks.send(head(request, length) + " ".repeat(length));
-                assertThat(asks.readResponse())
-                        .startsWith("HTTP/1.1 " + status)
-                        .doesNotContainIgnoringCase("Connection:");
-            }
-            asks.send(head(ASK, 1) + "a");
-            assertThat(asks.readResponse()).startsWith("HTTP/1.1 200").endsWith("A");
-        }
+        UnreadBodies.assertRead(server, request, length, status);
     }
 
     @Test
@@ -174,7 +143,7 @@ class UnreadBodyTest {
     void theConnectionStaysWhereAHookDoesNotReadItsBody() throws Exception {
         try (var asks = new RawConnection(server.port())) {
             for (int i = 0; i < 2; i++) {
-                asks.send(head("POST /invocations|Content-Type: application/octet-stream", 9_000_000));
+                asks.send(UnreadBodies.head("POST /invocations|Content-Type: application/octet-stream", 9_000_000));
                 asks.send(" ".repeat(9_000_000));
                 assertThat(asks.readResponse())
                         .startsWith("HTTP/1.1 200")
@@ -182,12 +151,5 @@ class UnreadBodyTest {
                         .endsWith("BYTES");
             }
         }
-    }
-
-    /// @param lines the request's method and path, and headers, between bars
-    private static String head(String lines, long length) {
-        var rest = lines.split("\\|", 2);
-        return "%s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n%s\r\n"
-                .formatted(rest[0], length, rest.length > 1 ? rest[1].replace("|", "\r\n") + "\r\n" : "");
     }
 }

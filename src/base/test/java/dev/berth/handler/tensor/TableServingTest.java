@@ -9,8 +9,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.testing.OnnxModel;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -142,23 +140,6 @@ class TableServingTest {
         var refused = pipeline.invoke("34,51000,Paris,3", "Content-Type", "text/csv", "Accept", "application/x-npz");
         assertThat(refused.statusCode()).isEqualTo(406);
         assertThat(refused.body()).contains("expected one of [application/json,");
-    }
-
-    @Test
-    void textsAreBytesOfTheOpenInferenceProtocol() throws Exception {
-        var inputs = new ArrayList<String>();
-        for (var input :
-                List.of("age|FP32|34, 1", "income|FP32|51000, 1", "city|BYTES|\"Paris\", \"\"", "visits|INT64|3, 0")) {
-            var parts = input.split("\\|");
-            inputs.add("{\"name\": \"%s\", \"datatype\": \"%s\", \"shape\": [2, 1], \"data\": [%s]}"
-                    .formatted((Object[]) parts));
-        }
-        var response = pipeline.send(HttpRequest.newBuilder(pipeline.uri("/v2/models/model/infer"))
-                .POST(BodyPublishers.ofString("{\"inputs\": [%s]}".formatted(String.join(",", inputs))))
-                .build());
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-        assertThat(response.body())
-                .contains("{\"name\":\"label\",\"datatype\":\"BYTES\",\"shape\":[2],\"data\":[\"stays\",\"leaves\"]}");
     }
 
     @ParameterizedTest

@@ -205,23 +205,6 @@ class CompressedBodiesTest {
     }
 
     @Test
-    void theOpenInferenceProtocolTakesThemToo() throws Exception {
-        var body = """
-        {"inputs": [{"name": "content", "datatype": "BYTES", "shape": [1], "data": ["ab"],
-                     "parameters": {"content_type": "text/plain"}}]}""";
-        var request =
-                HttpRequest.newBuilder(server.uri("/v2/models/model/infer")).header("Content-Encoding", "deflate");
-        assertThat(server.send(request.POST(BodyPublishers.ofByteArray(packed("deflate", body)))
-                                .build())
-                        .body())
-                .contains("\"AB\"");
-        var damaged = server.send(
-                request.POST(BodyPublishers.ofByteArray(new byte[9])).build());
-        assertThat(damaged.statusCode()).isEqualTo(400);
-        assertThat(damaged.body()).startsWith("{\"error\":\"body: it is not whole deflate");
-    }
-
-    @Test
     void aLoadOfAModelTakesThemToo() throws Exception {
         try (var many = TestServer.ofModels().start()) {
             var response = many.send(HttpRequest.newBuilder(many.uri("/models"))

@@ -4,18 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.berth.authoring.Check;
-import dev.berth.config.Configuration;
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.CodeArtifact;
 import dev.berth.testing.CodeArtifact.Jar;
 import dev.berth.testing.HookProbe;
+import dev.berth.testing.OpenFiles;
 import dev.berth.testing.TestServer;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -86,7 +81,7 @@ class UnloadingTest {
         var artifact = CodeArtifact.hooks(directory, HOOKS).jar("lib/words.jar", WORDS);
         serve(artifact);
         assertThat(HookProbe.LOADERS).hasSize(2);
-        assertThat(openFiles()).isEmpty();
+        assertThat(OpenFiles.below(directory)).isEmpty();
         awaitCollection();
     }
 
@@ -98,7 +93,7 @@ class UnloadingTest {
             assertThat(stays.invoke("plain").body())
                     .as("the jars of the other are closed")
                     .contains("Point[x=1", "!?");
-            assertThat(openFiles()).hasSize(1);
+            assertThat(OpenFiles.below(directory)).hasSize(1);
         }
     }
 
@@ -109,7 +104,7 @@ class UnloadingTest {
                 assertThat(server.invoke("fail").body())
                         .contains("predictFn (code/Inference.java) failed at Inference.java:");
             }
-            assertThat(openFiles()).isNotEmpty().containsOnly(directory.resolve("code/lib/words.jar"));
+            assertThat(OpenFiles.below(directory)).isNotEmpty().containsOnly(directory.resolve("code/lib/words.jar"));
         }
     }
 
@@ -128,7 +123,7 @@ class UnloadingTest {
         var artifact = CodeArtifact.hooks(directory, "static { HookProbe.saw(Inference.class); }\n" + hook)
                 .jar("lib/words.jar", WORDS);
         fail(artifact.server());
-        assertThat(openFiles()).isEmpty();
+        assertThat(OpenFiles.below(directory)).isEmpty();
         awaitCollection();
     }
 
@@ -136,17 +131,6 @@ class UnloadingTest {
         try (var server = builder.startWithoutWaiting()) {
             assertThatThrownBy(() -> server.server().awaitReady()).isInstanceOf(StartException.class);
         }
-    }
-
-    @Test
-    void theCheckClosesTheJarsToo() throws Exception {
-        var artifact =
-                CodeArtifact.hooks(directory, HOOKS).jar("lib/words.jar", WORDS).file("sample.txt", "plain");
-        var environment = Map.of(
-                "INSTANCE_TYPE", "cpu", "BERTH_MODEL_DIR", artifact.directory().toString());
-        var config = Configuration.read(environment, Map.of(), Path.of(".")).config();
-        assertThat(Check.run(config)).anyMatch(line -> line.contains("Point[x=1"));
-        assertThat(openFiles()).isEmpty();
     }
 
     /// What a hook uses must not be closed below it, even where its request has been answered long
@@ -170,11 +154,11 @@ class UnloadingTest {
                         .forEach(late -> assertThat(late.join().statusCode()).isEqualTo(504));
                 server.server().close();
                 assertThat(log.text()).contains("model: a hook does not end; what it uses is freed when it does");
-                assertThat(openFiles()).hasSize(1);
+                assertThat(OpenFiles.below(directory)).hasSize(1);
             }
         }
         await().untilAsserted(() -> assertThat(HookProbe.NOTES).containsExactly("begun", "open !"));
-        await().untilAsserted(() -> assertThat(openFiles()).isEmpty());
+        await().untilAsserted(() -> assertThat(OpenFiles.below(directory)).isEmpty());
     }
 
     private static void awaitCollection() {
@@ -183,23 +167,5 @@ class UnloadingTest {
             assertThat(HookProbe.LOADERS)
                     .allSatisfy(loader -> assertThat(loader.refersTo(null)).isTrue());
         });
-    }
-
-    /// The files of the artifact that this process has open.
-    private List<Path> openFiles() throws IOException {
-        try (var descriptors = Files.list(Path.of("/proc/self/fd"))) {
-            return descriptors
-                    .map(UnloadingTest::target)
-                    .filter(file -> file.startsWith(directory))
-                    .toList();
-        }
-    }
-
-    private static Path target(Path descriptor) {
-        try {
-            return Files.readSymbolicLink(descriptor);
-        } catch (IOException e) {
-            return Path.of("closed meanwhile");
-        }
     }
 }

@@ -10,17 +10,14 @@ import dev.berth.testing.OnnxModel;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
 import java.io.IOException;
-import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -116,140 +113,6 @@ class OnnxServingTest {
                             .body())
                     .contains("the model does not take [float32[2], float32[2, 1, 1], int64[]]: ");
         }
-    }
-
-    @Test
-    void textsOfTheOpenInferenceProtocolKeepTheShapeOfTheirTensor() throws Exception {
-        new OnnxModel()
-                .opset("", STRING_OPSET)
-                .input("x", OnnxModel.STRING, 2)
-                .node("StringSplit", List.of("x"), List.of("parts", "counts"))
-                .output("parts", OnnxModel.STRING, 2, 2)
-                .output("counts", OnnxModel.INT64, 2)
-                .write(artifact.resolve("model.onnx"));
-        try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(infer(server, "x BYTES [1,2] \"a b\",\"c d\""))
-                    .isEqualTo(
-                            "[{\"name\":\"parts\",\"datatype\":\"BYTES\",\"shape\":[1,2,2],\"data\":[\"a\",\"b\",\"c\",\"d\"]},"
-                                    + "{\"name\":\"counts\",\"datatype\":\"INT64\",\"shape\":[1,2],\"data\":[2,2]}]");
-            assertThat(infer(server, "x BYTES [2,2] \"a b\",\"c d\",\"e f\",\"g h\""))
-                    .contains("\"shape\":[2,2,2]", "\"data\":[2,2,2,2]");
-        }
-        new OnnxModel()
-                .opset("", STRING_OPSET)
-                .input("x", OnnxModel.STRING, 3)
-                .input("y", OnnxModel.STRING, 1)
-                .node("StringConcat", List.of("x", "y"), List.of("z"))
-                .output("z", OnnxModel.STRING, 3)
-                .write(artifact.resolve("model.onnx"));
-        try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(infer(server, "x BYTES [1,3] \"cat\",\"dog\",\"cow\"", "y BYTES [1,1] \"s\""))
-                    .isEqualTo(
-                            "[{\"name\":\"z\",\"datatype\":\"BYTES\",\"shape\":[1,3],\"data\":[\"cats\",\"dogs\",\"cows\"]}]");
-        }
-        // A record is one text, or a number and a text.
-        new OnnxModel()
-                .opset("", STRING_OPSET)
-                .input("x", OnnxModel.STRING, "n")
-                .input("n", OnnxModel.FLOAT, "n")
-                .node("Identity", List.of("x"), List.of("y"))
-                .node("Identity", List.of("n"), List.of("m"))
-                .output("y", OnnxModel.STRING, "n")
-                .output("m", OnnxModel.FLOAT, "n")
-                .write(artifact.resolve("model.onnx"));
-        try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(infer(server, "x BYTES [2] \"a\",\"\"", "n FP32 [2] 1,2"))
-                    .contains("\"shape\":[2],\"data\":[\"a\",\"\"]", "\"shape\":[2],\"data\":[1.0,2.0]");
-        }
-        new OnnxModel()
-                .opset("", STRING_OPSET)
-                .input("x", OnnxModel.STRING, "n")
-                .node("Identity", List.of("x"), List.of("y"))
-                .output("y", OnnxModel.STRING, "n")
-                .write(artifact.resolve("model.onnx"));
-        try (var server = TestServer.artifact(artifact).start()) {
-            for (var data : List.of("\"a\"", "\"a\",\"b\"", "\"a\",\"b\",\"c\"")) {
-                var shape = "[%d]".formatted(data.split(",").length);
-                assertThat(infer(server, "x BYTES %s %s".formatted(shape, data)))
-                        .contains("\"shape\":%s,\"data\":[%s]".formatted(shape, data));
-            }
-            assertThat(server.send(inferRequest(server, "\"parameters\": {\"k\": 1}, ", "x BYTES [1] \"a\""))
-                            .body())
-                    .contains("parameters: found the unknown parameter \\\"k\\\"");
-        }
-    }
-
-    @Test
-    void theOpenInferenceProtocolHasNumbersThatAreNotFinite() throws Exception {
-        for (var isMixed : List.of(false, true)) {
-            var model = new OnnxModel()
-                    .input("n", OnnxModel.FLOAT, "rows")
-                    .node("IsNaN", List.of("n"), List.of("nan"))
-                    .node("IsInf", List.of("n"), List.of("infinite"), OnnxModel.attribute("detect_negative", 0))
-                    .output("nan", OnnxModel.BOOL, "rows")
-                    .output("infinite", OnnxModel.BOOL, "rows");
-            if (isMixed) {
-                model.input("t", OnnxModel.STRING, "rows")
-                        .node("Identity", List.of("t"), List.of("same"))
-                        .output("same", OnnxModel.STRING, "rows");
-            }
-            model.write(artifact.resolve("model.onnx"));
-            try (var server = TestServer.artifact(artifact).start()) {
-                var numbers = "n FP32 [4] NaN,Infinity,-Infinity,1";
-                assertThat(isMixed ? infer(server, numbers, "t BYTES [4] \"\",\"\",\"\",\"\"") : infer(server, numbers))
-                        .contains("\"data\":[true,false,false,false]", "\"data\":[false,true,false,false]");
-            }
-        }
-    }
-
-    @Test
-    void theShapesOfTheFileAreToldBeforeTheFirstRequest() throws Exception {
-        new OnnxModel()
-                .input("x", OnnxModel.FLOAT, 3, 4, 5)
-                .input("rate", OnnxModel.INT64)
-                .node("Identity", List.of("x"), List.of("y"))
-                .node("Identity", List.of("rate"), List.of("r"))
-                .output("y", OnnxModel.FLOAT, 3, 4, 5)
-                .output("r", OnnxModel.INT64)
-                .write(artifact.resolve("model.onnx"));
-        try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(server.get("/v2/models/model").body())
-                    .contains(
-                            "{\"name\":\"x\",\"datatype\":\"FP32\",\"shape\":[-1,3,4,5]}",
-                            "{\"name\":\"rate\",\"datatype\":\"INT64\",\"shape\":[-1]}");
-        }
-        for (var first : List.of("n", 1)) {
-            new OnnxModel()
-                    .input("x", OnnxModel.FLOAT, first, "length", 2)
-                    .node("Identity", List.of("x"), List.of("y"))
-                    .output("y", OnnxModel.FLOAT, first, "length", 2)
-                    .write(artifact.resolve("model.onnx"));
-            try (var server = TestServer.artifact(artifact).start()) {
-                var input = "\"inputs\":[{\"name\":\"x\",\"datatype\":\"FP32\",\"shape\":[-1,-1,2]}]";
-                assertThat(server.get("/v2/models/model").body()).contains(input);
-                assertThat(infer(server, "x FP32 [1,3,2] 1,2,3,4,5,6")).contains("\"shape\":[1,3,2]");
-                assertThat(server.get("/v2/models/model").body())
-                        .as("the file, and not what came once")
-                        .contains(input);
-            }
-        }
-    }
-
-    private static String infer(TestServer server, String... inputs) throws Exception {
-        var response = server.send(inferRequest(server, "", inputs));
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-        return response.body().replaceFirst("(?s).*\"outputs\":(.*)\\}", "$1");
-    }
-
-    /// @param inputs a name, a type, a shape and data each
-    private static HttpRequest inferRequest(TestServer server, String parameters, String... inputs) {
-        return HttpRequest.newBuilder(server.uri("/v2/models/model/infer"))
-                .POST(BodyPublishers.ofString(Arrays.stream(inputs)
-                        .map(input -> input.split(" ", 4))
-                        .map(parts -> "{\"name\": \"%s\", \"datatype\": \"%s\", \"shape\": %s, \"data\": [%s]}"
-                                .formatted((Object[]) parts))
-                        .collect(Collectors.joining(", ", "{" + parameters + "\"inputs\": [", "]}"))))
-                .build();
     }
 
     /// One returns the steps of a text line first, as CTC wants them, and one a score alone.
