@@ -11,6 +11,7 @@ import dev.berth.engine.Engine;
 import dev.berth.engine.EngineException;
 import dev.berth.engine.Graph;
 import dev.berth.engine.GraphNames;
+import dev.berth.engine.GraphPort;
 import dev.berth.engine.InvalidInputException;
 import dev.berth.engine.KeptTensor;
 import dev.berth.engine.RowCheck;
@@ -27,9 +28,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
@@ -103,22 +102,10 @@ class OnnxGraphTest {
                 .output("scores", OnnxModel.FLOAT, "n");
         assertThat(new Onnx().names(model.write(directory.resolve("model.onnx"))))
                 .isEqualTo(new GraphNames(
-                        List.of("ids", "half"),
-                        List.of(ElementType.INT64, ElementType.FLOAT32),
-                        2,
-                        List.of("scores"),
-                        Set.of(),
-                        Map.of("ids", List.of(-1, -1), "half", List.of(-1), "w", List.of(1), "scores", List.of(-1)),
-                        Map.of(
-                                "ids",
-                                List.of("n", "length"),
-                                "half",
-                                List.of("n"),
-                                "w",
-                                List.of(""),
-                                "scores",
-                                List.of("n")),
-                        Set.of(),
+                        List.of(
+                                port("ids", ElementType.INT64, List.of(-1, -1), List.of("n", "length"), false),
+                                port("half", ElementType.FLOAT32, List.of(-1), List.of("n"), false)),
+                        List.of(port("scores", ElementType.FLOAT32, List.of(-1), List.of("n"), false)),
                         List.of(),
                         false,
                         false,
@@ -128,17 +115,23 @@ class OnnxGraphTest {
                 .output("size", OnnxModel.INT64);
         var more = new Onnx().names(model.write(directory.resolve("more.onnx")));
         assertThat(more.isHalf()).isTrue();
-        assertThat(more.shapes().get("size")).as("a number alone").isEmpty();
-        assertThat(more.constants()).containsExactly("size");
+        assertThat(more.output("size"))
+                .as("a number alone")
+                .contains(port("size", ElementType.INT64, List.of(), List.of(), true));
         assertThat(more.scalesBatches()).isFalse();
         model.node("Neg", List.of("ids"), List.of("scores"))
                 .node("DynamicQuantizeLinear", List.of("half"), List.of("small", "scale", "zero"))
                 .node("If", List.of("w"), List.of("size"), OnnxModel.attribute("then_branch", new OnnxModel().graph()));
         var nodes = new Onnx().names(model.write(directory.resolve("nodes.onnx")));
-        assertThat(nodes.constants()).as("what a branch uses is not looked at").isEmpty();
+        assertThat(nodes.outputs()).as("what a branch uses is not looked at").noneMatch(GraphPort::hasValue);
         assertThat(nodes.scalesBatches()).isTrue();
         assertThat(new Onnx().names(Path.of("README.md"))).isEqualTo(GraphNames.UNKNOWN);
         assertThat(new Onnx().names(directory.resolve("none.onnx"))).isEqualTo(GraphNames.UNKNOWN);
+    }
+
+    private static GraphPort port(
+            String name, ElementType type, List<Integer> shape, List<String> symbols, boolean hasValue) {
+        return new GraphPort(name, Optional.of(type), Optional.of(shape), symbols, hasValue);
     }
 
     @ParameterizedTest

@@ -363,12 +363,12 @@ class TorchGraphTest {
             assertThat(model.outputNames()).containsExactly("product", "sum");
         }
         // `Echo` is there twice: of its own, and inside the model.
-        assertThat(TorchNames.of(FILES.resolve("throws.pt")).inputs())
+        assertThat(TorchNames.of(FILES.resolve("throws.pt")).inputNames())
                 .containsExactly("input_ids", "attention_mask", "token_type_ids");
-        assertThat(TorchNames.of(Path.of("model-artifact/model.pt")).inputs())
+        assertThat(TorchNames.of(Path.of("model-artifact/model.pt")).inputNames())
                 .startsWith("input_ids", "attention_mask")
                 .hasSize(3);
-        assertThat(TorchNames.of(Path.of("README.md")).inputs()).isEmpty();
+        assertThat(TorchNames.of(Path.of("README.md")).inputNames()).isEmpty();
     }
 
     @Test

@@ -3,14 +3,14 @@ package dev.berth.engine.torch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.engine.GraphNames;
+import dev.berth.engine.GraphPort;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
+import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 import org.junit.jupiter.api.Test;
@@ -27,39 +27,23 @@ class TorchNamesTest {
     @Test
     void aDictThatIsReturnedHasNames() throws IOException {
         assertThat(TorchNames.of(Path.of("src/test/resources/torchscript/sum-and-product.pt")))
-                .isEqualTo(new GraphNames(
-                        List.of("left", "right"),
-                        List.of(),
-                        2,
-                        List.of("product", "sum"),
-                        Set.of(),
-                        Map.of(),
-                        Map.of(),
-                        Set.of(),
-                        List.of(),
-                        false,
-                        false,
+                .isEqualTo(names(
+                        List.of(GraphPort.named("left", false), GraphPort.named("right", false)),
+                        List.of(GraphPort.named("product", false), GraphPort.named("sum", false)),
                         Optional.empty()));
         assertThat(names("x: Tensor", "Dict[str, Tensor]", "    return {\"b\": torch.add(x, {\"no\": 1}), \"a\": x}\n")
-                        .outputs())
+                        .outputNames())
                 .containsExactly("a", "b");
     }
 
     @Test
     void aTupleHasNone() {
         assertThat(TorchNames.of(Path.of("src/test/resources/torchscript/echo.pt")))
-                .isEqualTo(new GraphNames(
-                        List.of("input_ids", "attention_mask", "token_type_ids"),
+                .isEqualTo(names(
+                        Stream.of("input_ids", "attention_mask", "token_type_ids")
+                                .map(name -> GraphPort.named(name, false))
+                                .toList(),
                         List.of(),
-                        3,
-                        List.of(),
-                        Set.of(),
-                        Map.of(),
-                        Map.of(),
-                        Set.of(),
-                        List.of(),
-                        false,
-                        false,
                         Optional.empty()));
     }
 
@@ -70,19 +54,15 @@ class TorchNamesTest {
                 "Tensor",
                 "    return left\n");
         assertThat(names)
-                .isEqualTo(new GraphNames(
-                        List.of("left", "pair", "right", "n"),
+                .isEqualTo(names(
+                        List.of(
+                                GraphPort.named("left", false),
+                                GraphPort.named("pair", false),
+                                GraphPort.named("right", true),
+                                GraphPort.named("n", true)),
                         List.of(),
-                        2,
-                        List.of(),
-                        Set.of(),
-                        Map.of(),
-                        Map.of(),
-                        Set.of(),
-                        List.of(),
-                        false,
-                        false,
                         Optional.of("takes pair: Tuple[Tensor, Tensor]")));
+        assertThat(names.required()).isEqualTo(2);
     }
 
     @ParameterizedTest
@@ -113,25 +93,25 @@ class TorchNamesTest {
                                 "x: Tensor",
                                 dict,
                                 "    if b:\n      _0 = {\"a\": x}\n    else:\n      _0 = {\"b\": x}\n    return _0\n")
-                        .outputs())
+                        .outputNames())
                 .isEmpty();
         assertThat(names(
                                 "x: Tensor",
                                 dict,
                                 "    out = {\"a\": x}\n    torch._set_item(out, \"b\", x)\n    return out\n")
-                        .outputs())
+                        .outputNames())
                 .isEmpty();
         assertThat(names("x: Tensor", dict, "    return (self.inner).forward(x, )\n")
-                        .outputs())
+                        .outputNames())
                 .isEmpty();
-        assertThat(names("x: Tensor", dict, "    return {\"a\\\"\": x}\n").outputs())
+        assertThat(names("x: Tensor", dict, "    return {\"a\\\"\": x}\n").outputNames())
                 .isEmpty();
         assertThat(names(
                                 "x: Tensor",
                                 dict,
                                 "    return (self.inner).forward(x, )\n  def other(self: __torch__.Net) -> "
                                         + "Dict[str, Tensor]:\n    return {\"a\": x}\n")
-                        .outputs())
+                        .outputNames())
                 .isEmpty();
     }
 
@@ -139,6 +119,10 @@ class TorchNamesTest {
     void aFileThatIsNoZipHasNone() throws IOException {
         assertThat(TorchNames.of(Files.writeString(directory.resolve("model.pt"), "none")))
                 .isEqualTo(GraphNames.UNKNOWN);
+    }
+
+    private static GraphNames names(List<GraphPort> inputs, List<GraphPort> outputs, Optional<String> misfit) {
+        return new GraphNames(inputs, outputs, List.of(), false, false, misfit);
     }
 
     private GraphNames names(String parameters, String type, String body) throws IOException {

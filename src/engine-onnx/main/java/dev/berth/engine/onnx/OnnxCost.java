@@ -1,7 +1,10 @@
 package dev.berth.engine.onnx;
 
+import dev.berth.engine.onnx.OnnxMessage.Kind;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /// How long ONNX Runtime would load a model, as far as its nodes tell: some 15 µs for each, twice
 /// as long for each level that it is deeper. It goes through the graph of a branch or a loop twice
@@ -14,72 +17,40 @@ final class OnnxCost {
     /// How deep functions may call each other.
     private static final int MOST_CALLS = 32;
 
-    /// The nodes of the model, or of a function, with those of their branches and loops.
-    static final class Scope {
+    private final Map<String, OnnxMessage> functions;
 
-        private double nodes;
+    /// Of the functions. One that calls itself or calls too deeply is infinite.
+    private final Map<String, Double> costs = new HashMap<>();
 
-        /// What its calls cost by what they call, which may be a function.
-        private final Map<String, Double> calls = new HashMap<>();
-
-        /// Negative until it is known.
-        private double cost = -1;
+    private OnnxCost(OnnxMessage model) {
+        functions = model.messages(25)
+                .collect(Collectors.toMap(function -> name(function, 10, 1), function -> function, (_, last) -> last));
     }
 
-    private final Map<String, Scope> functions = new HashMap<>();
-    private final Scope model = new Scope();
-
-    /// Where the next node belongs.
-    private Scope scope = model;
-
-    /// How many graphs of branches and loops are around the next node.
-    private int level;
-
-    /// The nodes of a function come next.
-    void beginFunction() {
-        scope = new Scope();
+    static boolean isTooMuch(OnnxMessage model) {
+        var graphs = Stream.concat(model.messages(7), model.messages(20));
+        return new OnnxCost(model).of(graphs, 0) > MOST;
     }
 
-    void endFunction(String name) {
-        functions.put(name, scope);
-        scope = model;
+    /// The cost of the nodes in some messages.
+    private double of(Stream<OnnxMessage> messages, int calls) {
+        return messages.flatMap(message -> message.outermost(Kind.NODE))
+                .mapToDouble(node -> 1 + 2 * called(name(node, 7, 4), calls) + 2 * of(Stream.of(node), calls))
+                .sum();
     }
 
-    /// The nodes of a branch or a loop come next.
-    void beginGraph() {
-        level++;
-    }
-
-    void endGraph() {
-        level--;
-    }
-
-    /// @param called the operator or function of the node
-    /// @return whether it is the first one that calls this
-    boolean add(String called) {
-        double cost = Math.scalb(1.0, level);
-        scope.nodes += cost;
-        return scope.calls.merge(called, 2 * cost, Double::sum) == 2 * cost;
-    }
-
-    /// Once all nodes are there.
-    boolean isTooMuch() {
-        return cost(model, 0) > MOST;
-    }
-
-    private double cost(Scope of, int calls) {
-        if (of.cost < 0) {
-            // That of what calls itself or calls too deeply.
-            of.cost = Double.POSITIVE_INFINITY;
-            double cost = of.nodes;
-            for (var call : of.calls.entrySet()) {
-                var called = functions.get(call.getKey());
-                if (called != null) {
-                    cost += calls < MOST_CALLS ? call.getValue() * cost(called, calls + 1) : of.cost;
-                }
+    private double called(String name, int calls) {
+        if (functions.containsKey(name) && !costs.containsKey(name)) {
+            costs.put(name, Double.POSITIVE_INFINITY);
+            if (calls < MOST_CALLS) {
+                costs.put(name, of(Stream.of(functions.get(name)), calls + 1));
             }
-            of.cost = cost;
         }
-        return of.cost;
+        return costs.getOrDefault(name, 0.0);
+    }
+
+    /// What a node calls, and what a function is called.
+    private static String name(OnnxMessage message, int domain, int name) {
+        return message.text(domain) + ":" + message.text(name);
     }
 }

@@ -25,7 +25,7 @@ record OnnxFile(OnnxModelProto model, long bytes, List<String> stamps) {
     /// What can be read; nothing where the file is no ONNX.
     static GraphNames names(Path file) {
         try {
-            return OnnxModelProto.read(file).names(file);
+            return OnnxModelProto.read(file).names();
         } catch (IOException _) {
             return GraphNames.UNKNOWN;
         }
@@ -87,7 +87,6 @@ record OnnxFile(OnnxModelProto model, long bytes, List<String> stamps) {
             for (var weights : model.weights()) {
                 checkWeights(file, weights);
             }
-            model.dropUnused(file);
             return measured(file, stamp, model);
         } catch (TooMuchException e) {
             throw refused(file, e.getMessage(), e);

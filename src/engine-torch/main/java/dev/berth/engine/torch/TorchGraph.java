@@ -69,7 +69,7 @@ final class TorchGraph implements Graph {
                 close();
             }
         }
-        this.outputNames = names.outputs();
+        this.outputNames = names.outputNames();
     }
 
     /// What to do about an operator or a class that no loaded library has, else what the engine says.
@@ -91,7 +91,7 @@ final class TorchGraph implements Graph {
 
     @Override
     public List<String> inputNames() {
-        return names.inputs();
+        return names.inputNames();
     }
 
     @Override

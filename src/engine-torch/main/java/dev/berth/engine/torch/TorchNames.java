@@ -1,13 +1,12 @@
 package dev.berth.engine.torch;
 
 import dev.berth.engine.GraphNames;
+import dev.berth.engine.GraphPort;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
@@ -78,15 +77,14 @@ final class TorchNames {
                 .takeWhile(parameter -> parameter.group(3) == null)
                 .toList();
         var returned = forward.group(2);
+        var keys = returned.startsWith("Dict[str, ")
+                ? keys(body(ofClass.substring(forward.end() - 1)))
+                : List.<String>of();
         return new GraphNames(
-                parameters.stream().map(parameter -> parameter.group(1)).toList(),
-                List.of(),
-                required.size(),
-                returned.startsWith("Dict[str, ") ? keys(body(ofClass.substring(forward.end() - 1))) : List.of(),
-                Set.of(),
-                Map.of(),
-                Map.of(),
-                Set.of(),
+                parameters.stream()
+                        .map(parameter -> GraphPort.named(parameter.group(1), !required.contains(parameter)))
+                        .toList(),
+                keys.stream().map(key -> GraphPort.named(key, false)).toList(),
                 List.of(),
                 false,
                 false,

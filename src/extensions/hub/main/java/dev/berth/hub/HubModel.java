@@ -73,7 +73,7 @@ final class HubModel {
                 .formatted(fileName(), precision, precision.equals("int8") ? ", not compared with one in fp32" : ""));
         description.put("format", 1).put("engine", engine.name()).put("task", task);
         description.put("target", "cpu").put("precision", precision);
-        description.set("inputs", JsonText.tree(graph.inputs()));
+        description.set("inputs", JsonText.tree(graph.inputNames()));
         description
                 .putObject("provenance")
                 .put("model", name())
@@ -138,7 +138,7 @@ final class HubModel {
     ///
     /// @param expected what a message calls them
     void outputs(String expected, String... beginnings) {
-        var all = graph.outputs();
+        var all = graph.outputNames();
         var found = Stream.of(beginnings).flatMap(name -> output(name).stream()).toList();
         if (found.size() != beginnings.length && all.size() != beginnings.length) {
             throw refused("%s: found the outputs %s, expected %s".formatted(fileName(), all, expected));
@@ -147,7 +147,7 @@ final class HubModel {
     }
 
     private Optional<String> output(String beginning) {
-        return graph.outputs().stream()
+        return graph.outputNames().stream()
                 .filter(name -> name.startsWith(beginning))
                 .findFirst();
     }
@@ -173,9 +173,9 @@ final class HubModel {
     }
 
     private void rows(boolean isOfSentences) {
-        if (!RowModel.INPUTS.containsAll(graph.inputs())) {
+        if (!RowModel.INPUTS.containsAll(graph.inputNames())) {
             throw refused("%s: found the inputs %s, expected some of %s; export it for its task, without a cache"
-                    .formatted(fileName(), graph.inputs(), RowModel.INPUTS));
+                    .formatted(fileName(), graph.inputNames(), RowModel.INPUTS));
         }
         var rows = new TokenRows(this, config);
         int longest = rows.longest(isOfSentences, warnings);
@@ -199,14 +199,15 @@ final class HubModel {
 
     /// Of the first input; -1: any.
     private int dimension(int index) {
-        var shape = graph.shapes().getOrDefault(graph.inputs().getFirst(), List.of());
+        var shape = graph.inputs().getFirst().shape().orElse(List.of());
         return index < shape.size() ? shape.get(index) : -1;
     }
 
     /// Writes how a picture is prepared, and how many pictures the model takes at once.
     void pictures() {
         if (graph.inputs().size() != 1) {
-            throw refused("%s: found the inputs %s, expected the pixels alone".formatted(fileName(), graph.inputs()));
+            throw refused(
+                    "%s: found the inputs %s, expected the pixels alone".formatted(fileName(), graph.inputNames()));
         }
         description.set("image", new PictureSteps(this).described());
         reasons.add("pictures: " + description.path("image"));

@@ -195,7 +195,7 @@ public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRe
         var file = artifact.modelFiles().getFirst();
         boolean fits = found.equals(expected)
                 || (found.size() == expected.size()
-                        && Engine.of(file).names(file).outputs().containsAll(found));
+                        && Engine.of(file).names(file).outputNames().containsAll(found));
         return fits
                 ? Optional.empty()
                 : Optional.of("model.json: outputs: found %s, expected %s".formatted(found, expected));

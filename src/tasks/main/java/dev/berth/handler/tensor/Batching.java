@@ -10,6 +10,7 @@ import dev.berth.hooks.Tensor;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -58,13 +59,13 @@ final class Batching {
     /// @throws ModelArtifactException when `model.json` says of rows what the file contradicts
     Batching(GraphNames names, RowAxes axes, TensorArtifact artifact) {
         this.axes = axes;
-        var outputs = artifact.outputs().isEmpty() ? names.outputs() : artifact.outputs();
+        var outputs = artifact.outputs().isEmpty() ? names.outputNames() : artifact.outputs();
         var odd = outputs.stream().filter(output -> axes.axis(output).isEmpty()).findFirst();
         var oddOne = odd.map(output -> "its output %s is %s, without the dimension of the rows of its inputs"
                 .formatted(output, axes.shown(output)));
         // A number may be wrong: of LightGBM's classifiers the labels are [1], however many there are.
         boolean isNumber =
-                odd.filter(output -> names.shapes().get(output).getFirst() >= 0).isPresent();
+                odd.flatMap(axes::shape).filter(shape -> shape.getFirst() >= 0).isPresent();
         var said = artifact.independentRows();
         if (said.isPresent()) {
             if (said.get() && (!axes.haveRows() || isNumber)) {
@@ -128,7 +129,9 @@ final class Batching {
     boolean hasRows(Tensor ofFirstInput) {
         var rows = this.rows;
         int rank = ofFirstInput.rank();
-        return axes.isDeclared() ? axes.rank() == rank : !rows.areIndependent && rows.ranks.contains(rank - 1);
+        return axes.isDeclared()
+                ? axes.rank().equals(OptionalInt.of(rank))
+                : !rows.areIndependent && rows.ranks.contains(rank - 1);
     }
 
     /// Tries what the model says of made-up rows, where it is not known yet.

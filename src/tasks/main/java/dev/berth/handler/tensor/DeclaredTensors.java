@@ -27,7 +27,7 @@ record DeclaredTensors(TensorArtifact artifact, GraphNames names, RowAxes axes) 
     /// name. The types are those of the file where it has some.
     TensorInputs inputs() {
         var said = artifact.inputs();
-        var own = names.required() > 1 ? names.inputs().subList(0, names.required()) : List.<String>of();
+        var own = names.required() > 1 ? names.inputNames().subList(0, names.required()) : List.<String>of();
         return new TensorInputs(
                 said.isEmpty() ? own : said.stream().map(Input::name).toList(),
                 names.types().isEmpty() ? said.stream().map(Input::type).toList() : names.types(),
@@ -40,7 +40,7 @@ record DeclaredTensors(TensorArtifact artifact, GraphNames names, RowAxes axes) 
     private TableColumns table() {
         var parts = new ArrayList<Part>();
         var inputs = artifact.inputs().isEmpty()
-                ? names.inputs().stream()
+                ? names.inputNames().stream()
                         .limit(names.required())
                         .map(name -> new Input(name, ElementType.FLOAT32, List.of()))
                         .toList()
@@ -91,7 +91,7 @@ record DeclaredTensors(TensorArtifact artifact, GraphNames names, RowAxes axes) 
                                 .formatted(i));
             }
         }
-        problemOfOutputs(artifact, names.outputs()).ifPresent(problems::add);
+        problemOfOutputs(artifact, names.outputNames()).ifPresent(problems::add);
         if (!problems.isEmpty()) {
             throw new ModelArtifactException(artifact.directory(), problems);
         }
@@ -114,7 +114,7 @@ record DeclaredTensors(TensorArtifact artifact, GraphNames names, RowAxes axes) 
         }
         boolean tooFewOrMany =
                 found.size() < names.required() || found.size() > names.inputs().size();
-        var expected = tooFewOrMany ? names.inputs() : names.inputs().subList(0, found.size());
+        var expected = tooFewOrMany ? names.inputNames() : names.inputNames().subList(0, found.size());
         boolean swapped = !found.equals(expected) && new HashSet<>(found).equals(new HashSet<>(expected));
         return tooFewOrMany || swapped
                 ? Optional.of("model.json: inputs: found %s, expected %s, in the order of the model's forward"

@@ -2,11 +2,11 @@ package dev.berth.handler.tensor;
 
 import dev.berth.content.TensorPredictions;
 import dev.berth.engine.GraphNames;
+import dev.berth.engine.GraphPort;
 import dev.berth.engine.RowCheck;
 import dev.berth.hooks.Tensor;
 import java.util.Collections;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
@@ -35,7 +35,7 @@ final class RowAxes {
         this.isForOne = firsts(names).equals(Set.of(1));
         this.isWhole = isWhole(names);
         this.symbols = names.inputs().stream()
-                .map(input -> symbol(input, 0))
+                .map(input -> symbol(input.symbols(), 0))
                 .filter(symbol -> !symbol.isEmpty())
                 .distinct()
                 .toList();
@@ -50,22 +50,22 @@ final class RowAxes {
         return symbols;
     }
 
-    /// A shape as the file has it, such as `[2, n, 3]`.
+    /// The shape of an output as the file has it, such as `[2, n, 3]`.
     List<String> shown(String name) {
-        var shape = names.shapes().get(name);
+        var output = names.output(name).orElseThrow();
+        var shape = output.shape().orElseThrow();
         return IntStream.range(0, shape.size())
                 .mapToObj(i -> shape.get(i) >= 0
                         ? shape.get(i).toString()
-                        : names.symbols().get(name).get(i).isEmpty()
+                        : output.symbols().get(i).isEmpty()
                                 ? "?"
-                                : names.symbols().get(name).get(i))
+                                : output.symbols().get(i))
                 .toList();
     }
 
     private static Set<Integer> firsts(GraphNames names) {
         return names.inputs().stream()
-                .map(names.shapes()::get)
-                .filter(Objects::nonNull)
+                .flatMap(input -> input.shape().stream())
                 .map(shape -> shape.isEmpty() ? 0 : shape.getFirst())
                 .collect(Collectors.toSet());
     }
@@ -81,21 +81,29 @@ final class RowAxes {
     Optional<List<Integer>> record(int input) {
         return Optional.of(input)
                 .filter(i -> i < names.inputs().size())
-                .map(i -> names.shapes().get(names.inputs().get(i)))
+                .flatMap(i -> names.inputs().get(i).shape())
                 .map(shape -> isWhole ? shape : shape.subList(1, shape.size()));
     }
 
-    private String symbol(String name, int axis) {
-        var symbols = names.symbols().getOrDefault(name, List.of());
+    private static String symbol(List<String> symbols, int axis) {
         var symbol = axis < symbols.size() ? symbols.get(axis) : "";
         return NUMBERED.matcher(symbol).matches() ? "" : symbol;
+    }
+
+    /// The shape of an output; nothing where the file does not tell.
+    Optional<List<Integer>> shape(String output) {
+        return names.output(output).flatMap(GraphPort::shape);
     }
 
     /// Which dimension of an output is that of the rows; empty: none. The first one where the file
     /// does not tell. All rows have the whole of a constant.
     OptionalInt axis(String output) {
-        var shape = names.shapes().get(output);
-        if (shape == null || shape.isEmpty() || names.constants().contains(output)) {
+        return names.output(output).map(this::axis).orElse(OptionalInt.of(0));
+    }
+
+    private OptionalInt axis(GraphPort output) {
+        var shape = output.shape().orElse(List.of());
+        if (shape.isEmpty() || output.hasValue()) {
             return OptionalInt.of(0);
         }
         var symbol = symbols.size() == 1 ? symbols.getFirst() : "";
@@ -104,13 +112,13 @@ final class RowAxes {
                 .boxed()
                 .toList();
         var called = free.stream()
-                .filter(i -> !symbol.isEmpty() && symbol(output, i).equals(symbol))
+                .filter(i -> !symbol.isEmpty() && symbol(output.symbols(), i).equals(symbol))
                 .toList();
         if (called.size() == 1) {
             return OptionalInt.of(called.getFirst());
         }
         var mayBe = free.stream()
-                .filter(i -> symbol.isEmpty() || symbol(output, i).isEmpty())
+                .filter(i -> symbol.isEmpty() || symbol(output.symbols(), i).isEmpty())
                 .toList();
         return shape.getFirst() < 0
                 ? mayBe.contains(0) || called.contains(0) ? OptionalInt.of(0) : OptionalInt.empty()
@@ -119,23 +127,21 @@ final class RowAxes {
 
     /// Whether the file tells the shapes of its inputs.
     boolean isDeclared() {
-        return shape() != null;
+        return rank().isPresent();
     }
 
-    /// How many dimensions the first input has where that is so.
-    int rank() {
-        return shape().size();
-    }
-
-    private List<Integer> shape() {
-        return names.inputs().isEmpty()
-                ? null
-                : names.shapes().get(names.inputs().getFirst());
+    /// How many dimensions the first input has; empty: the file does not tell.
+    OptionalInt rank() {
+        return names.inputs().stream()
+                .limit(1)
+                .flatMap(input -> input.shape().stream())
+                .mapToInt(List::size)
+                .findFirst();
     }
 
     /// Whether the file says that an output has a part for each row.
     boolean hasParts(String output) {
-        return names.shapes().containsKey(output) && axis(output).isPresent();
+        return shape(output).isPresent() && axis(output).isPresent();
     }
 
     /// For each input of the model the records' tensors on each other.
@@ -169,13 +175,16 @@ final class RowAxes {
     /// What a model for one record returns is all the record's: any number of boxes, or the steps of
     /// a text line before it.
     private List<Tensor> parts(Tensor output, String name, int count, boolean hasOthers) {
-        var shape = names.shapes().get(name);
-        boolean isFree = shape != null && !shape.isEmpty() && shape.getFirst() < 0;
+        var shape = shape(name);
+        boolean isFree = shape.filter(lengths -> !lengths.isEmpty() && lengths.getFirst() < 0)
+                .isPresent();
         boolean isNumber = output.rank() == 0;
         boolean isOfOne = isWhole
-                || (isNumber && shape != null && shape.isEmpty())
+                || (isNumber && shape.filter(List::isEmpty).isPresent())
                 || (isForOne && (isFree || isNumber || output.shape()[0] != 1));
-        if (isOfOne ? count == 1 : names.constants().contains(name)) {
+        if (isOfOne
+                ? count == 1
+                : names.output(name).filter(GraphPort::hasValue).isPresent()) {
             return Collections.nCopies(count, output);
         }
         int axis = isForOne ? 0 : axis(name).orElse(0);

@@ -12,6 +12,7 @@ import dev.berth.engine.RowCheck;
 import dev.berth.engine.SharedGraphs;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
@@ -28,6 +29,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -114,13 +116,14 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
         this.readsRequests = isOfThis("inputFn", 1) && isOfThis("outputFn", 2);
         this.known = new KnownTensors(
                 declared.inputs(),
-                names.inputs().isEmpty() ? "input_0" : names.inputs().getFirst(),
+                names.inputs().isEmpty() ? "input_0" : names.inputs().getFirst().name(),
                 axes);
         this.trial = new TrialRows(names, known.inputs());
         this.models = new SharedGraphs(artifact.file());
-        boolean areNumbers = names.texts().stream()
+        boolean areNumbers = names.outputs().stream()
+                .filter(output -> output.type().equals(Optional.of(ElementType.STRING)))
                 .noneMatch(text ->
-                        artifact.outputs().isEmpty() || artifact.outputs().contains(text));
+                        artifact.outputs().isEmpty() || artifact.outputs().contains(text.name()));
         this.responseTypes = RESPONSE_TYPES.stream()
                 .filter(type -> areNumbers || !(type.equals(MediaType.NPY) || type.equals(MediaType.NPZ)))
                 .toList();

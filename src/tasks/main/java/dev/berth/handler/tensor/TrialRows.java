@@ -46,11 +46,13 @@ record TrialRows(GraphNames names, TensorInputs inputs) {
             return Stream.empty();
         }
         boolean isDeclared = !names.inputs().isEmpty()
-                && names.inputs().stream().limit(count).allMatch(names.shapes()::containsKey);
+                && names.inputs().stream()
+                        .limit(count)
+                        .allMatch(input -> input.shape().isPresent());
         if (isDeclared) {
             boolean isFree = names.inputs().stream()
                     .limit(count)
-                    .anyMatch(input -> names.shapes().get(input).lastIndexOf(-1) > 0);
+                    .anyMatch(input -> input.shape().get().lastIndexOf(-1) > 0);
             return SIZES.stream()
                     .limit(isFree ? SIZES.size() : 2)
                     .flatMap(size -> rows(types, shapes(count, size), size));
@@ -86,7 +88,7 @@ record TrialRows(GraphNames names, TensorInputs inputs) {
     private List<int[]> shapes(int count, int size) {
         return names.inputs().stream()
                 .limit(count)
-                .map(input -> names.shapes().get(input).stream()
+                .map(input -> input.shape().get().stream()
                         .skip(1)
                         .mapToInt(length -> length < 0 ? size : length)
                         .toArray())
