@@ -2,10 +2,10 @@ package dev.berth.content;
 
 import dev.berth.hooks.BadInputException;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Optional;
-import java.util.regex.Matcher;
+import java.util.HashMap;
+import java.util.List;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
 /// What an `.npy` file says about its data.
@@ -22,6 +22,20 @@ record NpyHeader(NpyType type, boolean columnMajor, int[] shape, int dataOffset)
 
     /// Without elements a short file could promise billions of rows, each of which becomes a record.
     private static final int MAX_EMPTY_ROWS = 65_535;
+
+    private static final List<String> KEYS = List.of("descr", "fortran_order", "shape");
+    private static final String TEXT = "'[^'\\\\]*+'|\"[^\"\\\\]*+\"";
+
+    /// Python 2 wrote long numbers as 3L.
+    private static final String TUPLE = "\\((?:\\s*+\\d++L?+\\s*+,)*+\\s*+(?:\\d++L?+\\s*+)?+\\)";
+
+    private static final Pattern LENGTH = Pattern.compile("\\d++");
+
+    private static final Pattern START = Pattern.compile("\\s*+\\{");
+    private static final Pattern ENTRY = Pattern.compile(
+            "\\s*+(?<key>%1$s)\\s*+:\\s*+(?<value>%1$s|%2$s|True\\b|False\\b)\\s*+(?:,|(?=}))".formatted(TEXT, TUPLE));
+    private static final Pattern STRUCTURED = Pattern.compile("\\s*+['\"]descr['\"]\\s*+:\\s*+[\\[(]");
+    private static final Pattern END = Pattern.compile("\\s*+}\\s*+");
 
     /// @throws BadInputException where a tensor of this shape would be too large
     NpyHeader {
@@ -59,173 +73,86 @@ record NpyHeader(NpyType type, boolean columnMajor, int[] shape, int dataOffset)
         return strides;
     }
 
+    /// Reads a Python dictionary such as `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }`.
+    ///
     /// @param start the offset of the header's text
     /// @param end the offset behind it, where the data begin
     static NpyHeader read(byte[] bytes, int start, int end) {
-        return new Reader(new String(bytes, 0, end, StandardCharsets.ISO_8859_1), start).read();
+        // The bytes of the file as characters, so that places in it are offsets in the file. The few
+        // beyond ASCII that version 3.0 allows stand in field names only, which are refused anyway.
+        var file = new String(bytes, 0, end, StandardCharsets.ISO_8859_1);
+        var entry = ENTRY.matcher(file);
+        var values = new HashMap<String, MatchResult>();
+        var opened = START.matcher(file).region(start, end);
+        if (!opened.lookingAt()) {
+            throw bad(start, found(file.substring(start)), "{");
+        }
+        int at = opened.end();
+        while (entry.region(at, end).lookingAt()) {
+            var key = unquoted(entry.group("key"));
+            if (!KEYS.contains(key)) {
+                throw bad(entry.start("key"), "the key " + Excerpt.quoted(key), "descr, fortran_order and shape alone");
+            }
+            if (values.put(key, entry.toMatchResult()) != null) {
+                throw bad(entry.start("key"), "a second " + key, "one");
+            }
+            at = entry.end();
+        }
+        var structured = STRUCTURED.matcher(file).region(at, end);
+        if (structured.lookingAt()) {
+            throw bad(structured.end() - 1, "a structured type", "one type of numbers for all elements, such as '<f4'");
+        }
+        if (!END.matcher(file).region(at, end).matches()) {
+            throw bad(at, found(file.substring(at)), "an entry such as 'descr': '<f4' or 'shape': (2, 3), or }");
+        }
+        for (var key : KEYS) {
+            if (!values.containsKey(key)) {
+                throw bad(end, "the header's end", "the key " + key);
+            }
+        }
+        var type = value(values.get("descr"), TEXT, "a quoted text");
+        return new NpyHeader(
+                NpyType.of(unquoted(type), values.get("descr").start("value")),
+                value(values.get("fortran_order"), "True|False", "True or False")
+                        .equals("True"),
+                shape(
+                        value(values.get("shape"), TUPLE, "a tuple of lengths"),
+                        values.get("shape").start("value")),
+                end);
     }
 
-    /// Reads an `.npy` header: a Python dictionary such as `{'descr': '<f4', 'fortran_order': False,
-    /// 'shape': (2, 3), }`. It knows the values that belong there and never recurses.
-    private static final class Reader {
-
-        private static final Pattern SPACE = Pattern.compile("[ \\x09-\\x0d]*+");
-        private static final Pattern TEXT = Pattern.compile("'([^'\\\\]*+)'|\"([^\"\\\\]*+)\"");
-        private static final Pattern TRUTH = Pattern.compile("True|False");
-
-        /// Python 2 wrote long numbers as 3L.
-        private static final Pattern LENGTH = Pattern.compile("([0-9]++)L?");
-
-        /// The bytes of the file as characters, so that places in it are offsets in the file. The few
-        /// beyond ASCII that version 3.0 allows stand in field names only, which are refused anyway.
-        private final String file;
-
-        private final Matcher next;
-        private int at;
-        private Optional<NpyType> type = Optional.empty();
-        private Optional<Boolean> columnMajor = Optional.empty();
-        private Optional<int[]> shape = Optional.empty();
-
-        Reader(String file, int start) {
-            this.file = file;
-            this.next = SPACE.matcher(file);
-            this.at = start;
+    private static String value(MatchResult entry, String form, String expected) {
+        var value = entry.group("value");
+        if (!value.matches(form)) {
+            throw bad(entry.start("value"), found(value), expected);
         }
+        return value;
+    }
 
-        NpyHeader read() {
-            expect("{");
-            list("}", this::entry);
-            if (!isAtEnd()) {
-                throw bad("the header's end");
-            }
-            return new NpyHeader(
-                    type.orElseThrow(() -> bad("the key descr")),
-                    columnMajor.orElseThrow(() -> bad("the key fortran_order")),
-                    shape.orElseThrow(() -> bad("the key shape")),
-                    file.length());
+    private static int[] shape(String tuple, int at) {
+        var lengths = LENGTH.matcher(tuple).results().map(MatchResult::group).toList();
+        if (lengths.size() == 1 && !tuple.contains(",")) {
+            throw bad(at, found(tuple), "a comma, as in (3,)");
         }
+        if (lengths.size() > MAX_RANK) {
+            throw bad(at, lengths.size() + " dimensions", "at most " + MAX_RANK);
+        }
+        try {
+            return lengths.stream().mapToInt(Integer::parseInt).toArray();
+        } catch (NumberFormatException _) {
+            throw bad(at, found(tuple), "lengths of at most " + Integer.MAX_VALUE);
+        }
+    }
 
-        /// Entries up to a bracket. A comma may stand behind the last one.
-        private void list(String end, Runnable entry) {
-            while (!accept(end)) {
-                entry.run();
-                if (!accept(",")) {
-                    expect(end);
-                    return;
-                }
-            }
-        }
+    private static String unquoted(String text) {
+        return text.substring(1, text.length() - 1);
+    }
 
-        private void entry() {
-            var key = text();
-            int keyAt = next.start();
-            expect(":");
-            switch (key) {
-                case "descr" -> type = once(type, type(), key, keyAt);
-                case "fortran_order" -> columnMajor = once(columnMajor, truth(), key, keyAt);
-                case "shape" -> shape = once(shape, shape(), key, keyAt);
-                default -> throw bad(keyAt, "the key " + Excerpt.quoted(key), "descr, fortran_order and shape alone");
-            }
-        }
+    private static String found(String text) {
+        return text.isBlank() ? "the header's end" : Excerpt.quoted(text.strip());
+    }
 
-        private static <T> Optional<T> once(Optional<T> before, T value, String key, int keyAt) {
-            if (before.isPresent()) {
-                throw bad(keyAt, "a second " + key, "one");
-            }
-            return Optional.of(value);
-        }
-
-        private NpyType type() {
-            if (accept("[") || accept("(")) {
-                throw bad(at - 1, "a structured type", "one type of numbers for all elements, such as '<f4'");
-            }
-            var name = text();
-            return NpyType.of(name, next.start());
-        }
-
-        private boolean truth() {
-            require(TRUTH, "True or False");
-            return next.group().equals("True");
-        }
-
-        private int[] shape() {
-            var lengths = new ArrayList<Integer>();
-            expect("(");
-            list(")", () -> {
-                if (lengths.size() == MAX_RANK) {
-                    throw bad(at, "one more dimension", "at most " + MAX_RANK);
-                }
-                lengths.add(length());
-                if (lengths.size() == 1 && !isNext(",")) {
-                    throw bad("a comma, as in (3,)");
-                }
-            });
-            return lengths.stream().mapToInt(Integer::intValue).toArray();
-        }
-
-        private int length() {
-            require(LENGTH, "a dimension's length");
-            try {
-                return Integer.parseInt(next.group(1));
-            } catch (NumberFormatException _) {
-                throw bad(next.start(), "a length of " + Excerpt.quoted(next.group(1)), "at most " + Integer.MAX_VALUE);
-            }
-        }
-
-        private String text() {
-            require(TEXT, "a quoted text");
-            return next.group(1) == null ? next.group(2) : next.group(1);
-        }
-
-        /// Takes what is next. [#next] has its groups and its place.
-        private void require(Pattern pattern, String expected) {
-            skipSpace();
-            if (!next.usePattern(pattern).region(at, file.length()).lookingAt()) {
-                throw bad(expected);
-            }
-            at = next.end();
-        }
-
-        private void expect(String mark) {
-            if (!accept(mark)) {
-                throw bad('"' + mark + '"');
-            }
-        }
-
-        private boolean accept(String mark) {
-            boolean isNext = isNext(mark);
-            at += isNext ? mark.length() : 0;
-            return isNext;
-        }
-
-        private boolean isNext(String mark) {
-            skipSpace();
-            return file.startsWith(mark, at);
-        }
-
-        private boolean isAtEnd() {
-            skipSpace();
-            return at == file.length();
-        }
-
-        private void skipSpace() {
-            next.usePattern(SPACE).region(at, file.length()).lookingAt();
-            at = next.end();
-        }
-
-        private BadInputException bad(String expected) {
-            if (isAtEnd()) {
-                return bad(at, "the header's end", expected);
-            }
-            char found = file.charAt(at);
-            return bad(
-                    at,
-                    found > ' ' && found <= '~' ? "\"%c\"".formatted(found) : "the byte 0x%02x".formatted((int) found),
-                    expected);
-        }
-
-        private static BadInputException bad(int offset, String found, String expected) {
-            return new BadInputException("offset %d: found %s, expected %s".formatted(offset, found, expected));
-        }
+    private static BadInputException bad(int offset, String found, String expected) {
+        return new BadInputException("offset %d: found %s, expected %s".formatted(offset, found, expected));
     }
 }
