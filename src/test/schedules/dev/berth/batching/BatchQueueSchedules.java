@@ -121,10 +121,11 @@ class BatchQueueSchedules {
 
         Predictions<String> ask(Duration time, String... records) throws Exception {
             var end = new CompletableFuture<Void>();
+            long deadline = Interleavings.now() + time.toNanos();
             var ticket = submit(time, end, records);
             while (!end.isDone()) {
                 try {
-                    end.get(ticket.patienceNanos(), TimeUnit.NANOSECONDS);
+                    end.get(Math.max((deadline - Interleavings.now()) / 2, 1_000_000), TimeUnit.NANOSECONDS);
                 } catch (TimeoutException _) {
                     ticket.ask();
                 }

@@ -1,5 +1,6 @@
 package dev.berth.batching;
 
+import dev.berth.hooks.ModelUnusableException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -63,7 +64,7 @@ final class FakeModel implements PredictorFactory<String, String> {
                 case "stuck" -> beStuck();
                 case "poison" -> throw new IllegalArgumentException("poison");
                 case "memory" -> throw new OutOfMemoryError("no room on the accelerator");
-                case "lost" -> throw new WorkerLostException("the device is gone", null);
+                case "lost" -> throw new ModelUnusableException("the device is gone");
                 case "calm" -> stayCalm();
                 default -> {}
             }

@@ -97,7 +97,7 @@ final class Serving implements AutoCloseable {
         var ticket = batcher.submit(pieces(records), new PartSink.None<>(deadline), caller, _ -> ended.complete(null));
         while (!ended.isDone()) {
             try {
-                ended.get(ticket.patienceNanos(), TimeUnit.NANOSECONDS);
+                ended.get(Math.max((deadline - System.nanoTime()) / 2, 1_000_000), TimeUnit.NANOSECONDS);
             } catch (TimeoutException e) {
                 ticket.ask();
             } catch (InterruptedException e) {

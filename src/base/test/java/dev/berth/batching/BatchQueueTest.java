@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.hooks.PartStream;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.telemetry.RequestTrace;
 import java.time.Duration;
@@ -157,8 +158,24 @@ class BatchQueueTest {
         assertThatCode(() -> batcher.requireRoom(now.get() + 1)).doesNotThrowAnyException();
     }
 
+    @Test
+    void whoLeavesInTheMidstOfAnAnswerIsNoReasonToServeTheNewest() throws Exception {
+        batcher = batcher(new Steps(), Duration.ofNanos(100));
+        for (int i = 0; i < 3; i++) {
+            var stream = ask("stream");
+            begin();
+            stream.abandon();
+        }
+        ask("a");
+        now.set(101);
+        ask("b");
+
+        assertThat(batcher.queue.take(new IdleRunner(batcher, 1)).orElseThrow().records())
+                .containsExactly("a");
+    }
+
     private void begin() {
-        assertThat(batcher.queue.take(new IdleRunner(batcher, true))).isPresent();
+        assertThat(batcher.queue.take(new IdleRunner(batcher, 1))).isPresent();
     }
 
     private void beginASecondLater() {
@@ -175,28 +192,34 @@ class BatchQueueTest {
     }
 
     private void predictInASecond() {
-        var batch = batcher.queue.take(new IdleRunner(batcher, false)).orElseThrow();
+        var batch = batcher.queue.take(new IdleRunner(batcher, 1)).orElseThrow();
         now.addAndGet(SECOND);
-        batcher.queue.answer(batch, batch.records());
+        batcher.queue.answer(batch.pieces, batch.records());
     }
 
     private Batcher<String, String> batcher(PredictorFactory<String, String> model) {
-        return Serving.idle(
-                pool, new BatchLimits(1, 1_000, Duration.ZERO, 100, Duration.ZERO), model, now::get, metrics);
+        return batcher(model, Duration.ZERO);
+    }
+
+    private Batcher<String, String> batcher(PredictorFactory<String, String> model, Duration targetDelay) {
+        return Serving.idle(pool, new BatchLimits(1, 1_000, Duration.ZERO, 100, targetDelay), model, now::get, metrics);
     }
 
     /// A model whose predictor is never asked.
     private static final class Steps implements PredictorFactory<String, String> {
         @Override
         public Predictor<String, String> open(int worker) {
-            return new StepPredictor<String, String, Sequence<String>>() {
+            return new StepPredictor<String, String, String>() {
                 @Override
-                public Sequence<String> begin(String record) {
+                public String begin(String record) {
                     throw new IllegalStateException("found a record, expected none");
                 }
 
                 @Override
-                public void step(List<Sequence<String>> sequences) {}
+                public void step(List<PartStream<String, String>> streams) {}
+
+                @Override
+                public void end(String state) {}
 
                 @Override
                 public List<String> predict(List<String> records) {

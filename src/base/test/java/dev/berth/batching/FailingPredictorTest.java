@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.berth.error.ErrorType;
+import dev.berth.hooks.ModelUnusableException;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -94,7 +95,7 @@ class FailingPredictorTest {
     @Test
     void aLostWorkerFailsItsBatchClosesItsPredictorAndTheOtherWorkerGoesOn() throws Exception {
         try (var serving = Serving.started(2, new BatchLimits(4, 1_000, Duration.ZERO, 6, Duration.ZERO))) {
-            assertFailed(serving.ask("a", "lost", "b")).isInstanceOf(WorkerLostException.class);
+            assertFailed(serving.ask("a", "lost", "b")).isInstanceOf(ModelUnusableException.class);
 
             await().until(() -> serving.batcher.liveWorkers() == 1);
             assertAnswered(serving.ask("c"), "C");
@@ -115,8 +116,8 @@ class FailingPredictorTest {
 
             assertAnswered(first, "A");
             assertFailed(poison).hasMessage("poison");
-            assertFailed(lost).isInstanceOf(WorkerLostException.class);
-            assertFailed(last).isInstanceOf(WorkerLostException.class);
+            assertFailed(lost).isInstanceOf(ModelUnusableException.class);
+            assertFailed(last).isInstanceOf(ModelUnusableException.class);
         }
     }
 
@@ -128,7 +129,7 @@ class FailingPredictorTest {
             var waiting = serving.askAndWait("b", "c");
             serving.model.release();
 
-            assertFailed(lost).isInstanceOf(WorkerLostException.class);
+            assertFailed(lost).isInstanceOf(ModelUnusableException.class);
             assertRefused(waiting, ErrorType.NOT_READY).hasMessage("words has lost its last worker");
             assertRefused(serving.ask("d"), ErrorType.NOT_READY).hasMessage("words has no worker that can predict");
             assertThat(serving.batcher.liveWorkers()).isZero();

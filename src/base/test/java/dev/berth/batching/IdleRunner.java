@@ -1,6 +1,5 @@
 package dev.berth.batching;
 
-import dev.berth.batching.Submission.Pending;
 import java.util.List;
 
 /// A worker that takes nothing: tests take from the queue themselves.
@@ -16,23 +15,18 @@ final class IdleRunner extends Runner<String, String> {
         public void close() {}
     };
 
-    private final boolean inSteps;
+    private final int room;
 
-    IdleRunner(Batcher<String, String> model, boolean inSteps) {
+    IdleRunner(Batcher<String, String> model, int room) {
         super(model, 0, NONE);
-        this.inSteps = inSteps;
+        this.room = room;
     }
 
     @Override
     void predictWhatWaits() {}
 
     @Override
-    List<Pending<String, String>> held() {
-        return List.of();
-    }
-
-    @Override
-    boolean predictsInSteps() {
-        return inSteps;
+    int room() {
+        return room;
     }
 }

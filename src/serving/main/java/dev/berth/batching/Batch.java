@@ -7,45 +7,41 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/// Records that go through a predictor together, and the worker that has them. The records never
-/// change; what becomes of the batch is guarded by the lock of the [WorkerPool].
+/// Records that the calling worker's predictor has at once. They never change; whether the batch was
+/// interrupted is guarded by the lock of the [WorkerPool].
 final class Batch<I, O> {
 
-    final List<Pending<I, O>> pending;
-    final Runner<I, O> runner;
+    final List<Pending<I, O>> pieces;
     final long startedAt;
 
-    final Thread thread = Thread.currentThread();
+    private final Thread thread = Thread.currentThread();
     private boolean interrupted;
-    private boolean takenApart;
 
-    /// A batch of the calling thread.
-    Batch(List<Pending<I, O>> pending, Runner<I, O> runner, long startedAt) {
-        this.pending = List.copyOf(pending);
-        this.runner = runner;
+    Batch(List<Pending<I, O>> pieces, long startedAt) {
+        this.pieces = List.copyOf(pieces);
         this.startedAt = startedAt;
     }
 
     int size() {
-        return pending.size();
+        return pieces.size();
     }
 
     /// The records as the predictor takes them; a record may be null where the caller's was.
     List<I> records() {
-        return pending.stream().map(Pending::value).toList();
+        return pieces.stream().map(Pending::value).toList();
     }
 
     long lengths() {
-        return pending.stream().mapToLong(Pending::length).sum();
+        return pieces.stream().mapToLong(Pending::length).sum();
     }
 
     long paddedLengths() {
-        return (long) size() * pending.stream().mapToInt(Pending::length).max().orElse(0);
+        return (long) size() * pieces.stream().mapToInt(Pending::length).max().orElse(0);
     }
 
     /// The log context of its requests: what they have under one name, with commas between.
     Map<String, String> logContext() {
-        var requests = Submission.of(pending);
+        var requests = Submission.of(pieces);
         if (requests.size() == 1) {
             return requests.getFirst().caller.logContext();
         }
@@ -58,50 +54,37 @@ final class Batch<I, O> {
     }
 
     /// Begins the batch in the traces of its requests.
-    Step trace(String name) {
-        var first = pending.getFirst().submission().caller.trace();
-        return first.equals(RequestTrace.NONE)
-                ? Step.NONE
-                : first.batch(
-                        name,
-                        Submission.of(pending).stream()
-                                .map(request -> request.caller.trace())
-                                .toList(),
-                        new RequestTrace.BatchSize(size(), lengths()),
-                        runner.worker);
+    Step trace(String name, int worker) {
+        var traces = Submission.of(pieces).stream()
+                .map(request -> request.caller.trace())
+                .toList();
+        return traces.getFirst().batch(name, traces, new RequestTrace.BatchSize(size(), lengths()), worker);
     }
 
-    /// Whether a request waits for records of others that are in it.
-    boolean keepsWaiting(Submission<I, O> request) {
-        return runner.holds(request) && pending.stream().anyMatch(piece -> piece.submission() != request);
+    boolean isOfOthersThan(Submission<I, O> request) {
+        return pieces.stream().anyMatch(piece -> piece.submission() != request);
     }
 
-    boolean isTakenApart() {
-        return takenApart;
+    /// Whether no request waits for it any more.
+    boolean isUnwanted() {
+        return pieces.stream().allMatch(piece -> piece.submission().hasEnded());
     }
 
-    /// Interrupts the predictor, so that the batch fails and its records are tried one by one.
-    void takeApart() {
-        takenApart = true;
-        interrupt();
-    }
-
-    /// Whether it runs although the deadline of each of its requests is past for as long as `grace`.
+    /// Whether the deadline of each of its requests is past for as long as `grace`.
     boolean isOverdue(long now, long grace) {
-        return pending.stream().allMatch(piece -> now - piece.submission().deadline() >= grace);
+        return pieces.stream().allMatch(piece -> piece.submission().isExpired(now - grace));
     }
 
-    /// Interrupts the predictor, once, when no request waits for the batch any more.
-    void interruptIfUnwanted() {
-        if (pending.stream().allMatch(piece -> piece.submission().hasEnded())) {
-            interrupt();
-        }
-    }
-
-    private void interrupt() {
+    /// Interrupts the predictor, once. A batch of several then fails, and its records are tried one by
+    /// one.
+    void interrupt() {
         if (!interrupted) {
             interrupted = true;
             thread.interrupt();
         }
+    }
+
+    boolean isInterrupted() {
+        return interrupted;
     }
 }

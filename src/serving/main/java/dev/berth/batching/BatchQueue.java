@@ -16,19 +16,17 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
-/// The requests of a model that have not ended, and where the pieces of their records are: in line,
-/// or running in a batch. What records hold is bounded by the memory of requests, and how long they
-/// take by the expected wait.
+/// The requests of a model that have not ended. Their pieces are in line, or a worker has taken them.
+/// What records hold is bounded by the memory of requests, and how long they take by the expected
+/// wait.
 ///
 /// [#submit] takes a request in; workers [#take] a batch and say what became of it. The lock is that
-/// of the [WorkerPool]. No foreign code runs under it. Two invariants: a piece waits only while its
-/// request is open; a batch is in `running` from its [#run] to its [#stop], so an interrupt never
-/// reaches a later batch.
+/// of the [WorkerPool]. No foreign code runs under it. A piece waits only while its request is open.
 final class BatchQueue<I, O> extends Submission.Queue<I, O> {
 
-    /// How many callers a worker asks at a time whether they have gone, besides those of its batch.
-    /// An answer takes about a microsecond.
-    private static final int ASKED = 64;
+    /// How often the callers of all that wait may be asked whether they have gone. An answer takes
+    /// about a microsecond.
+    private static final Duration ASKED_EVERY = Duration.ofMillis(100);
 
     /// Rejections of requests with less time left do not count as overload: they come where the wait
     /// is half of it. Clients put up with so short a wait, in order of arrival.
@@ -42,9 +40,8 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
     private final ReentrantLock lock;
 
     private final Set<Submission<I, O>> open = new LinkedHashSet<>();
-    private final Turns<I, O> turns;
     private final Line<I, O> line;
-    private final Set<Batch<I, O>> running = new LinkedHashSet<>();
+    private long askedAt;
 
     /// The requests that have ended and were not told yet, which must wait until the lock is free.
     private List<Submission<I, O>> ended = new ArrayList<>();
@@ -58,11 +55,11 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
         this.limits = limits;
         this.clock = clock;
         this.metrics = metrics;
-        this.turns = new Turns<>(limits.targetDelay());
-        this.line = new Line<>(limits, turns, metrics);
+        this.line = new Line<>(limits, metrics);
+        this.askedAt = now() - ASKED_EVERY.toNanos();
     }
 
-    @Override
+    /// As the model's clock counts.
     long now() {
         return clock.getAsLong();
     }
@@ -72,8 +69,8 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
     /// @throws ServingException when it can't be queued
     void submit(Submission<I, O> request) {
         locked(() -> {
-            requireRoom(request.pending.size(), request.deadline());
-            if (line.pieces() == 0) {
+            requireRoom(request.left(), request.sink.deadlineNanos());
+            if (!hasLine()) {
                 estimate.lineIsEmpty(now());
             }
             open.add(request);
@@ -86,34 +83,24 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
     ///
     /// @throws ServingException when not even one record can be queued
     void requireRoom(long deadline) {
-        var asked = locked(() -> {
-            var callers = isFull() ? turns.toAsk(ASKED) : List.<Submission<I, O>>of();
-            if (callers.isEmpty()) {
-                requireRoom(1, deadline);
-            }
-            return callers;
-        });
-        if (!asked.isEmpty()) {
-            endAbandoned(asked);
-            locked(() -> requireRoom(1, deadline));
-        }
+        endAbandoned(locked(this::toAsk));
+        locked(() -> requireRoom(1, deadline));
     }
 
     private boolean isFull() {
-        return line.requests() >= limits.queueCapacity();
+        return line.size() >= limits.queueCapacity();
     }
 
     private void requireRoom(int pieces, long deadline) {
         workers.requireWorker();
-        if (line.requests() == 0) {
+        if (!hasLine()) {
             return;
         }
         long left = deadline - now();
         if (isFull()) {
             throw overloaded(
                     left,
-                    "found %d requests waiting, expected fewer than %d"
-                            .formatted(line.requests(), limits.queueCapacity()));
+                    "found %d requests waiting, expected fewer than %d".formatted(line.size(), limits.queueCapacity()));
         }
         long wait = expectedWait(pieces);
         if (wait > left / 2) {
@@ -127,14 +114,14 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
     private ServingException overloaded(long left, String why) {
         metrics.overloaded.increment();
         if (left > SHORT_DEADLINE.toNanos()) {
-            turns.leftUnanswered();
+            line.leftUnanswered();
         }
         return ErrorType.OVERLOADED.because("%s is overloaded: %s; try again later".formatted(workers.name, why));
     }
 
     /// How long a record that came now would wait.
     Duration expectedWait() {
-        return locked(() -> line.requests() == 0 ? Duration.ZERO : Duration.ofNanos(expectedWait(1)));
+        return locked(() -> hasLine() ? Duration.ofNanos(expectedWait(1)) : Duration.ZERO);
     }
 
     private long expectedWait(int count) {
@@ -150,27 +137,17 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
 
     /// The number of requests that wait.
     int size() {
-        return locked(line::requests);
+        return locked(line::size);
     }
 
     /// Whether records wait. The lock is held.
     boolean hasLine() {
-        return line.requests() > 0;
+        return line.size() > 0;
     }
 
     /// In how long a batch should be made of what waits; zero or less: now. The lock is held.
     long ripeInNanos() {
-        long now = now();
-        while (true) {
-            var oldest = line.oldest();
-            if (oldest.isEmpty()) {
-                return Long.MAX_VALUE;
-            }
-            if (!oldest.get().submission().isExpired(now)) {
-                return line.delayNanos(oldest.get(), now);
-            }
-            expire(oldest.get().submission());
-        }
+        return hasLine() ? line.delayNanos(now()) : Long.MAX_VALUE;
     }
 
     /// Has a worker look for what it can do, such as records whose reader has caught up.
@@ -179,39 +156,33 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
         locked(workers::wake);
     }
 
-    /// Starts a batch that somebody waits for on the calling worker; where the worker predicts in
-    /// steps, one record. Where records are left, the next worker is woken for them.
+    /// Starts a batch that somebody waits for on the calling worker. Where records are left, the next
+    /// worker is woken for them.
     ///
     /// Whether a caller has gone away is asked without the lock; the room that such callers leave is
-    /// filled up again. Where the newest request is served first, some of those that wait are asked
-    /// too, or they would keep their places.
+    /// filled up again.
     ///
     /// @return nothing: no batch should be made now
     Optional<Batch<I, O>> take(Runner<I, O> runner) {
-        int most = runner.predictsInSteps() ? 1 : Integer.MAX_VALUE;
         var chosen = new ArrayList<Pending<I, O>>();
         var asked = new HashSet<Submission<I, O>>();
         while (true) {
-            List<Submission<I, O>> toAsk;
+            Set<Submission<I, O>> toAsk;
             lock.lock();
             try {
                 chosen.removeIf(piece -> piece.submission().hasEnded());
-                do {
-                    if (chosen.isEmpty() && ripeInNanos() > 0) {
-                        return Optional.empty();
-                    }
-                    line.fill(chosen, most, now(), this::expire);
-                } while (chosen.isEmpty());
-                if (hasLine()) {
-                    wakeWorker();
+                int room = runner.room();
+                if (room > 0 && (!chosen.isEmpty() || ripeInNanos() <= 0)) {
+                    line.fill(chosen, room, now(), this::expire);
                 }
-                toAsk = new ArrayList<>(Submission.of(chosen));
+                if (chosen.isEmpty()) {
+                    return Optional.empty();
+                }
+                toAsk = Submission.of(chosen);
                 if (asked.containsAll(toAsk)) {
                     return Optional.of(start(chosen, runner));
                 }
-                if (asked.isEmpty() && turns.isNewestFirst(now())) {
-                    toAsk.addAll(turns.toAsk(ASKED));
-                }
+                toAsk.addAll(toAsk());
                 toAsk.removeAll(asked);
             } finally {
                 unlockAndTell();
@@ -226,52 +197,41 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
         for (var piece : chosen) {
             piece.submission().start(piece, now);
             if (piece.isFirst()) {
-                metrics.queueWait.record(Duration.ofNanos(now - piece.arrivedAt()));
+                metrics.queueWait.record(Duration.ofNanos(now - piece.submission().arrivedAt));
             }
         }
-        var batch = run(chosen, runner);
+        runner.take(chosen);
+        var batch = runner.begin(chosen);
         estimate.moved(batch.lengths(), hasLine(), now);
+        if (hasLine()) {
+            wakeWorker();
+        }
         return batch;
     }
 
-    /// Registers a batch of the calling worker, so that the worker is interrupted when nobody waits
-    /// for the batch any more.
-    Batch<I, O> run(List<Pending<I, O>> pieces, Runner<I, O> runner) {
-        return locked(() -> {
-            var batch = new Batch<>(pieces, runner, now());
-            running.add(batch);
-            pieces.forEach(piece -> piece.submission().countInside(1));
-            return batch;
-        });
+    /// The requests that would keep their places though their callers may have gone: no worker comes
+    /// to the first ones where the newest is served first, and there is no room for others in a full
+    /// queue.
+    private Collection<Submission<I, O>> toAsk() {
+        long now = now();
+        if ((isFull() || line.isNewestFirst(now)) && now - askedAt >= ASKED_EVERY.toNanos()) {
+            askedAt = now;
+            return line.untouched();
+        }
+        return List.of();
     }
 
-    /// Starts one piece of a failed batch by itself; nothing: no caller waits for it.
-    Optional<Batch<I, O>> retry(Pending<I, O> piece, Runner<I, O> runner) {
-        return locked(
-                () -> piece.submission().hasEnded() ? Optional.empty() : Optional.of(run(List.of(piece), runner)));
-    }
-
-    /// Ends a batch of the calling worker: an interrupt that has come for it ends with it, and none
-    /// comes after.
-    void stop(Batch<I, O> batch) {
-        locked(() -> {
-            if (running.remove(batch)) {
-                batch.pending.forEach(piece -> piece.submission().countInside(-1));
-            }
-            Thread.interrupted();
-            if (running.isEmpty() && !hasLine()) {
-                estimate.forget();
-            }
-        });
+    /// Ends those requests whose callers have gone. They are asked without the lock.
+    private void endAbandoned(Collection<Submission<I, O>> asked) {
+        asked.stream().filter(Submission::isAbandoned).forEach(this::abandon);
     }
 
     /// @param values one for each piece
-    void answer(Batch<I, O> batch, List<O> values) {
+    void answer(List<Pending<I, O>> pieces, List<O> values) {
         locked(() -> {
             for (int i = 0; i < values.size(); i++) {
-                answer(batch.pending.get(i), values.get(i));
+                answer(pieces.get(i), values.get(i));
             }
-            stop(batch);
         });
     }
 
@@ -281,19 +241,8 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
         var request = piece.submission();
         if (!request.hasEnded() && request.answer(piece.index(), value)) {
             end(request, null);
-            turns.answered();
+            line.answered();
         }
-    }
-
-    /// Fails all that a worker has taken.
-    void failTaken(Runner<I, O> runner, Throwable cause) {
-        var batches =
-                running.stream().filter(batch -> batch.runner.equals(runner)).toList();
-        batches.forEach(batch -> {
-            stop(batch);
-            Submission.of(batch.pending).forEach(request -> end(request, cause));
-        });
-        Submission.of(runner.held()).forEach(request -> end(request, cause));
     }
 
     /// Refuses all requests, because no worker will answer them.
@@ -302,7 +251,7 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
     }
 
     void expire(Submission<I, O> request) {
-        if (open.contains(request)) {
+        if (!request.hasEnded()) {
             metrics.expired.increment();
             leave(
                     request,
@@ -316,7 +265,7 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
     @Override
     void abandon(Submission<I, O> request) {
         locked(() -> {
-            if (open.contains(request)) {
+            if (!request.hasEnded()) {
                 leave(request, ErrorType.CALLER_GONE.because("the caller has gone away"));
             }
         });
@@ -324,15 +273,10 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
 
     private void leave(Submission<I, O> request, ServingException why) {
         // A caller that leaves while an answer comes in parts has not waited for too long.
-        if (!request.isStreaming()) {
-            turns.leftUnanswered();
+        if (!workers.predictsInSteps() || !request.hasStarted()) {
+            line.leftUnanswered();
         }
         end(request, why);
-    }
-
-    /// Ends those requests whose callers have gone. They are asked without the lock.
-    private void endAbandoned(Collection<Submission<I, O>> asked) {
-        asked.stream().filter(Submission::isAbandoned).forEach(this::abandon);
     }
 
     /// Ends a request, unless it has ended: its pieces stop waiting, and batches that nobody waits
@@ -348,44 +292,22 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
         ended.add(request);
         if (failure != null) {
             metrics.abandoned.increment(request.recordsNotStarted());
-            running.forEach(Batch::interruptIfUnwanted);
+            workers.interruptUnwanted();
             // A worker may hold the state of its streams.
             wakeWorker();
         }
     }
 
-    /// Ends a request whose time is over. Where it still has some, it has batches that have had as
-    /// much as is left taken apart: one slow record must not take the time of the others.
     @Override
     void ask(Submission<I, O> request) {
         locked(() -> {
             long now = now();
             if (request.isExpired(now)) {
                 expire(request);
-                return;
+            } else {
+                workers.interruptFor(request, now);
             }
-            running.stream()
-                    .filter(batch -> now - batch.startedAt >= request.deadline() - now)
-                    .filter(batch -> batch.keepsWaiting(request))
-                    .forEach(Batch::takeApart);
         });
-    }
-
-    /// The batches that have run for `grace` longer than any of their requests may take. The lock is
-    /// held.
-    List<Batch<I, O>> overdue(Duration grace) {
-        long now = now();
-        return running.stream()
-                .filter(batch -> batch.isOverdue(now, grace.toNanos()))
-                .toList();
-    }
-
-    /// The lock is held.
-    List<Batch<I, O>> runningFor(Duration time) {
-        long now = now();
-        return running.stream()
-                .filter(batch -> now - batch.startedAt >= time.toNanos())
-                .toList();
     }
 
     /// For what only the lock makes visible.

@@ -1,9 +1,11 @@
 package dev.berth.batching;
 
 import dev.berth.batching.Submission.Pending;
+import dev.berth.hooks.ModelUnusableException;
 import dev.berth.telemetry.Step;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.slf4j.MDC;
 
 /// Runs the batches of a model that one worker takes, on that worker's predictor. What a predictor
@@ -12,48 +14,47 @@ final class BatchRunner<I, O> extends Runner<I, O> {
 
     private final Predictor<I, O> predictor;
 
-    /// The pieces of the batch that it has taken, also while they are tried one by one.
-    private volatile List<Pending<I, O>> taken = List.of();
-
     BatchRunner(Batcher<I, O> model, int worker, Predictor<I, O> predictor) {
         super(model, worker, predictor);
         this.predictor = predictor;
     }
 
     @Override
-    void predictWhatWaits() {
-        queue.take(this).ifPresent(batch -> {
-            taken = batch.pending;
-            predict(batch);
-            taken = List.of();
-        });
+    int room() {
+        return queue.limits.maxBatchSize();
     }
 
     @Override
-    List<Pending<I, O>> held() {
-        return taken;
+    void predictWhatWaits() {
+        queue.take(this).ifPresent(batch -> {
+            predict(batch);
+            batch.pieces.forEach(this::letGo);
+        });
     }
 
     private void predict(Batch<I, O> batch) {
         List<O> values;
         MDC.setContextMap(batch.logContext());
-        try (var trace = batch.trace("batch")) {
+        try (var trace = batch.trace("batch", worker)) {
             values = call(batch, trace);
-        } catch (WorkerLostException e) {
+        } catch (ModelUnusableException e) {
             throw e;
         } catch (Throwable e) {
             queue.metrics.caught(e);
-            queue.stop(batch);
+            endBatch();
             if (batch.size() == 1) {
-                queue.locked(() -> queue.end(batch.pending.getFirst().submission(), late(batch, e)));
+                fail(batch, e);
             } else {
-                retryEach(batch.pending, e);
+                retryEach(batch.pieces, e);
             }
             return;
         } finally {
             MDC.setContextMap(logContext());
         }
-        queue.answer(batch, values);
+        queue.locked(() -> {
+            endBatch();
+            queue.answer(batch.pieces, values);
+        });
     }
 
     /// Tries the records of a failed batch one by one, so that only the culprit's request fails.
@@ -62,7 +63,11 @@ final class BatchRunner<I, O> extends Runner<I, O> {
             sayRetried("batch", pieces, cause);
         }
         for (var piece : pieces) {
-            queue.retry(piece, this).ifPresent(this::predict);
+            queue.locked(() -> piece.submission().hasEnded()
+                            ? Optional.<Batch<I, O>>empty()
+                            : Optional.of(begin(List.of(piece))))
+                    .ifPresent(this::predict);
+            letGo(piece);
         }
     }
 

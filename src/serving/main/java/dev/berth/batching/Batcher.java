@@ -100,7 +100,7 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
     }
 
     boolean predictsInSteps() {
-        return runners.getFirst().predictsInSteps();
+        return runners.getFirst() instanceof StreamRunner;
     }
 
     /// Refuses what [#submit] would refuse however few records there were, before anything is spent
@@ -120,7 +120,7 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
     /// @throws ServingException `OVERLOADED` or `NOT_READY`
     public Submission<I, O> submit(
             Pieces<I> pieces, PartSink<O> parts, Caller caller, Consumer<Submission<I, O>> whenEnded) {
-        var submission = new Submission<>(queue, pieces, parts, caller, whenEnded);
+        var submission = new Submission<>(queue, pieces, parts, caller, queue.now(), whenEnded);
         queue.submit(submission);
         return submission;
     }
@@ -163,30 +163,32 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
         pool.wake(this);
     }
 
+    /// Interrupts batches that no request waits for any more. The lock is held.
+    void interruptUnwanted() {
+        runners.stream()
+                .map(runner -> runner.batch)
+                .filter(batch -> batch != null && batch.isUnwanted())
+                .forEach(Batch::interrupt);
+    }
+
+    /// Interrupts batches that have kept a request waiting for too long. The lock is held.
+    void interruptFor(Submission<I, O> request, long now) {
+        runners.forEach(runner -> runner.interruptFor(request, now));
+    }
+
     @Override
     boolean hasWork() {
-        return liveWorkers > 0 && (queue.hasLine() || runners.stream().anyMatch(Batcher::hasOwnWork));
-    }
-
-    @Override
-    boolean hasWorkFor(int worker) {
-        var runner = runners.get(worker);
-        return isFree(runner) && ((queue.hasLine() && runner.hasRoom()) || hasOwnWork(runner));
-    }
-
-    private static boolean isFree(Runner<?, ?> runner) {
-        return !runner.isRetired && runner.inside == null;
-    }
-
-    /// Whether it goes on with records that it has taken.
-    private static boolean hasOwnWork(Runner<?, ?> runner) {
-        return runner.ripeInNanos() < Long.MAX_VALUE;
+        return liveWorkers > 0
+                && (queue.hasLine() || runners.stream().anyMatch(runner -> runner.ripeInNanos() < Long.MAX_VALUE));
     }
 
     @Override
     long ripeInNanos(int worker) {
         var runner = runners.get(worker);
-        long line = runner.hasRoom() ? queue.ripeInNanos() : Long.MAX_VALUE;
+        if (runner.isRetired || runner.inside != null) {
+            return Long.MAX_VALUE;
+        }
+        long line = runner.room() > 0 ? queue.ripeInNanos() : Long.MAX_VALUE;
         return Math.min(line, runner.ripeInNanos());
     }
 
@@ -215,10 +217,11 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
         }
     }
 
-    /// Counts a worker out whose predictor is of no use any more. With the last one, every open
-    /// request fails.
+    /// Counts a worker out whose predictor is of no use any more, and fails all that it has taken. With
+    /// the last one, every open request fails.
     private void lose(Runner<I, O> runner, Throwable cause) {
-        queue.failTaken(runner, cause);
+        runner.endBatch();
+        Submission.of(runner.taken).forEach(request -> queue.end(request, cause));
         runner.isRetired = true;
         countWorkers();
         if (liveWorkers == 0) {
@@ -233,7 +236,7 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
             metrics.stuckHooks.decrementAndGet();
             countWorkers();
         }
-        if (!runner.isRetired && hasOwnWork(runner)) {
+        if (!runner.isRetired && runner.ripeInNanos() < Long.MAX_VALUE) {
             // This worker emptied the queue, so others may have removed the model from the turns.
             wake();
         }
@@ -248,15 +251,19 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
     /// @return the threads of those that were not known before
     public List<Thread> findStuck(Duration grace) {
         return queue.locked(() -> {
-            var found = queue.overdue(grace).stream()
-                    .filter(batch -> !batch.runner.isStuck)
+            long now = queue.now();
+            var busy = runners.stream().filter(runner -> runner.batch != null).toList();
+            var found = busy.stream()
+                    .filter(runner -> !runner.isStuck && runner.batch.isOverdue(now, grace.toNanos()))
                     .toList();
-            found.forEach(batch -> giveUp(batch.runner));
+            found.forEach(this::giveUp);
             if (!found.isEmpty() && liveWorkers == 0) {
                 queue.refuseAll(noWorkers());
             }
-            queue.runningFor(PATIENCE).forEach(batch -> pool.standInFor(batch.runner.worker, batch.thread));
-            return found.stream().map(batch -> batch.thread).toList();
+            busy.stream()
+                    .filter(runner -> now - runner.batch.startedAt >= PATIENCE.toNanos())
+                    .forEach(runner -> pool.standInFor(runner.worker, runner.inside));
+            return found.stream().map(runner -> runner.inside).toList();
         });
     }
 

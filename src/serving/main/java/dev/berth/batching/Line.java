@@ -2,140 +2,136 @@ package dev.berth.batching;
 
 import dev.berth.batching.Submission.Pending;
 import dev.berth.metrics.ModelMetrics;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.SequencedSet;
-import java.util.Set;
 import java.util.function.Consumer;
-import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
-/// The pieces that wait, first in first out in buckets, and the requests that they belong to. Guarded
-/// by the lock of the [WorkerPool].
+/// The requests of which pieces wait, and whose turn it is. Guarded by the lock of the [WorkerPool].
 ///
-/// A bucket is for each power of two that lengths are rounded up to, so that padding at most doubles
-/// the cost of a batch. A batch is a prefix of one bucket in the order of arrival.
-///
-/// Adding, taking and removing one piece costs the same however many wait.
+/// A batch begins with a piece of a request that has had nothing, so that a request of thousands does
+/// not hold up one of a few that came later. Of several such requests the first one is served. But
+/// when more requests come than can be answered, the first ones are about to leave: then the newest is
+/// served first. That is so when requests have waited for longer than the target delay without having
+/// had anything, and some were not answered at all. Every fourth turn goes to the requests that have
+/// begun, one after another, so that they are finished.
 final class Line<I, O> {
 
-    private static final int SHORTEST_BUCKET = 16;
+    /// How often in a row the requests that have begun may be passed over.
+    private static final int PATIENCE = 3;
+
+    /// Over how many requests the part of those without an answer is taken.
+    private static final int MEMORY = 32;
+
+    /// From this part on, more requests come than can be answered. A long wait alone does not say so:
+    /// clients that ask again as soon as they have their answer would keep the newest first for ever,
+    /// and the first would never be served. One impatient client of 16 leaves less often.
+    private static final double TOO_MANY = 1.0 / 16;
 
     private final BatchLimits limits;
     private final ModelMetrics metrics;
 
-    /// One for each power of two that an `int` length can be rounded up to.
-    private final List<SequencedSet<Pending<I, O>>> buckets = IntStream.range(0, Integer.SIZE)
-            .<SequencedSet<Pending<I, O>>>mapToObj(_ -> new LinkedHashSet<>())
-            .toList();
+    /// Those that have had nothing, in the order of their arrival.
+    private final SequencedSet<Submission<I, O>> untouched = new LinkedHashSet<>();
 
-    private final Turns<I, O> turns;
+    /// Those that have had something and have pieces left, the one whose turn it is first in front.
+    private final SequencedSet<Submission<I, O>> begun = new LinkedHashSet<>();
 
-    /// The requests of more than one piece. The wait of each request that comes is estimated from
-    /// these alone, since there may be a thousand of the others.
-    private final Set<Submission<I, O>> several = new LinkedHashSet<>();
+    private int passedOver;
 
-    private int pieces;
-    private long length;
+    /// The part of the latest requests that had no answer, because there was no room or their callers
+    /// did not wait.
+    private double unanswered;
 
-    Line(BatchLimits limits, Turns<I, O> turns, ModelMetrics metrics) {
+    Line(BatchLimits limits, ModelMetrics metrics) {
         this.limits = limits;
-        this.turns = turns;
         this.metrics = metrics;
     }
 
-    /// The number of requests that wait. One of which some pieces wait counts as one.
-    int requests() {
-        return turns.size();
+    /// One of which some pieces wait counts as one.
+    int size() {
+        return untouched.size() + begun.size();
+    }
+
+    private Stream<Submission<I, O>> requests() {
+        return Stream.concat(untouched.stream(), begun.stream());
     }
 
     int pieces() {
-        return pieces;
+        return requests().mapToInt(Submission::left).sum();
     }
 
-    /// The length of what is predicted before the last piece of a request of `count` pieces: those
-    /// that wait are served in turn, so as many pieces of each.
+    /// The length of what is predicted before the last piece of a request of `count` pieces.
     long lengthBefore(int count) {
-        return length
-                - several.stream()
-                        .mapToLong(request -> request.lengthBehind(count))
-                        .sum();
+        return requests().mapToLong(request -> request.lengthBefore(count)).sum();
+    }
+
+    List<Submission<I, O>> untouched() {
+        return List.copyOf(untouched);
     }
 
     void add(Submission<I, O> request) {
-        for (var piece : request.pending) {
-            bucket(piece).addLast(piece);
-            pieces++;
-            length += piece.length();
-        }
-        if (request.pending.size() > 1) {
-            several.add(request);
-        }
-        turns.add(request);
+        untouched.addLast(request);
         metrics.requestQueued(request.records());
     }
 
     void remove(Submission<I, O> request) {
-        if (request.left() > 0) {
-            request.pending.forEach(this::remove);
+        if (untouched.remove(request) || begun.remove(request)) {
             metrics.requestDequeued();
         }
-        several.remove(request);
-        turns.remove(request);
     }
 
-    private boolean remove(Pending<I, O> piece) {
-        boolean removed = bucket(piece).remove(piece);
-        if (removed) {
-            pieces--;
-            length -= piece.length();
-        }
-        return removed;
+    /// Says that a request has its answer.
+    void answered() {
+        unanswered -= unanswered / MEMORY;
     }
 
-    private SequencedSet<Pending<I, O>> bucket(Pending<I, O> piece) {
-        return buckets.get(bucket(piece.length()));
+    /// Says that a request has gone without an answer, or was not let in.
+    void leftUnanswered() {
+        unanswered += (1 - unanswered) / MEMORY;
     }
 
-    /// The bucket of a length: the exponent of the power of two that it is rounded up to, 16 at
-    /// least.
-    static int bucket(int length) {
-        return Integer.SIZE - Integer.numberOfLeadingZeros(Math.max(length, SHORTEST_BUCKET) - 1);
+    /// Whether more requests come than can be answered, so that the newest is served first.
+    boolean isNewestFirst(long now) {
+        long targetDelay = limits.targetDelay().toNanos();
+        return targetDelay > 0
+                && unanswered > TOO_MANY
+                && !untouched.isEmpty()
+                && now - untouched.getFirst().arrivedAt > targetDelay;
     }
 
-    Optional<Pending<I, O>> oldest() {
-        // No stream: a worker asks several times for each batch, with the lock held.
-        Pending<I, O> oldest = null;
-        for (var bucket : buckets) {
-            if (!bucket.isEmpty() && (oldest == null || isOlder(bucket.getFirst(), oldest))) {
-                oldest = bucket.getFirst();
-            }
-        }
-        return Optional.ofNullable(oldest);
-    }
-
-    private static boolean isOlder(Pending<?, ?> a, Pending<?, ?> b) {
-        long difference = a.arrivedAt() - b.arrivedAt();
-        return difference < 0 || (difference == 0 && a.index() < b.index());
-    }
-
-    /// How long the next batch should wait to be fuller; zero or less: not at all.
-    long delayNanos(Pending<I, O> oldest, long now) {
+    /// How long the next batch should wait to be fuller; zero or less: not at all. The line is not
+    /// empty.
+    long delayNanos(long now) {
         long delay = limits.maxBatchDelay().toNanos();
-        return delay == 0 || fillsBatch(bucket(oldest)) ? 0 : delay - (now - oldest.arrivedAt());
+        if (delay == 0) {
+            return 0;
+        }
+        var oldest = requests()
+                .max(Comparator.comparingLong(request -> now - request.arrivedAt))
+                .orElseThrow();
+        return fillsBatch(oldest.firstWaiting().bucket()) ? 0 : delay - (now - oldest.arrivedAt);
     }
 
-    private boolean fillsBatch(Iterable<Pending<I, O>> bucket) {
+    private boolean fillsBatch(int bucket) {
         int size = 0;
         int longest = 1;
-        for (var piece : bucket) {
-            if (!limits.hasRoom(size, longest, piece.length())) {
+        for (var pieces = waitingIn(bucket, requests()); pieces.hasNext(); size++) {
+            int length = pieces.next().length();
+            if (!limits.hasRoom(size, longest, length)) {
                 return true;
             }
-            size++;
-            longest = Math.max(longest, piece.length());
+            longest = Math.max(longest, length);
         }
         return !limits.hasRoom(size, longest, longest);
+    }
+
+    private Iterator<Pending<I, O>> waitingIn(int bucket, Stream<Submission<I, O>> requests) {
+        return requests.flatMap(request -> request.waitingIn(bucket).stream()).iterator();
     }
 
     /// Moves pieces that wait into `chosen`, as many as go together with those that it holds; with
@@ -144,38 +140,61 @@ final class Line<I, O> {
     /// @param most how many it may hold
     /// @param expired ends a request whose time is over, so that it waits no more
     void fill(List<Pending<I, O>> chosen, int most, long now, Consumer<Submission<I, O>> expired) {
-        while (chosen.isEmpty()) {
-            if (pieces == 0) {
-                return;
-            }
-            var next = turns.next(now);
+        while (chosen.isEmpty() && size() > 0) {
+            var next = next(now);
             if (next.isExpired(now)) {
                 expired.accept(next);
             } else {
-                take(next.firstWaiting(piece -> bucket(piece).contains(piece)), chosen);
+                take(next.firstWaiting(), chosen);
             }
         }
-        int longest = chosen.stream().mapToInt(Pending::length).max().orElse(0);
-        var bucket = bucket(chosen.getFirst());
-        boolean newestFirst = turns.isNewestFirst(now);
-        while (!bucket.isEmpty() && chosen.size() < most) {
-            var next = newestFirst ? bucket.getLast() : bucket.getFirst();
-            if (next.submission().isExpired(now)) {
-                expired.accept(next.submission());
-            } else if (limits.hasRoom(chosen.size(), longest, next.length())) {
-                take(next, chosen);
-                longest = Math.max(longest, next.length());
-            } else {
-                return;
-            }
+        if (!chosen.isEmpty() && chosen.size() < most) {
+            goingWith(chosen, most, now).forEach(piece -> take(piece, chosen));
         }
     }
 
+    /// The request whose turn it is.
+    private Submission<I, O> next(long now) {
+        if (untouched.isEmpty() || (passedOver == PATIENCE && !begun.isEmpty())) {
+            passedOver = 0;
+            return begun.getFirst();
+        }
+        passedOver = begun.isEmpty() ? 0 : passedOver + 1;
+        return isNewestFirst(now) ? untouched.getLast() : untouched.getFirst();
+    }
+
+    /// The pieces that fill up a batch: those of the request that it began with, then those of others
+    /// in their turn, all of one bucket.
+    private List<Pending<I, O>> goingWith(List<Pending<I, O>> chosen, int most, long now) {
+        var first = chosen.getFirst().submission();
+        var inTurn = Stream.of(
+                        Stream.of(first),
+                        (isNewestFirst(now) ? untouched.reversed() : untouched).stream(),
+                        begun.stream().filter(request -> request != first))
+                .<Submission<I, O>>flatMap(requests -> requests)
+                .filter(request -> !request.isExpired(now));
+        int longest = chosen.stream().mapToInt(Pending::length).max().orElse(0);
+        var found = new ArrayList<Pending<I, O>>();
+        for (var pieces = waitingIn(chosen.getFirst().bucket(), inTurn);
+                chosen.size() + found.size() < most && pieces.hasNext(); ) {
+            var piece = pieces.next();
+            if (!limits.hasRoom(chosen.size() + found.size(), longest, piece.length())) {
+                return found;
+            }
+            longest = Math.max(longest, piece.length());
+            found.add(piece);
+        }
+        return found;
+    }
+
     private void take(Pending<I, O> piece, List<Pending<I, O>> chosen) {
-        remove(piece);
-        piece.submission().take(piece);
-        turns.taken(piece.submission());
-        if (piece.submission().left() == 0) {
+        var request = piece.submission();
+        untouched.remove(request);
+        begun.remove(request);
+        request.take(piece);
+        if (request.left() > 0) {
+            begun.addLast(request);
+        } else {
             metrics.requestDequeued();
         }
         chosen.add(piece);

@@ -1,5 +1,6 @@
 package dev.berth.batching;
 
+import dev.berth.hooks.ModelUnusableException;
 import java.util.List;
 
 /// One worker's loaded model. Used by one thread at a time: that which loads, the worker's, that
@@ -12,7 +13,7 @@ public interface Predictor<I, O> extends AutoCloseable {
     ///
     /// The thread is interrupted when no caller waits for the batch, and only then.
     ///
-    /// @throws WorkerLostException when no later call can succeed
+    /// @throws ModelUnusableException when no later call can succeed
     List<O> predict(List<I> records) throws Exception;
 
     @Override

@@ -4,8 +4,11 @@ import dev.berth.batching.Submission.Pending;
 import dev.berth.error.ErrorType;
 import dev.berth.error.Unsaid;
 import dev.berth.metrics.ModelMetrics;
+import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,6 +37,12 @@ abstract class Runner<I, O> {
     /// Whether it takes no more: its model is closed, or its predictor of no use.
     boolean isRetired;
 
+    /// What the predictor has at the moment; null: nothing.
+    Batch<I, O> batch;
+
+    /// The pieces that it has taken and is not done with.
+    final Set<Pending<I, O>> taken = new LinkedHashSet<>();
+
     /// @param worker the number of the one worker that calls [#predictWhatWaits]
     Runner(Batcher<I, O> model, int worker, Predictor<I, O> predictor) {
         this.queue = model.queue;
@@ -47,28 +56,55 @@ abstract class Runner<I, O> {
     /// where the predictor is of no use any more.
     abstract void predictWhatWaits();
 
-    /// What it has taken and has not ended, and is in no batch of its own. Called with the lock.
-    abstract List<Pending<I, O>> held();
-
-    final boolean holds(Submission<I, O> request) {
-        return held().stream().anyMatch(piece -> piece.submission() == request);
-    }
-
     void closeWhatIsHeld() {}
 
-    boolean predictsInSteps() {
-        return false;
-    }
-
-    /// Whether it takes records that wait. The lock is held, as in the next one.
-    boolean hasRoom() {
-        return true;
-    }
+    /// How many records it takes at once. The lock is held, as in the next one.
+    abstract int room();
 
     /// In how long it has something to do for records that it has taken; zero or less: now;
     /// [Long#MAX_VALUE]: never.
     long ripeInNanos() {
         return Long.MAX_VALUE;
+    }
+
+    final void take(Collection<Pending<I, O>> pieces) {
+        taken.addAll(pieces);
+        pieces.forEach(piece -> piece.submission().countInside(1));
+    }
+
+    /// Is done with a piece. More calls have no effect.
+    final void letGo(Pending<I, O> piece) {
+        queue.locked(() -> {
+            if (taken.remove(piece)) {
+                piece.submission().countInside(-1);
+            }
+        });
+    }
+
+    /// Begins a batch of the calling worker. From here to its end the worker is interrupted when no
+    /// request waits for it any more.
+    final Batch<I, O> begin(List<Pending<I, O>> pieces) {
+        return queue.locked(() -> batch = new Batch<>(pieces, queue.now()));
+    }
+
+    /// Ends the batch of the calling worker: an interrupt that has come for it ends with it, and none
+    /// comes after.
+    final void endBatch() {
+        queue.locked(() -> {
+            batch = null;
+            Thread.interrupted();
+        });
+    }
+
+    /// Interrupts the batch if it has run for as long as the request has left, and the request waits
+    /// for records of others in it: one slow record must not take the time of the others.
+    final void interruptFor(Submission<I, O> request, long now) {
+        if (batch != null
+                && now - batch.startedAt >= request.sink.deadlineNanos() - now
+                && batch.isOfOthersThan(request)
+                && taken.stream().anyMatch(piece -> piece.submission() == request)) {
+            batch.interrupt();
+        }
     }
 
     /// Frees the model. No worker may be inside, but the calling one. Only the first call has an
@@ -81,6 +117,7 @@ abstract class Runner<I, O> {
             } catch (Throwable e) {
                 log.warn("{}: the predictor of worker {} could not be closed", name, worker, e);
             }
+            queue.locked(() -> List.copyOf(taken)).forEach(this::letGo);
         }
     }
 
@@ -102,14 +139,16 @@ abstract class Runner<I, O> {
                 Unsaid.of(cause).toString());
     }
 
-    /// What is wrong with the only record of a batch that has stopped. It may have been interrupted
-    /// because others waited for it.
-    final Throwable late(Batch<I, O> batch, Throwable cause) {
-        return batch.isTakenApart()
-                ? ErrorType.DEADLINE_EXCEEDED.because(
-                        "%s took %.1f s for one record while others waited for it"
-                                .formatted(hook, (queue.now() - batch.startedAt) / 1e9),
-                        cause)
-                : cause;
+    /// Fails the request of a record that has failed by itself. It may have been interrupted because
+    /// others waited for it.
+    final void fail(Batch<I, O> failed, Throwable cause) {
+        queue.locked(() -> queue.end(
+                failed.pieces.getFirst().submission(),
+                failed.isInterrupted()
+                        ? ErrorType.DEADLINE_EXCEEDED.because(
+                                "%s took %.1f s for one record while others waited for it"
+                                        .formatted(hook, (queue.now() - failed.startedAt) / 1e9),
+                                cause)
+                        : cause));
     }
 }

@@ -1,7 +1,10 @@
 package dev.berth.batching;
 
+import dev.berth.artifact.code.ThrownByHook;
 import dev.berth.batching.Submission.Pending;
 import dev.berth.error.Unsaid;
+import dev.berth.hooks.ModelUnusableException;
+import dev.berth.hooks.PartStream;
 import dev.berth.metrics.StreamMetrics;
 import dev.berth.telemetry.Step;
 import java.time.Duration;
@@ -17,50 +20,115 @@ import org.slf4j.MDC;
 ///
 /// A stream whose reader does not keep up, or that pauses, leaves its place in the batch to others
 /// and keeps its state.
-final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
+final class StreamRunner<I, O, S> extends Runner<I, O> {
 
     private static final Logger log = LoggerFactory.getLogger(StreamRunner.class);
 
-    private final StepPredictor<I, O, Q> predictor;
+    private final StepPredictor<I, O, S> predictor;
     private final BatchLimits limits;
     private final StreamMetrics metrics;
 
     /// The one whose turn it is first. Guarded by the lock of the [WorkerPool].
     private final SequencedSet<Stream> streams = new LinkedHashSet<>();
 
-    /// A record that was begun. Its times are guarded by the lock.
-    private final class Stream {
+    /// A record that was begun. Used on the worker's thread alone, but for [#isWanted] and what the
+    /// lock guards.
+    private final class Stream implements PartStream<S, O> {
 
-        private final Pending<I, O> pending;
-        private final Q sequence;
+        private final Pending<I, O> piece;
+        private final S state;
         private final Step trace;
+
+        /// Guarded by the lock.
         private long resumesAt = queue.now();
 
-        private Stream(Pending<I, O> pending, Q sequence, Step trace) {
-            this.pending = pending;
-            this.sequence = sequence;
+        // What the last step has made of it.
+        private boolean moved;
+        private boolean ended;
+        private Throwable failure;
+        private Duration pause;
+
+        private Stream(Pending<I, O> piece, S state, Step trace) {
+            this.piece = piece;
+            this.state = state;
             this.trace = trace;
         }
 
+        @Override
+        public S state() {
+            return state;
+        }
+
+        @Override
+        public void emit(O part) {
+            if (moves("part")) {
+                try {
+                    request().sink.take(piece.index(), part);
+                } catch (Throwable e) {
+                    failure = e;
+                }
+            }
+        }
+
+        @Override
+        public void end() {
+            ended |= moves("end");
+        }
+
+        @Override
+        public void fail(Exception cause) {
+            if (moves("failure")) {
+                failure = ThrownByHook.ask(cause);
+            }
+        }
+
+        @Override
+        public void pause(Duration time) {
+            moved = true;
+            pause = time;
+        }
+
+        @Override
+        public boolean isWanted() {
+            return !request().hasEnded();
+        }
+
+        /// Nothing has an effect after a failure.
+        private boolean moves(String found) {
+            if (failure != null) {
+                return false;
+            }
+            if (ended) {
+                throw new IllegalStateException("found a %s after the end of its stream".formatted(found));
+            }
+            moved = true;
+            return true;
+        }
+
+        private void beginStep() {
+            moved = false;
+            pause = Duration.ZERO;
+        }
+
         private Submission<I, O> request() {
-            return pending.submission();
+            return piece.submission();
         }
 
         private boolean canMove() {
-            return !request().hasEnded() && request().sink.hasRoom() && resumesAt - queue.now() <= 0;
+            return isWanted() && request().sink.hasRoom() && resumesAt - queue.now() <= 0;
         }
 
         private long ripeInNanos() {
-            if (request().hasEnded()) {
+            if (!isWanted()) {
                 return 0;
             }
             long now = queue.now();
-            long over = Math.max(0, request().deadline() - now);
+            long over = Math.max(0, request().sink.deadlineNanos() - now);
             return request().sink.hasRoom() ? Math.min(over, resumesAt - now) : over;
         }
     }
 
-    StreamRunner(Batcher<I, O> model, int worker, StepPredictor<I, O, Q> predictor) {
+    StreamRunner(Batcher<I, O> model, int worker, StepPredictor<I, O, S> predictor) {
         super(model, worker, predictor);
         this.predictor = predictor;
         this.limits = queue.limits;
@@ -68,13 +136,8 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
     }
 
     @Override
-    boolean predictsInSteps() {
-        return true;
-    }
-
-    @Override
-    boolean hasRoom() {
-        return streams.size() < limits.queueCapacity() && moving().size() < limits.maxBatchSize();
+    int room() {
+        return streams.size() < limits.queueCapacity() && moving().size() < limits.maxBatchSize() ? 1 : 0;
     }
 
     /// Those that take part in the next step.
@@ -91,14 +154,9 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
     }
 
     @Override
-    List<Pending<I, O>> held() {
-        return streams.stream().map(stream -> stream.pending).toList();
-    }
-
-    @Override
     void predictWhatWaits() {
         queue.locked(this::endExpired).forEach(this::close);
-        while (queue.locked(this::hasRoom) && begin()) {
+        while (begin()) {
             // As many as there is room for.
         }
         var moving = queue.locked(this::moving);
@@ -116,64 +174,60 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
                 .map(Stream::request)
                 .filter(request -> request.isExpired(now))
                 .forEach(queue::expire);
-        var ended =
-                streams.stream().filter(stream -> stream.request().hasEnded()).toList();
+        var ended = streams.stream().filter(stream -> !stream.isWanted()).toList();
         ended.forEach(streams::remove);
         return ended;
     }
 
-    /// Begins one record that waits; false: none does.
+    /// Begins one record that waits; false: none does, or there is no room.
     private boolean begin() {
-        var taken = queue.take(this);
-        taken.ifPresent(batch -> {
-            var pending = batch.pending.getFirst();
-            var trace = batch.trace("stream");
+        var next = queue.take(this);
+        next.ifPresent(batch -> {
+            var piece = batch.pieces.getFirst();
+            var trace = batch.trace("stream", worker);
             try {
                 MDC.setContextMap(batch.logContext());
-                var sequence = predictor.begin(pending.value());
-                sequence.belongsTo(pending);
-                add(batch, new Stream(pending, sequence, trace));
+                add(new Stream(piece, predictor.begin(piece.value()), trace));
             } catch (Throwable e) {
                 trace.failed(e);
                 trace.close();
-                if (e instanceof WorkerLostException lost) {
+                if (e instanceof ModelUnusableException lost) {
                     throw lost;
                 }
                 queue.metrics.caught(e);
-                queue.stop(batch);
-                queue.locked(() -> queue.end(pending.submission(), late(batch, e)));
+                endBatch();
+                fail(batch, e);
+                letGo(piece);
             } finally {
                 MDC.setContextMap(logContext());
             }
         });
-        return taken.isPresent();
+        return next.isPresent();
     }
 
-    private void add(Batch<I, O> batch, Stream stream) {
+    private void add(Stream stream) {
         queue.locked(() -> {
-            queue.stop(batch);
+            endBatch();
             streams.addLast(stream);
-            stream.request().streams();
-            stream.request().countInside(1);
         });
         metrics.streams.incrementAndGet();
     }
 
     private void step(List<Stream> moving) {
-        var batch = queue.run(moving.stream().map(stream -> stream.pending).toList(), this);
-        moving.forEach(stream -> stream.sequence.beginStep());
+        var batch = begin(moving.stream().map(stream -> stream.piece).toList());
+        moving.forEach(Stream::beginStep);
         Throwable failure = null;
         try {
             MDC.setContextMap(batch.logContext());
-            predictor.step(moving.stream().map(stream -> stream.sequence).toList());
-        } catch (WorkerLostException e) {
+            predictor.step(List.copyOf(moving));
+        } catch (ModelUnusableException e) {
             throw e;
         } catch (Throwable e) {
             queue.metrics.caught(e);
             failure = e;
         } finally {
             MDC.setContextMap(logContext());
-            queue.stop(batch);
+            endBatch();
             metrics.stepped(moving.size(), Duration.ofNanos(queue.now() - batch.startedAt));
         }
         if (failure == null) {
@@ -186,16 +240,14 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
     /// Those that were given something keep it. The others are tried by themselves, so that only the
     /// culprit fails.
     private void failed(Batch<I, O> batch, List<Stream> moving, Throwable cause) {
-        if (moving.size() == 1 && !moving.getFirst().sequence.hasEnded()) {
-            var culprit = moving.getFirst();
-            culprit.trace.failed(cause);
-            queue.locked(() -> queue.end(culprit.request(), late(batch, cause)));
+        if (moving.size() == 1 && !moving.getFirst().ended) {
+            moving.getFirst().trace.failed(cause);
+            fail(batch, cause);
             settle(moving);
             return;
         }
-        var still =
-                moving.stream().filter(stream -> !stream.sequence.hasMoved()).toList();
-        settle(moving.stream().filter(stream -> stream.sequence.hasMoved()).toList());
+        var still = moving.stream().filter(stream -> !stream.moved).toList();
+        settle(moving.stream().filter(stream -> stream.moved).toList());
         sayRetried("step", moving, cause);
         for (var stream : still) {
             if (queue.locked(stream::canMove)) {
@@ -206,38 +258,37 @@ final class StreamRunner<I, O, Q extends Sequence<O>> extends Runner<I, O> {
 
     /// Says what became of streams in a step. Their turn comes again after that of the others.
     private void settle(List<Stream> moved) {
-        var over = queue.locked(() -> {
-            long now = queue.now();
-            for (var stream : moved) {
-                if (stream.sequence.failure() != null) {
-                    stream.trace.failed(stream.sequence.failure());
-                    queue.end(stream.request(), stream.sequence.failure());
-                } else if (stream.sequence.hasEnded()) {
-                    queue.answer(stream.pending, null);
-                }
-                stream.resumesAt = now + stream.sequence.pause().toNanos();
-                streams.remove(stream);
-            }
-            var ended = moved.stream()
-                    .filter(stream ->
-                            stream.sequence.hasEnded() || stream.request().hasEnded())
-                    .toList();
-            moved.stream().filter(stream -> !ended.contains(stream)).forEach(streams::addLast);
-            return ended;
-        });
-        over.forEach(this::close);
+        queue.locked(() -> {
+                    long now = queue.now();
+                    for (var stream : moved) {
+                        if (stream.failure != null) {
+                            stream.trace.failed(stream.failure);
+                            queue.end(stream.request(), stream.failure);
+                        } else if (stream.ended) {
+                            queue.answer(stream.piece, null);
+                        }
+                        stream.resumesAt = now + stream.pause.toNanos();
+                        streams.remove(stream);
+                    }
+                    var over = moved.stream()
+                            .filter(stream -> stream.ended || !stream.isWanted())
+                            .toList();
+                    moved.stream().filter(stream -> !over.contains(stream)).forEach(streams::addLast);
+                    return over;
+                })
+                .forEach(this::close);
     }
 
     private void close(Stream stream) {
         metrics.streams.decrementAndGet();
         stream.trace.close();
         try {
-            stream.sequence.close();
+            predictor.end(stream.state);
         } catch (Throwable e) {
             queue.metrics.caught(e);
             log.warn("{}: the state of a record could not be closed", name, Unsaid.of(e));
         } finally {
-            queue.locked(() -> stream.request().countInside(-1));
+            letGo(stream.piece);
         }
     }
 

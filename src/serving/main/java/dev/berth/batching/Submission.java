@@ -1,17 +1,21 @@
 package dev.berth.batching;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.Collection;
 import java.util.Collections;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.SequencedSet;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,13 +29,11 @@ public final class Submission<I, O> {
 
     private static final Logger log = LoggerFactory.getLogger(Submission.class);
 
-    private static final long LEAST_PATIENCE = TimeUnit.MILLISECONDS.toNanos(1);
+    /// Lengths up to this one are of the first bucket.
+    private static final int SHORTEST_BUCKET = 16;
 
     /// The queue that has it.
     abstract static class Queue<I, O> {
-
-        /// As its clock counts.
-        abstract long now();
 
         abstract void ask(Submission<I, O> request);
 
@@ -44,9 +46,9 @@ public final class Submission<I, O> {
     /// records of callers are equal in any way that they like.
     ///
     /// @param index its place in the request
-    /// @param record the number of its record
+    /// @param isFirst whether it is the first piece of its record
     /// @param length its cost in a batch, in tokens
-    record Pending<I, O>(Submission<I, O> submission, int index, int record, I value, int length) {
+    record Pending<I, O>(Submission<I, O> submission, int index, boolean isFirst, I value, int length) {
 
         Pending {
             if (length < 0) {
@@ -54,13 +56,12 @@ public final class Submission<I, O> {
             }
         }
 
-        /// Whether it is the first piece of its record.
-        boolean isFirst() {
-            return index == 0 || submission.pending.get(index - 1).record != record;
-        }
-
-        long arrivedAt() {
-            return submission.arrivedAt;
+        /// Records go together in a batch where their lengths round up to the same power of two, so
+        /// that padding at most doubles its cost.
+        ///
+        /// @return the exponent of that power
+        int bucket() {
+            return Integer.SIZE - Integer.numberOfLeadingZeros(Math.max(length, SHORTEST_BUCKET) - 1);
         }
 
         @Override
@@ -74,16 +75,21 @@ public final class Submission<I, O> {
         }
     }
 
-    /// Its pieces, in their order.
-    final List<Pending<I, O>> pending;
-
     final Caller caller;
     final PartSink<O> sink;
     final long arrivedAt;
 
     private final Queue<I, O> queue;
-    private final int records;
+    private final int[] counts;
     private final Consumer<Submission<I, O>> whenEnded;
+
+    /// The pieces that wait, by their buckets, in their order.
+    private final Map<Integer, Deque<Pending<I, O>>> waiting = new HashMap<>();
+
+    private int left;
+
+    /// The lengths of the pieces that wait.
+    private long leftLength;
 
     /// By the pieces' places; null where a piece has no prediction yet, or has it in parts.
     private final List<O> values;
@@ -95,19 +101,8 @@ public final class Submission<I, O> {
 
     private long startedAt;
 
-    /// How many of its pieces are with predictors, also when it has ended.
+    /// How many of its pieces workers have, also when it has ended.
     private final AtomicInteger inside = new AtomicInteger();
-
-    /// How many of its pieces have left the line.
-    private int taken;
-
-    /// The lengths of those that have not.
-    private long leftLength;
-
-    /// All before it have left the line.
-    private int next;
-
-    private boolean inSteps;
 
     private long endedAt;
 
@@ -123,37 +118,34 @@ public final class Submission<I, O> {
             Pieces<I> pieces,
             PartSink<O> sink,
             Caller caller,
+            long arrivedAt,
             Consumer<Submission<I, O>> whenEnded) {
         this.queue = queue;
-        this.arrivedAt = queue.now();
+        this.arrivedAt = arrivedAt;
         this.sink = sink;
         this.caller = caller;
         this.whenEnded = whenEnded;
-        this.records = pieces.counts().length;
+        this.counts = pieces.counts();
         this.unanswered = pieces.values().size();
         this.values = new ArrayList<>(Collections.nCopies(unanswered, null));
-        this.pending = new ArrayList<>(unanswered);
-        int[] lengths = pieces.lengths();
-        for (int record = 0; record < records; record++) {
-            for (int piece = 0; piece < pieces.counts()[record]; piece++) {
-                int index = pending.size();
-                pending.add(new Pending<>(this, index, record, pieces.values().get(index), lengths[index]));
-                leftLength += lengths[index];
+        for (int count : counts) {
+            for (int piece = 0; piece < count; piece++, left++) {
+                var pending =
+                        new Pending<>(this, left, piece == 0, pieces.values().get(left), pieces.lengths()[left]);
+                waiting.computeIfAbsent(pending.bucket(), _ -> new ArrayDeque<>())
+                        .add(pending);
+                leftLength += pending.length();
             }
         }
     }
 
-    static <I, O> SequencedSet<Submission<I, O>> of(List<Pending<I, O>> pieces) {
+    static <I, O> SequencedSet<Submission<I, O>> of(Collection<Pending<I, O>> pieces) {
         return pieces.stream().map(Pending::submission).collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
-    /// How long to wait for its end before [#ask]: for half of the time that is left.
-    public long patienceNanos() {
-        return Math.max((deadline() - queue.now()) / 2, LEAST_PATIENCE);
-    }
-
     /// Asks why it has not ended yet: a batch that has kept it waiting for too long is interrupted,
-    /// and it ends when its time is over.
+    /// and it ends when its time is over. Its caller asks whenever half of the time that is left is
+    /// over.
     public void ask() {
         queue.ask(this);
     }
@@ -168,8 +160,7 @@ public final class Submission<I, O> {
         queue.abandon(this);
     }
 
-    /// Whether a predictor still has something of it. It may, for a while, after the request has
-    /// ended.
+    /// Whether a worker still has something of it. It may, for a while, after the request has ended.
     public boolean isInside() {
         return inside.get() > 0;
     }
@@ -204,15 +195,11 @@ public final class Submission<I, O> {
     }
 
     int records() {
-        return records;
-    }
-
-    long deadline() {
-        return sink.deadlineNanos();
+        return counts.length;
     }
 
     boolean isExpired(long now) {
-        return deadline() - now <= 0;
+        return sink.deadlineNanos() - now <= 0;
     }
 
     /// May be asked without the lock.
@@ -220,7 +207,7 @@ public final class Submission<I, O> {
         return ended;
     }
 
-    /// One more of its pieces, or with -1 one less, is with a predictor.
+    /// One more of its pieces, or with -1 one less, is with a worker.
     void countInside(int more) {
         inside.addAndGet(more);
     }
@@ -236,46 +223,49 @@ public final class Submission<I, O> {
         started.set(piece.index());
     }
 
-    /// Its predictions come in parts from now on.
-    void streams() {
-        inSteps = true;
+    /// The first of its pieces that wait. There must be one.
+    Pending<I, O> firstWaiting() {
+        return waiting.values().stream()
+                .map(Deque::getFirst)
+                .min(Comparator.comparingInt(Pending::index))
+                .orElseThrow();
     }
 
-    boolean isStreaming() {
-        return inSteps;
+    /// Those of its pieces that wait in a bucket, in their order.
+    Collection<Pending<I, O>> waitingIn(int bucket) {
+        return waiting.getOrDefault(bucket, new ArrayDeque<>(0));
     }
 
-    /// Takes a piece out of the line.
+    /// Takes a piece, the first one that waits in its bucket, out of the line.
     void take(Pending<I, O> piece) {
-        taken++;
+        waiting.computeIfPresent(piece.bucket(), (_, pieces) -> {
+            pieces.removeFirst();
+            return pieces.isEmpty() ? null : pieces;
+        });
+        left--;
         leftLength -= piece.length();
     }
 
+    /// How many of its pieces wait.
     int left() {
-        return pending.size() - taken;
+        return left;
+    }
+
+    /// The lengths of those of its pieces that are predicted before the last one of a request of
+    /// `count` pieces: those that wait are served in turn, so as many pieces of each.
+    long lengthBefore(int count) {
+        return left <= count ? leftLength : leftLength * count / left;
     }
 
     /// How many of its records have pieces that were never with a predictor.
     int recordsNotStarted() {
-        return (int) pending.stream()
-                .filter(piece -> !started.get(piece.index()))
-                .mapToInt(Pending::record)
-                .distinct()
-                .count();
-    }
-
-    /// The lengths of those of its pieces that would still wait when `count` of them have been
-    /// predicted.
-    long lengthBehind(int count) {
-        return left() <= count ? 0 : leftLength * (left() - count) / left();
-    }
-
-    /// The first of its pieces that waits. There must be one.
-    Pending<I, O> firstWaiting(Predicate<Pending<I, O>> waits) {
-        while (!waits.test(pending.get(next))) {
-            next++;
+        int records = 0;
+        int from = 0;
+        for (int count : counts) {
+            records += started.nextClearBit(from) < from + count ? 1 : 0;
+            from += count;
         }
-        return pending.get(next);
+        return records;
     }
 
     /// Takes the prediction of a piece; true when it was the last one.

@@ -1,7 +1,7 @@
 package dev.berth.batching;
 
-/// How long the line will take, from how fast it has moved while records waited. Guarded by the lock
-/// of the [WorkerPool].
+/// How long the line will take, from how fast it has moved since it was empty last. Guarded by the
+/// lock of the [WorkerPool].
 ///
 /// The rate has the number of workers and the turns of other models in it. It counts by length and
 /// not by record: a question of 400 tokens says nothing of how long one of 20 takes. A batch that
@@ -37,8 +37,11 @@ final class WaitEstimate {
         stillSince = now;
     }
 
-    /// The next record is the first one to wait.
+    /// The next record is the first one to wait. Records that come after a pause may be of another
+    /// kind than those before.
     void lineIsEmpty(long now) {
+        nanosBetween = 0;
+        length = 0;
         hasLine = false;
         stillSince = now;
     }
@@ -46,14 +49,6 @@ final class WaitEstimate {
     /// For how long the line has not moved.
     long stillFor(long now) {
         return now - stillSince;
-    }
-
-    /// Forgets what it knows. Records that come after a pause may be of another kind, and there is
-    /// nothing to refuse for it.
-    void forget() {
-        nanosBetween = 0;
-        length = 0;
-        hasLine = false;
     }
 
     /// In nanoseconds.

@@ -33,10 +33,8 @@ public final class WorkerPool implements AutoCloseable {
         /// Whether it has something to do, now or later.
         abstract boolean hasWork();
 
-        /// Whether a worker has something to do for it, now or later.
-        abstract boolean hasWorkFor(int worker);
-
-        /// In how long a worker that has something to do should do it; zero or less: now.
+        /// In how long a worker should do something for it; zero or less: now; [Long#MAX_VALUE]: there
+        /// is nothing for that worker.
         abstract long ripeInNanos(int worker);
 
         /// Takes a worker that is about to call [#serve].
@@ -115,7 +113,7 @@ public final class WorkerPool implements AutoCloseable {
     /// there are few such threads. The lock is held.
     void standInFor(int worker, Thread thread) {
         if (held.size() < MOST_HELD / 2
-                && turns.stream().anyMatch(model -> model.hasWork() && model.hasWorkFor(worker))) {
+                && turns.stream().anyMatch(model -> model.ripeInNanos(worker) < Long.MAX_VALUE)) {
             hold(worker, thread);
         }
     }
@@ -143,7 +141,7 @@ public final class WorkerPool implements AutoCloseable {
     void wake(Model model) {
         turns.add(model);
         for (var waiting : idle.entrySet()) {
-            if (model.hasWorkFor(waiting.getKey())) {
+            if (model.ripeInNanos(waiting.getKey()) < Long.MAX_VALUE) {
                 waiting.getValue().signal();
                 idle.remove(waiting.getKey());
                 return;
@@ -184,13 +182,13 @@ public final class WorkerPool implements AutoCloseable {
                 Model ripe = null;
                 for (var models = turns.iterator(); ripe == null && models.hasNext(); ) {
                     var model = models.next();
-                    long delay = model.ripeInNanos(worker);
                     if (!model.hasWork()) {
                         models.remove();
-                    } else if (model.hasWorkFor(worker)) {
-                        ripe = delay <= 0 ? model : null;
-                        soonest = Math.min(soonest, delay);
+                        continue;
                     }
+                    long delay = model.ripeInNanos(worker);
+                    ripe = delay <= 0 ? model : null;
+                    soonest = Math.min(soonest, delay);
                 }
                 if (ripe != null) {
                     turns.remove(ripe);

@@ -4,6 +4,6 @@
 /// on the thread that ended them. Each worker is one platform thread, which all models share and for which
 /// each has a [dev.berth.batching.Predictor]. Where that is a [dev.berth.batching.StepPredictor],
 /// records are predicted in steps and give parts. One lock, that of `WorkerPool`, guards all that
-/// they share, and no foreign code runs under it. The package knows nothing of HTTP, hooks or
-/// engines.
+/// they share, and no foreign code runs under it. Of hooks the package knows what is published, and
+/// nothing of HTTP or engines.
 package dev.berth.batching;

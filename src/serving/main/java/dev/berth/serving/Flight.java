@@ -122,8 +122,7 @@ final class Flight<I, O> {
 
     /// Until the deadline, or until something may have kept the request waiting for too long.
     private long patienceNanos() {
-        var queued = submission;
-        return queued == null ? Math.max(deadline.nanosLeft() / 2, LEAST_WAIT_NANOS) : queued.patienceNanos();
+        return Math.max(deadline.nanosLeft() / 2, LEAST_WAIT_NANOS);
     }
 
     private HookRun start(Hook hook, HookCall body) {

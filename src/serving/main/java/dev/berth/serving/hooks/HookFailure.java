@@ -2,7 +2,6 @@ package dev.berth.serving.hooks;
 
 import dev.berth.artifact.code.Thrown;
 import dev.berth.artifact.code.ThrownByHook;
-import dev.berth.batching.WorkerLostException;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.BadInputException;
@@ -38,7 +37,6 @@ public final class HookFailure {
         }
         return switch (told) {
             case ServingException known -> known;
-            case WorkerLostException lost -> ErrorType.INTERNAL.because(lost.getMessage(), lost);
             case HookException chosen -> type(chosen).because(chosen.getMessage(), chosen);
             case OutOfMemoryError memory ->
                 ErrorType.INSUFFICIENT_MEMORY.because(

@@ -1,10 +1,8 @@
 package dev.berth.serving.hooks;
 
 import dev.berth.batching.Predictor;
-import dev.berth.batching.WorkerLostException;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.Metrics;
-import dev.berth.hooks.ModelUnusableException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -32,13 +30,8 @@ public class HookPredictor<M, I, O> implements Predictor<I, O> {
         });
     }
 
-    /// Calls a hook after which the worker may be lost.
     final <T> T calling(HookClasses.Call<T, Exception> call) throws Exception {
-        try {
-            return ScopedValue.where(Metrics.CURRENT, metrics).call(() -> HookClasses.call(handler, call));
-        } catch (ModelUnusableException e) {
-            throw new WorkerLostException(e.getMessage(), e);
-        }
+        return ScopedValue.where(Metrics.CURRENT, metrics).call(() -> HookClasses.call(handler, call));
     }
 
     @Override

@@ -2,13 +2,13 @@ package dev.berth.serving.hooks;
 
 import dev.berth.batching.StepPredictor;
 import dev.berth.hooks.Metrics;
+import dev.berth.hooks.PartStream;
 import dev.berth.hooks.StreamingHandler;
 import java.util.List;
 
 /// What a worker predicts with step by step: the model that `modelFn` returned for it, `beginFn`
 /// and `stepFn`. Used by one thread at a time.
-public final class HookStepper<M, I, O, S> extends HookPredictor<M, I, O>
-        implements StepPredictor<I, O, HookSequence<S, O>> {
+public final class HookStepper<M, I, O, S> extends HookPredictor<M, I, O> implements StepPredictor<I, O, S> {
 
     private final StreamingHandler<M, I, O, S> handler;
 
@@ -18,15 +18,20 @@ public final class HookStepper<M, I, O, S> extends HookPredictor<M, I, O>
     }
 
     @Override
-    public HookSequence<S, O> begin(I record) throws Exception {
-        return new HookSequence<>(handler, calling(() -> handler.beginFn(record, model)));
+    public S begin(I record) throws Exception {
+        return calling(() -> handler.beginFn(record, model));
     }
 
     @Override
-    public void step(List<HookSequence<S, O>> sequences) throws Exception {
+    public void step(List<PartStream<S, O>> streams) throws Exception {
         calling(() -> {
-            handler.stepFn(List.copyOf(sequences), model);
-            return sequences;
+            handler.stepFn(streams, model);
+            return streams;
         });
+    }
+
+    @Override
+    public void end(S state) throws Exception {
+        HookClasses.close(handler, state);
     }
 }
