@@ -5,9 +5,9 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 
 /// Bytes that threads share out among themselves. All shares together never hold more than there
 /// is.
@@ -25,12 +25,10 @@ public final class MemoryBudget {
 
     private final long all;
     private final LongSupplier clock;
-    private final ReentrantLock lock = new ReentrantLock();
 
-    /// These lines and all that follows are guarded by the lock.
-    private final Deque<Share> beginning = new ArrayDeque<>();
-
-    private final Deque<Share> growing = new ArrayDeque<>();
+    // Guarded by this.
+    /// In order of arrival.
+    private final Deque<Share> waiting = new ArrayDeque<>();
 
     /// What the shares of one model hold together.
     private final Map<Object, Long> ofModels = new HashMap<>();
@@ -76,29 +74,16 @@ public final class MemoryBudget {
         return share.growTo(bytes, deadlineNanos) ? Optional.of(share) : Optional.empty();
     }
 
-    public boolean isWanted() {
-        return waiting() > 0;
+    synchronized int waiting() {
+        return waiting.size();
     }
 
-    int waiting() {
-        lock.lock();
-        try {
-            return beginning.size() + growing.size();
-        } finally {
-            lock.unlock();
-        }
+    private Stream<Share> growing() {
+        return waiting.stream().filter(share -> share.held > 0);
     }
 
-    /// The share whose turn it is; null for none.
-    private Share next() {
-        return growing.isEmpty() ? beginning.peek() : growing.peek();
-    }
-
-    private void callNext() {
-        var next = next();
-        if (next != null) {
-            next.turn.signal();
-        }
+    private boolean isNext(Share share) {
+        return share == growing().findFirst().orElseGet(waiting::peek);
     }
 
     /// Bytes of the budget, until they are closed.
@@ -107,9 +92,7 @@ public final class MemoryBudget {
     /// nothing and never grows.
     public final class Share implements AutoCloseable {
 
-        /// This and the following are guarded by the budget's lock.
-        private final Condition turn = lock.newCondition();
-
+        // Guarded by the budget.
         private long held;
 
         /// How many bytes it waits for, where it does.
@@ -124,11 +107,8 @@ public final class MemoryBudget {
 
         /// Counts it as one of a model's from now on. It holds nothing yet.
         void countFor(Object model) {
-            lock.lock();
-            try {
+            synchronized (MemoryBudget.this) {
                 this.model = model;
-            } finally {
-                lock.unlock();
             }
         }
 
@@ -150,16 +130,13 @@ public final class MemoryBudget {
         ///
         /// @return false where too little is free or it is closed; then it holds what it held
         public boolean tryGrowTo(long bytes) {
-            lock.lock();
-            try {
+            synchronized (MemoryBudget.this) {
                 long more = Math.max(Math.min(bytes, all) - held, 0);
                 if (closed || more > free || isRefused(more)) {
                     return false;
                 }
                 add(more);
                 return true;
-            } finally {
-                lock.unlock();
             }
         }
 
@@ -172,8 +149,7 @@ public final class MemoryBudget {
         /// @return false where the deadline came first, it would block others, its model holds too
         ///   much, or it is closed; then it holds what it held
         public boolean growTo(long bytes, long deadlineNanos) throws InterruptedException {
-            lock.lockInterruptibly();
-            try {
+            synchronized (MemoryBudget.this) {
                 if (held > 0 && held >= Math.min(bytes, all)) {
                     return true;
                 }
@@ -181,66 +157,51 @@ public final class MemoryBudget {
                 if (held > 0 && wouldBlock()) {
                     return tryGrowTo(bytes);
                 }
-                var line = held > 0 ? growing : beginning;
-                line.add(this);
+                waiting.add(this);
                 try {
-                    while (next() != this || !tryGrowTo(bytes)) {
+                    while (!isNext(this) || !tryGrowTo(bytes)) {
                         long left = deadlineNanos - clock.getAsLong();
                         if (closed || left <= 0 || isRefused(wanted - held)) {
                             return false;
                         }
-                        turn.awaitNanos(left);
+                        TimeUnit.NANOSECONDS.timedWait(MemoryBudget.this, left);
                     }
                     return true;
                 } finally {
-                    line.remove(this);
-                    callNext();
+                    waiting.remove(this);
+                    MemoryBudget.this.notifyAll();
                 }
-            } finally {
-                lock.unlock();
             }
         }
 
         /// Whether there would be too little for one of those that wait, this one included, when all
         /// others had given theirs back.
         private boolean wouldBlock() {
-            long heldByWaiting =
-                    held + growing.stream().mapToLong(share -> share.held).sum();
-            return wanted + heldByWaiting - held > all
-                    || growing.stream().anyMatch(share -> share.wanted + heldByWaiting - share.held > all);
+            long heldByWaiting = held + growing().mapToLong(share -> share.held).sum();
+            return Stream.concat(Stream.of(this), growing())
+                    .anyMatch(share -> share.wanted + heldByWaiting - share.held > all);
         }
 
         boolean holds() {
-            lock.lock();
-            try {
+            synchronized (MemoryBudget.this) {
                 return held > 0;
-            } finally {
-                lock.unlock();
             }
         }
 
         /// Gives back what is more than so many bytes.
         public void shrinkTo(long bytes) {
-            lock.lock();
-            try {
-                long kept = Math.clamp(bytes, 0, held);
-                add(kept - held);
-                callNext();
-            } finally {
-                lock.unlock();
+            synchronized (MemoryBudget.this) {
+                add(Math.clamp(bytes, 0, held) - held);
+                MemoryBudget.this.notifyAll();
             }
         }
 
         /// Gives everything back. May be called again.
         @Override
         public void close() {
-            lock.lock();
-            try {
+            synchronized (MemoryBudget.this) {
                 closed = true;
-                turn.signal();
                 shrinkTo(0);
-            } finally {
-                lock.unlock();
             }
         }
     }

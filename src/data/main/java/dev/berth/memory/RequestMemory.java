@@ -32,6 +32,7 @@ public final class RequestMemory implements AutoCloseable {
     /// The one of the first three that has what is taken. It only ever becomes a larger one.
     private MemoryBudget.Share part;
 
+    private boolean isLarge;
     private long used;
     private long taken;
 
@@ -169,30 +170,37 @@ public final class RequestMemory implements AutoCloseable {
         }
     }
 
-    /// Counts a body that is being received.
+    /// Counts a body that is being received, without waiting.
     ///
     /// @param bytes of it in all, those to come included for which room is made
+    public boolean tryReceive(long bytes) {
+        return bytes <= process.arriving().bytes() && arriving.tryGrowTo(bytes);
+    }
+
+    /// Counts a body that a hook wants in memory, or that can be nowhere else.
+    ///
+    /// @param bytes as in [#tryReceive]
     /// @throws ServingException when there is no room for them
     public void receive(long bytes) {
         requireRoom(bytes, process.arriving());
-        if (!arriving.tryGrowTo(bytes) && !await(arriving, bytes)) {
+        if (!tryReceive(bytes) && !await(arriving, bytes)) {
             throw beside(bytes);
         }
     }
 
-    /// Whether it needs more than its first part, or its body does.
+    /// Says that its body is long, wherever it is.
+    public void becomeLarge() {
+        isLarge = true;
+    }
+
+    /// Whether it needs more than its first part, or its body is long.
     public boolean isLarge() {
-        return part != few || arriving.holds();
+        return isLarge || part != few || arriving.holds();
     }
 
     /// Gives back what is more than so many bytes of a body.
     public void keepReceived(long bytes) {
         arriving.shrinkTo(bytes);
-    }
-
-    /// Whether others wait for what [#receive] has taken.
-    public boolean isReceivingWanted() {
-        return arriving.holds() && process.arriving().isWanted();
     }
 
     /// Gives everything back. Later charges fail.

@@ -159,7 +159,7 @@ final class Grpc {
 
     private static boolean hasNext(Upload upload, ServerParts parts) {
         var silent = Deadline.in(Invocations.idle(parts.config()), System::nanoTime);
-        upload.expect(silent, () -> false);
+        upload.expect(silent, Long.MAX_VALUE);
         while (!upload.await(BETWEEN_LOOKS_NANOS) && !silent.isOver()) {
             if (parts.health().isStopping()) {
                 throw ErrorType.NOT_READY.because("the server is stopping");

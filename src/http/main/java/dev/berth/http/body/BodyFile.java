@@ -59,6 +59,11 @@ final class BodyFile extends BlockStream {
         file.seek(0);
     }
 
+    /// How many bytes have not been read.
+    long left() throws IOException {
+        return file.length() - file.getFilePointer();
+    }
+
     @Override
     public int read(byte[] bytes, int offset, int length) throws IOException {
         return file.read(bytes, offset, length);

@@ -1,6 +1,5 @@
 package dev.berth.http.body;
 
-import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.MediaType;
 import dev.berth.memory.ProcessMemory;
@@ -44,10 +43,6 @@ public final class RequestBody extends BlockStream {
     private static final int LONGEST_ARRAY = Integer.MAX_VALUE - 8;
 
     private final Upload upload;
-
-    /// What was received before it.
-    private final long before;
-
     private final long limit;
     private final Deadline deadline;
     private final RequestMemory memory;
@@ -58,8 +53,8 @@ public final class RequestBody extends BlockStream {
     /// How long it is; -1: nobody has said so.
     private long declared;
 
-    /// Where what is not in memory comes from: the client, decoded where it was encoded, then a file.
-    private InputStream source = new Arriving();
+    /// Where the bytes come from: the client, decoded where they were encoded.
+    private InputStream source;
 
     private long received;
     private boolean ended;
@@ -72,18 +67,21 @@ public final class RequestBody extends BlockStream {
     private int start;
     private int end;
 
+    /// All of it where it is not in memory, else null.
+    private BodyFile file;
+
     /// @param upload of which it is all that is left, or one message
     /// @param declared how long it is; -1: nobody has said so
-    /// @param limit the most bytes that the server takes
+    /// @param limit the most bytes that the server takes, as they are sent and decoded
     public RequestBody(Upload upload, long declared, long limit, Deadline deadline, ProcessMemory process) {
         this.memory = new RequestMemory(process, deadline.nanos(), HookRun::leavePlace);
         this.mostInMemory = (int) Math.min(MOST_IN_MEMORY, process.arriving().bytes() / 8);
         this.upload = upload;
-        this.before = upload.received();
+        this.source = upload;
         this.declared = declared;
         this.limit = limit;
         this.deadline = deadline;
-        upload.expect(deadline, memory::isReceivingWanted);
+        upload.expect(deadline, limit);
     }
 
     /// Until when the request must be answered.
@@ -116,63 +114,52 @@ public final class RequestBody extends BlockStream {
     /// Refuses a body whose length is declared and too large, before it is read.
     public void checkDeclared() {
         if (declared > limit) {
-            throw tooLarge("%d bytes".formatted(declared));
+            throw Upload.tooLarge("%d bytes".formatted(declared), limit);
         }
     }
 
-    /// Waits for the whole body. Runs on the request's thread.
+    /// Waits for the whole body. A long one, and one for which there is no memory now, goes into a file.
+    /// Runs on the request's thread.
     public void readWhole() throws IOException {
-        if (declared <= mostInMemory) {
-            int most = declared < 0 ? mostInMemory : (int) declared;
-            while (end < most && fill(most)) {
-                // Until it has all that it may have.
-            }
+        if (file != null || (declared <= mostInMemory && fill(mostInMemory, false))) {
+            return;
         }
-        if (!isWhole()) {
-            var file = BodyFile.create();
-            if (file.isPresent()) {
-                moveTo(file.get());
-            } else {
-                fillWhole();
-            }
+        var created = BodyFile.create();
+        if (created.isPresent()) {
+            moveTo(created.get());
+        } else if (!fill(LONGEST_ARRAY, true)) {
+            throw tooLongForAnArray();
         }
     }
 
-    private void moveTo(BodyFile file) throws IOException {
-        try (var arriving = source) {
-            source = file;
-            file.write(buffer, start, end - start);
-            letGo();
-            memory.add(FIRST_BUFFER);
-            var block = new byte[FIRST_BUFFER];
-            for (int count = 0; count >= 0; count = take(arriving, block, 0, block.length)) {
-                file.write(block, 0, count);
-            }
+    private void moveTo(BodyFile created) throws IOException {
+        file = created;
+        file.write(buffer, start, end - start);
+        letGo();
+        memory.becomeLarge();
+        memory.add(FIRST_BUFFER);
+        var block = new byte[FIRST_BUFFER];
+        for (int count = 0; count >= 0; count = take(block, 0, block.length)) {
+            file.write(block, 0, count);
         }
         file.rewind();
-        // Its hooks run as those of a large request.
-        memory.receive(FIRST_BUFFER);
-        declared = received;
-        received = 0;
-        ended = false;
     }
 
     /// A copy of the first bytes. They can still be read. Runs on the request's thread.
     public byte[] first() throws IOException {
-        while (end < FIRST_BUFFER && !isWhole() && fill(FIRST_BUFFER)) {
-            // Until there are no more, or these are in memory.
-        }
+        var _ = fill(FIRST_BUFFER, false);
         return Arrays.copyOfRange(buffer, start, end);
     }
 
+    /// Whether all of it has come.
     public boolean isWhole() {
         return ended || received == declared;
     }
 
-    /// A copy of the whole body, where it is in memory and not longer than `most`. It can still be
+    /// A copy of a body that is whole, where it is in memory and not longer than `most`. It can still be
     /// read.
     public Optional<byte[]> small(int most) {
-        return isWhole() && end - start <= most
+        return file == null && end - start <= most
                 ? Optional.of(Arrays.copyOfRange(buffer, start, end))
                 : Optional.empty();
     }
@@ -181,7 +168,7 @@ public final class RequestBody extends BlockStream {
     public int read(byte[] bytes, int offset, int length) throws IOException {
         if (start == end) {
             letGo();
-            return isWhole() ? -1 : take(source, bytes, offset, length);
+            return file != null ? file.read(bytes, offset, length) : isWhole() ? -1 : take(bytes, offset, length);
         }
         int count = Math.min(length, end - start);
         System.arraycopy(buffer, start, bytes, offset, count);
@@ -193,11 +180,20 @@ public final class RequestBody extends BlockStream {
     /// copied.
     @Override
     public byte[] readAllBytes() throws IOException {
-        fillWhole();
-        long length = (long) end - start;
+        readWhole();
+        long length = file == null ? end - start : file.left();
+        if (length > LONGEST_ARRAY) {
+            throw tooLongForAnArray();
+        }
+        if (file != null) {
+            memory.receive(length);
+        }
         if (isText) {
             memory.expect(LIKELY * length);
             memory.add(TEXT * length);
+        }
+        if (file != null) {
+            return file.readNBytes((int) length);
         }
         var all = start == 0 && end == buffer.length ? buffer : Arrays.copyOfRange(buffer, start, end);
         buffer = new byte[0];
@@ -206,60 +202,48 @@ public final class RequestBody extends BlockStream {
         return all;
     }
 
-    private void fillWhole() throws IOException {
-        int most = declared < 0 ? LONGEST_ARRAY : (int) Math.min(declared, LONGEST_ARRAY);
-        while (!isWhole() && fill(most)) {
-            // Until the end.
+    /// Reads on until so many bytes are in memory, or all that there are.
+    ///
+    /// @param mayWait for memory
+    /// @return whether it is whole
+    private boolean fill(int most, boolean mayWait) throws IOException {
+        while (end < most && !isWhole()) {
+            if (end == buffer.length && !grow(most, mayWait)) {
+                return false;
+            }
+            end += Math.max(0, take(buffer, end, buffer.length - end));
         }
+        return isWhole();
     }
 
-    /// Takes more into memory; false: there is no more.
-    private boolean fill(int most) throws IOException {
-        if (end == buffer.length) {
-            if (end == most) {
-                throw tooLarge("more than %d bytes for a hook that reads all of it".formatted(most));
+    /// Makes room for more in memory: for the first part, then for all that was announced, so that it is
+    /// copied once.
+    private boolean grow(int most, boolean mayWait) {
+        long announced = declared < 0 ? Long.MAX_VALUE : declared;
+        long wanted = end < FIRST_BUFFER ? FIRST_BUFFER : declared < 0 ? 2L * end : declared;
+        int size = (int) Math.min(most, Math.min(announced, wanted));
+        if (size <= FIRST_BUFFER) {
+            memory.add(size);
+        } else {
+            // While it is copied, there are both.
+            long both = (long) end + size;
+            if (mayWait) {
+                memory.receive(both);
+            } else if (!memory.tryReceive(both)) {
+                return false;
             }
-            // Behind the first part comes room for all that was announced: who waits for it in steps
-            // keeps what others need.
-            boolean begins = end < FIRST_BUFFER;
-            int size = declared >= 0 && !begins ? most : (int) Math.min(most, begins ? FIRST_BUFFER : 2L * end);
-            if (size <= FIRST_BUFFER) {
-                memory.add(size);
-            } else {
-                // While it is copied, there are both.
-                memory.receive((long) end + size);
-            }
-            buffer = Arrays.copyOf(buffer, size);
-            memory.keepReceived(size);
         }
-        int count = take(source, buffer, end, buffer.length - end);
-        end += Math.max(0, count);
-        return count >= 0;
+        buffer = Arrays.copyOf(buffer, size);
+        memory.keepReceived(size);
+        return true;
     }
 
-    private int take(InputStream from, byte[] bytes, int offset, int length) throws IOException {
-        int count = from.read(bytes, offset, length);
+    private int take(byte[] bytes, int offset, int length) throws IOException {
+        int count = source.read(bytes, offset, length);
         received += Math.max(0, count);
         ended |= count < 0;
-        requireWithinLimit(received);
+        Upload.requireWithin(limit, received);
         return count;
-    }
-
-    private void requireWithinLimit(long found) {
-        if (found > limit) {
-            throw tooLarge("more than %d bytes".formatted(limit));
-        }
-    }
-
-    /// The bytes as they come. Those of an encoded body have the limit too: there may be many in which
-    /// nothing is.
-    private final class Arriving extends BlockStream {
-        @Override
-        public int read(byte[] bytes, int offset, int length) {
-            int count = upload.take(bytes, offset, length);
-            requireWithinLimit(upload.received() - before);
-            return count;
-        }
     }
 
     /// What is in memory has been read.
@@ -272,10 +256,8 @@ public final class RequestBody extends BlockStream {
         }
     }
 
-    private ServingException tooLarge(String found) {
-        return ErrorType.PAYLOAD_TOO_LARGE.because(
-                "body: found %s, expected at most %d; raise SAGEMAKER_MAX_PAYLOAD_IN_MB (0: no limit)"
-                        .formatted(found, limit));
+    private ServingException tooLongForAnArray() {
+        return Upload.tooLarge("more than %d bytes for a hook that reads all of it".formatted(LONGEST_ARRAY), limit);
     }
 
     /// Throws what is left away, as long as it keeps coming, so that the caller sees the answer.
@@ -286,8 +268,9 @@ public final class RequestBody extends BlockStream {
     @Override
     public void close() {
         try (memory;
-                var _ = source) {
-            // Both, whatever becomes of one.
+                var _ = source;
+                var _ = file) {
+            // All of them, whatever becomes of one.
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -5,7 +5,6 @@ import dev.berth.error.ServingException;
 import dev.berth.serving.hooks.Deadline;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.HttpStatus;
@@ -16,16 +15,11 @@ import org.eclipse.jetty.server.Response;
 /// The bytes of a request's body as they arrive. Jetty's own stream waits for as long as the
 /// connection may be silent; this waits until the deadline of the request. Used by one thread at a
 /// time.
-public final class Upload {
+public final class Upload extends BlockStream {
 
     private static final long MOST_TO_DISCARD = 256L << 20;
     private static final long LONGEST_DISCARD_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long LONGEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
-
-    /// An upload that brings less than this in so long a time stalls.
-    private static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(1);
-
-    private static final int STALL_BYTES = 16 << 10;
 
     private final Request request;
     private final Response response;
@@ -43,35 +37,26 @@ public final class Upload {
     /// Set by [#expect], before anything is taken.
     private Deadline deadline;
 
-    private BooleanSupplier wanted;
-
-    /// How long it was waited for since its pace was last looked at, and what had been received then.
-    private long waited;
-
-    private long receivedThen;
+    private long limit;
+    private long receivedBefore;
 
     public Upload(Request request, Response response) {
         this.request = request;
         this.response = response;
     }
 
-    /// Says until when what is taken from now on may come.
-    ///
-    /// @param wanted whether others wait for what it takes, asked each second. It may not stall then
-    public void expect(Deadline until, BooleanSupplier wanted) {
+    /// Says until when what is taken from now on may come, and how much of it. Bytes count as they are
+    /// sent: in many that are compressed there may be nothing.
+    public void expect(Deadline until, long limit) {
         this.deadline = until;
-        this.wanted = wanted;
-    }
-
-    /// How many bytes were taken.
-    long received() {
-        return received;
+        this.limit = limit;
+        this.receivedBefore = received;
     }
 
     /// Waits until more has arrived; false: that was all.
     ///
     /// @throws ServingException `DEADLINE_EXCEEDED` when nothing comes in time, `BAD_INPUT` when the
-    ///   connection ends before, `MEMORY_TAKEN` when it stalls while others need its place
+    ///   connection ends before
     public boolean hasMore() {
         while (!ended) {
             // More may come all the time.
@@ -93,10 +78,11 @@ public final class Upload {
         return false;
     }
 
-    /// Takes the next bytes, as many as have arrived; -1: there are no more.
+    /// Takes the next bytes, as many as have arrived.
     ///
-    /// @throws ServingException as [#hasMore]
-    int take(byte[] bytes, int offset, int length) {
+    /// @throws ServingException as [#hasMore], and `PAYLOAD_TOO_LARGE`
+    @Override
+    public int read(byte[] bytes, int offset, int length) {
         if (length == 0) {
             return 0;
         }
@@ -109,7 +95,20 @@ public final class Upload {
         if (!chunk.hasRemaining()) {
             release();
         }
+        requireWithin(limit, received - receivedBefore);
         return count;
+    }
+
+    static void requireWithin(long limit, long found) {
+        if (found > limit) {
+            throw tooLarge("more than %d bytes".formatted(limit), limit);
+        }
+    }
+
+    static ServingException tooLarge(String found, long limit) {
+        return ErrorType.PAYLOAD_TOO_LARGE.because(
+                "body: found %s, expected at most %d; raise SAGEMAKER_MAX_PAYLOAD_IN_MB (0: no limit)"
+                        .formatted(found, limit));
     }
 
     private void release() {
@@ -120,7 +119,7 @@ public final class Upload {
 
     /// Reads what is left and throws it away, as long as it keeps coming: a caller who still writes
     /// would otherwise see a broken connection instead of the answer that says why. It stops at the
-    /// deadline, and where others need the place. It never throws: the answer has its reason.
+    /// deadline. It never throws: the answer has its reason.
     public void discard() {
         if (awaitsWord()) {
             return;
@@ -137,7 +136,7 @@ public final class Upload {
                 release();
             }
         } catch (ServingException _) {
-            // It stalls, or its thread is interrupted.
+            // Its thread is interrupted.
         }
     }
 
@@ -150,29 +149,10 @@ public final class Upload {
     public boolean await(long nanos) {
         long stop = System.nanoTime() + nanos;
         for (long left = nanos; left > 0 && !hasArrived(); left = stop - System.nanoTime()) {
-            long before = System.nanoTime();
             demand();
-            demanded = !arrived(Math.min(left, STALL_NANOS));
-            waited += System.nanoTime() - before;
-            if (demanded) {
-                checkPace();
-            }
+            demanded = !arrived(left);
         }
         return hasArrived();
-    }
-
-    /// One that stalls makes room for others.
-    private void checkPace() {
-        if (waited < STALL_NANOS) {
-            return;
-        }
-        if (received - receivedThen < STALL_BYTES && wanted.getAsBoolean()) {
-            throw ErrorType.MEMORY_TAKEN.because(
-                    "the body stalled after %d bytes, and other requests need its place; try again later"
-                            .formatted(received));
-        }
-        waited = 0;
-        receivedThen = received;
     }
 
     private boolean hasArrived() {
