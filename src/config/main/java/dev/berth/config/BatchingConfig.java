@@ -1,5 +1,7 @@
 package dev.berth.config;
 
+import static dev.berth.config.Reading.number;
+
 import java.time.Duration;
 import java.util.OptionalInt;
 
@@ -24,48 +26,17 @@ public record BatchingConfig(
         var milliseconds = Syntax.duration("ms", Duration.ofMillis(1), 0);
         var minutes = Syntax.duration("minutes", Duration.ofMinutes(1), 1);
         return new BatchingConfig(
-                reading.derived(
-                        "--queue-capacity",
-                        Syntax.positive(),
-                        batch ? Integer.MAX_VALUE : 1000,
-                        "1000; unlimited when SAGEMAKER_BATCH is true",
-                        "BERTH_QUEUE_CAPACITY",
-                        "TS_JOB_QUEUE_SIZE",
-                        "MMS_JOB_QUEUE_SIZE",
-                        "SERVING_JOB_QUEUE_SIZE"),
-                Reading.number(reading.detected(
-                        "--max-batch-size",
-                        Syntax.positive(),
-                        "chosen from the device",
-                        "BERTH_MAX_BATCH_SIZE",
-                        "SAGEMAKER_TS_BATCH_SIZE",
-                        "SERVING_BATCH_SIZE")),
-                Reading.number(reading.detected("--max-batch-tokens", Syntax.positive(), "chosen from the device")),
-                reading.fixed(
-                        "--max-batch-delay-ms",
-                        milliseconds,
-                        Duration.ZERO,
-                        "BERTH_MAX_BATCH_DELAY_MS",
-                        "SAGEMAKER_TS_MAX_BATCH_DELAY",
-                        "SERVING_MAX_BATCH_DELAY"),
-                reading.derived(
-                        "--target-delay-ms",
-                        milliseconds,
-                        batch ? Duration.ZERO : Duration.ofMillis(300),
-                        "300 ms; 0 when SAGEMAKER_BATCH is true"),
+                reading.value("--queue-capacity", Syntax.positive(), batch ? Integer.MAX_VALUE : 1000),
+                number(reading.optional("--max-batch-size", Syntax.positive())),
+                number(reading.optional("--max-batch-tokens", Syntax.positive())),
+                reading.value("--max-batch-delay-ms", milliseconds, Duration.ZERO),
+                reading.value("--target-delay-ms", milliseconds, batch ? Duration.ZERO : Duration.ofMillis(300)),
                 // A transform job may ask for InvocationsTimeoutInSeconds up to an hour: the container must
                 // not be the one to give up.
-                reading.derived(
+                reading.value(
                         "--timeout",
                         Syntax.seconds(1).in("SAGEMAKER_MODEL_SERVER_TIMEOUT", minutes),
-                        batch ? Duration.ofHours(1) : Duration.ofSeconds(60),
-                        "60 s; 3600 s when SAGEMAKER_BATCH is true",
-                        "SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS",
-                        "SAGEMAKER_MODEL_SERVER_TIMEOUT",
-                        "SAGEMAKER_TS_RESPONSE_TIMEOUT",
-                        "TS_DEFAULT_RESPONSE_TIMEOUT",
-                        "MMS_DEFAULT_RESPONSE_TIMEOUT",
-                        "PREDICT_TIMEOUT"),
-                reading.fixed("--stuck-seconds", Syntax.seconds(1), Duration.ofMinutes(2)));
+                        batch ? Duration.ofHours(1) : Duration.ofSeconds(60)),
+                reading.value("--stuck-seconds", Syntax.seconds(1), Duration.ofMinutes(2)));
     }
 }

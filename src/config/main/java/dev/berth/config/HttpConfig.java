@@ -39,44 +39,35 @@ public record HttpConfig(
         return new HttpConfig(
                 host(reading),
                 port(reading),
-                reading.fixed(
+                reading.value(
                         "--max-payload-mb",
                         Syntax.mebibytes()
                                 .in("SAGEMAKER_MAX_REQUEST_SIZE", Syntax.bytes())
                                 .in("TS_MAX_REQUEST_SIZE", Syntax.bytes())
                                 .in("MMS_MAX_REQUEST_SIZE", Syntax.bytes())
                                 .in("SERVING_MAX_REQUEST_SIZE", Syntax.bytes()),
-                        100L * 1024 * 1024,
-                        "SAGEMAKER_MAX_REQUEST_SIZE",
-                        "SAGEMAKER_MAX_PAYLOAD_IN_MB",
-                        "TS_MAX_REQUEST_SIZE",
-                        "MMS_MAX_REQUEST_SIZE",
-                        "SERVING_MAX_REQUEST_SIZE"),
-                reading.fixed(
-                        "--default-accept", Syntax.mediaType(), MediaType.JSON, "SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT"),
+                        100L * 1024 * 1024),
+                reading.value("--default-accept", Syntax.mediaType(), MediaType.JSON),
                 metricsPath(reading),
-                route(reading, "health-route", "AIP_HEALTH_ROUTE", "/ping"),
-                reading.fixed("--compression", Syntax.trueOrFalse(), false),
-                reading.fixed("--lame-duck-seconds", Syntax.seconds(0), Duration.ZERO),
-                reading.fixed("--drain-seconds", Syntax.seconds(0), Duration.ofSeconds(20)),
-                number(reading.detected(
-                        "--max-connections", Syntax.positive(), "chosen from ulimit -n and the heap, at most 10000")),
-                number(reading.optional("--max-connections-per-address", Syntax.positive(), "not set")),
+                route(reading, "health-route", "/ping"),
+                reading.value("--compression", Syntax.trueOrFalse(), false),
+                reading.value("--lame-duck-seconds", Syntax.seconds(0), Duration.ZERO),
+                reading.value("--drain-seconds", Syntax.seconds(0), Duration.ofSeconds(20)),
+                number(reading.optional("--max-connections", Syntax.positive())),
+                number(reading.optional("--max-connections-per-address", Syntax.positive())),
                 TlsConfig.read(reading));
     }
 
     public static int port(Reading reading) {
-        return reading.fixed(
-                "--port", Syntax.wholeNumber(0, 65535), 8080, "SAGEMAKER_BIND_TO_PORT", "AIP_HTTP_PORT", "PORT");
+        return reading.value("--port", Syntax.wholeNumber(0, 65535), 8080);
     }
 
     /// The image sets the variable.
     static String host(Reading reading) {
-        return reading.derived(
+        return reading.value(
                 "--host",
                 Syntax.word("<host>", "a host name or an address"),
-                PlatformConfig.of(reading.environment()).isAny() ? EVERYWHERE.getFirst() : "127.0.0.1",
-                "127.0.0.1; 0.0.0.0 in the image and where a platform's variables are set");
+                PlatformConfig.of(reading.environment()).isAny() ? EVERYWHERE.getFirst() : "127.0.0.1");
     }
 
     private static String metricsPath(Reading reading) {
@@ -86,7 +77,7 @@ public record HttpConfig(
                 "a path of letters, digits and / _ . - that starts with /, without .. and of at most"
                         + " 256 characters",
                 "/(?!.*\\.\\.)[a-zA-Z0-9/_.\\-]{1,255}");
-        var path = reading.fixed("--metrics-path", syntax, "/metrics");
+        var path = reading.value("--metrics-path", syntax, "/metrics");
         reading.claim("metrics-path", path, "a path of its own; the server has a route there");
         return path;
     }
@@ -94,15 +85,15 @@ public record HttpConfig(
     /// A path that a platform names.
     ///
     /// @param others the server's own paths that it may be all the same
-    public static Optional<String> route(Reading reading, String name, String variable, String... others) {
+    public static Optional<String> route(Reading reading, String name, String... others) {
         // No segment begins with a colon, which routers take for a parameter.
         var syntax = Syntax.matching(
                 "<path>",
                 "a path of letters, digits and / _ . : @ ~ - that starts with /",
                 "(?=.{1,1024}$)(/(?!:)[a-zA-Z0-9_.:@~\\-]*)+");
-        var path = reading.optional(name, syntax, "not set", variable);
+        var path = reading.optional(name, syntax);
         path.filter(own -> !List.of(others).contains(own))
-                .ifPresent(own -> reading.claim(variable, own, others[0] + " or a path of its own"));
+                .ifPresent(own -> reading.claim(name, own, others[0] + " or a path of its own"));
         return path;
     }
 

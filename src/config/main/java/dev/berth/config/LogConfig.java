@@ -23,8 +23,8 @@ public record LogConfig(Level level, Format format) {
 
     static LogConfig read(Reading reading) {
         return new LogConfig(
-                reading.fixed("--log-level", pythonLevel(), Level.INFO, "SAGEMAKER_CONTAINER_LOG_LEVEL"),
-                reading.fixed("--log-format", Syntax.oneOf(Format.class), Format.PLAIN));
+                reading.value("--log-level", pythonLevel(), Level.INFO),
+                reading.value("--log-format", Syntax.oneOf(Format.class), Format.PLAIN));
     }
 
     /// The names, Python's other names for them, and the numbers of Python's `logging`, which the

@@ -6,6 +6,6 @@ public enum MetricsAliases {
     VLLM;
 
     static MetricsAliases read(Reading reading) {
-        return reading.fixed("--metrics-aliases", Syntax.oneOf(MetricsAliases.class), NONE);
+        return reading.value("--metrics-aliases", Syntax.oneOf(MetricsAliases.class), NONE);
     }
 }

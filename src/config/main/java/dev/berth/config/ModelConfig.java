@@ -38,47 +38,28 @@ public record ModelConfig(
     static ModelConfig read(Reading reading, Path home) {
         return new ModelConfig(
                 directory(reading, home),
-                reading.fixed("--model-name", Syntax.word("<name>", "a name"), "model"),
+                reading.value("--model-name", Syntax.word("<name>", "a name"), "model"),
+                reading.optional("--program", Syntax.word("<file>", "the name of a file")),
                 reading.optional(
-                        "--program",
-                        Syntax.word("<file>", "the name of a file"),
-                        "Inference.java",
-                        "SAGEMAKER_PROGRAM"),
-                reading.detected(
                         "--instance-type",
                         Syntax.matching(
                                 "<type>",
                                 "cpu, gpu, inf1, inf2, trn1 or a name such as ml.g5.xlarge",
-                                "(?i)cpu|gpu|inf1|inf2|trn1|(ml\\.)?[a-z]+\\d+[a-z-]*\\.[a-z0-9-]+"),
-                        "looked up on the machine",
-                        "INSTANCE_TYPE"),
-                number(reading.detected(
-                        "--workers",
-                        Syntax.positive(),
-                        "chosen from the device",
-                        "SAGEMAKER_MODEL_SERVER_WORKERS",
-                        "SAGEMAKER_NUM_MODEL_WORKERS",
-                        "SAGEMAKER_TS_MAX_WORKERS",
-                        "TS_DEFAULT_WORKERS_PER_MODEL",
-                        "MMS_DEFAULT_WORKERS_PER_MODEL",
-                        "SERVING_MAX_WORKERS")),
-                reading.fixed("--cpu-profile", Syntax.oneOf(CpuProfile.class), CpuProfile.ADAPTIVE),
+                                "(?i)cpu|gpu|inf1|inf2|trn1|(ml\\.)?[a-z]+\\d+[a-z-]*\\.[a-z0-9-]+")),
+                number(reading.optional("--workers", Syntax.positive())),
+                reading.value("--cpu-profile", Syntax.oneOf(CpuProfile.class), CpuProfile.ADAPTIVE),
                 neuronCores(reading),
-                reading.fixed("--extra-libraries", files(), List.of()),
+                reading.value("--extra-libraries", files(), List.of()),
                 watch(reading));
     }
 
     private static Path directory(Reading reading, Path home) {
         var mounted = mounted(reading);
         var unset = Files.isDirectory(mounted) ? mounted : sample(home);
-        var directory = reading.derived(
+        var directory = reading.value(
                 "--model-dir",
                 Syntax.directory().in("AIP_STORAGE_URI", artifactUri()).in("HF_MODEL_ID", hubDirectory()),
-                unset,
-                "model/ in base-dir where that exists, else model-artifact/ beside the serve script",
-                "BERTH_MODEL_DIR",
-                "AIP_STORAGE_URI",
-                "HF_MODEL_ID");
+                unset);
         boolean many = MultiModelConfig.isEnabled(reading);
         if (!reading.isSet("model-dir")) {
             if (!many && !Files.isDirectory(unset)) {
@@ -98,8 +79,7 @@ public record ModelConfig(
 
     /// Where the platform mounts the artifact.
     static Path mounted(Reading reading) {
-        return reading.fixed(
-                        "base-dir", new Syntax<>("<dir>", "a path", Path::of), Path.of("/opt/ml"), "SAGEMAKER_BASE_DIR")
+        return reading.value("base-dir", new Syntax<>("<dir>", "a path", Path::of), Path.of("/opt/ml"))
                 .resolve("model");
     }
 
@@ -111,7 +91,7 @@ public record ModelConfig(
     /// A container of SageMaker's must serve what was deployed, and nothing that somebody edits
     /// there.
     private static boolean watch(Reading reading) {
-        boolean watch = reading.fixed("--watch", Syntax.trueOrFalse(), false);
+        boolean watch = reading.value("--watch", Syntax.trueOrFalse(), false);
         if (watch && reading.isSet("models")) {
             reading.problem("watch: found models too, expected one of them; models picks up changes by itself");
         }
@@ -149,14 +129,7 @@ public record ModelConfig(
                         "<cores>", "NeuronCores such as 0, 0-3 or 0,2-3, each once", ModelConfig::visibleCores)
                 .in("NEURON_RT_NUM_CORES", Syntax.wholeNumber(0, Integer.MAX_VALUE))
                 .in("BERTH_NEURON_CORES", Syntax.positive());
-        return number(reading.detected(
-                        "neuron-cores",
-                        syntax,
-                        "all of the machine",
-                        "NEURON_RT_VISIBLE_CORES",
-                        "NEURON_RT_NUM_CORES",
-                        "BERTH_NEURON_CORES")
-                .filter(cores -> cores > 0));
+        return number(reading.optional("neuron-cores", syntax).filter(cores -> cores > 0));
     }
 
     /// How many cores `NEURON_RT_VISIBLE_CORES` names: a number, a range as in `4-7`, or several of

@@ -26,14 +26,11 @@ public record MultiModelConfig(
         var config = new MultiModelConfig(
                 isEnabled(reading),
                 directory(reading),
-                reading.fixed("--load-models", Syntax.oneOf(Load.class), Load.LAZY),
-                reading.detected(
-                                "--models-memory",
-                                megabytes(),
-                                "measured: what the machine and the container have left")
+                reading.value("--load-models", Syntax.oneOf(Load.class), Load.LAZY),
+                reading.optional("--models-memory", megabytes())
                         .map(megabytes -> OptionalLong.of((long) megabytes << 20))
                         .orElseGet(OptionalLong::empty),
-                reading.fixed("--load-timeout-seconds", Syntax.seconds(1), Duration.ofMinutes(6)));
+                reading.value("--load-timeout-seconds", Syntax.seconds(1), Duration.ofMinutes(6)));
         if (!reading.isSet("models")) {
             Stream.of("load-models", "models-memory")
                     .filter(reading::isSet)
@@ -58,10 +55,10 @@ public record MultiModelConfig(
     }
 
     private static boolean isSageMakers(Reading reading) {
-        return reading.fixed("multi-model", Syntax.trueOrFalse(), false, "SAGEMAKER_MULTI_MODEL");
+        return reading.value("multi-model", Syntax.trueOrFalse(), false);
     }
 
     private static Optional<Path> directory(Reading reading) {
-        return reading.optional("--models", Syntax.directory(), "not set");
+        return reading.optional("--models", Syntax.directory());
     }
 }

@@ -31,11 +31,7 @@ public record PlatformConfig(boolean isSageMaker, boolean isAny) {
 
     /// A setting for people who try a server: by default true, and false where a platform runs it.
     public static boolean atDesk(String option, Reading reading) {
-        return reading.derived(
-                option,
-                Syntax.trueOrFalse(),
-                !of(reading.environment()).isAny,
-                "true; false where a platform's variables are set");
+        return reading.value(option, Syntax.trueOrFalse(), !of(reading.environment()).isAny);
     }
 
     private static boolean isOn(String value) {

@@ -1,31 +1,45 @@
 package dev.berth.config;
 
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Properties;
 import java.util.SequencedMap;
 import java.util.SequencedSet;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /// One pass over the settings. To declare a setting and to read it is one call, so that what is
 /// read can be listed too: [Settings] makes a pass in which nothing is set. A setting that others
-/// look at may be read more than once. What it is for stands in `settings.properties` beside the
-/// class that reads it.
+/// look at may be read more than once.
 ///
-/// The name of a setting that has a flag is that flag, as in `--port`. Its variable is `BERTH_` and
-/// the name, unless others are given: the first of those that is set wins, and a flag wins over
-/// them. A value that can't be read counts as unset, so that the pass goes on and finds the other
-/// problems too.
+/// The name of a setting that has a flag is that flag, as in `--port`. All else that is text stands in
+/// `settings.properties`, beside the class that reads the setting: what it is for, and, below
+///
+/// * `NAME.variables`: its variables, where it has others than `BERTH_` and the name. The first of them
+///   that is set wins, and a flag wins over them.
+/// * `NAME.unset`: what holds when nobody chooses, in words. Else the default is shown.
+/// * `NAME.detected`: the same, where the part of the server that the setting is for looks at the
+///   machine then.
+///
+/// A value that can't be read counts as unset, so that the pass goes on and finds the other problems too.
 public final class Reading {
 
     /// Also the prefix of the variables that are Berth's alone.
     static final String OURS = "BERTH_";
+
+    private static final Properties TEXTS = texts();
 
     private final Map<String, String> environment;
     private final Map<String, String> flags;
@@ -46,45 +60,55 @@ public final class Reading {
         this.isTaken = isTaken;
     }
 
-    /// A setting with a fixed default.
-    public <T> T fixed(String option, Syntax<T> syntax, T unset, String... variables) {
-        return derived(option, syntax, unset, syntax.show(unset), variables);
+    /// Those of the server and of all extensions.
+    private static Properties texts() {
+        var texts = new Properties();
+        Stream.concat(Stream.of(Reading.class), ServerConfig.EXTENSIONS.stream().map(Object::getClass))
+                .forEach(declaring -> {
+                    try (var in = declaring.getResourceAsStream("settings.properties")) {
+                        texts.load(new InputStreamReader(in, StandardCharsets.UTF_8));
+                    } catch (IOException e) {
+                        throw new UncheckedIOException(e);
+                    }
+                });
+        return texts;
     }
 
-    /// One whose default follows from other settings, as the rule says.
-    public <T> T derived(String option, Syntax<T> syntax, T unset, String rule, String... variables) {
-        return read(option, syntax, rule, new Unset(syntax.show(unset), Setting.DEFAULT), variables)
-                .orElse(unset);
+    /// What a setting is for.
+    static String meaning(String name) {
+        return Objects.requireNonNull(TEXTS.getProperty(name), name);
+    }
+
+    /// A setting that always has a value.
+    public <T> T value(String option, Syntax<T> syntax, T unset) {
+        return read(option, syntax, Optional.of(unset)).orElseThrow();
     }
 
     /// One that may stay open.
-    ///
-    /// @param unset what that means, in words
-    public <T> Optional<T> optional(String option, Syntax<T> syntax, String unset, String... variables) {
-        return read(option, syntax, unset, new Unset(unset, Setting.DEFAULT), variables);
+    public <T> Optional<T> optional(String option, Syntax<T> syntax) {
+        return read(option, syntax, Optional.empty());
     }
 
-    /// The same, where the part of the server that the setting is for looks at the machine then.
-    public <T> Optional<T> detected(String option, Syntax<T> syntax, String unset, String... variables) {
-        return read(option, syntax, unset, new Unset(unset, Setting.DETECTED), variables);
-    }
-
-    /// What is shown of a setting that nobody has chosen.
-    private record Unset(String value, String origin) {}
-
-    private <T> Optional<T> read(String option, Syntax<T> syntax, String rule, Unset unset, String... given) {
+    private <T> Optional<T> read(String option, Syntax<T> syntax, Optional<T> unset) {
         var name = Setting.nameOf(option);
-        var variables = given.length > 0 ? List.of(given) : List.of(ours(name));
+        var variables =
+                List.of(TEXTS.getProperty(name + ".variables", ours(name)).split(" "));
         var texts = new LinkedHashMap<String, String>();
         texts.put(option, flags.getOrDefault(option, ""));
         variables.forEach(variable -> texts.put(variable, environment.getOrDefault(variable, "")));
         texts.values().removeIf(String::isBlank);
         var source = Optional.ofNullable(texts.firstEntry());
-        var value = source.flatMap(text -> read(text, syntax.variants().getOrDefault(text.getKey(), syntax)));
-        var shown = value.map(syntax::show).orElse(unset.value);
+        var value = source.flatMap(text -> read(text, syntax.variants().getOrDefault(text.getKey(), syntax)))
+                .or(() -> unset);
+        var detected = Optional.ofNullable(TEXTS.getProperty(name + ".detected"));
+        var rule = detected.orElseGet(
+                () -> TEXTS.getProperty(name + ".unset", unset.map(syntax::show).orElse("not set")));
         var origin = source.map(text -> (text.getKey().equals(option) ? "flag " : "") + text.getKey())
-                .orElse(unset.origin);
-        settings.put(name, new Setting(option, variables, syntax, rule, shown, origin));
+                .orElse(detected.isPresent() ? Setting.DETECTED : Setting.DEFAULT);
+        settings.put(
+                name,
+                new Setting(
+                        option, variables, syntax, rule, value.map(syntax::show).orElse(rule), origin));
         return value;
     }
 
@@ -115,13 +139,15 @@ public final class Reading {
         return settings.get(name).isChosen();
     }
 
-    /// Gives a path to a setting. It is a problem where the server has a route there, or another setting
-    /// has the path.
+    /// Gives a path to a setting that was read. It is a problem where the server has a route there, or
+    /// another setting has the path. The message has the flag's name, or the first variable.
     ///
     /// @param expected ends the sentence "expected …"
-    public void claim(String setting, String path, String expected) {
+    public void claim(String name, String path, String expected) {
         if (isTaken.test(path) || !claimed.add(path)) {
-            problem("%s: found %s, expected %s".formatted(setting, path, expected));
+            var setting = settings.get(name);
+            var called = setting.flag().isPresent() ? name : setting.variables().getFirst();
+            problem("%s: found %s, expected %s".formatted(called, path, expected));
         }
     }
 

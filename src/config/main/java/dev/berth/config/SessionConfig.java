@@ -9,7 +9,7 @@ public record SessionConfig(int most, Optional<Long> bytes) {
 
     static SessionConfig read(Reading reading) {
         return new SessionConfig(
-                reading.fixed("--max-sessions", Syntax.positive(), 1000),
-                reading.detected("--session-memory-mb", Syntax.mebibytes(), "a tenth of the heap"));
+                reading.value("--max-sessions", Syntax.positive(), 1000),
+                reading.optional("--session-memory-mb", Syntax.mebibytes()));
     }
 }

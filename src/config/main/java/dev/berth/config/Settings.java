@@ -3,10 +3,8 @@ package dev.berth.config;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.ResourceBundle;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -31,14 +29,6 @@ public final class Settings {
     /// Those that say where the server listens.
     public static final List<Setting> OF_THE_LISTENER = named("port host");
 
-    private static final List<ResourceBundle> MEANINGS = Stream.concat(
-                    Stream.of(ServerConfig.class),
-                    ServerConfig.EXTENSIONS.stream().map(Object::getClass))
-            .map(Class::getPackageName)
-            .distinct()
-            .map(name -> ResourceBundle.getBundle(name + ".settings", Locale.ROOT))
-            .toList();
-
     private Settings() {}
 
     private static List<Setting> all() {
@@ -58,10 +48,6 @@ public final class Settings {
 
     /// What a setting is for: one line, for `--help` and the documentation.
     public static String meaning(Setting setting) {
-        return MEANINGS.stream()
-                .filter(texts -> texts.containsKey(setting.name()))
-                .map(texts -> texts.getString(setting.name()))
-                .findFirst()
-                .orElseThrow();
+        return Reading.meaning(setting.name());
     }
 }

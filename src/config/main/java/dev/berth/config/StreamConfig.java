@@ -10,7 +10,7 @@ public record StreamConfig(Duration partTimeout, Duration timeout) {
 
     static StreamConfig read(Reading reading) {
         return new StreamConfig(
-                reading.fixed("--stream-part-timeout", Syntax.seconds(1), Duration.ofSeconds(60)),
-                reading.fixed("--stream-timeout", Syntax.seconds(1), Duration.ofMinutes(8)));
+                reading.value("--stream-part-timeout", Syntax.seconds(1), Duration.ofSeconds(60)),
+                reading.value("--stream-timeout", Syntax.seconds(1), Duration.ofMinutes(8)));
     }
 }

@@ -38,8 +38,8 @@ public record TlsConfig(Path certificate, Path key) {
 
     static Optional<TlsConfig> read(Reading reading) {
         var file = new Syntax<>("<file>", "a file that exists", Path::of).where(Files::isRegularFile);
-        var certificate = reading.optional("--tls-certificate", file, "not set");
-        var key = reading.optional("--tls-key", file, "not set");
+        var certificate = reading.optional("--tls-certificate", file);
+        var key = reading.optional("--tls-key", file);
         if (reading.isSet("tls-certificate") != reading.isSet("tls-key")) {
             reading.problem("tls-certificate, tls-key: found one of them, expected both or none");
         }

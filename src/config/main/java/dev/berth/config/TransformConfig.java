@@ -42,34 +42,23 @@ public record TransformConfig(
         boolean isLocalMode = "True".equals(reading.environment().get("SAGEMAKER_BATCH"));
         return new TransformConfig(
                 isBatch(reading),
-                reading.derived(
+                reading.value(
                         "--execution-parameters",
                         Syntax.oneOf(ExecutionParameters.class),
-                        isLocalMode ? ExecutionParameters.LOCAL_MODE : ExecutionParameters.SAGEMAKER,
-                        "sagemaker, or local-mode where that has started the container"),
-                number(reading.optional(
-                        "max-concurrent-transforms",
-                        Syntax.positive(),
-                        "not set",
-                        "SAGEMAKER_MAX_CONCURRENT_TRANSFORMS")),
-                reading.optional(
-                        "batch-strategy",
-                        Syntax.oneOf(BatchStrategy.class, BatchStrategy::name),
-                        "not set",
-                        "SAGEMAKER_BATCH_STRATEGY"),
+                        isLocalMode ? ExecutionParameters.LOCAL_MODE : ExecutionParameters.SAGEMAKER),
+                number(reading.optional("max-concurrent-transforms", Syntax.positive())),
+                reading.optional("batch-strategy", Syntax.oneOf(BatchStrategy.class, BatchStrategy::name)),
                 number(reading.optional(
                         "transform-max-payload-mb",
                         new Syntax<>("<MiB>", Syntax.mebibytes().expected(), Integer::valueOf)
                                 .where(value -> value >= 0)
-                                .shown(value -> value == 0 ? "unlimited" : value + " MiB"),
-                        "not set",
-                        "SAGEMAKER_MAX_PAYLOAD_IN_MB")),
-                reading.fixed("--bad-records", Syntax.oneOf(BadRecords.class), BadRecords.REJECT) == BadRecords.KEEP,
-                reading.fixed("--trailing-newline", Syntax.trueOrFalse(), false));
+                                .shown(value -> value == 0 ? "unlimited" : value + " MiB"))),
+                reading.value("--bad-records", Syntax.oneOf(BadRecords.class), BadRecords.REJECT) == BadRecords.KEEP,
+                reading.value("--trailing-newline", Syntax.trueOrFalse(), false));
     }
 
     static boolean isBatch(Reading reading) {
-        return reading.fixed("batch", Syntax.trueOrFalse(), false, "SAGEMAKER_BATCH");
+        return reading.value("batch", Syntax.trueOrFalse(), false);
     }
 
     /// `BatchStrategy` as `GET /execution-parameters` spells it; empty where that is switched off.

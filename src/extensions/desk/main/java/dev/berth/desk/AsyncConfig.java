@@ -29,24 +29,18 @@ public record AsyncConfig(
     public static final class Settings implements ExtensionSettings {
         @Override
         public Record read(Reading reading) {
-            var output = reading.optional("--async-output", place(), "not set: there are none");
+            var output = reading.optional("--async-output", place());
             if (output.isPresent() && reading.isSet("tls-certificate")) {
                 reading.problem("async-output: found it beside tls-certificate, expected one of them; the server asks"
                         + " itself without TLS");
             }
             return new AsyncConfig(
                     output,
-                    reading.optional("--async-failures", place(), "failures/ below async-output"),
-                    reading.optional(
-                            "--async-input", Syntax.directory(), "not set: inputs are in S3 or in the request"),
-                    reading.fixed("--async-concurrency", Syntax.wholeNumber(1, 1000), 4),
-                    reading.fixed("--async-queue", Syntax.wholeNumber(1, 1000), 100),
-                    reading.optional(
-                            "s3-endpoint",
-                            Syntax.httpAddress("http://localhost:9000"),
-                            "AWS itself",
-                            "AWS_ENDPOINT_URL_S3",
-                            "AWS_ENDPOINT_URL"));
+                    reading.optional("--async-failures", place()),
+                    reading.optional("--async-input", Syntax.directory()),
+                    reading.value("--async-concurrency", Syntax.wholeNumber(1, 1000), 4),
+                    reading.value("--async-queue", Syntax.wholeNumber(1, 1000), 100),
+                    reading.optional("s3-endpoint", Syntax.httpAddress("http://localhost:9000")));
         }
     }
 

@@ -18,7 +18,7 @@ record DialectsConfig(boolean torchServe, boolean taskClients, Optional<String> 
     public static final class Settings implements ExtensionSettings {
         @Override
         public Record read(Reading reading) {
-            var predict = route(reading, "predict-route", "AIP_PREDICT_ROUTE", "/invocations", "/inferences");
+            var predict = route(reading, "predict-route", "/invocations", "/inferences");
             if (predict.isPresent() && MultiModelConfig.isEnabled(reading)) {
                 reading.problem(
                         "AIP_PREDICT_ROUTE: found a server of many models, expected one model; set BERTH_MODEL_DIR");

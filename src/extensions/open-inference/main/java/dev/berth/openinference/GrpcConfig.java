@@ -15,7 +15,7 @@ record GrpcConfig(OptionalInt port) {
     public static final class Settings implements ExtensionSettings {
         @Override
         public Record read(Reading reading) {
-            var port = Reading.number(reading.optional("--grpc-port", Syntax.wholeNumber(0, 65535), "not set"));
+            var port = Reading.number(reading.optional("--grpc-port", Syntax.wholeNumber(0, 65535)));
             int http = HttpConfig.port(reading);
             if (http > 0 && port.equals(OptionalInt.of(http))) {
                 reading.problem("grpc-port: found %d, which is the port of HTTP too; expected another".formatted(http));

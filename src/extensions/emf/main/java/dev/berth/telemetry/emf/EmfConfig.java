@@ -34,9 +34,9 @@ record EmfConfig(Format format, Duration interval, Map<String, String> dimension
         @Override
         public Record read(Reading reading) {
             var config = new EmfConfig(
-                    reading.fixed("--metrics-format", Syntax.oneOf(Format.class), Format.PROMETHEUS),
-                    reading.fixed("--metrics-interval-seconds", Syntax.seconds(1), Duration.ofSeconds(60)),
-                    reading.fixed("--metrics-dimensions", pairs(), Map.of()));
+                    reading.value("--metrics-format", Syntax.oneOf(Format.class), Format.PROMETHEUS),
+                    reading.value("--metrics-interval-seconds", Syntax.seconds(1), Duration.ofSeconds(60)),
+                    reading.value("--metrics-dimensions", pairs(), Map.of()));
             if (config.dimensions.containsKey("model")) {
                 reading.problem(
                         "metrics-dimensions: found model, expected another name; each model has its own already");

@@ -22,12 +22,7 @@ record OtlpConfig(Optional<URI> endpoint, Map<String, String> openTelemetry) {
         @Override
         public Record read(Reading reading) {
             var config = new OtlpConfig(
-                    reading.optional(
-                            "--otlp-endpoint",
-                            Syntax.httpAddress("http://collector:4318"),
-                            "not set: nothing is sent",
-                            "BERTH_OTLP_ENDPOINT",
-                            "OTEL_EXPORTER_OTLP_ENDPOINT"),
+                    reading.optional("--otlp-endpoint", Syntax.httpAddress("http://collector:4318")),
                     reading.environment().entrySet().stream()
                             .filter(variable -> variable.getKey().startsWith("OTEL_")
                                     && !variable.getValue().isBlank())
