@@ -26,9 +26,6 @@ public final class Settings {
                     OF_THE_MODEL.stream(), named("timeout default-accept bad-records").stream())
             .toList();
 
-    /// Those that say where the server listens.
-    public static final List<Setting> OF_THE_LISTENER = named("port host");
-
     private Settings() {}
 
     private static List<Setting> all() {
@@ -44,10 +41,5 @@ public final class Settings {
                 .map(byName::get)
                 .map(Objects::requireNonNull)
                 .toList();
-    }
-
-    /// What a setting is for: one line, for `--help` and the documentation.
-    public static String meaning(Setting setting) {
-        return Reading.meaning(setting.name());
     }
 }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -25,35 +26,6 @@ final class VariableNames {
     private static final Pattern SERVICE_LINK = Pattern.compile(
             "(BERTH|MMS|SERVING|TS)_(.+_)?(SERVICE_(HOST|PORT(_.+)?)=.*|PORT_\\d+_(TCP|UDP|SCTP)(_.+)?=.*|PORT=(tcp|udp|sctp)://.*)");
 
-    /// Variables that are no settings here, as `variables-of-others.txt` has them.
-    ///
-    /// @param variables names and values, with `=` between them
-    /// @param advice what to do instead; empty: nobody misses them
-    private record OfOthers(Pattern variables, String advice) {
-
-        static OfOthers of(String line) {
-            var parts = line.split(" ", 2);
-            return new OfOthers(Pattern.compile(parts[0], Pattern.DOTALL), parts.length == 1 ? "" : parts[1]);
-        }
-
-        boolean has(Map.Entry<String, String> variable) {
-            return variables.matcher(variable.toString()).matches();
-        }
-
-        /// The first one counts.
-        static List<OfOthers> all() {
-            try (var in = VariableNames.class.getResourceAsStream("variables-of-others.txt")) {
-                return new String(in.readAllBytes(), StandardCharsets.UTF_8)
-                        .lines()
-                        .filter(line -> !line.startsWith("#"))
-                        .map(OfOthers::of)
-                        .toList();
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-        }
-    }
-
     private static final int SLIP = 2;
 
     private VariableNames() {}
@@ -70,17 +42,17 @@ final class VariableNames {
         var spellings = spellings(reading.settings());
         var unknown = new TreeMap<>(reading.environment());
         unknown.keySet().removeAll(Set.copyOf(spellings.values()));
-        for (var others : OfOthers.all()) {
-            var names = unknown.entrySet().stream()
-                    .filter(variable ->
-                            others.has(variable) && !variable.getValue().isBlank())
-                    .map(Map.Entry::getKey)
-                    .collect(Collectors.joining(", "));
-            if (!names.isEmpty() && !others.advice.isEmpty()) {
-                reading.warning("%s: no effect here; %s".formatted(names, others.advice));
+        ofOthers().forEach((variables, advice) -> {
+            var theirs = new TreeMap<>(unknown);
+            theirs.entrySet()
+                    .removeIf(
+                            variable -> !variables.matcher(variable.toString()).matches());
+            unknown.keySet().removeAll(theirs.keySet());
+            theirs.values().removeIf(String::isBlank);
+            if (!theirs.isEmpty() && !advice.isEmpty()) {
+                reading.warning("%s: no effect here; %s".formatted(String.join(", ", theirs.keySet()), advice));
             }
-            unknown.entrySet().removeIf(others::has);
-        }
+        });
         unknown.keySet().stream()
                 .filter(name -> name.matches("(BERTH|SAGEMAKER|SM)_.*"))
                 .forEach(name -> {
@@ -92,6 +64,23 @@ final class VariableNames {
                         hint.ifPresent(meant -> reading.warning("%s: %s".formatted(name, meant)));
                     }
                 });
+    }
+
+    /// Variables that are no settings here, as `variables-of-others.txt` has them: names and values with
+    /// `=` between them, and what to do instead where anybody misses them. The first pattern counts.
+    private static Map<Pattern, String> ofOthers() {
+        try (var in = VariableNames.class.getResourceAsStream("variables-of-others.txt")) {
+            var advice = new LinkedHashMap<Pattern, String>();
+            new String(in.readAllBytes(), StandardCharsets.UTF_8)
+                    .lines()
+                    .filter(line -> !line.startsWith("#"))
+                    .map(line -> line.split(" ", 2))
+                    .forEach(line ->
+                            advice.put(Pattern.compile(line[0], Pattern.DOTALL), line.length == 1 ? "" : line[1]));
+            return advice;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /// The variable that each spelling means: itself, or that of a setting under the name that it

@@ -29,7 +29,7 @@ public final class HealthCommand implements Subcommand {
 
     @Override
     public CommandSpec spec() {
-        var spec = ServeOptions.with(Settings.OF_THE_LISTENER);
+        var spec = ServeOptions.with(Settings.named("port host"));
         spec.usageMessage()
                 .customSynopsis("serve health [option]...")
                 .description(
