@@ -19,6 +19,7 @@ import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.hooks.FirstRequest;
 import dev.berth.serving.hooks.HookLimits;
 import dev.berth.serving.many.ManyModels;
+import dev.berth.serving.many.ModelRoom;
 import dev.berth.serving.many.ModelStore;
 import dev.berth.serving.sessions.SessionRoom;
 import dev.berth.testing.Gate;
@@ -244,11 +245,11 @@ class ModelMemoryTest {
     }
 
     private ManyModels store(Function<Path, InferenceHandler<?, ?, ?>> handler) {
-        var room = ModelMemory.guard(
+        var room = new ModelRoom(
                 (model, directory, _) -> model.load(
                         directory, handler.apply(directory), workers, LIMITS, FirstRequest.NONE, new SessionRoom(1, 1)),
-                CPU,
-                new HostMemory(root, () -> 0),
+                ModelMemory.host(CPU, new HostMemory(root, () -> 0)),
+                ModelMemory.devices(CPU),
                 OptionalLong.empty());
         models = ManyModels.of(new ModelStore(hooks, metrics, room, Duration.ofMinutes(5), Duration.ofSeconds(10)));
         return models;

@@ -2,6 +2,8 @@ package dev.berth.command;
 
 import dev.berth.config.ServerConfig;
 import dev.berth.engine.Devices;
+import dev.berth.engine.Engine;
+import dev.berth.engine.Machine;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.memory.HostMemory;
@@ -37,21 +39,19 @@ final class ArtifactLoader implements ModelStore.Loader {
     /// Chooses the devices and starts the workers. Until then, loads wait.
     ///
     /// @return the workers, which the caller closes
-    /// @throws StartException with every problem, each on a line
     Workers prepare(ServingMetrics metrics) throws Exception {
         try {
-            var devices = Deployment.prepare(config);
+            var devices = Deployment.prepared(Deployment.devices(config, Machine.current()), config, Engine.ALL);
             log.info("accelerators: {} ({})", devices.accelerators(), devices.origin());
             // Not on the threads that load: they have a lower priority, which the workers would inherit.
             var workers = Workers.on(Deployment.workers(config, devices), metrics);
-            place.complete(new Place(
-                    devices,
-                    workers,
-                    ModelMemory.guard(
-                            this::loadFitting,
-                            workers.accelerators(),
-                            new HostMemory(),
-                            config.multiModel().memoryBytes())));
+            var accelerators = workers.accelerators();
+            var room = new ModelRoom(
+                    this::loadFitting,
+                    ModelMemory.host(accelerators, new HostMemory()),
+                    ModelMemory.devices(accelerators),
+                    config.multiModel().memoryBytes());
+            place.complete(new Place(devices, workers, room));
             return workers;
         } catch (Throwable e) {
             place.completeExceptionally(e);
@@ -83,6 +83,6 @@ final class ArtifactLoader implements ModelStore.Loader {
                 .hooks()
                 .description()
                 .forEach((name, value) -> log.info("model \"{}\": {}: {}", model.name(), name, value));
-        deployment.load(model, shared.workers, new FirstSample(deployment.directory(), config), sessions);
+        deployment.load(model, shared.workers, sessions);
     }
 }

@@ -34,44 +34,49 @@ import java.util.stream.IntStream;
 /// @param directory the artifact's; of one with several builds that of the build
 /// @param hooks whoever plans closes their handler
 /// @param workers the accelerator of each worker
+/// @param first what the model is asked before it serves
 public record Deployment(
-        Path directory, Devices devices, ArtifactHooks hooks, List<Accelerator> workers, BatchLimits limits) {
+        Path directory,
+        Devices devices,
+        ArtifactHooks hooks,
+        List<Accelerator> workers,
+        BatchLimits limits,
+        FirstRequest first) {
 
     /// On a GPU, where records of like length share a batch.
     private static final int BATCH_TOKENS = 16_384;
-
-    /// Makes hooks of an artifact.
-    interface Source {
-        ArtifactHooks open(Path directory) throws Exception;
-    }
 
     /// Plans to serve the artifact with the hooks that it asks for.
     ///
     /// @throws StartException with every problem, each on a line
     /// @throws Exception anything that the constructor of the artifact's own handler throws
     public static Deployment plan(ServerConfig config, Machine machine) throws Exception {
-        return plan(config, machine, artifact -> open(config, artifact));
+        return plan(config, machine, Optional.empty());
     }
 
-    /// Plans to serve given hooks.
-    static Deployment plan(ServerConfig config, Machine machine, Source source) throws Exception {
+    /// @param own hooks that take the place of the artifact's, and are not asked its sample
+    static Deployment plan(ServerConfig config, Machine machine, Optional<InferenceHandler<?, ?, ?>> own)
+            throws Exception {
         var problems = new Problems();
         var directory = config.model().directory();
-        var devices = prepare(config, machine, engines(directory), problems);
-        return plan(config, directory, devices, source, problems);
+        var devices = problems.get(() -> devices(config, machine));
+        if (devices.isPresent()) {
+            problems.get(() -> prepared(devices.get(), config, engines(directory)));
+        }
+        return plan(config, directory, devices, own, problems);
     }
 
-    /// Plans to serve an artifact beside others, on the devices that were [prepared][#prepare].
+    /// Plans to serve an artifact beside others, on devices that were [prepared][#prepared].
     static Deployment plan(ServerConfig config, Path directory, Devices devices) throws Exception {
-        return plan(config, directory, Optional.of(devices), artifact -> open(config, artifact), new Problems());
-    }
-
-    private static ArtifactHooks open(ServerConfig config, Path directory) throws Exception {
-        return ArtifactHooks.open(directory, config.model().program());
+        return plan(config, directory, Optional.of(devices), Optional.empty(), new Problems());
     }
 
     private static Deployment plan(
-            ServerConfig config, Path artifact, Optional<Devices> devices, Source source, Problems problems)
+            ServerConfig config,
+            Path artifact,
+            Optional<Devices> devices,
+            Optional<InferenceHandler<?, ?, ?>> own,
+            Problems problems)
             throws Exception {
         var found = problems.get(() -> ArtifactBuilds.read(artifact));
         if (found.isEmpty() || (found.get().isPresent() && devices.isEmpty())) {
@@ -81,10 +86,12 @@ public record Deployment(
         var builds = found.orElseThrow();
         var directory = builds.isPresent() ? fitting(builds.get(), devices.orElseThrow(), problems) : artifact;
         if (devices.isPresent()) {
-            problems.run(() -> checkTarget(directory, devices.get()));
+            problems.get(() -> checkTarget(directory, devices.get()));
         }
         // Made before the problems are reported, because it may have some of its own.
-        var hooks = problems.get(() -> source.open(directory));
+        var hooks = problems.get(() -> own.isPresent()
+                ? ArtifactHooks.own(own.get())
+                : ArtifactHooks.open(directory, config.model().program()));
         if (hooks.isPresent() && !problems.found.isEmpty()) {
             HookCode.close(hooks.get().handler());
         }
@@ -99,7 +106,9 @@ public record Deployment(
                                 "%s; this is %s".formatted(builds.get().devices(), artifact.relativize(directory)));
             }
             var limits = limits(config, hooks.orElseThrow().handler(), workers.getFirst());
-            return new Deployment(directory.toAbsolutePath().normalize(), devices.get(), hooks.get(), workers, limits);
+            var absolute = directory.toAbsolutePath().normalize();
+            var first = own.isPresent() ? FirstRequest.NONE : new FirstSample(absolute, config);
+            return new Deployment(absolute, devices.get(), hooks.get(), workers, limits, first);
         } catch (Throwable e) {
             HookCode.close(hooks.orElseThrow().handler());
             throw e;
@@ -107,26 +116,24 @@ public record Deployment(
     }
 
     /// See [ServedModel#load].
-    public void load(ServedModel model, Workers workers, FirstRequest first, SessionRoom sessions) throws Exception {
+    public void load(ServedModel model, Workers workers, SessionRoom sessions) throws Exception {
         model.load(directory, hooks.handler(), workers, limits, first, sessions);
     }
 
-    /// Chooses the devices for models that come later, and loads what they may need.
-    ///
-    /// @throws StartException with every problem, each on a line
-    static Devices prepare(ServerConfig config) throws Exception {
-        var problems = new Problems();
-        var devices = prepare(config, Machine.current(), Engine.ALL, problems);
-        problems.throwAll();
-        return devices.orElseThrow();
+    /// @throws DeviceException when there are none as the settings want them
+    static Devices devices(ServerConfig config, Machine machine) {
+        return Devices.choose(config.model().instanceType(), config.model().neuronCores(), machine);
     }
 
-    private static Optional<Devices> prepare(
-            ServerConfig config, Machine machine, List<Engine> engines, Problems problems) throws Exception {
-        var model = config.model();
-        var devices = problems.get(() -> Devices.choose(model.instanceType(), model.neuronCores(), machine));
-        if (devices.isPresent()) {
-            problems.run(() -> loadLibraries(model.extraLibraries(), devices.get(), engines));
+    /// Loads what models may need on the devices. An engine is loaded where a library needs it. On a CPU
+    /// and a GPU it may wait for the first model.
+    ///
+    /// @param engines of the models; none: they are not known
+    /// @throws EngineException when a library can't be loaded
+    static Devices prepared(Devices devices, ServerConfig config, List<Engine> engines) {
+        var extra = config.model().extraLibraries();
+        if (devices.target().isNeuron() || !extra.isEmpty()) {
+            (engines.isEmpty() ? Engine.ALL : engines).forEach(engine -> engine.loadLibraries(devices.target(), extra));
         }
         return devices;
     }
@@ -152,14 +159,6 @@ public record Deployment(
         }
     }
 
-    /// An engine is loaded where a library needs it. On a CPU and a GPU it may wait for the first
-    /// model.
-    private static void loadLibraries(List<Path> extra, Devices devices, List<Engine> engines) {
-        if (devices.target().isNeuron() || !extra.isEmpty()) {
-            (engines.isEmpty() ? Engine.ALL : engines).forEach(engine -> engine.loadLibraries(devices.target(), extra));
-        }
-    }
-
     /// @throws StartException where there is no such build
     private static Path fitting(ArtifactBuilds builds, Devices devices, Problems problems) throws Exception {
         var build = problems.get(() -> builds.of(devices.target())
@@ -170,13 +169,14 @@ public record Deployment(
         return build.orElseThrow();
     }
 
-    private static void checkTarget(Path directory, Devices devices) {
+    private static Devices checkTarget(Path directory, Devices devices) {
         var target = ModelDescription.read(directory).target();
         if (target.isPresent() && !devices.target().runs(target.get())) {
             throw new DeviceException("model artifact %s is traced for %2$s, and this server uses %3$s (%4$s); "
                     .concat("trace it with --target %3$s, or set INSTANCE_TYPE=%2$s")
                     .formatted(directory, target.get(), devices.target(), devices.origin()));
         }
+        return devices;
     }
 
     /// One worker for each device or NeuronCore, which are shared in turn where more are asked for.
@@ -210,13 +210,6 @@ public record Deployment(
     private static final class Problems {
 
         private final List<RuntimeException> found = new ArrayList<>();
-
-        void run(Runnable step) throws Exception {
-            get(() -> {
-                step.run();
-                return step;
-            });
-        }
 
         void throwAll() throws StartException {
             if (!found.isEmpty()) {

@@ -5,26 +5,16 @@ import dev.berth.hooks.Accelerator;
 import dev.berth.memory.Footprint;
 import dev.berth.memory.HostMemory;
 import dev.berth.serving.many.ModelRoom;
-import dev.berth.serving.many.ModelStore;
 import dev.berth.tokenizer.Tokenizer;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.OptionalLong;
 
 /// Which memories a model is loaded into, and what the files of its artifact take of each.
 final class ModelMemory {
 
     private ModelMemory() {}
 
-    /// A loader that refuses what does not fit.
-    ///
     /// @param accelerators those of the workers
-    /// @param budget how many bytes of all memories the models may take together
-    static ModelRoom guard(
-            ModelStore.Loader loader, List<Accelerator> accelerators, HostMemory memory, OptionalLong budget) {
-        return new ModelRoom(loader, host(accelerators, memory), devices(accelerators), budget);
-    }
-
     static ModelRoom.Store host(List<Accelerator> accelerators, HostMemory memory) {
         boolean weightsElsewhere = accelerators.stream().anyMatch(Accelerator.Gpu.class::isInstance);
         return new ModelRoom.Store(memory::read, file -> {

@@ -11,9 +11,9 @@ import dev.berth.http.Serving;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Health;
+import dev.berth.serving.HealthProbe;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.Workers;
-import dev.berth.serving.hooks.FirstRequest;
 import dev.berth.serving.hooks.HookLimits;
 import dev.berth.serving.many.ManyModels;
 import dev.berth.serving.many.ModelDirectory;
@@ -22,16 +22,13 @@ import dev.berth.serving.many.Served;
 import dev.berth.serving.many.StuckHooks;
 import dev.berth.telemetry.Exporter;
 import dev.berth.telemetry.Exporter.Export;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
@@ -66,85 +63,64 @@ public final class Server implements AutoCloseable {
     /// Starts to listen and to load the model of the artifact with the hooks that it asks for; or to
     /// wait for models.
     public static Server start(ServerConfig config) {
-        return config.multiModel().enabled() || config.model().watch()
-                ? new Server(config)
-                : new Server(
-                        config,
-                        () -> Deployment.plan(config, Machine.current()),
-                        directory -> new FirstSample(directory, config));
+        return new Server(config, Optional.empty());
     }
 
     /// The same with hooks of one's own, which it closes. Messages name the class; the artifact may
     /// be anything.
     public static Server start(ServerConfig config, InferenceHandler<?, ?, ?> handler) {
-        return new Server(
-                config,
-                () -> Deployment.plan(config, Machine.current(), _ -> ArtifactHooks.own(handler)),
-                _ -> FirstRequest.NONE);
+        return new Server(config, Optional.of(handler));
     }
 
-    /// With one model.
-    ///
-    /// @param first what each model is asked first, by the directory of its artifact
-    private Server(ServerConfig config, Callable<Deployment> plan, Function<Path, FirstRequest> first) {
+    /// @param own hooks of the only model
+    private Server(ServerConfig config, Optional<InferenceHandler<?, ?, ?>> own) {
         this.config = config;
         this.metrics = new ServingMetrics(config.metricsAliases() == MetricsAliases.VLLM);
-        this.exports = exports(config, metrics);
-        var hooks = HookLimits.ofOneModel();
-        var model = new ServedModel(Served.NAME, hooks, metrics);
-        this.served = new Served.One(model);
-        this.directory = Optional.empty();
-        this.health = new Health(metrics, hooks, served::problem);
-        this.stuckHooks =
-                new StuckHooks(served, health, metrics, config.batching().stuckAfter());
-        this.http = listen(() -> load(model, plan, first), () -> model.refuse("the server can't listen"));
-    }
-
-    /// With models that come and go, or with versions of one. `/ping` ignores a single model's
-    /// failure.
-    private Server(ServerConfig config) {
-        this.config = config;
-        this.metrics = new ServingMetrics(config.metricsAliases() == MetricsAliases.VLLM);
-        this.exports = exports(config, metrics);
-        var hooks = HookLimits.ofSeveralModels();
-        var loader = new ArtifactLoader(config);
-        var many = config.multiModel();
-        var store = new ModelStore(
-                hooks, metrics, loader, many.loadTimeout(), config.batching().timeout());
-        this.directory = config.model().watch()
-                ? Optional.of(ModelDirectory.ofOne(config.model().directory(), store))
-                : many.directory()
-                        .map(root -> new ModelDirectory(
-                                root, store, many.load() == MultiModelConfig.Load.START, ModelDirectory.BETWEEN_LOOKS));
-        this.served = directory.map(ModelDirectory::models).orElseGet(() -> ManyModels.of(store));
-        this.health = new Health(metrics, hooks, this::problemOfAll);
-        this.stuckHooks =
-                new StuckHooks(served, health, metrics, config.batching().stuckAfter());
-        this.http = listen(
-                () -> {
-                    workers = loader.prepare(metrics);
-                    if (directory.isPresent()) {
-                        directory.get().start();
-                    }
-                    log.info(
-                            "ready for {}: {} workers",
-                            config.model().watch() ? "edits" : "models",
-                            workers.pool().size());
-                },
-                () -> {});
-    }
-
-    private static List<Export> exports(ServerConfig config, ServingMetrics metrics) {
-        return ServiceLoader.load(Exporter.class).stream()
+        this.exports = ServiceLoader.load(Exporter.class).stream()
                 .map(exporter -> exporter.get().start(config, metrics::snapshots, Logging::print))
                 .flatMap(Optional::stream)
                 .toList();
+        HookLimits hooks;
+        HealthProbe probe;
+        Start start;
+        var many = config.multiModel();
+        if (many.enabled() || config.model().watch()) {
+            // Models that come and go, or versions of one. /ping ignores a single model's failure.
+            hooks = HookLimits.ofSeveralModels();
+            var loader = new ArtifactLoader(config);
+            var store = new ModelStore(
+                    hooks,
+                    metrics,
+                    loader,
+                    many.loadTimeout(),
+                    config.batching().timeout());
+            this.directory = config.model().watch()
+                    ? Optional.of(ModelDirectory.ofOne(config.model().directory(), store))
+                    : many.directory()
+                            .map(root -> new ModelDirectory(
+                                    root,
+                                    store,
+                                    many.load() == MultiModelConfig.Load.START,
+                                    ModelDirectory.BETWEEN_LOOKS));
+            this.served = directory.map(ModelDirectory::models).orElseGet(() -> ManyModels.of(store));
+            probe = this::problemOfAll;
+            start = () -> prepare(loader);
+        } else {
+            hooks = HookLimits.ofOneModel();
+            var model = new ServedModel(Served.NAME, hooks, metrics);
+            this.directory = Optional.empty();
+            this.served = new Served.One(model);
+            probe = model::problem;
+            start = () -> load(model, own);
+        }
+        this.health = new Health(metrics, hooks, probe);
+        this.stuckHooks =
+                new StuckHooks(served, health, metrics, config.batching().stuckAfter());
+        this.http = listen(start);
     }
 
     /// The rest of the start goes on while the listener starts: each takes some tenths of a second.
-    ///
-    /// @param ifNot run when the server can't listen
-    private HttpServer listen(Start start, Runnable ifNot) {
+    private HttpServer listen(Start start) {
         metrics.lostLogEvents(Logging::dropped);
         metrics.ready(() -> health.problem().isEmpty());
         Thread.ofPlatform().name("berth-loader").daemon().start(() -> {
@@ -163,7 +139,7 @@ public final class Server implements AutoCloseable {
                     metrics,
                     exports.stream().filter(Export::traces).findFirst().orElse(Export.NONE));
         } catch (RuntimeException e) {
-            ifNot.run();
+            served.all().forEach(model -> model.refuse("the server can't listen"));
             throw e;
         }
         stuckHooks.start();
@@ -238,18 +214,28 @@ public final class Server implements AutoCloseable {
         log.info("stopped");
     }
 
-    private void load(ServedModel model, Callable<Deployment> plan, Function<Path, FirstRequest> first)
-            throws Exception {
+    private void prepare(ArtifactLoader loader) throws Exception {
+        workers = loader.prepare(metrics);
+        if (directory.isPresent()) {
+            directory.get().start();
+        }
+        log.info(
+                "ready for {}: {} workers",
+                config.model().watch() ? "edits" : "models",
+                workers.pool().size());
+    }
+
+    private void load(ServedModel model, Optional<InferenceHandler<?, ?, ?>> own) throws Exception {
         MDC.put(ModelMetrics.LABEL, model.name());
         try {
-            var deployment = plan.call();
+            var deployment = Deployment.plan(config, Machine.current(), own);
             log.info(
                     "accelerators: {} ({})",
                     deployment.devices().accelerators(),
                     deployment.devices().origin());
             deployment.hooks().description().forEach((name, value) -> log.info("{}: {}", name, value));
             workers = Workers.on(deployment.workers(), metrics);
-            deployment.load(model, workers, first.apply(deployment.directory()), Deployment.sessions(config));
+            deployment.load(model, workers, Deployment.sessions(config));
             log.info("ready: {} workers, {}", deployment.workers().size(), deployment.limits());
         } catch (Throwable e) {
             model.loadFailed(e);

@@ -1,7 +1,6 @@
 package dev.berth.inprocess;
 
 import dev.berth.command.Deployment;
-import dev.berth.command.FirstSample;
 import dev.berth.command.StartException;
 import dev.berth.config.Configuration;
 import dev.berth.config.ServerConfig;
@@ -53,8 +52,7 @@ public final class InProcessModel implements AutoCloseable {
             throw e;
         }
         try {
-            var first = new FirstSample(deployment.directory(), config);
-            deployment.load(model, workers, first, Deployment.sessions(config));
+            deployment.load(model, workers, Deployment.sessions(config));
         } catch (Throwable e) {
             close();
             throw e;
