@@ -15,10 +15,12 @@ public abstract class ObjectWriter extends OutputStream {
         CLOSED
     }
 
-    protected final Location location;
+    /// Where it will be, as messages name it.
+    protected final Object location;
+
     private State state = State.OPEN;
 
-    protected ObjectWriter(Location location) {
+    protected ObjectWriter(Object location) {
         this.location = location;
     }
 

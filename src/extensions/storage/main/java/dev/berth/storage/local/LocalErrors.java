@@ -1,6 +1,5 @@
 package dev.berth.storage.local;
 
-import dev.berth.storage.Location;
 import dev.berth.storage.Shortened;
 import dev.berth.storage.StorageException;
 import java.io.IOException;
@@ -19,7 +18,7 @@ final class LocalErrors {
     }
 
     /// @param verb what could not be done, such as `read`
-    static <T> T naming(Location location, String verb, Action<T> action) {
+    static <T> T naming(Object location, String verb, Action<T> action) {
         try {
             return action.run();
         } catch (IOException e) {
@@ -28,7 +27,7 @@ final class LocalErrors {
     }
 
     /// @param verb what could not be done, such as `read`
-    static StorageException of(Location location, String verb, IOException cause) {
+    static StorageException of(Object location, String verb, IOException cause) {
         if (cause instanceof ClosedByInterruptException) {
             return StorageException.retryable(location, "interrupted", cause);
         }
@@ -37,7 +36,7 @@ final class LocalErrors {
 
     /// Of bytes that a file which is open does not take. No other file takes them then: the disk is
     /// full, or gone.
-    static StorageException ofBytes(Location location, IOException cause) {
+    static StorageException ofBytes(Object location, IOException cause) {
         return cause instanceof ClosedByInterruptException
                 ? of(location, "written", cause)
                 : StorageException.ofStore(location, message("written", cause), cause);

@@ -3,6 +3,9 @@ package dev.berth.storage.local;
 import dev.berth.storage.ObjectStore;
 import dev.berth.storage.StoreKind;
 import dev.berth.storage.StoreOptions;
+import java.net.URI;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.util.Collection;
 
 /// Files and directories, by their paths or as `file:///path`.
@@ -20,6 +23,20 @@ public final class LocalFiles implements StoreKind {
 
     @Override
     public ObjectStore open(Collection<StoreOptions> options) {
-        return new LocalStore();
+        var leftovers = new Leftovers();
+        return text -> new LocalLocation(leftovers, path(text), text);
+    }
+
+    private static Path path(String text) {
+        if (text.isBlank()) {
+            throw StoreKind.wrong(text, "nothing");
+        }
+        try {
+            return text.startsWith("file:/") ? Path.of(URI.create(text)) : Path.of(text);
+        } catch (InvalidPathException e) {
+            throw StoreKind.wrong(text, "no path (%s)".formatted(e.getReason()));
+        } catch (IllegalArgumentException e) {
+            throw StoreKind.wrong(text, "no URI of a file (%s)".formatted(e.getMessage()));
+        }
     }
 }

@@ -56,12 +56,6 @@ final class LocalListing extends Spliterators.AbstractSpliterator<StoredObject> 
 
     @Override
     public boolean tryAdvance(Consumer<? super StoredObject> action) {
-        var object = advance();
-        object.ifPresent(action);
-        return object.isPresent();
-    }
-
-    private Optional<StoredObject> advance() {
         while (!within.isEmpty()) {
             var directory = within.peek();
             if (!directory.names.hasNext()) {
@@ -74,11 +68,12 @@ final class LocalListing extends Spliterators.AbstractSpliterator<StoredObject> 
             } else {
                 var object = file(directory.path.resolve(name), directory.key + name);
                 if (object.isPresent()) {
-                    return object;
+                    action.accept(object.get());
+                    return true;
                 }
             }
         }
-        return Optional.empty();
+        return false;
     }
 
     private void enter(Path path, String key) {

@@ -9,8 +9,6 @@ import dev.berth.storage.StoreKind;
 import dev.berth.storage.StoredObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
@@ -153,14 +151,12 @@ public record LocalLocation(Leftovers leftovers, Path path, String text) impleme
                     // As said above.
                 }
             }
-        } catch (NoSuchFileException _) {
-            // Another instance has removed it.
-        } catch (UncheckedIOException e) {
-            if (!(e.getCause() instanceof NoSuchFileException)) {
-                throw LocalErrors.of(this, "removed", e.getCause());
+        } catch (IOException | UncheckedIOException e) {
+            var cause = e instanceof UncheckedIOException unchecked ? unchecked.getCause() : (IOException) e;
+            // Another instance may have removed it.
+            if (!(cause instanceof NoSuchFileException)) {
+                throw LocalErrors.of(this, "removed", cause);
             }
-        } catch (IOException e) {
-            throw LocalErrors.of(this, "removed", e);
         }
     }
 
@@ -202,8 +198,8 @@ public record LocalLocation(Leftovers leftovers, Path path, String text) impleme
 
     @Override
     public boolean mark(String text) {
-        try (var file = FileChannel.open(path, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-            write(file, text);
+        try {
+            Files.writeString(path, text, StandardOpenOption.CREATE_NEW);
             return true;
         } catch (FileAlreadyExistsException e) {
             return false;
@@ -212,20 +208,16 @@ public record LocalLocation(Leftovers leftovers, Path path, String text) impleme
         }
     }
 
-    /// In place, so that the file is there all the time.
+    /// Renames one over the other, so that the file is there all the time.
     @Override
     public boolean renew(String text, Marker found) {
         if (marker().filter(marker -> marker.text().equals(found.text())).isEmpty()) {
             return false;
         }
-        try (var file = FileChannel.open(path, StandardOpenOption.WRITE)) {
-            write(file, text);
-            file.truncate(file.position());
+        try (var out = create()) {
+            out.write(text.getBytes(StandardCharsets.UTF_8));
+            out.commit();
             return true;
-        } catch (NoSuchFileException e) {
-            return false;
-        } catch (IOException e) {
-            throw LocalErrors.of(this, "written", e);
         }
     }
 
@@ -249,13 +241,6 @@ public record LocalLocation(Leftovers leftovers, Path path, String text) impleme
             return false;
         } catch (IOException e) {
             throw LocalErrors.of(this, "written", e);
-        }
-    }
-
-    private static void write(FileChannel file, String text) throws IOException {
-        var bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
-        while (bytes.hasRemaining()) {
-            file.write(bytes);
         }
     }
 }

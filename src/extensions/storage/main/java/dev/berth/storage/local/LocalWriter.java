@@ -20,12 +20,14 @@ final class LocalWriter extends ObjectWriter {
     private static final int BUFFER_BYTES = 1 << 16;
     private static final int MOST_TRIES = 10;
 
+    private final Path target;
     private final Path temporary;
     private final FileChannel file;
     private final OutputStream out;
 
-    private LocalWriter(Location location, Path temporary, FileChannel file) {
+    private LocalWriter(Location location, Path target, Path temporary, FileChannel file) {
         super(location);
+        this.target = target;
         this.temporary = temporary;
         this.file = file;
         this.out = new BufferedOutputStream(Channels.newOutputStream(file), BUFFER_BYTES);
@@ -50,6 +52,7 @@ final class LocalWriter extends ObjectWriter {
                 var temporary = Leftovers.temporary(target);
                 return new LocalWriter(
                         location,
+                        target,
                         temporary,
                         FileChannel.open(temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE));
             } catch (NoSuchFileException e) {
@@ -78,7 +81,7 @@ final class LocalWriter extends ObjectWriter {
             out.flush();
             file.force(true);
             file.close();
-            Files.move(temporary, location.file().orElseThrow(), StandardCopyOption.ATOMIC_MOVE);
+            Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE);
         } catch (NoSuchFileException e) {
             throw StorageException.permanent(location, "can't be written: another writer of it has begun meanwhile", e);
         } catch (IOException e) {

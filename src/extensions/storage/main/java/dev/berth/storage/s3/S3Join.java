@@ -77,8 +77,7 @@ record S3Join(S3Upload upload, Function<StoredObject, S3Address> addresses) {
             return;
         }
         try (var in = object.location().open(start)) {
-            var bytes = in.readNBytes((int) (end - start));
-            buffer.add(bytes, 0, bytes.length);
+            buffer.write(in.readNBytes((int) (end - start)));
         } catch (IOException e) {
             throw StorageException.retryable(object.location(), "can't be joined: " + e.getMessage(), e);
         }

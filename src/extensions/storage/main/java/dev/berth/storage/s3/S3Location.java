@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -75,7 +76,12 @@ record S3Location(S3Connection connection, String bucket, String key, String tex
 
     @Override
     public Stream<StoredObject> list() {
-        return Stream.iterate(page(null), Objects::nonNull, this::pageAfter)
+        var pages = client().listObjectsV2Paginator(request -> request.bucket(bucket)
+                        .prefix(key)
+                        // XML can't hold every character that a key may have.
+                        .encodingType(EncodingType.URL))
+                .iterator();
+        return Stream.iterate(page(pages), Objects::nonNull, _ -> page(pages))
                 .flatMap(page -> page.contents().stream())
                 .filter(object -> !isDirectoryMarker(object))
                 .map(object -> new StoredObject(
@@ -233,19 +239,9 @@ record S3Location(S3Connection connection, String bucket, String key, String tex
         }
     }
 
-    private ListObjectsV2Response pageAfter(ListObjectsV2Response page) {
-        return page.isTruncated() ? page(page.nextContinuationToken()) : null;
-    }
-
-    /// @param token null for the first page
-    private ListObjectsV2Response page(String token) {
-        return S3Errors.naming(
-                this,
-                () -> client().listObjectsV2(request -> request.bucket(bucket)
-                        .prefix(key)
-                        .continuationToken(token)
-                        // XML can't hold every character that a key may have.
-                        .encodingType(EncodingType.URL)));
+    /// The next one; null at the end.
+    private ListObjectsV2Response page(Iterator<ListObjectsV2Response> pages) {
+        return S3Errors.naming(this, () -> pages.hasNext() ? pages.next() : null);
     }
 
     private static boolean isDirectoryMarker(S3Object object) {

@@ -41,7 +41,7 @@ final class S3Reader extends ObjectStream {
         this.attempts = retries.attempts();
         this.backoff = S3Connection.backoff(retries);
         this.position = from;
-        this.body = get(null, from == 0 ? null : "bytes=%d-".formatted(from));
+        this.body = rest(null);
         this.version = body.response().eTag();
         if (body.response().contentLength() == null) {
             body.abort();
@@ -49,9 +49,7 @@ final class S3Reader extends ObjectStream {
                     object, "found an answer without the object's size, expected a Content-Length");
         }
         this.size = from + body.response().contentLength();
-        if (from > 0) {
-            requireRange(body);
-        }
+        requireRange();
     }
 
     @Override
@@ -70,7 +68,8 @@ final class S3Reader extends ObjectStream {
         }
         while (true) {
             if (body == null) {
-                body = rest();
+                body = rest(version);
+                requireRange();
             }
             try {
                 int count = body.read(bytes, offset, length);
@@ -102,19 +101,14 @@ final class S3Reader extends ObjectStream {
     /// connection is kept for another object.
     @Override
     public void close() {
-        if (!closed && body != null) {
-            if (position == size) {
-                release();
-            } else {
+        boolean isHeld = !closed && body != null;
+        closed = true;
+        try {
+            if (isHeld && position == size) {
+                body.close();
+            } else if (isHeld) {
                 body.abort();
             }
-        }
-        closed = true;
-    }
-
-    private void release() {
-        try {
-            body.close();
         } catch (IOException e) {
             body.abort();
         }
@@ -146,29 +140,22 @@ final class S3Reader extends ObjectStream {
         }
     }
 
-    private ResponseInputStream<GetObjectResponse> rest() {
-        var rest = get(version, "bytes=%d-".formatted(position));
-        requireRange(rest);
-        return rest;
-    }
-
     /// @param version null: any
-    /// @param range null: all of it
-    private ResponseInputStream<GetObjectResponse> get(String version, String range) {
+    private ResponseInputStream<GetObjectResponse> rest(String version) {
         return S3Errors.naming(
                 object,
                 () -> client.getObject(request -> request.bucket(object.bucket())
                         .key(object.key())
                         .ifMatch(version)
-                        .range(range)));
+                        .range(position == 0 ? null : "bytes=%d-".formatted(position))));
     }
 
     /// Not every server knows ranges.
-    private void requireRange(ResponseInputStream<GetObjectResponse> rest) {
+    private void requireRange() {
         var range = "bytes %d-%d/%d".formatted(position, size - 1, size);
-        var found = rest.response().contentRange();
-        if (!range.equals(found)) {
-            rest.abort();
+        var found = body.response().contentRange();
+        if (position > 0 && !range.equals(found)) {
+            body.abort();
             throw StorageException.permanent(
                     object,
                     "found %s, expected %s".formatted(found == null ? "an answer without a range" : found, range));

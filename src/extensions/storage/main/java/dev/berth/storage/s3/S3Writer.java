@@ -40,7 +40,7 @@ final class S3Writer extends ObjectWriter {
                 sendPart();
             }
             int count = Math.min(length - taken, partBytes(number) - part.size());
-            part.add(bytes, offset + taken, count);
+            part.write(bytes, offset + taken, count);
             taken += count;
         }
     }
