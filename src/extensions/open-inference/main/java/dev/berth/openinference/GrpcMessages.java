@@ -1,13 +1,8 @@
 package dev.berth.openinference;
 
-import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.Descriptors.EnumValueDescriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor;
-import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
-import com.google.protobuf.MessageLite;
-import com.google.protobuf.WireFormat;
-import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.Signature;
 import dev.berth.http.NamedModels;
 import dev.berth.openinference.Inference.DataType;
@@ -16,34 +11,26 @@ import dev.berth.openinference.Inference.ModelConfigResponse;
 import dev.berth.openinference.Inference.ModelDynamicBatching;
 import dev.berth.openinference.Inference.ModelMetadataResponse;
 import dev.berth.openinference.Inference.ModelMetadataResponse.TensorMetadata;
-import dev.berth.openinference.Inference.ModelReadyRequest;
 import dev.berth.openinference.Inference.ModelStreamInferResponse;
 import dev.berth.openinference.Inference.ServerLiveResponse;
 import dev.berth.openinference.Inference.ServerMetadataResponse;
-import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 /// The small messages of gRPC.
-public final class GrpcMessages {
+final class GrpcMessages {
 
     private static final String PLATFORM = "berth";
 
     private GrpcMessages() {}
 
-    /// Which model is asked.
-    ///
-    /// @param version empty: any
-    public record Asked(String model, String version) {}
-
     /// `ServerLiveResponse`, and `ServerReadyResponse` and `ModelReadyResponse`, which are alike.
-    public static MessageLite yesOrNo(boolean yes) {
+    static Message yesOrNo(boolean yes) {
         return ServerLiveResponse.newBuilder().setLive(yes).build();
     }
 
-    public static Message server(String version, List<String> extensions) {
+    static Message server(String version, List<String> extensions) {
         return ServerMetadataResponse.newBuilder()
                 .setName(PLATFORM)
                 .setVersion(version)
@@ -52,7 +39,7 @@ public final class GrpcMessages {
     }
 
     /// What clients are told about a model. Shapes begin with -1: as many records as the client likes.
-    public static ModelMetadataResponse model(String model, Signature signature) {
+    static ModelMetadataResponse model(String model, Signature signature) {
         return ModelMetadataResponse.newBuilder()
                 .setName(model)
                 .addVersions(NamedModels.VERSION)
@@ -76,7 +63,7 @@ public final class GrpcMessages {
 
     /// Triton's configuration, of which the dimensions are without the records. A request may have
     /// any number of those.
-    public static Message config(String model, Signature signature) {
+    static Message config(String model, Signature signature) {
         var config = ModelConfig.newBuilder()
                 .setName(model)
                 .setPlatform(PLATFORM)
@@ -104,7 +91,7 @@ public final class GrpcMessages {
     }
 
     /// What a stream says of a request that has failed. The next one may succeed.
-    public static MessageLite failed(String why) {
+    static Message failed(String why) {
         return ModelStreamInferResponse.newBuilder().setErrorMessage(why).build();
     }
 
@@ -130,43 +117,5 @@ public final class GrpcMessages {
             case EnumValueDescriptor constant -> constant.getName();
             default -> value;
         };
-    }
-
-    /// Reads `ModelReadyRequest` or `ModelMetadataRequest`, which are alike.
-    ///
-    /// @throws BadInputException when it is none
-    public static Asked asked(byte[] body) {
-        try {
-            var message = ModelReadyRequest.parseFrom(body);
-            return new Asked(message.getName(), message.getVersion());
-        } catch (InvalidProtocolBufferException e) {
-            throw new BadInputException("message: not one that names a model", e);
-        }
-    }
-
-    /// Reads the names in a `ModelInferRequest`, where they stand in front of everything else, as all
-    /// of protobuf's libraries write them.
-    ///
-    /// @param body may end anywhere
-    /// @param isWhole whether it is all that there is
-    /// @return nothing where the names are not whole
-    public static Optional<Asked> askedFirst(byte[] body, boolean isWhole) {
-        var in = CodedInputStream.newInstance(body);
-        var model = "";
-        var version = "";
-        try {
-            for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
-                switch (WireFormat.getTagFieldNumber(tag)) {
-                    case 1 -> model = in.readStringRequireUtf8();
-                    case 2 -> version = in.readStringRequireUtf8();
-                    default -> {
-                        return Optional.of(new Asked(model, version));
-                    }
-                }
-            }
-            return isWhole ? Optional.of(new Asked(model, version)) : Optional.empty();
-        } catch (IOException _) {
-            return Optional.empty();
-        }
     }
 }

@@ -1,23 +1,19 @@
 package dev.berth.openinference;
 
-import com.google.protobuf.Message;
-import com.google.protobuf.Parser;
+import static dev.berth.openinference.Queries.grpc;
+
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ServingException;
 import dev.berth.http.ErrorForm;
 import dev.berth.http.Listener;
 import dev.berth.http.Protocol;
 import dev.berth.http.Route;
-import dev.berth.openinference.Inference.ModelConfigRequest;
-import dev.berth.openinference.Inference.ModelStatisticsRequest;
-import dev.berth.openinference.Inference.RepositoryIndexRequest;
-import dev.berth.openinference.Inference.RepositoryModelLoadRequest;
-import dev.berth.openinference.Inference.RepositoryModelUnloadRequest;
-import dev.berth.openinference.Triton.Asked;
+import dev.berth.http.ServerParts;
 import io.javalin.http.Context;
+import io.javalin.http.Handler;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.BiFunction;
+import java.util.function.Function;
 
 /// gRPC, at a port of its own: the Open Inference Protocol with Triton's extensions, health and
 /// reflection.
@@ -41,29 +37,28 @@ public final class GrpcRoutes implements Protocol {
     @Override
     public List<Route> routes() {
         return List.of(
-                Route.post(SERVICE + "ServerLive", parts -> new OpenInference(parts)::serverLive),
-                Route.post(SERVICE + "ServerReady", parts -> new OpenInference(parts)::serverReady),
-                Route.post(SERVICE + "ServerMetadata", parts -> new OpenInference(parts)::serverMetadata),
-                Route.post(SERVICE + "ModelReady", parts -> new OpenInference(parts)::isModelReady),
-                Route.post(SERVICE + "ModelMetadata", parts -> new OpenInference(parts)::describeByGrpc),
-                Route.post(SERVICE + "ModelInfer", parts -> new OpenInference(parts)::inferByGrpc),
-                Route.post(SERVICE + "ModelStreamInfer", parts -> new OpenInference(parts)::inferInStream),
+                call("ServerLive", grpc(Asked.NOTHING, Queries::isLive)),
+                call("ServerReady", grpc(Asked.NOTHING, Queries::isReady)),
+                call("ServerMetadata", grpc(Asked.NOTHING, Queries::server)),
+                call("ModelReady", grpc(Asked.MODEL, Queries::isModelReady)),
+                call("ModelMetadata", parts -> new OpenInference(parts)::describeByGrpc),
+                call("ModelInfer", parts -> new OpenInference(parts)::inferByGrpc),
+                call("ModelStreamInfer", parts -> new OpenInference(parts)::inferInStream),
+                call("ModelConfig", grpc(Asked.MODEL, Queries::config)),
+                call("ModelStatistics", grpc(Asked.MODEL, Queries::statistics)),
+                call("RepositoryIndex", grpc(Asked.INDEX, Queries::index)),
+                call("RepositoryModelLoad", grpc(Asked.LOADED, Queries::load)).noPageOfOthers(),
+                call("RepositoryModelUnload", grpc(Asked.LOADED, Queries::unload))
+                        .noPageOfOthers(),
                 Route.post(GrpcHealth.CHECK, parts -> new GrpcHealth(parts)::check)
                         .forHealth(),
                 Route.post(GrpcHealth.WATCH, parts -> new GrpcHealth(parts)::watch),
                 Route.post(GrpcReflection.PATH, parts -> new GrpcReflection(parts)::answerAll),
-                Route.post(GrpcReflection.PATH_BEFORE, parts -> new GrpcReflection(parts)::answerAll),
-                triton("ModelConfig", ModelConfigRequest.parser(), Triton::config),
-                triton("ModelStatistics", ModelStatisticsRequest.parser(), Triton::statistics),
-                triton("RepositoryIndex", RepositoryIndexRequest.parser(), Triton::index),
-                triton("RepositoryModelLoad", RepositoryModelLoadRequest.parser(), Triton::load)
-                        .noPageOfOthers(),
-                triton("RepositoryModelUnload", RepositoryModelUnloadRequest.parser(), Triton::unload)
-                        .noPageOfOthers());
+                Route.post(GrpcReflection.PATH_BEFORE, parts -> new GrpcReflection(parts)::answerAll));
     }
 
-    private static Route triton(String method, Parser<?> request, BiFunction<Triton, Asked, Message> answer) {
-        return Route.post(SERVICE + method, parts -> new Triton(parts).grpc(request, answer));
+    private static Route call(String method, Function<ServerParts, Handler> handler) {
+        return Route.post(SERVICE + method, handler);
     }
 
     @Override

@@ -1,10 +1,8 @@
 package dev.berth.openinference;
 
 import com.google.protobuf.Message;
-import com.google.protobuf.MessageLite;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
-import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.http.CallerText;
@@ -14,36 +12,19 @@ import dev.berth.http.ServerParts;
 import dev.berth.http.TraceParents;
 import dev.berth.http.body.RequestBody;
 import dev.berth.json.JsonText;
-import dev.berth.metrics.ServingMetrics;
 import io.javalin.http.Context;
 import java.io.IOException;
-import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Function;
 
-/// The Open Inference Protocol's answers: `/v2` of HTTP, and `inference.GRPCInferenceService`.
-/// Requests go the way of `POST /invocations`. Runs on the request's virtual thread.
+/// What the Open Inference Protocol has models do: `/v2` of HTTP, and
+/// `inference.GRPCInferenceService`. Requests go the way of `POST /invocations`. Runs on the request's virtual thread.
 record OpenInference(ServerParts parts) {
-
-    /// The first one alone where there are none of Triton's. It has no routes of its own.
-    private static final List<String> EXTENSIONS =
-            List.of("binary_tensor_data", "model_configuration", "model_repository", "statistics");
 
     private static final String HEADER_LENGTH = "Inference-Header-Content-Length";
 
     private record Ready(String name, boolean ready) {}
-
-    private Message server() {
-        return GrpcMessages.server(
-                ServingMetrics.version(),
-                parts.config().platform().isSageMaker() ? EXTENSIONS.subList(0, 1) : EXTENSIONS);
-    }
-
-    void server(Context ctx) {
-        json(ctx, GrpcMessages.json(server()));
-    }
 
     void live(Context ctx) {
         json(ctx, Map.of("live", true));
@@ -60,18 +41,6 @@ record OpenInference(ServerParts parts) {
         var model = parts.models().target(ctx);
         parts.models().requireReady(model);
         json(ctx, new Ready(model, true));
-    }
-
-    /// A model that is not there is not ready either.
-    private boolean isReady(byte[] message) {
-        try {
-            return parts.models().problem(target(message)).isEmpty();
-        } catch (ServingException e) {
-            if (e.type() == ErrorType.NOT_FOUND) {
-                return false;
-            }
-            throw e;
-        }
     }
 
     void describe(Context ctx) throws Exception {
@@ -91,7 +60,7 @@ record OpenInference(ServerParts parts) {
     }
 
     void describeByGrpc(Context ctx) throws Exception {
-        askByGrpc(ctx, body -> target(body.first()), asked -> Grpc.frame(metadata(asked)));
+        askByGrpc(ctx, body -> target(Asked.MODEL.from(body.first())), asked -> Grpc.frame(metadata(asked)));
     }
 
     void inferByGrpc(Context ctx) throws Exception {
@@ -159,26 +128,6 @@ record OpenInference(ServerParts parts) {
         }
     }
 
-    void serverLive(Context ctx) throws Exception {
-        call(ctx, _ -> GrpcMessages.yesOrNo(true));
-    }
-
-    void serverReady(Context ctx) throws Exception {
-        call(ctx, _ -> GrpcMessages.yesOrNo(parts.health().problem().isEmpty()));
-    }
-
-    void serverMetadata(Context ctx) throws Exception {
-        call(ctx, _ -> server());
-    }
-
-    void isModelReady(Context ctx) throws Exception {
-        call(ctx, asked -> GrpcMessages.yesOrNo(isReady(asked)));
-    }
-
-    private void call(Context ctx, Function<byte[], MessageLite> answer) throws Exception {
-        Grpc.call(ctx, parts.invocations(), answer);
-    }
-
     private static Message metadata(ModelRequest asked) {
         return GrpcMessages.model(
                 asked.model(), asked.visit().signature(asked.body().deadline()));
@@ -191,21 +140,13 @@ record OpenInference(ServerParts parts) {
         return parts.invocations().askWhole(asked, type, type, dialect);
     }
 
-    private String target(byte[] message) {
-        try {
-            return target(GrpcMessages.asked(message));
-        } catch (BadInputException e) {
-            throw ErrorType.BAD_INPUT.because(e.getMessage(), e);
-        }
-    }
-
-    private String target(GrpcMessages.Asked asked) {
+    private String target(Asked asked) {
         return parts.models().target(asked.model(), asked.version());
     }
 
     /// The name of the model stands at the beginning of a message that may be long.
-    private static GrpcMessages.Asked asked(RequestBody body) throws IOException {
-        return GrpcMessages.askedFirst(body.first(), body.isWhole())
+    private static Asked asked(RequestBody body) throws IOException {
+        return Asked.first(body.first(), body.isWhole())
                 .orElseThrow(() -> ErrorType.BAD_INPUT.because(
                         "message: found no model_name, expected a ModelInferRequest that begins with it"));
     }

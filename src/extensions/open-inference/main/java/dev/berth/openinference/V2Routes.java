@@ -22,7 +22,7 @@ public final class V2Routes implements Protocol {
     public List<Route> routes() {
         return Stream.concat(
                         Stream.of(
-                                get(ROOT, parts -> new OpenInference(parts)::server),
+                                get(ROOT, Queries.http(Queries::server)),
                                 get(ROOT + "/health/live", parts -> new OpenInference(parts)::live)
                                         .forHealth(),
                                 get(ROOT + "/health/ready", parts -> new OpenInference(parts)::ready)

@@ -6,15 +6,14 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
 
-class GrpcMessagesTest {
+class AskedTest {
 
     @Test
     void namesAreReadAsSoonAsTheyAreWhole() {
         var message = HexFormat.of().parseHex("0a0161" + "120131" + "2a05");
         for (int length = 0; length < message.length - 1; length++) {
-            assertThat(GrpcMessages.askedFirst(Arrays.copyOf(message, length), false))
-                    .isEmpty();
+            assertThat(Asked.first(Arrays.copyOf(message, length), false)).isEmpty();
         }
-        assertThat(GrpcMessages.askedFirst(message, false)).contains(new GrpcMessages.Asked("a", "1"));
+        assertThat(Asked.first(message, false)).contains(new Asked("a", "1"));
     }
 }
