@@ -82,9 +82,8 @@ class SocketSchedules {
                 () -> new RequestMemory(memory, Interleavings.now() + TimeUnit.MINUTES.toNanos(2), () -> {}),
                 handshake,
                 Map.of(),
-                Optional.empty(),
                 Optional.empty());
-        return new Socket(PARTS, terms, Optional.empty(), Interleavings::now, timer, connection());
+        return new Socket(PARTS, terms, Interleavings::now, timer, connection());
     }
 
     private static OpenConnection connection() {

@@ -1,6 +1,10 @@
 package dev.berth.http;
 
 import dev.berth.hooks.MediaType;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
 import java.util.regex.Pattern;
 
 /// A caller's text inside a message: short, and quoted. And which bodies are text.
@@ -53,6 +57,18 @@ public final class CallerText {
     /// What a client sent; nothing where it is null.
     public static String found(String text) {
         return text == null ? "nothing" : quoted(text);
+    }
+
+    /// Nothing where the bytes are not UTF-8.
+    public static Optional<String> ofUtf8(byte[] bytes) {
+        try {
+            return Optional.of(StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(bytes))
+                    .toString());
+        } catch (CharacterCodingException _) {
+            return Optional.empty();
+        }
     }
 
     /// Whether bodies of a type are text.

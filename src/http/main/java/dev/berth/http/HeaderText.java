@@ -1,7 +1,5 @@
 package dev.berth.http;
 
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpFields;
@@ -43,12 +41,7 @@ public final class HeaderText implements HttpConfiguration.Customizer {
 
     /// @return the value itself where its bytes are not UTF-8
     private static String read(String value) {
-        try {
-            var bytes = ByteBuffer.wrap(value.getBytes(StandardCharsets.ISO_8859_1));
-            return StandardCharsets.UTF_8.newDecoder().decode(bytes).toString();
-        } catch (CharacterCodingException _) {
-            return value;
-        }
+        return CallerText.ofUtf8(value.getBytes(StandardCharsets.ISO_8859_1)).orElse(value);
     }
 
     /// A value as Jetty is to be given it.

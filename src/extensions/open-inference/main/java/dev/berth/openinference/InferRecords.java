@@ -2,6 +2,7 @@ package dev.berth.openinference;
 
 import dev.berth.content.JsonTensors;
 import dev.berth.hooks.BadInputException;
+import dev.berth.http.CallerText;
 import dev.berth.memory.RequestMemory;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -87,6 +88,6 @@ final class InferRecords {
 
     /// Bytes that are no text go in base64, as hooks take pictures.
     private static String text(byte[] element) {
-        return JsonMessages.text(element).orElseGet(() -> Base64.getEncoder().encodeToString(element));
+        return CallerText.ofUtf8(element).orElseGet(() -> Base64.getEncoder().encodeToString(element));
     }
 }

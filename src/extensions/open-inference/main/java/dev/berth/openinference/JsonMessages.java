@@ -14,12 +14,12 @@ import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
+import dev.berth.http.CallerText;
 import dev.berth.http.NamedModels;
 import dev.berth.memory.RequestMemory;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -204,7 +204,7 @@ public final class JsonMessages implements Messages {
             }
             case InferTensor.Bytes bytes -> {
                 RequestMemory.charge(4L * bytes.length());
-                var texts = bytes.elements().stream().map(JsonMessages::text).toList();
+                var texts = bytes.elements().stream().map(CallerText::ofUtf8).toList();
                 if (texts.stream().allMatch(Optional::isPresent)) {
                     yield texts.stream().map(Optional::get).toList();
                 }
@@ -214,18 +214,6 @@ public final class JsonMessages implements Messages {
                         .toList();
             }
         };
-    }
-
-    /// Nothing where the bytes are not UTF-8.
-    static Optional<String> text(byte[] bytes) {
-        try {
-            return Optional.of(StandardCharsets.UTF_8
-                    .newDecoder()
-                    .decode(ByteBuffer.wrap(bytes))
-                    .toString());
-        } catch (CharacterCodingException _) {
-            return Optional.empty();
-        }
     }
 
     private static List<JsonNode> list(JsonNode object, String field) {

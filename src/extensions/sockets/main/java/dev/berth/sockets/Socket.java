@@ -22,7 +22,6 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -71,24 +70,21 @@ public final class Socket implements Session.Listener {
     /// @param memory of a message, which counts as its model's
     /// @param handshake what all messages have in common
     /// @param headers the handshake's that hooks may see
-    /// @param contentType of messages, where the handshake has named one
-    /// @param accept the handshake's
+    /// @param session that all messages are in
     record Terms(
             Supplier<ServedModel.Visit> model,
             Supplier<RequestMemory> memory,
             InvocationRequest handshake,
             Map<String, String> headers,
-            Optional<MediaType> contentType,
-            Optional<String> accept) {}
+            Optional<OpenSession> session) {}
 
-    /// The session that all messages are in.
+    /// A session.
     ///
     /// @param atEnd what is to be done when the socket is closed
     record OpenSession(String id, Runnable atEnd) {}
 
     private final ServerParts parts;
     private final Terms terms;
-    private final Optional<OpenSession> memory;
     private final LongSupplier clock;
     private final Scheduler scheduler;
     private final OpenConnection connection;
@@ -140,16 +136,9 @@ public final class Socket implements Session.Listener {
         }
     }
 
-    Socket(
-            ServerParts parts,
-            Terms terms,
-            Optional<OpenSession> memory,
-            LongSupplier clock,
-            Scheduler scheduler,
-            OpenConnection connection) {
+    Socket(ServerParts parts, Terms terms, LongSupplier clock, Scheduler scheduler, OpenConnection connection) {
         this.parts = parts;
         this.terms = terms;
-        this.memory = memory;
         this.clock = clock;
         this.scheduler = scheduler;
         this.connection = connection;
@@ -300,28 +289,30 @@ public final class Socket implements Session.Listener {
                 parts.config().streams().partTimeout(), parts.config().streams().timeout(), true);
         var call = Call.of(message.deadline, message.taken, this::isClosed, RequestLog.context(), trace)
                 .streaming(Optional.of(limits));
-        if (memory.isEmpty()) {
+        if (terms.session.isEmpty()) {
             return send(visit.invoke(request, call));
         }
-        try (var turn = visit.sessions().enter(memory.get().id, message.deadline)) {
+        try (var turn = visit.sessions().enter(terms.session.get().id, message.deadline)) {
             return send(visit.invokeIn(turn, request, call));
         }
     }
 
     private InvocationRequest request(Message message, ServedModel.Visit visit, String id) {
-        var type = terms.contentType.orElse(message.isText ? MediaType.JSON : MediaType.BYTES);
+        var handshake = terms.handshake;
+        var ofFrame = message.isText ? MediaType.JSON : MediaType.BYTES;
+        var type = handshake.header("Content-Type").isPresent() ? handshake.contentType() : ofFrame;
         var accept = Accept.choose(
-                terms.accept,
+                handshake.header("Accept"),
                 visit.facts().responseTypes(),
                 message.isText ? parts.config().http().defaultAccept() : MediaType.BYTES);
         return new InvocationRequest(
                         new ByteArrayInputStream(message.bytes.toByteArray()),
                         type,
                         accept,
-                        terms.handshake.customAttributes(),
+                        handshake.customAttributes(),
                         id,
                         false)
-                .withPath(terms.handshake.path(), terms.handshake.query())
+                .withPath(handshake.path(), handshake.query())
                 .withHeaders(terms.headers)
                 .withDeadline(message.deadline.nanos());
     }
@@ -361,7 +352,8 @@ public final class Socket implements Session.Listener {
     /// Sends a frame, and waits until it has left: who does not read waits for its own answers only.
     private void send(byte[] data, MediaType type) throws IOException {
         var sent = new Callback.Completable();
-        var text = CallerText.isText(type) ? text(data) : Optional.<String>empty();
+        // A text frame must be UTF-8.
+        var text = CallerText.isText(type) ? CallerText.ofUtf8(data) : Optional.<String>empty();
         if (text.isPresent()) {
             session.sendText(text.get(), sent);
         } else {
@@ -377,18 +369,6 @@ public final class Socket implements Session.Listener {
             throw new IOException("the wait for the frame to leave was interrupted", e);
         } finally {
             call.goOn();
-        }
-    }
-
-    /// Nothing where it is no UTF-8, which a text frame must be.
-    private static Optional<String> text(byte[] data) {
-        try {
-            return Optional.of(StandardCharsets.UTF_8
-                    .newDecoder()
-                    .decode(ByteBuffer.wrap(data))
-                    .toString());
-        } catch (CharacterCodingException _) {
-            return Optional.empty();
         }
     }
 
@@ -452,7 +432,7 @@ public final class Socket implements Session.Listener {
                 arriving = null;
             }
         }
-        memory.ifPresent(open -> open.atEnd.run());
+        terms.session.ifPresent(open -> open.atEnd.run());
         return true;
     }
 

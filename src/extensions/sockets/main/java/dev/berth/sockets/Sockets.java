@@ -3,7 +3,6 @@ package dev.berth.sockets;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
-import dev.berth.hooks.MediaType;
 import dev.berth.http.Accept;
 import dev.berth.http.CallerText;
 import dev.berth.http.Headers;
@@ -112,17 +111,14 @@ record Sockets(ServerParts parts, LongSupplier clock) {
     }
 
     private Socket socket(Context ctx, Supplier<ServedModel.Visit> model, ServedModel.Visit visit) {
-        var accept = Headers.of(ctx, "Accept");
-        var type = Headers.of(ctx, "Content-Type")
-                .map(text ->
-                        Headers.contentType(Optional.of(text), visit.facts().requestTypes()));
         // What the messages have in common. Its body stands for none.
         var handshake = Invocations.request(
                 ctx,
                 InputStream.nullInputStream(),
-                type.orElse(MediaType.JSON),
+                Headers.contentType(
+                        Headers.of(ctx, "Content-Type"), visit.facts().requestTypes()),
                 Accept.choose(
-                        accept,
+                        Headers.of(ctx, "Accept"),
                         visit.facts().responseTypes(),
                         parts.config().http().defaultAccept()),
                 false);
@@ -137,8 +133,7 @@ record Sockets(ServerParts parts, LongSupplier clock) {
                 ServletContextRequest.getServletContextRequest(ctx.req()).getConnectionMetaData();
         return new Socket(
                 parts,
-                new Socket.Terms(model, memory, handshake, Headers.letThrough(ctx), type, accept),
-                session(ctx, visit, handshake),
+                new Socket.Terms(model, memory, handshake, Headers.letThrough(ctx), session(ctx, visit, handshake)),
                 clock,
                 connection.getConnector().getScheduler(),
                 Peer.endPoint(ctx).place);
