@@ -9,10 +9,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.commons.text.similarity.LevenshteinDistance;
 
@@ -81,6 +83,21 @@ public final class Fields {
                             + ", as this model supports nothing else");
         }
         return fields;
+    }
+
+    /// Reads the elements of a list, each by the name that messages have for it.
+    ///
+    /// @param name what messages call the list
+    /// @throws BadInputException when it is no list, or an empty one
+    public static <T> List<T> elements(
+            JsonNode list, String name, String expected, BiFunction<JsonNode, String, T> read) {
+        if (!list.isArray() || list.isEmpty()) {
+            throw new BadInputException("%s: found %s, expected %s"
+                    .formatted(name, list.isArray() ? "an empty list" : Excerpt.of(list), expected));
+        }
+        return IntStream.range(0, list.size())
+                .mapToObj(i -> read.apply(list.path(i), "%s[%d]".formatted(name, i)))
+                .toList();
     }
 
     private static boolean same(JsonNode one, JsonNode other) {

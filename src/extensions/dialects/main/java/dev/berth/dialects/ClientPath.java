@@ -1,8 +1,10 @@
 package dev.berth.dialects;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.serving.Dialect;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /// A path at which clients of another server for ready tasks ask, mostly by POST.
@@ -13,6 +15,11 @@ record ClientPath(String path, String inputs, Map<String, Supplier<Dialect>> dia
 
     static final String EMBEDDINGS = "sentence-embeddings";
     static final String CLASSIFICATION = "text-classification";
+
+    /// One that a task answers, in this protocol.
+    static ClientPath of(String path, String inputs, String task, Function<JsonNode, JsonDialect.Asked> protocol) {
+        return new ClientPath(path, inputs, Map.of(task, () -> new JsonDialect(protocol)));
+    }
 
     /// The dialect of one request; nothing where a model of this task can't answer it.
     Optional<Dialect> dialect(Optional<String> task) {

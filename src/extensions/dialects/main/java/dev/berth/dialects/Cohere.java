@@ -11,10 +11,7 @@ import dev.berth.content.Fields;
 import dev.berth.content.Json;
 import dev.berth.dialects.JsonDialect.Answer;
 import dev.berth.dialects.JsonDialect.Asked;
-import dev.berth.hooks.BadInputException;
 import java.util.List;
-import java.util.Map;
-import java.util.stream.IntStream;
 
 /// The protocol of Cohere's API, versions 1 and 2: rerank and embed. `/v1/rerank` is Jina's too,
 /// and answers have what either reads.
@@ -35,17 +32,12 @@ final class Cohere {
     private Cohere() {}
 
     private static ClientPath rerank(String version) {
-        return new ClientPath(
-                "/v%s/rerank".formatted(version),
-                "documents",
-                Map.of(CLASSIFICATION, () -> new JsonDialect(body -> rerank(body, version))));
+        return ClientPath.of(
+                "/v%s/rerank".formatted(version), "documents", CLASSIFICATION, body -> rerank(body, version));
     }
 
     private static ClientPath embed(String version) {
-        return new ClientPath(
-                "/v%s/embed".formatted(version),
-                "texts",
-                Map.of(EMBEDDINGS, () -> new JsonDialect(body -> embed(body, version))));
+        return ClientPath.of("/v%s/embed".formatted(version), "texts", EMBEDDINGS, body -> embed(body, version));
     }
 
     /// Jina answers the documents by default, and so does version 1, because Cohere's clients do not
@@ -76,20 +68,13 @@ final class Cohere {
 
     /// Texts, or objects of a text.
     private static List<String> documents(JsonNode documents) {
-        if (!documents.isArray() || documents.isEmpty()) {
-            throw new BadInputException("documents: found %s, expected a list of at least one text"
-                    .formatted(documents.isArray() ? "an empty list" : Excerpt.of(documents)));
-        }
-        return IntStream.range(0, documents.size())
-                .mapToObj(i -> {
-                    var document = documents.path(i);
-                    var text = document.isObject() ? document.path("text") : document;
-                    if (!text.isTextual()) {
-                        throw Excerpt.bad("documents[%d]".formatted(i), document, "a text or {\"text\": …}");
-                    }
-                    return text.textValue();
-                })
-                .toList();
+        return Fields.elements(documents, "documents", "a list of at least one text", (document, name) -> {
+            var text = document.isObject() ? document.path("text") : document;
+            if (!text.isTextual()) {
+                throw Excerpt.bad(name, document, "a text or {\"text\": …}");
+            }
+            return text.textValue();
+        });
     }
 
     private static Asked embed(JsonNode body, String version) {

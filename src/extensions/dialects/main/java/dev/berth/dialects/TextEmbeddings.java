@@ -20,7 +20,6 @@ import dev.berth.serving.Dialect;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
 import java.util.stream.IntStream;
 
 /// The protocol of Hugging Face's Text Embeddings Inference, as its version 1.9 has it.
@@ -46,10 +45,10 @@ final class TextEmbeddings {
           """, "fields");
 
     static final List<ClientPath> PATHS = List.of(
-            path("/embed", "inputs", EMBEDDINGS, TextEmbeddings::embed),
-            path("/similarity", "inputs.sentences", EMBEDDINGS, TextEmbeddings::similarity),
-            path("/rerank", "texts", CLASSIFICATION, TextEmbeddings::rerank),
-            path("/predict", "inputs", CLASSIFICATION, TextEmbeddings::predict),
+            ClientPath.of("/embed", "inputs", EMBEDDINGS, TextEmbeddings::embed),
+            ClientPath.of("/similarity", "inputs.sentences", EMBEDDINGS, TextEmbeddings::similarity),
+            ClientPath.of("/rerank", "texts", CLASSIFICATION, TextEmbeddings::rerank),
+            ClientPath.of("/predict", "inputs", CLASSIFICATION, TextEmbeddings::predict),
             // What no model here answers: vectors of tokens, and sparse ones.
             new ClientPath("/embed_all", "inputs", Map.of()),
             new ClientPath("/embed_sparse", "inputs", Map.of()),
@@ -88,10 +87,6 @@ final class TextEmbeddings {
             case NOT_FOUND, INTERNAL, DEADLINE_EXCEEDED, INSUFFICIENT_MEMORY, CALLER_GONE -> "Backend";
             default -> isOverload(type) ? "Overloaded" : "Validation";
         };
-    }
-
-    private static ClientPath path(String path, String inputs, String task, Function<JsonNode, Asked> protocol) {
-        return new ClientPath(path, inputs, Map.of(task, () -> new JsonDialect(protocol)));
     }
 
     private static ClientPath asItIs(String path) {
@@ -155,18 +150,17 @@ final class TextEmbeddings {
     private static Asked predict(JsonNode body) {
         var fields = fields(body, "inputs", "raw_scores", "truncate");
         var inputs = fields.json("inputs");
-        boolean isBatch = inputs.path(0).isArray();
-        var all = isBatch ? inputs.valueStream().toList() : List.of(inputs);
         ObjectNode parameters = truncated(fields).putNull("top_k");
         if (fields.bool("raw_scores", false)) {
             parameters.put("function_to_apply", "none");
         }
-        return Asked.of(
-                IntStream.range(0, all.size())
-                        .mapToObj(i -> sequence(all.get(i), isBatch ? "inputs[%d]".formatted(i) : "inputs"))
-                        .toList(),
-                parameters,
-                answer -> isBatch ? answer.raw() : answer.json().path(0));
+        return inputs.path(0).isArray()
+                ? Asked.of(
+                        Fields.elements(inputs, "inputs", "a list", TextEmbeddings::sequence), parameters, Answer::raw)
+                : Asked.of(
+                        List.of(sequence(inputs, "inputs")),
+                        parameters,
+                        answer -> answer.json().path(0));
     }
 
     private static ObjectNode sequence(JsonNode json, String name) {

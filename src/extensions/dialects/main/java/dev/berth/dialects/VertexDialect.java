@@ -4,8 +4,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.content.Excerpt;
+import dev.berth.content.Fields;
 import dev.berth.content.Json;
-import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
@@ -13,12 +13,10 @@ import dev.berth.memory.RequestMemory;
 import dev.berth.serving.Dialect;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 
 /// What callers of Vertex AI speak: an instance is what a line of JSON Lines is.
 ///
@@ -32,9 +30,6 @@ import java.util.stream.Collectors;
 /// Hooks of an artifact that do not read and write JSON Lines get the body as it is, and answer it
 /// themselves.
 final class VertexDialect implements Dialect {
-
-    private static final byte[] BEFORE = "{\"predictions\":[".getBytes(StandardCharsets.UTF_8);
-    private static final byte[] AFTER = "]}".getBytes(StandardCharsets.UTF_8);
 
     /// What the lines cost in memory for each of their characters: a text and its bytes.
     private static final long CHARACTER = 3;
@@ -66,39 +61,24 @@ final class VertexDialect implements Dialect {
 
     @Override
     public InvocationResponse response(InvocationResponse answer) {
-        var lines = answer.body();
-        int length = lines.length;
-        while (length > 0 && (lines[length - 1] == '\n' || lines[length - 1] == '\r')) {
-            length--;
-        }
-        var list = ByteBuffer.allocate(BEFORE.length + length + AFTER.length)
-                .put(BEFORE)
-                .put(lines, 0, length)
-                .put(AFTER)
-                .array();
-        for (int i = BEFORE.length; i < BEFORE.length + length; i++) {
-            // In a text of JSON a line break is an escape.
-            if (list[i] == '\n') {
-                list[i] = ',';
-            }
-        }
+        RequestMemory.charge(CHARACTER * answer.body().length);
+        // In a text of JSON a line break is an escape.
+        var values = new String(answer.body(), StandardCharsets.UTF_8).strip().replace('\n', ',');
+        var list = "{\"predictions\":[%s]}".formatted(values).getBytes(StandardCharsets.UTF_8);
         return new InvocationResponse(list, MediaType.JSON, answer.customAttributes());
     }
 
     private static String written(JsonNode body) {
-        var instances = body.path("instances");
-        if (!instances.isArray() || instances.isEmpty()) {
-            throw new BadInputException("instances: found %s, expected a list of at least one"
-                    .formatted(instances.isArray() ? "an empty list" : Excerpt.of(instances)));
-        }
         var parameters = body.path("parameters");
         if (!parameters.isObject() && !parameters.isNull() && !parameters.isMissingNode()) {
             throw Excerpt.bad("parameters", parameters, "an object");
         }
-        var text = instances
-                .valueStream()
-                .map(instance -> Json.write(with(parameters, instance)))
-                .collect(Collectors.joining("\n"));
+        var lines = Fields.elements(
+                body.path("instances"),
+                "instances",
+                "a list of at least one",
+                (instance, _) -> Json.write(with(parameters, instance)));
+        var text = String.join("\n", lines);
         RequestMemory.charge(CHARACTER * text.length());
         return text;
     }

@@ -3,10 +3,10 @@ package dev.berth.openai;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.content.Documents;
 import dev.berth.content.Excerpt;
+import dev.berth.content.Fields;
 import dev.berth.hooks.BadInputException;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.IntStream;
 
 /// A text of a request, or the ids of its tokens.
 ///
@@ -26,13 +26,8 @@ public record Input(String name, JsonNode json) implements Documents.Document {
         if (json.isTextual() || isIds(json)) {
             return List.of(new Input(name, json));
         }
-        if (!json.isArray() || json.isEmpty()) {
-            throw new BadInputException("%s: found %s, expected a text or a list of texts"
-                    .formatted(name, json.isArray() ? "an empty list" : Excerpt.of(json)));
-        }
-        return IntStream.range(0, json.size())
-                .mapToObj(i -> new Input("%s[%d]".formatted(name, i), text(json.path(i))))
-                .toList();
+        return Fields.elements(
+                json, name, "a text or a list of texts", (element, each) -> new Input(each, text(element)));
     }
 
     private static JsonNode text(JsonNode json) {

@@ -26,13 +26,7 @@ public record Message(String role, String content, JsonNode json) {
           """, "fields");
 
     static List<Message> all(JsonNode messages, Collection<String> does) {
-        if (!messages.isArray() || messages.isEmpty()) {
-            throw new BadInputException("messages: found %s, expected a list of messages"
-                    .formatted(messages.isArray() ? "an empty list" : Excerpt.of(messages)));
-        }
-        return IntStream.range(0, messages.size())
-                .mapToObj(i -> of(messages.path(i), "messages[%d]".formatted(i), does))
-                .toList();
+        return Fields.elements(messages, "messages", "a list of messages", (message, name) -> of(message, name, does));
     }
 
     private static Message of(JsonNode json, String name, Collection<String> does) {
