@@ -83,7 +83,7 @@ final class Grpc {
     }
 
     /// @throws ServingException where this is no call, or its messages are compressed in another way
-    static void require(Context ctx) {
+    private static void require(Context ctx) {
         if (!isCall(ctx)) {
             throw ErrorType.UNSUPPORTED_MEDIA_TYPE.because(
                     "Content-Type: found %s over %s, expected application/grpc over HTTP/2, at --grpc-port"
@@ -100,7 +100,7 @@ final class Grpc {
     }
 
     /// How the messages of a call are compressed that say that they are.
-    static String coding(Context ctx) {
+    private static String coding(Context ctx) {
         return Objects.requireNonNullElse(ctx.header("grpc-encoding"), IDENTITY);
     }
 
@@ -127,7 +127,6 @@ final class Grpc {
 
     /// Reads the message of a call whose request is short.
     static void read(Context ctx, Invocations invocations, Consumer<byte[]> reader) throws Exception {
-        require(ctx);
         take(ctx, invocations, body -> reader.accept(body.first()));
     }
 
@@ -139,6 +138,7 @@ final class Grpc {
     /// Has a call with one request answered.
     static void take(Context ctx, Invocations invocations, Invocations.Answering<RequestBody> answering)
             throws Exception {
+        require(ctx);
         var upload = Invocations.upload(ctx);
         invocations.takeAsItIs(upload, ctx.req().getContentLengthLong(), timeout(ctx), body -> {
             var _ = body.decode(in -> new GrpcMessage(in, coding(ctx), true, body.memory()));
@@ -149,11 +149,19 @@ final class Grpc {
     /// Has the messages of a call answered one after another, until the client sends no more. Each
     /// has the time of a request, and the next one may come as late as that of a connection. None is
     /// awaited while the server stops.
+    ///
+    /// @param answering may leave the rest of a message. Where that does not come, the call ends
     static void takeEach(Context ctx, ServerParts parts, Invocations.Answering<RequestBody> answering)
             throws Exception {
+        require(ctx);
+        begin(ctx);
         var upload = Invocations.upload(ctx);
         while (hasNext(upload, parts)) {
-            parts.invocations().takeAsItIs(upload, -1, timeout(ctx), answering);
+            parts.invocations().takeAsItIs(upload, -1, timeout(ctx), body -> {
+                var message = body.decode(in -> new GrpcMessage(in, coding(ctx), false, body.memory()));
+                answering.answer(body);
+                message.skip();
+            });
         }
     }
 

@@ -5,15 +5,6 @@ import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.Message;
 import dev.berth.hooks.Signature;
 import dev.berth.http.NamedModels;
-import dev.berth.openinference.Inference.DataType;
-import dev.berth.openinference.Inference.ModelConfig;
-import dev.berth.openinference.Inference.ModelConfigResponse;
-import dev.berth.openinference.Inference.ModelDynamicBatching;
-import dev.berth.openinference.Inference.ModelMetadataResponse;
-import dev.berth.openinference.Inference.ModelMetadataResponse.TensorMetadata;
-import dev.berth.openinference.Inference.ModelStreamInferResponse;
-import dev.berth.openinference.Inference.ServerLiveResponse;
-import dev.berth.openinference.Inference.ServerMetadataResponse;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,11 +18,11 @@ final class GrpcMessages {
 
     /// `ServerLiveResponse`, and `ServerReadyResponse` and `ModelReadyResponse`, which are alike.
     static Message yesOrNo(boolean yes) {
-        return ServerLiveResponse.newBuilder().setLive(yes).build();
+        return Inference.ServerLiveResponse.newBuilder().setLive(yes).build();
     }
 
     static Message server(String version, List<String> extensions) {
-        return ServerMetadataResponse.newBuilder()
+        return Inference.ServerMetadataResponse.newBuilder()
                 .setName(PLATFORM)
                 .setVersion(version)
                 .addAllExtensions(extensions)
@@ -39,8 +30,8 @@ final class GrpcMessages {
     }
 
     /// What clients are told about a model. Shapes begin with -1: as many records as the client likes.
-    static ModelMetadataResponse model(String model, Signature signature) {
-        return ModelMetadataResponse.newBuilder()
+    static Inference.ModelMetadataResponse model(String model, Signature signature) {
+        return Inference.ModelMetadataResponse.newBuilder()
                 .setName(model)
                 .addVersions(NamedModels.VERSION)
                 .setPlatform(PLATFORM)
@@ -49,9 +40,9 @@ final class GrpcMessages {
                 .build();
     }
 
-    private static List<TensorMetadata> columns(List<Signature.Column> columns) {
+    private static List<Inference.ModelMetadataResponse.TensorMetadata> columns(List<Signature.Column> columns) {
         return columns.stream()
-                .map(column -> TensorMetadata.newBuilder()
+                .map(column -> Inference.ModelMetadataResponse.TensorMetadata.newBuilder()
                         .setName(column.name())
                         .setDatatype(Datatype.of(column.type()).name())
                         .addShape(-1)
@@ -64,12 +55,12 @@ final class GrpcMessages {
     /// Triton's configuration, of which the dimensions are without the records. A request may have
     /// any number of those.
     static Message config(String model, Signature signature) {
-        var config = ModelConfig.newBuilder()
+        var config = Inference.ModelConfig.newBuilder()
                 .setName(model)
                 .setPlatform(PLATFORM)
                 .setBackend(PLATFORM)
                 .setMaxBatchSize(Integer.MAX_VALUE)
-                .setDynamicBatching(ModelDynamicBatching.getDefaultInstance());
+                .setDynamicBatching(Inference.ModelDynamicBatching.getDefaultInstance());
         for (var column : signature.inputs()) {
             config.addInputBuilder()
                     .setName(column.name())
@@ -82,17 +73,19 @@ final class GrpcMessages {
                     .setDataType(type(column))
                     .addAllDims(column.shape().stream().map(Integer::longValue).toList());
         }
-        return ModelConfigResponse.newBuilder().setConfig(config).build();
+        return Inference.ModelConfigResponse.newBuilder().setConfig(config).build();
     }
 
-    private static DataType type(Signature.Column column) {
+    private static Inference.DataType type(Signature.Column column) {
         var type = Datatype.of(column.type());
-        return DataType.valueOf("TYPE_" + (type == Datatype.BYTES ? "STRING" : type.name()));
+        return Inference.DataType.valueOf("TYPE_" + (type == Datatype.BYTES ? "STRING" : type.name()));
     }
 
     /// What a stream says of a request that has failed. The next one may succeed.
     static Message failed(String why) {
-        return ModelStreamInferResponse.newBuilder().setErrorMessage(why).build();
+        return Inference.ModelStreamInferResponse.newBuilder()
+                .setErrorMessage(why)
+                .build();
     }
 
     /// A message by the names of its fields, with those that have no value.

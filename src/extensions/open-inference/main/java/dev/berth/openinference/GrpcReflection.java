@@ -63,10 +63,7 @@ record GrpcReflection(ServerParts parts) {
     }
 
     void answerAll(Context ctx) throws Exception {
-        Grpc.require(ctx);
-        Grpc.begin(ctx);
         Grpc.takeEach(ctx, parts, body -> {
-            var _ = body.decode(in -> new GrpcMessage(in, Grpc.coding(ctx), false, body.memory()));
             try {
                 var message = body.readNBytes(LONGEST + 1);
                 if (message.length > LONGEST) {

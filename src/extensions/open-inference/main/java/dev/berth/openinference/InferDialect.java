@@ -13,14 +13,13 @@ import dev.berth.hooks.Signature;
 import dev.berth.hooks.Tensor;
 import dev.berth.memory.RequestMemory;
 import dev.berth.serving.Dialect;
+import dev.berth.serving.ServedModel;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Supplier;
-import java.util.stream.Stream;
 
 /// Brings the tensors of an infer request to hooks that know nothing of the protocol, in a type
 /// that they read.
@@ -34,7 +33,7 @@ import java.util.stream.Stream;
 ///
 /// The answer comes back from an archive, an array or JSON as tensors, else as one element of BYTES
 /// called `content`.
-public final class InferDialect implements Dialect {
+final class InferDialect implements Dialect {
 
     private static final String CONTENT = "content";
 
@@ -42,26 +41,19 @@ public final class InferDialect implements Dialect {
     private static final List<MediaType> ANSWERS = List.of(MediaType.NPZ, MediaType.NPY, MediaType.JSON);
 
     private final Messages messages;
+    private final ServedModel.Visit visit;
     private final List<MediaType> requestTypes;
-    private final List<MediaType> responseTypes;
-    private final Supplier<Signature> signatures;
     private volatile InferRequest request;
 
     /// How many records the request is; 0: its only element is a body.
     private volatile int records;
 
     /// @param messages of this request
-    /// @param requestTypes what the hooks read; empty: anything
-    /// @param responseTypes what the hooks write; empty: anything
-    public InferDialect(
-            Messages messages,
-            List<MediaType> requestTypes,
-            List<MediaType> responseTypes,
-            Supplier<Signature> signatures) {
+    /// @param visit with the model's hooks
+    InferDialect(Messages messages, ServedModel.Visit visit) {
         this.messages = messages;
-        this.requestTypes = requestTypes;
-        this.responseTypes = responseTypes;
-        this.signatures = signatures;
+        this.visit = visit;
+        this.requestTypes = visit.facts().requestTypes();
     }
 
     @Override
@@ -83,7 +75,7 @@ public final class InferDialect implements Dialect {
                         .formatted(i, Excerpt.quoted(name)));
             }
         }
-        var signature = signatures.get();
+        var signature = visit.signature();
         var whole = content(inputs, signature);
         if (whole.isPresent()) {
             requireReadable(whole.get());
@@ -113,6 +105,7 @@ public final class InferDialect implements Dialect {
 
     /// @param any what the answer is to be where the hooks write anything
     private InvocationRequest body(InvocationRequest asked, MediaType contentType, MediaType any, byte[] bytes) {
+        var responseTypes = visit.facts().responseTypes();
         var accept = responseTypes.isEmpty()
                 ? any
                 : ANSWERS.stream().filter(responseTypes::contains).findFirst().orElseGet(responseTypes::getFirst);
@@ -203,7 +196,7 @@ public final class InferDialect implements Dialect {
         }
         if (type.equals(MediaType.JSON)) {
             return JsonColumns.of(
-                    json(answer.body()), onlyName(), signatures.get().outputs(), records);
+                    json(answer.body()), onlyName(), visit.signature().outputs(), records);
         }
         return List.of(new InferTensor.Bytes(
                 CONTENT,
@@ -223,11 +216,7 @@ public final class InferDialect implements Dialect {
     }
 
     private String onlyName() {
-        var outputs = signatures.get().outputs();
-        return Stream.of(outputs)
-                .filter(columns -> columns.size() == 1)
-                .map(columns -> columns.getFirst().name())
-                .findFirst()
-                .orElse("output_0");
+        var outputs = visit.signature().outputs();
+        return outputs.size() == 1 ? outputs.getFirst().name() : "output_0";
     }
 }

@@ -1,17 +1,17 @@
 package dev.berth.openinference;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.berth.content.Json;
+import dev.berth.content.JsonTensors;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Signature;
-import dev.berth.hooks.Tensor;
 import dev.berth.memory.RequestMemory;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 /// Makes named tensors of a model's JSON.
@@ -107,33 +107,31 @@ final class JsonColumns {
     private static InferTensor column(String name, Level level) {
         var deepest = deepened(level);
         var values = deepest.values;
-        RequestMemory.charge(VALUE * (long) values.size());
-        if (all(values, JsonNode::isTextual)) {
+        if (values.stream().allMatch(JsonNode::isTextual)) {
             var texts = values.stream().map(value -> bytes(value.textValue())).toList();
             return new InferTensor.Bytes(name, deepest.shape, texts, Optional.empty());
         }
-        if (all(values, JsonNode::isBoolean)) {
-            var flags = Tensor.of(
-                    values.stream()
-                            .mapToInt(value -> value.booleanValue() ? 1 : 0)
-                            .toArray(),
-                    deepest.shape);
-            return new InferTensor.Numbers(name, flags.as(ElementType.BOOL));
+        return type(values)
+                .<InferTensor>map(type -> {
+                    var numbers = JsonTensors.read(
+                            JsonNodeFactory.instance.arrayNode().addAll(values), type, name);
+                    return new InferTensor.Numbers(name, numbers.reshape(deepest.shape));
+                })
+                .orElseGet(() -> texts(name, level));
+    }
+
+    /// Of numbers; nothing where the values are others too.
+    private static Optional<ElementType> type(List<JsonNode> values) {
+        if (values.stream().allMatch(JsonNode::isBoolean)) {
+            return Optional.of(ElementType.BOOL);
         }
-        if (all(values, value -> value.isIntegralNumber() && value.canConvertToLong())) {
-            return new InferTensor.Numbers(
-                    name,
-                    Tensor.of(values.stream().mapToLong(JsonNode::longValue).toArray(), deepest.shape));
+        if (values.stream().allMatch(value -> value.isIntegralNumber() && value.canConvertToLong())) {
+            return Optional.of(ElementType.INT64);
         }
         // JSON has no NaN and no infinity; Berth writes null for them.
-        if (all(values, value -> value.isNumber() || value.isNull())
-                && values.stream().anyMatch(JsonNode::isNumber)) {
-            var numbers = values.stream()
-                    .mapToDouble(value -> value.isNull() ? Double.NaN : value.doubleValue())
-                    .toArray();
-            return new InferTensor.Numbers(name, Tensor.of(numbers, deepest.shape));
-        }
-        return texts(name, level);
+        boolean areNumbers = values.stream().allMatch(value -> value.isNumber() || value.isNull())
+                && values.stream().anyMatch(JsonNode::isNumber);
+        return areNumbers ? Optional.of(ElementType.FLOAT64) : Optional.empty();
     }
 
     private static InferTensor texts(String name, Level level) {
@@ -142,10 +140,6 @@ final class JsonColumns {
                 level.shape,
                 level.values.stream().map(value -> bytes(Json.write(value))).toList(),
                 JSON);
-    }
-
-    private static boolean all(List<JsonNode> values, Predicate<JsonNode> condition) {
-        return values.stream().allMatch(condition);
     }
 
     private static byte[] bytes(String text) {

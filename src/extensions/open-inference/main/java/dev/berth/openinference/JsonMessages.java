@@ -30,7 +30,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /// JSON, behind which the bytes of some tensors may stand: the binary tensor data extension.
-public final class JsonMessages implements Messages {
+final class JsonMessages implements Messages {
 
     /// Of a body of JSON and the bytes of tensors behind it.
     static final MediaType BINARY = MediaType.parse("application/octet-stream").orElseThrow();

@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.util.List;
 
 /// How a request and its answer are written: as JSON, or as protobuf. Made for one request.
-public interface Messages {
+interface Messages {
 
     /// @throws dev.berth.hooks.BadInputException naming what is wrong
     InferRequest read(InvocationRequest asked) throws IOException;

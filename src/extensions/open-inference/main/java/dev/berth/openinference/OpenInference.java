@@ -6,6 +6,7 @@ import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.http.CallerText;
+import dev.berth.http.Invocations;
 import dev.berth.http.ModelRequest;
 import dev.berth.http.RequestLog;
 import dev.berth.http.ServerParts;
@@ -60,31 +61,16 @@ record OpenInference(ServerParts parts) {
     }
 
     void describeByGrpc(Context ctx) throws Exception {
-        askByGrpc(ctx, body -> target(Asked.MODEL.from(body.first())), asked -> Grpc.frame(metadata(asked)));
+        askByGrpc(ctx, asked -> Grpc.answer(ctx, Grpc.frame(metadata(asked))));
     }
 
     void inferByGrpc(Context ctx) throws Exception {
-        askByGrpc(ctx, body -> target(asked(body)), asked -> inferByGrpc(asked, false));
+        askByGrpc(ctx, asked -> Grpc.answer(ctx, inferByGrpc(asked, false)));
     }
 
-    /// Finds whom a call is for.
-    private interface Naming {
-        String of(RequestBody body) throws IOException;
-    }
-
-    /// Answers a call by a message with its frame.
-    private interface ByGrpc {
-        byte[] answer(ModelRequest asked) throws Exception;
-    }
-
-    private void askByGrpc(Context ctx, Naming naming, ByGrpc answering) throws Exception {
-        Grpc.require(ctx);
+    private void askByGrpc(Context ctx, Invocations.Answering<ModelRequest> answering) throws Exception {
         var invocations = parts.invocations();
-        Grpc.take(
-                ctx,
-                invocations,
-                body -> invocations.ask(
-                        ctx, naming.of(body), body, asked -> Grpc.answer(ctx, answering.answer(asked))));
+        Grpc.take(ctx, invocations, body -> invocations.ask(ctx, target(body), body, answering));
     }
 
     private byte[] inferByGrpc(ModelRequest asked, boolean inStream) throws IOException {
@@ -95,8 +81,6 @@ record OpenInference(ServerParts parts) {
     /// Answers the requests of a stream one after another. Each is a request of its own in metrics
     /// and log; one that fails does not end the stream.
     void inferInStream(Context ctx) throws Exception {
-        Grpc.require(ctx);
-        Grpc.begin(ctx);
         var call = RequestLog.of(ctx);
         var messages = new AtomicLong();
         var log = parts.log();
@@ -114,16 +98,13 @@ record OpenInference(ServerParts parts) {
     }
 
     private void answerInStream(Context ctx, RequestBody body) throws Exception {
-        var message = body.decode(in -> new GrpcMessage(in, Grpc.coding(ctx), false, body.memory()));
         try {
-            parts.invocations().ask(ctx, target(asked(body)), body, asked -> Grpc.send(ctx, inferByGrpc(asked, true)));
+            parts.invocations().ask(ctx, target(body), body, asked -> Grpc.send(ctx, inferByGrpc(asked, true)));
         } catch (ServingException e) {
             RequestLog.of(ctx).failed(e);
             if (e.type() == ErrorType.CALLER_GONE || parts.health().isStopping()) {
                 throw e;
             }
-            // Where the rest of the message does not come, the stream ends.
-            message.skip();
             Grpc.send(ctx, Grpc.frame(GrpcMessages.failed(e.getMessage())));
         }
     }
@@ -134,21 +115,15 @@ record OpenInference(ServerParts parts) {
     }
 
     private InvocationResponse infer(ModelRequest asked, MediaType type, Messages messages) throws IOException {
-        var visit = asked.visit();
-        var dialect = new InferDialect(
-                messages, visit.facts().requestTypes(), visit.facts().responseTypes(), visit::signature);
-        return parts.invocations().askWhole(asked, type, type, dialect);
-    }
-
-    private String target(Asked asked) {
-        return parts.models().target(asked.model(), asked.version());
+        return parts.invocations().askWhole(asked, type, type, new InferDialect(messages, asked.visit()));
     }
 
     /// The name of the model stands at the beginning of a message that may be long.
-    private static Asked asked(RequestBody body) throws IOException {
-        return Asked.first(body.first(), body.isWhole())
+    private String target(RequestBody body) throws IOException {
+        var asked = Asked.first(body.first(), body.isWhole())
                 .orElseThrow(() -> ErrorType.BAD_INPUT.because(
-                        "message: found no model_name, expected a ModelInferRequest that begins with it"));
+                        "message: found no model_name, expected a request that begins with it"));
+        return parts.models().target(asked.model(), asked.version());
     }
 
     private static OptionalInt headerLength(Context ctx) {

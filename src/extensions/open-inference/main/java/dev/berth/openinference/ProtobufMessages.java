@@ -6,11 +6,6 @@ import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.http.NamedModels;
-import dev.berth.openinference.Inference.InferParameter;
-import dev.berth.openinference.Inference.ModelInferRequest;
-import dev.berth.openinference.Inference.ModelInferResponse;
-import dev.berth.openinference.Inference.ModelInferResponse.InferOutputTensor;
-import dev.berth.openinference.Inference.ModelStreamInferResponse;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -21,7 +16,7 @@ import java.util.Optional;
 
 /// `ModelInferRequest` and `ModelInferResponse`. Tensors in raw contents are parts of the body, and
 /// not copied.
-public final class ProtobufMessages implements Messages {
+final class ProtobufMessages implements Messages {
 
     /// What Triton's streams say of the last answer to a request.
     private static final String FINAL = "triton_final_response";
@@ -40,16 +35,16 @@ public final class ProtobufMessages implements Messages {
     public InferRequest read(InvocationRequest asked) throws IOException {
         var body = UnsafeByteOperations.unsafeWrap(asked.bytes());
         try {
-            MessageMemory.charge(body.newCodedInput(), ModelInferRequest.getDescriptor());
+            MessageMemory.charge(body.newCodedInput(), Inference.ModelInferRequest.getDescriptor());
             var in = body.newCodedInput();
             in.enableAliasing(true);
-            return read(ModelInferRequest.parseFrom(in));
+            return read(Inference.ModelInferRequest.parseFrom(in));
         } catch (InvalidProtocolBufferException e) {
             throw new BadInputException("message: not a ModelInferRequest: " + e.getMessage(), e);
         }
     }
 
-    private InferRequest read(ModelInferRequest message) {
+    private InferRequest read(Inference.ModelInferRequest message) {
         var wanted = new ArrayList<InferRequest.Wanted>();
         for (var output : message.getOutputsList()) {
             InferParameters.known(
@@ -66,7 +61,7 @@ public final class ProtobufMessages implements Messages {
                 true);
     }
 
-    private List<InferTensor> inputs(ModelInferRequest message) {
+    private List<InferTensor> inputs(Inference.ModelInferRequest message) {
         int raws = message.getRawInputContentsCount();
         raw = raws > 0;
         if (raw && raws != message.getInputsCount()) {
@@ -95,7 +90,7 @@ public final class ProtobufMessages implements Messages {
     }
 
     /// Each has one field, that of its type.
-    private static Map<String, Object> parameters(Map<String, InferParameter> found) {
+    private static Map<String, Object> parameters(Map<String, Inference.InferParameter> found) {
         var parameters = new LinkedHashMap<String, Object>();
         found.forEach(
                 (name, parameter) -> parameter.getAllFields().values().forEach(value -> parameters.put(name, value)));
@@ -106,7 +101,7 @@ public final class ProtobufMessages implements Messages {
     @Override
     public InvocationResponse write(InferRequest request, List<InferTensor> outputs) {
         boolean asBytes = raw || outputs.stream().anyMatch(output -> output.datatype() == Datatype.FP16);
-        var response = ModelInferResponse.newBuilder()
+        var response = Inference.ModelInferResponse.newBuilder()
                 .setModelName(model)
                 .setModelVersion(NamedModels.VERSION)
                 .setId(request.id().orElse(""));
@@ -125,21 +120,22 @@ public final class ProtobufMessages implements Messages {
         }
         if (inStream) {
             response.putParameters(
-                    FINAL, InferParameter.newBuilder().setBoolParam(true).build());
+                    FINAL,
+                    Inference.InferParameter.newBuilder().setBoolParam(true).build());
         }
         return InvocationResponse.of(
                 Grpc.frame(
                         inStream
-                                ? ModelStreamInferResponse.newBuilder()
+                                ? Inference.ModelStreamInferResponse.newBuilder()
                                         .setInferResponse(response)
                                         .build()
                                 : response.build()),
                 Grpc.TYPE);
     }
 
-    private static void putContentType(InferOutputTensor.Builder tensor, String type) {
+    private static void putContentType(Inference.ModelInferResponse.InferOutputTensor.Builder tensor, String type) {
         tensor.putParameters(
                 InferParameters.CONTENT_TYPE,
-                InferParameter.newBuilder().setStringParam(type).build());
+                Inference.InferParameter.newBuilder().setStringParam(type).build());
     }
 }
