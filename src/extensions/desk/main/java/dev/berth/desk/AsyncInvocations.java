@@ -98,7 +98,7 @@ public final class AsyncInvocations implements AutoCloseable {
         var answer = asked.name()
                 .map(name -> location("S3OutputPathExtension and Filename", () -> answer(name)))
                 .orElseGet(() -> own(answers.resolve(asked.unique() + ".out")));
-        var invocation = new Invocation(this, asked, input, answer, failure, System.nanoTime());
+        var invocation = new Invocation(this, asked, input, answer, failure);
         try {
             queue.execute(invocation);
         } catch (RejectedExecutionException e) {
@@ -208,20 +208,13 @@ public final class AsyncInvocations implements AutoCloseable {
     }
 
     /// One that was accepted.
-    ///
-    /// @param accepted when, by the monotonic clock
     private record Invocation(
-            AsyncInvocations all,
-            AsyncRequest asked,
-            Optional<Location> input,
-            Location answer,
-            Location failure,
-            long accepted)
+            AsyncInvocations all, AsyncRequest asked, Optional<Location> input, Location answer, Location failure)
             implements Runnable {
 
         @Override
         public void run() {
-            if (System.nanoTime() - accepted > asked.mayWait().toNanos()) {
+            if (asked.turn().isOver()) {
                 fail("it expired: RequestTTLSeconds were over before its turn");
                 return;
             }

@@ -2,6 +2,7 @@ package dev.berth.desk;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.serving.hooks.Deadline;
 import java.net.URI;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -20,7 +21,7 @@ import java.util.regex.Pattern;
 /// @param input the object with the payload; empty: the body is the payload
 /// @param unique in the names of its objects; no caller can foresee it
 /// @param name that the caller gave the object with the answer, below the place for answers
-/// @param mayWait how long for its turn
+/// @param turn until when it may wait for its turn
 /// @param timeout how long its answer may take
 record AsyncRequest(
         URI container,
@@ -30,7 +31,7 @@ record AsyncRequest(
         String id,
         String unique,
         Optional<String> name,
-        Duration mayWait,
+        Deadline turn,
         Duration timeout) {
 
     private static final String PREFIX = "X-Amzn-SageMaker-";
@@ -77,20 +78,18 @@ record AsyncRequest(
                 directory
                         .map(path -> path.replaceFirst("/*$", "/") + file.orElse(unique + ".out"))
                         .or(() -> file),
-                seconds(header, "RequestTTLSeconds", 60, 21_600, 21_600),
+                Deadline.in(seconds(header, "RequestTTLSeconds", 60, 21_600, 21_600), System::nanoTime),
                 seconds(header, "InvocationTimeoutSeconds", 1, 3600, 900));
     }
 
     private static Duration seconds(UnaryOperator<String> header, String name, int least, int most, int unset) {
-        return text(header, name, "a whole number from %d to %d".formatted(least, most), "\\d{1,5}")
-                .map(Integer::valueOf)
-                .map(value -> {
-                    if (value < least || value > most) {
-                        throw wrong(name, value.toString(), "a whole number from %d to %d".formatted(least, most));
-                    }
-                    return Duration.ofSeconds(value);
-                })
-                .orElse(Duration.ofSeconds(unset));
+        var expected = "a whole number from %d to %d".formatted(least, most);
+        int value =
+                text(header, name, expected, "\\d{1,5}").map(Integer::valueOf).orElse(unset);
+        if (value < least || value > most) {
+            throw wrong(name, Integer.toString(value), expected);
+        }
+        return Duration.ofSeconds(value);
     }
 
     private static Optional<String> text(UnaryOperator<String> header, String name, String expected, String pattern) {

@@ -22,11 +22,11 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.HttpStatus;
-import org.eclipse.jetty.http.HttpURI;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
@@ -128,7 +128,7 @@ final class RuntimeApi extends Handler.Wrapper implements Front {
             return true;
         }
         var target = path.group(4) == null ? container(request, path.group(1)) : path.group(4);
-        var passed = new Passed(request, target);
+        var passed = passed(request, target);
         if (path.group(3) == null) {
             return super.handle(passed, new Plain(passed, response), callback);
         }
@@ -230,32 +230,17 @@ final class RuntimeApi extends Handler.Wrapper implements Front {
         response.write(true, ByteBuffer.wrap(JsonText.bytes(members)), callback);
     }
 
-    /// A request as the container gets it.
-    private static final class Passed extends Request.Wrapper {
-        private final HttpURI uri;
-        private final HttpFields headers;
-
-        private Passed(Request request, String path) {
-            super(request);
-            uri = HttpURI.build(request.getHttpURI()).path(path).asImmutable();
-            // Calls that stream have the types of the container's answer under another name.
-            var accept = request.getHeaders().get(PREFIX + "Accept");
-            headers = accept == null
-                    ? request.getHeaders()
-                    : HttpFields.build(request.getHeaders())
-                            .put(HttpHeader.ACCEPT, accept)
-                            .asImmutable();
-        }
-
-        @Override
-        public HttpURI getHttpURI() {
-            return uri;
-        }
-
-        @Override
-        public HttpFields getHeaders() {
-            return headers;
-        }
+    /// A request as the container gets it. Calls that stream have the types of the container's answer
+    /// under another name.
+    private static Request passed(Request request, String path) {
+        var headers = HttpFields.build(request.getHeaders());
+        Optional.ofNullable(headers.get(PREFIX + "Accept")).ifPresent(accept -> headers.put(HttpHeader.ACCEPT, accept));
+        return new Request.Wrapper(Request.serveAs(request, Request.newHttpURIFrom(request, path))) {
+            @Override
+            public HttpFields getHeaders() {
+                return headers;
+            }
+        };
     }
 
     /// What the platform makes of an answer.
@@ -318,10 +303,12 @@ final class RuntimeApi extends Handler.Wrapper implements Front {
     /// An answer whose parts become events.
     private static final class Events extends Plain {
 
-        private static final Map<String, HeaderValue> PART =
-                headers(":event-type", "event", "PayloadPart", "application/octet-stream");
-        private static final Map<String, HeaderValue> BROKEN =
-                headers(":exception-type", "exception", "ModelStreamError", "application/json");
+        private static final Map<String, HeaderValue> PART = headers(Map.of(
+                ":message-type", "event", ":event-type", "PayloadPart", ":content-type", "application/octet-stream"));
+        private static final Map<String, HeaderValue> BROKEN = headers(Map.of(
+                ":message-type", "exception",
+                ":exception-type", "ModelStreamError",
+                ":content-type", "application/json"));
 
         /// Clients take no event of more than 16 MB.
         private static final int LONGEST_PART = 1 << 20;
@@ -359,15 +346,9 @@ final class RuntimeApi extends Handler.Wrapper implements Front {
             super.send(last, ByteBuffer.wrap(events.toByteArray()), callback);
         }
 
-        private static Map<String, HeaderValue> headers(
-                String naming, String message, String type, String contentType) {
-            return Map.of(
-                    ":message-type",
-                    HeaderValue.fromString(message),
-                    naming,
-                    HeaderValue.fromString(type),
-                    ":content-type",
-                    HeaderValue.fromString(contentType));
+        private static Map<String, HeaderValue> headers(Map<String, String> values) {
+            return values.entrySet().stream()
+                    .collect(Collectors.toMap(Map.Entry::getKey, value -> HeaderValue.fromString(value.getValue())));
         }
 
         private static byte[] event(Map<String, HeaderValue> headers, byte[] payload) {

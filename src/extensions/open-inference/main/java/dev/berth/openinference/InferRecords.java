@@ -2,6 +2,7 @@ package dev.berth.openinference;
 
 import dev.berth.content.JsonTensors;
 import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.Tensor;
 import dev.berth.http.CallerText;
 import dev.berth.memory.RequestMemory;
 import java.util.ArrayList;
@@ -53,37 +54,29 @@ final class InferRecords {
     }
 
     private static List<Object> column(InferTensor input, boolean areTensors) {
-        return switch (input) {
-            case InferTensor.Numbers(var _, var tensor) -> {
-                RequestMemory.charge((long) NUMBER * tensor.size());
-                var rows = tensor.rank() == 0 ? List.of(tensor) : tensor.unstack();
-                yield rows.stream()
-                        .<Object>map(areTensors ? JsonTensors::writeToRead : JsonTensors::write)
-                        .toList();
+        var tensor = switch (input) {
+            case InferTensor.Numbers(var _, var numbers) -> {
+                RequestMemory.charge((long) NUMBER * numbers.size());
+                yield numbers;
             }
             case InferTensor.Bytes bytes -> {
                 RequestMemory.charge(8L * bytes.length());
-                int rows = rows(bytes);
-                int each = rows == 0 ? 0 : bytes.elements().size() / rows;
-                yield IntStream.range(0, rows)
-                        .mapToObj(row -> bytes.elements().subList(row * each, (row + 1) * each))
-                        .map(row -> row(row, bytes.shape(), 1, areTensors))
-                        .toList();
+                var texts = bytes.elements().stream().map(InferRecords::text).toArray(String[]::new);
+                yield Tensor.of(texts, areTensors ? bytes.shape() : withoutListsOfOne(bytes.shape()));
             }
         };
+        var rows = tensor.rank() == 0 ? List.of(tensor) : tensor.unstack();
+        return rows.stream()
+                .<Object>map(areTensors ? JsonTensors::writeToRead : JsonTensors::write)
+                .toList();
     }
 
-    private static Object row(List<byte[]> elements, int[] shape, int dimension, boolean areTensors) {
-        if (areTensors ? dimension >= shape.length : elements.size() == 1) {
-            return text(elements.getFirst());
+    private static int[] withoutListsOfOne(int[] shape) {
+        int rank = shape.length;
+        while (rank > 1 && shape[rank - 1] == 1) {
+            rank--;
         }
-        if (dimension == shape.length - 1) {
-            return elements.stream().map(InferRecords::text).toList();
-        }
-        int each = elements.size() / Math.max(1, shape[dimension]);
-        return IntStream.range(0, shape[dimension])
-                .mapToObj(i -> row(elements.subList(i * each, (i + 1) * each), shape, dimension + 1, areTensors))
-                .toList();
+        return Arrays.copyOf(shape, rank);
     }
 
     /// Bytes that are no text go in base64, as hooks take pictures.
