@@ -32,6 +32,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import org.eclipse.jetty.util.BufferUtil;
 import org.eclipse.jetty.util.thread.Scheduler;
 import org.eclipse.jetty.websocket.api.Callback;
 import org.eclipse.jetty.websocket.api.Session;
@@ -124,9 +125,7 @@ public final class Socket implements Session.Listener {
         private void add(ByteBuffer more) {
             // While the array grows, there are two.
             taken.addAtOnce(2L * more.remaining());
-            var copy = new byte[more.remaining()];
-            more.get(copy);
-            bytes.writeBytes(copy);
+            bytes.writeBytes(BufferUtil.toArray(more));
         }
 
         @Override
@@ -170,16 +169,14 @@ public final class Socket implements Session.Listener {
 
     private void receive(ByteBuffer payload, boolean isText, boolean isLast) {
         try {
-            if (!gather(payload, isText, isLast)) {
-                return;
+            if (gather(payload, isText, isLast)) {
+                session.demand();
             }
         } catch (ServingException e) {
             refuse(
                     e.type() == ErrorType.PAYLOAD_TOO_LARGE ? StatusCode.MESSAGE_TOO_LARGE : StatusCode.TRY_AGAIN_LATER,
                     e.getMessage());
-            return;
         }
-        session.demand();
     }
 
     /// Takes a part of a message; false: no more is to be read now.

@@ -18,6 +18,6 @@ public final class SocketProtocol implements Protocol {
 
     @Override
     public void configure(JavalinConfig javalin, ServerParts parts) {
-        new Sockets(parts, System::nanoTime).configure(javalin);
+        new Sockets(parts).configure(javalin);
     }
 }

@@ -22,11 +22,9 @@ import java.io.InputStream;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
-import org.eclipse.jetty.ee10.websocket.server.JettyServerUpgradeResponse;
 import org.eclipse.jetty.ee10.websocket.server.JettyWebSocketServletFactory;
 
 /// WebSockets at [Socket#PATH]: accepts or rejects the handshake, and opens the session that the
@@ -34,7 +32,7 @@ import org.eclipse.jetty.ee10.websocket.server.JettyWebSocketServletFactory;
 ///
 /// SageMaker's callers may ask for another path. So any path without a route of its own is taken
 /// where the hooks answer part by part or have sessions.
-record Sockets(ServerParts parts, LongSupplier clock) {
+record Sockets(ServerParts parts) {
 
     /// Of one model among many.
     static final String PATH_OF_MODEL = "/models/{name}" + Socket.PATH;
@@ -61,16 +59,11 @@ record Sockets(ServerParts parts, LongSupplier clock) {
         var request = Invocations.idle(parts.config());
         factory.setIdleTimeout(request.compareTo(IDLE) > 0 ? request : IDLE);
         factory.setInputBufferSize(INPUT_BUFFER_BYTES);
-        factory.addMapping(
-                "/*",
-                (upgrade, response) ->
-                        upgraded((Socket) upgrade.getHttpServletRequest().getAttribute(SOCKET), response));
-    }
-
-    /// Nothing is compressed.
-    private static Socket upgraded(Socket socket, JettyServerUpgradeResponse response) {
-        response.setExtensions(List.of());
-        return socket;
+        factory.addMapping("/*", (upgrade, response) -> {
+            // Nothing is compressed.
+            response.setExtensions(List.of());
+            return upgrade.getHttpServletRequest().getAttribute(SOCKET);
+        });
     }
 
     private void accept(Context ctx) {
@@ -94,7 +87,7 @@ record Sockets(ServerParts parts, LongSupplier clock) {
     }
 
     private Deadline deadline() {
-        return Deadline.in(parts.config().batching().timeout(), clock);
+        return Deadline.in(parts.config().batching().timeout(), System::nanoTime);
     }
 
     private void requireNoRoute(Context ctx, Optional<String> route) {
@@ -125,7 +118,7 @@ record Sockets(ServerParts parts, LongSupplier clock) {
         var timeout = parts.config().batching().timeout();
         Supplier<RequestMemory> memory = () -> {
             var ofMessage = new RequestMemory(
-                    ProcessMemory.ofThisProcess(), clock.getAsLong() + 2 * timeout.toNanos(), () -> {});
+                    ProcessMemory.ofThisProcess(), System.nanoTime() + 2 * timeout.toNanos(), () -> {});
             visit.countMemory(ofMessage);
             return ofMessage;
         };
@@ -134,7 +127,7 @@ record Sockets(ServerParts parts, LongSupplier clock) {
         return new Socket(
                 parts,
                 new Socket.Terms(model, memory, handshake, Headers.letThrough(ctx), session(ctx, visit, handshake)),
-                clock,
+                System::nanoTime,
                 connection.getConnector().getScheduler(),
                 Peer.endPoint(ctx).place);
     }
