@@ -26,8 +26,8 @@ record NpyHeader(NpyType type, boolean columnMajor, int[] shape, int dataOffset)
     private static final List<String> KEYS = List.of("descr", "fortran_order", "shape");
     private static final String TEXT = "'[^'\\\\]*+'|\"[^\"\\\\]*+\"";
 
-    /// Python 2 wrote long numbers as 3L.
-    private static final String TUPLE = "\\((?:\\s*+\\d++L?+\\s*+,)*+\\s*+(?:\\d++L?+\\s*+)?+\\)";
+    /// With one length more than is read, at most. Python 2 wrote long numbers as 3L.
+    private static final String TUPLE = "\\((?:\\s*+\\d++L?+\\s*+,){0,65}+\\s*+(?:\\d++L?+\\s*+)?+\\)";
 
     private static final Pattern LENGTH = Pattern.compile("\\d++");
 
@@ -135,7 +135,7 @@ record NpyHeader(NpyType type, boolean columnMajor, int[] shape, int dataOffset)
             throw bad(at, found(tuple), "a comma, as in (3,)");
         }
         if (lengths.size() > MAX_RANK) {
-            throw bad(at, lengths.size() + " dimensions", "at most " + MAX_RANK);
+            throw bad(at, "one more dimension", "at most " + MAX_RANK);
         }
         try {
             return lengths.stream().mapToInt(Integer::parseInt).toArray();
