@@ -17,6 +17,7 @@ import java.util.stream.IntStream;
 import java.util.zip.CRC32;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
+import org.apache.commons.compress.archivers.zip.ZipArchiveEntry;
 
 /// NumPy's `.npz`, `application/x-npz`: a ZIP archive of named arrays, as `numpy.savez` and
 /// `numpy.savez_compressed` write it. Each is a [Npy] file called by its name and `.npy`.
@@ -52,18 +53,17 @@ public final class Npz extends ContentType implements ContentType.OfTensors {
     public static SequencedMap<String, Tensor> read(byte[] bytes, int maxBytes) {
         var tensors = new LinkedHashMap<String, Tensor>();
         long left = Math.min(maxBytes, Integer.MAX_VALUE - 9);
-        try {
-            var zip = new ZipDirectory(bytes);
-            for (var entry : zip.entries()) {
-                var name = name(entry.name());
-                left -= entry.length();
-                if (left < 0) {
+        try (var zip = new ZipContent(bytes)) {
+            for (var file : zip.files()) {
+                var name = name(file.getName());
+                left -= file.getSize();
+                if (file.getSize() < 0 || left < 0) {
                     throw bad(
-                            entry.name(),
+                            file.getName(),
                             "found too much, expected at most %d bytes unpacked for all arrays".formatted(maxBytes));
                 }
-                if (tensors.putIfAbsent(name, tensor(zip, entry)) != null) {
-                    throw bad(entry.name(), "found a second array of this name, expected one");
+                if (tensors.putIfAbsent(name, tensor(zip, file)) != null) {
+                    throw bad(file.getName(), "found a second array of this name, expected one");
                 }
             }
         } catch (IOException e) {
@@ -120,14 +120,14 @@ public final class Npz extends ContentType implements ContentType.OfTensors {
         return file.substring(0, file.length() - EXTENSION.length());
     }
 
-    private static Tensor tensor(ZipDirectory zip, ZipDirectory.Entry file) {
+    private static Tensor tensor(ZipContent zip, ZipArchiveEntry file) {
         try {
             return Npy.read(zip.read(file));
         } catch (BadInputException | IOException e) {
             throw new BadInputException(
                     "array %s: %s"
                             .formatted(
-                                    Excerpt.quoted(file.name()),
+                                    Excerpt.quoted(file.getName()),
                                     e instanceof IOException damage ? broken(damage) : e.getMessage()),
                     e);
         }
