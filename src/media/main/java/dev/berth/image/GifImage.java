@@ -1,6 +1,7 @@
 package dev.berth.image;
 
 import dev.berth.hooks.BadInputException;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -14,8 +15,8 @@ import java.nio.ByteOrder;
 /// @param frame where the picture is on the screen
 /// @param palette red, green and blue of 256 colours
 /// @param background the colour of what the picture leaves free, as Pillow chooses it
-/// @param data the width of codes, and the blocks that hold them
-record GifImage(int width, int height, Frame frame, byte[] palette, int background, ByteBuffer data)
+/// @param codes their width, and what the blocks hold
+record GifImage(int width, int height, Frame frame, byte[] palette, int background, byte[] codes)
         implements EncodedImage {
 
     record Frame(int left, int top, int width, int height, boolean interlaced) {}
@@ -57,7 +58,7 @@ record GifImage(int width, int height, Frame frame, byte[] palette, int backgrou
                 background = hasTransparency ? Byte.toUnsignedInt(in.get(in.position() + 4)) : 0;
             }
             if (block == EXTENSION) {
-                skipBlocks(in);
+                readBlocks(in, new ByteArrayOutputStream());
             }
         }
     }
@@ -70,11 +71,9 @@ record GifImage(int width, int height, Frame frame, byte[] palette, int backgrou
         int flags = in.get();
         var frame = new Frame(left, top, width, height, (flags & INTERLACE_FLAG) != 0);
         var colours = palette(in, flags, palette);
-        int data = in.position();
-        // The first byte is the width of codes.
-        in.get();
-        skipBlocks(in);
-
+        var codes = new ByteArrayOutputStream();
+        codes.write(in.get());
+        readBlocks(in, codes);
         // A picture that is larger than the screen makes it larger.
         return new GifImage(
                 Math.max(screenWidth, left + width),
@@ -82,7 +81,7 @@ record GifImage(int width, int height, Frame frame, byte[] palette, int backgrou
                 frame,
                 colours,
                 background,
-                in.slice(data, in.position() - data));
+                codes.toByteArray());
     }
 
     /// The table that follows, if one does; black beyond its end.
@@ -103,12 +102,13 @@ record GifImage(int width, int height, Frame frame, byte[] palette, int backgrou
         return palette;
     }
 
-    private static void skipBlocks(ByteBuffer in) {
+    private static void readBlocks(ByteBuffer in, ByteArrayOutputStream into) {
         int length = Byte.toUnsignedInt(in.get());
         while (length > 0) {
             if (length > in.remaining()) {
                 throw EncodedImage.endsEarly("GIF block", in.position(), in.remaining(), length);
             }
+            into.write(in.array(), in.position(), length);
             in.position(in.position() + length);
             length = Byte.toUnsignedInt(in.get());
         }
@@ -116,7 +116,11 @@ record GifImage(int width, int height, Frame frame, byte[] palette, int backgrou
 
     @Override
     public Pixels decode() throws IOException {
-        var numbers = new GifCodes(data.slice(), new byte[Math.multiplyExact(frame.width, frame.height)]).numbers();
+        var numbers = new byte[Math.multiplyExact(frame.width, frame.height)];
+        try (var decoded = new GifCodes(codes)) {
+            // Those that are missing stay 0.
+            decoded.readNBytes(numbers, 0, numbers.length);
+        }
         var pixels = new byte[Math.multiplyExact(Math.multiplyExact(width, height), 3)];
         fill(pixels, background);
         int from = 0;
