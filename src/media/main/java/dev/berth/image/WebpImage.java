@@ -52,12 +52,15 @@ record WebpImage(int width, int height, int orientation, Frame frame, ByteBuffer
         int width = 0;
         int height = 0;
         int orientation = Orientation.UPRIGHT;
+        int left = 0;
+        int top = 0;
+        boolean isAnimated = false;
         Frame frame = null;
         ByteBuffer chunk = null;
-        int at = FILE_HEADER;
-        while (at + CHUNK_HEADER <= end) {
+        for (int at = FILE_HEADER, next; at + CHUNK_HEADER <= end; at = next) {
             int chunkEnd = end(in, at, end);
             int data = at + CHUNK_HEADER;
+            next = chunkEnd + (chunkEnd - at) % 2;
             switch (name(in, at)) {
                 case "VP8X" -> {
                     width = 1 + threeBytes(in, data + 4);
@@ -67,23 +70,23 @@ record WebpImage(int width, int height, int orientation, Frame frame, ByteBuffer
                 case "VP8 ", "VP8L" -> {
                     if (chunk == null) {
                         chunk = in.slice(at, chunkEnd - at);
-                        frame = frame(chunk, 0, 0);
-                        width = frame.width;
-                        height = frame.height;
+                        frame = frame(chunk, left, top);
+                        width = isAnimated ? width : frame.width;
+                        height = isAnimated ? height : frame.height;
                     }
                 }
                 case "ANMF" -> {
-                    if (chunk == null) {
-                        chunk = picture(in, data + FRAME_HEADER, chunkEnd);
-                        frame = frame(chunk, 2 * threeBytes(in, data), 2 * threeBytes(in, data + 3));
-                    }
+                    left = 2 * threeBytes(in, data);
+                    top = 2 * threeBytes(in, data + 3);
+                    // The chunks of a frame are read as those of the file. The first one has a picture.
+                    next = isAnimated && chunk == null ? end : data + FRAME_HEADER;
+                    isAnimated = true;
                 }
                 default -> {}
             }
-            at = chunkEnd + (chunkEnd - at) % 2;
         }
         if (chunk == null) {
-            throw noPicture();
+            throw new BadInputException("image: found a WebP without a picture");
         }
         if (frame.left + frame.width > width || frame.top + frame.height > height) {
             throw new BadInputException(
@@ -107,19 +110,6 @@ record WebpImage(int width, int height, int orientation, Frame frame, ByteBuffer
         return (int) end;
     }
 
-    /// The chunk with the picture among those of a frame.
-    private static ByteBuffer picture(ByteBuffer in, int start, int end) {
-        int at = start;
-        while (at + CHUNK_HEADER <= end) {
-            int chunkEnd = end(in, at, end);
-            if (name(in, at).startsWith("VP8")) {
-                return in.slice(at, chunkEnd - at);
-            }
-            at = chunkEnd + (chunkEnd - at) % 2;
-        }
-        throw noPicture();
-    }
-
     private static Frame frame(ByteBuffer chunk, int left, int top) {
         var data = chunk.slice(CHUNK_HEADER, chunk.limit() - CHUNK_HEADER).order(ByteOrder.LITTLE_ENDIAN);
         if (name(chunk, 0).equals("VP8L")) {
@@ -137,10 +127,6 @@ record WebpImage(int width, int height, int orientation, Frame frame, ByteBuffer
 
     private static int threeBytes(ByteBuffer in, int at) {
         return Short.toUnsignedInt(in.getShort(at)) | Byte.toUnsignedInt(in.get(at + 2)) << 16;
-    }
-
-    private static BadInputException noPicture() {
-        return new BadInputException("image: found a WebP without a picture");
     }
 
     @Override
