@@ -6,11 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.error.ErrorType;
-import dev.berth.telemetry.RequestTrace;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
@@ -204,20 +202,6 @@ class BatcherTest {
                     "berth_tokens_total{model=\"words\"} 4.0",
                     "berth_padding_tokens_total{model=\"words\"} 2.0",
                     "berth_batch_size_sum{model=\"words\"} 2.0");
-        }
-    }
-
-    @Test
-    void aLengthBelowZeroFailsItsRequestAlone() throws Exception {
-        try (var serving = Serving.started()) {
-            assertThatThrownBy(() -> serving.batcher.submit(
-                            Serving.whole(List.of("a"), new int[] {-1}),
-                            new PartSink.None<>(Long.MAX_VALUE),
-                            new Caller(() -> false, Map.of(), RequestTrace.NONE),
-                            _ -> {}))
-                    .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessage("length: found -1, expected zero or more");
-            assertAnswered(serving.ask("b"), "B");
         }
     }
 

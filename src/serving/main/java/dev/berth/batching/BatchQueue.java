@@ -46,8 +46,6 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
     /// The requests that have ended and were not told yet, which must wait until the lock is free.
     private List<Submission<I, O>> ended = new ArrayList<>();
 
-    private final WaitEstimate estimate = new WaitEstimate();
-
     BatchQueue(
             Batcher<I, O> workers, ReentrantLock lock, BatchLimits limits, LongSupplier clock, ModelMetrics metrics) {
         this.workers = workers;
@@ -70,11 +68,8 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
     void submit(Submission<I, O> request) {
         locked(() -> {
             requireRoom(request.left(), request.sink.deadlineNanos());
-            if (!hasLine()) {
-                estimate.lineIsEmpty(now());
-            }
             open.add(request);
-            line.add(request);
+            line.add(request, now());
             wakeWorker();
         });
     }
@@ -125,14 +120,14 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
     }
 
     private long expectedWait(int count) {
-        long measured = estimate.of(line.lengthBefore(count));
+        long measured = line.expectedWait(count);
         if (!workers.predictsInSteps()) {
             return measured;
         }
         // Were more places about to become free than a batch has, some of them would have, and the line
         // would have moved.
         long places = (long) workers.liveWorkers() * limits.maxBatchSize();
-        return Math.max(measured, estimate.stillFor(now()) * line.pieces() / places);
+        return Math.max(measured, line.stillFor(now()) * line.pieces() / places);
     }
 
     /// The number of requests that wait.
@@ -167,25 +162,24 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
         var chosen = new ArrayList<Pending<I, O>>();
         var asked = new HashSet<Submission<I, O>>();
         while (true) {
-            Set<Submission<I, O>> toAsk;
-            lock.lock();
-            try {
+            var toAsk = new HashSet<Submission<I, O>>();
+            var batch = locked(() -> {
                 chosen.removeIf(piece -> piece.submission().hasEnded());
                 int room = runner.room();
                 if (room > 0 && (!chosen.isEmpty() || ripeInNanos() <= 0)) {
                     line.fill(chosen, room, now(), this::expire);
                 }
-                if (chosen.isEmpty()) {
-                    return Optional.empty();
+                var callers = Submission.of(chosen);
+                if (asked.containsAll(callers)) {
+                    return chosen.isEmpty() ? Optional.<Batch<I, O>>empty() : Optional.of(start(chosen, runner));
                 }
-                toAsk = Submission.of(chosen);
-                if (asked.containsAll(toAsk)) {
-                    return Optional.of(start(chosen, runner));
-                }
+                toAsk.addAll(callers);
                 toAsk.addAll(toAsk());
                 toAsk.removeAll(asked);
-            } finally {
-                unlockAndTell();
+                return Optional.<Batch<I, O>>empty();
+            });
+            if (toAsk.isEmpty()) {
+                return batch;
             }
             asked.addAll(toAsk);
             endAbandoned(toAsk);
@@ -202,7 +196,7 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
         }
         runner.take(chosen);
         var batch = runner.begin(chosen);
-        estimate.moved(batch.lengths(), hasLine(), now);
+        line.moved(batch.lengths(), now);
         if (hasLine()) {
             wakeWorker();
         }
@@ -318,25 +312,20 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
         });
     }
 
+    /// Requests that have ended are told without the lock. One that expires while a worker waits for
+    /// records is told late, and its caller knows by itself that its time is over.
     <T> T locked(Supplier<T> action) {
+        List<Submission<I, O>> told = List.of();
         lock.lock();
         try {
             return action.get();
         } finally {
-            unlockAndTell();
-        }
-    }
-
-    /// Requests that have ended are told without the lock. One that expires while a worker waits for
-    /// records is told late, and its caller knows by itself that its time is over.
-    private void unlockAndTell() {
-        if (lock.getHoldCount() > 1 || ended.isEmpty()) {
+            if (lock.getHoldCount() == 1 && !ended.isEmpty()) {
+                told = ended;
+                ended = new ArrayList<>();
+            }
             lock.unlock();
-            return;
+            told.forEach(Submission::tell);
         }
-        var told = ended;
-        ended = new ArrayList<>();
-        lock.unlock();
-        told.forEach(Submission::tell);
     }
 }

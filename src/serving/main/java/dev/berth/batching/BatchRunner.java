@@ -1,12 +1,10 @@
 package dev.berth.batching;
 
 import dev.berth.batching.Submission.Pending;
-import dev.berth.hooks.ModelUnusableException;
-import dev.berth.telemetry.Step;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.slf4j.MDC;
 
 /// Runs the batches of a model that one worker takes, on that worker's predictor. What a predictor
 /// throws has no effect on later batches.
@@ -26,42 +24,28 @@ final class BatchRunner<I, O> extends Runner<I, O> {
 
     @Override
     void predictWhatWaits() {
-        queue.take(this).ifPresent(batch -> {
-            predict(batch);
+        queue.take(this).ifPresent(this::predict);
+    }
+
+    private void predict(Batch<I, O> batch) {
+        var values = new ArrayList<O>(batch.size());
+        var failure = run("batch", batch, () -> values.addAll(call(batch)));
+        if (failure != null && batch.size() > 1) {
+            retryEach(batch.pieces);
+            return;
+        }
+        queue.locked(() -> {
+            if (failure == null) {
+                queue.answer(batch.pieces, values);
+            } else {
+                fail(batch, failure);
+            }
             batch.pieces.forEach(this::letGo);
         });
     }
 
-    private void predict(Batch<I, O> batch) {
-        List<O> values;
-        MDC.setContextMap(batch.logContext());
-        try (var trace = batch.trace("batch", worker)) {
-            values = call(batch, trace);
-        } catch (ModelUnusableException e) {
-            throw e;
-        } catch (Throwable e) {
-            queue.metrics.caught(e);
-            endBatch();
-            if (batch.size() == 1) {
-                fail(batch, e);
-            } else {
-                retryEach(batch.pieces, e);
-            }
-            return;
-        } finally {
-            MDC.setContextMap(logContext());
-        }
-        queue.locked(() -> {
-            endBatch();
-            queue.answer(batch.pieces, values);
-        });
-    }
-
     /// Tries the records of a failed batch one by one, so that only the culprit's request fails.
-    private void retryEach(List<Pending<I, O>> pieces, Throwable cause) {
-        if (pieces.stream().anyMatch(piece -> !piece.submission().hasEnded())) {
-            sayRetried("batch", pieces, cause);
-        }
+    private void retryEach(List<Pending<I, O>> pieces) {
         for (var piece : pieces) {
             queue.locked(() -> piece.submission().hasEnded()
                             ? Optional.<Batch<I, O>>empty()
@@ -71,8 +55,9 @@ final class BatchRunner<I, O> extends Runner<I, O> {
         }
     }
 
-    private List<O> call(Batch<I, O> batch, Step trace) throws Exception {
+    private List<O> call(Batch<I, O> batch) throws Exception {
         long start = queue.now();
+        var trace = batch.trace("batch", worker);
         var step = trace.step("predictFn");
         try {
             return Predictor.checked(predictor.predict(batch.records()), batch.size());
@@ -82,6 +67,7 @@ final class BatchRunner<I, O> extends Runner<I, O> {
             throw e;
         } finally {
             step.close();
+            trace.close();
             queue.metrics.batchPredicted(
                     batch.size(), batch.lengths(), batch.paddedLengths(), Duration.ofNanos(queue.now() - start));
         }

@@ -220,7 +220,6 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
     /// Counts a worker out whose predictor is of no use any more, and fails all that it has taken. With
     /// the last one, every open request fails.
     private void lose(Runner<I, O> runner, Throwable cause) {
-        runner.endBatch();
         Submission.of(runner.taken).forEach(request -> queue.end(request, cause));
         runner.isRetired = true;
         countWorkers();

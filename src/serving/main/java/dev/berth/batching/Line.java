@@ -19,6 +19,12 @@ import java.util.stream.Stream;
 /// served first. That is so when requests have waited for longer than the target delay without having
 /// had anything, and some were not answered at all. Every fourth turn goes to the requests that have
 /// begun, one after another, so that they are finished.
+///
+/// How long the line takes follows from how fast it has moved since it was empty last: what comes
+/// after a pause may be of another kind. That rate has the number of workers and the turns of other
+/// models in it. It counts by length and not by record: a question of 400 tokens says nothing of how
+/// long one of 20 takes. A batch that nobody waited behind is no measure: it was not full, and may have
+/// had more cores.
 final class Line<I, O> {
 
     /// How often in a row the requests that have begun may be passed over.
@@ -31,6 +37,11 @@ final class Line<I, O> {
     /// clients that ask again as soon as they have their answer would keep the newest first for ever,
     /// and the first would never be served. One impatient client of 16 leaves less often.
     private static final double TOO_MANY = 1.0 / 16;
+
+    /// Over how many batches the rate is taken. Of records that are predicted in steps each is one:
+    /// those of a step may all end in the same one, and with 16 in it the rate goes up and down by an
+    /// eighth.
+    private static final int BATCHES = 64;
 
     private final BatchLimits limits;
     private final ModelMetrics metrics;
@@ -46,6 +57,17 @@ final class Line<I, O> {
     /// The part of the latest requests that had no answer, because there was no room or their callers
     /// did not wait.
     private double unanswered;
+
+    /// When the last batch left the line, or the first request came to an empty one.
+    private long stillSince;
+
+    /// Whether a batch has left the line since it was empty.
+    private boolean hasMoved;
+
+    /// The time between two batches, and the length of a batch, on average.
+    private double nanosBetween;
+
+    private double length;
 
     Line(BatchLimits limits, ModelMetrics metrics) {
         this.limits = limits;
@@ -65,16 +87,44 @@ final class Line<I, O> {
         return requests().mapToInt(Submission::left).sum();
     }
 
-    /// The length of what is predicted before the last piece of a request of `count` pieces.
-    long lengthBefore(int count) {
-        return requests().mapToLong(request -> request.lengthBefore(count)).sum();
+    /// How long the last piece of a request of `count` pieces would wait, in nanoseconds.
+    long expectedWait(int count) {
+        return length == 0
+                ? 0
+                : (long) (requests()
+                                .mapToLong(request -> request.lengthBefore(count))
+                                .sum()
+                        * (nanosBetween / length));
+    }
+
+    /// For how long no batch has left the line.
+    long stillFor(long now) {
+        return now - stillSince;
+    }
+
+    /// A batch has left the line, and others may wait behind it.
+    ///
+    /// @param taken the lengths of its pieces, all together
+    void moved(long taken, long now) {
+        if (hasMoved) {
+            nanosBetween += (now - stillSince - nanosBetween) / BATCHES;
+            length += (Math.max(1, taken) - length) / BATCHES;
+        }
+        hasMoved = true;
+        stillSince = now;
     }
 
     List<Submission<I, O>> untouched() {
         return List.copyOf(untouched);
     }
 
-    void add(Submission<I, O> request) {
+    void add(Submission<I, O> request, long now) {
+        if (size() == 0) {
+            stillSince = now;
+            hasMoved = false;
+            nanosBetween = 0;
+            length = 0;
+        }
         untouched.addLast(request);
         metrics.requestQueued(request.records());
     }

@@ -3,6 +3,7 @@ package dev.berth.batching;
 import dev.berth.batching.Submission.Pending;
 import dev.berth.error.ErrorType;
 import dev.berth.error.Unsaid;
+import dev.berth.hooks.ModelUnusableException;
 import dev.berth.metrics.ModelMetrics;
 import java.util.Collection;
 import java.util.LinkedHashSet;
@@ -12,6 +13,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.MDC;
 
 /// One worker of one model: its predictor, and what it has taken from the queue. The lock is never
 /// held while the predictor runs.
@@ -81,19 +83,48 @@ abstract class Runner<I, O> {
         });
     }
 
-    /// Begins a batch of the calling worker. From here to its end the worker is interrupted when no
-    /// request waits for it any more.
+    /// Begins a batch of the calling worker, which is interrupted when no request waits for it any
+    /// more. [#run] follows.
     final Batch<I, O> begin(List<Pending<I, O>> pieces) {
         return queue.locked(() -> batch = new Batch<>(pieces, queue.now()));
     }
 
-    /// Ends the batch of the calling worker: an interrupt that has come for it ends with it, and none
-    /// comes after.
-    final void endBatch() {
-        queue.locked(() -> {
-            batch = null;
-            Thread.interrupted();
-        });
+    /// What the predictor is asked for a batch.
+    interface Call {
+        void run() throws Exception;
+    }
+
+    /// Runs a batch that has begun, to its end.
+    ///
+    /// @param what it is, for the log
+    /// @return what was thrown; null: nothing
+    /// @throws ModelUnusableException where the predictor is of no use any more
+    final Throwable run(String what, Batch<I, O> begun, Call call) {
+        MDC.setContextMap(begun.logContext());
+        try {
+            call.run();
+            return null;
+        } catch (ModelUnusableException e) {
+            throw e;
+        } catch (Throwable e) {
+            queue.metrics.caught(e);
+            if (begun.size() > 1 && !begun.isUnwanted()) {
+                log.warn(
+                        "{}: a {} of {} records failed with {}; trying each by itself",
+                        name,
+                        what,
+                        begun.size(),
+                        Unsaid.of(e).toString());
+            }
+            return e;
+        } finally {
+            MDC.setContextMap(logContext());
+            queue.locked(() -> {
+                batch = null;
+                // An interrupt that has come for the batch ends with it, and none comes after.
+                Thread.interrupted();
+            });
+        }
     }
 
     /// Interrupts the batch if it has run for as long as the request has left, and the request waits
@@ -128,15 +159,6 @@ abstract class Runner<I, O> {
     /// Stands on the log lines that are not of a batch.
     final Map<String, String> logContext() {
         return Map.of(ModelMetrics.LABEL, name);
-    }
-
-    final void sayRetried(String what, List<?> records, Throwable cause) {
-        log.warn(
-                "{}: a {} of {} records failed with {}; trying each by itself",
-                name,
-                what,
-                records.size(),
-                Unsaid.of(cause).toString());
     }
 
     /// Fails the request of a record that has failed by itself. It may have been interrupted because

@@ -3,7 +3,6 @@ package dev.berth.batching;
 import dev.berth.artifact.code.ThrownByHook;
 import dev.berth.batching.Submission.Pending;
 import dev.berth.error.Unsaid;
-import dev.berth.hooks.ModelUnusableException;
 import dev.berth.hooks.PartStream;
 import dev.berth.metrics.StreamMetrics;
 import dev.berth.telemetry.Step;
@@ -13,7 +12,6 @@ import java.util.List;
 import java.util.SequencedSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.slf4j.MDC;
 
 /// Runs the records that one worker takes step by step: each turn begins as many as there is room
 /// for, and makes one step for those that can move (continuous batching).
@@ -185,51 +183,33 @@ final class StreamRunner<I, O, S> extends Runner<I, O> {
         next.ifPresent(batch -> {
             var piece = batch.pieces.getFirst();
             var trace = batch.trace("stream", worker);
-            try {
-                MDC.setContextMap(batch.logContext());
-                add(new Stream(piece, predictor.begin(piece.value()), trace));
-            } catch (Throwable e) {
-                trace.failed(e);
-                trace.close();
-                if (e instanceof ModelUnusableException lost) {
-                    throw lost;
+            var failure = run("record", batch, () -> {
+                try {
+                    add(new Stream(piece, predictor.begin(piece.value()), trace));
+                } catch (Throwable e) {
+                    trace.failed(e);
+                    trace.close();
+                    throw e;
                 }
-                queue.metrics.caught(e);
-                endBatch();
-                fail(batch, e);
+            });
+            if (failure != null) {
+                fail(batch, failure);
                 letGo(piece);
-            } finally {
-                MDC.setContextMap(logContext());
             }
         });
         return next.isPresent();
     }
 
     private void add(Stream stream) {
-        queue.locked(() -> {
-            endBatch();
-            streams.addLast(stream);
-        });
+        queue.locked(() -> streams.addLast(stream));
         metrics.streams.incrementAndGet();
     }
 
     private void step(List<Stream> moving) {
         var batch = begin(moving.stream().map(stream -> stream.piece).toList());
         moving.forEach(Stream::beginStep);
-        Throwable failure = null;
-        try {
-            MDC.setContextMap(batch.logContext());
-            predictor.step(List.copyOf(moving));
-        } catch (ModelUnusableException e) {
-            throw e;
-        } catch (Throwable e) {
-            queue.metrics.caught(e);
-            failure = e;
-        } finally {
-            MDC.setContextMap(logContext());
-            endBatch();
-            metrics.stepped(moving.size(), Duration.ofNanos(queue.now() - batch.startedAt));
-        }
+        var failure = run("step", batch, () -> predictor.step(List.copyOf(moving)));
+        metrics.stepped(moving.size(), Duration.ofNanos(queue.now() - batch.startedAt));
         if (failure == null) {
             settle(moving);
         } else {
@@ -248,7 +228,6 @@ final class StreamRunner<I, O, S> extends Runner<I, O> {
         }
         var still = moving.stream().filter(stream -> !stream.moved).toList();
         settle(moving.stream().filter(stream -> stream.moved).toList());
-        sayRetried("step", moving, cause);
         for (var stream : still) {
             if (queue.locked(stream::canMove)) {
                 step(List.of(stream));

@@ -50,12 +50,6 @@ public final class Submission<I, O> {
     /// @param length its cost in a batch, in tokens
     record Pending<I, O>(Submission<I, O> submission, int index, boolean isFirst, I value, int length) {
 
-        Pending {
-            if (length < 0) {
-                throw new IllegalArgumentException("length: found %d, expected zero or more".formatted(length));
-            }
-        }
-
         /// Records go together in a batch where their lengths round up to the same power of two, so
         /// that padding at most doubles its cost.
         ///
