@@ -194,7 +194,7 @@ class BatchQueueTest {
     private void predictInASecond() {
         var batch = batcher.queue.take(new IdleRunner(batcher, 1)).orElseThrow();
         now.addAndGet(SECOND);
-        batcher.queue.answer(batch.pieces, batch.records());
+        batcher.queue.locked(() -> batch.pieces.forEach(piece -> batcher.queue.answer(piece, piece.value())));
     }
 
     private Batcher<String, String> batcher(PredictorFactory<String, String> model) {

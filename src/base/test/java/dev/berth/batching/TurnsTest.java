@@ -331,7 +331,7 @@ class TurnsTest {
         var batch = batcher.queue
                 .take(new IdleRunner(batcher, batcher.queue.limits.maxBatchSize()))
                 .orElseThrow();
-        batcher.queue.answer(batch.pieces, batch.records());
+        batcher.queue.locked(() -> batch.pieces.forEach(piece -> batcher.queue.answer(piece, piece.value())));
         return batch.records();
     }
 

@@ -220,15 +220,6 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
         asked.stream().filter(Submission::isAbandoned).forEach(this::abandon);
     }
 
-    /// @param values one for each piece
-    void answer(List<Pending<I, O>> pieces, List<O> values) {
-        locked(() -> {
-            for (int i = 0; i < values.size(); i++) {
-                answer(pieces.get(i), values.get(i));
-            }
-        });
-    }
-
     /// @param value null where the sink has had it in parts. The lock is held, as in all that end
     ///   requests
     void answer(Pending<I, O> piece, O value) {

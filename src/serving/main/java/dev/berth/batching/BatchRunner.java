@@ -35,9 +35,10 @@ final class BatchRunner<I, O> extends Runner<I, O> {
             return;
         }
         queue.locked(() -> {
-            if (failure == null) {
-                queue.answer(batch.pieces, values);
-            } else {
+            for (int i = 0; i < values.size(); i++) {
+                queue.answer(batch.pieces.get(i), values.get(i));
+            }
+            if (failure != null) {
                 fail(batch, failure);
             }
             batch.pieces.forEach(this::letGo);

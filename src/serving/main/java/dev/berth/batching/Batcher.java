@@ -193,13 +193,13 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
     }
 
     @Override
-    void enter(int worker) {
-        runners.get(worker).inside = Thread.currentThread();
+    Runnable enter(int worker) {
+        var runner = runners.get(worker);
+        runner.inside = Thread.currentThread();
+        return () -> serve(runner);
     }
 
-    @Override
-    void serve(int worker) {
-        var runner = runners.get(worker);
+    private void serve(Runner<I, O> runner) {
         MDC.setContextMap(runner.logContext());
         try {
             runner.predictWhatWaits();
@@ -208,7 +208,7 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
             }
         } catch (Throwable e) {
             metrics.caught(e);
-            log.error("{}: worker {} can't predict any more", name, worker, Unsaid.of(e));
+            log.error("{}: worker {} can't predict any more", name, runner.worker, Unsaid.of(e));
             queue.locked(() -> lose(runner, e));
             runner.close();
         } finally {

@@ -4,7 +4,6 @@ import dev.berth.batching.Submission.Pending;
 import dev.berth.metrics.ModelMetrics;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.SequencedSet;
@@ -164,24 +163,15 @@ final class Line<I, O> {
         var oldest = requests()
                 .max(Comparator.comparingLong(request -> now - request.arrivedAt))
                 .orElseThrow();
-        return fillsBatch(oldest.firstWaiting().bucket()) ? 0 : delay - (now - oldest.arrivedAt);
+        var lengths = waitingIn(oldest.firstWaiting().bucket(), requests())
+                .mapToInt(Pending::length)
+                .summaryStatistics();
+        boolean fillsBatch = !limits.hasRoom((int) lengths.getCount(), lengths.getMax(), lengths.getMax());
+        return fillsBatch ? 0 : delay - (now - oldest.arrivedAt);
     }
 
-    private boolean fillsBatch(int bucket) {
-        int size = 0;
-        int longest = 1;
-        for (var pieces = waitingIn(bucket, requests()); pieces.hasNext(); size++) {
-            int length = pieces.next().length();
-            if (!limits.hasRoom(size, longest, length)) {
-                return true;
-            }
-            longest = Math.max(longest, length);
-        }
-        return !limits.hasRoom(size, longest, longest);
-    }
-
-    private Iterator<Pending<I, O>> waitingIn(int bucket, Stream<Submission<I, O>> requests) {
-        return requests.flatMap(request -> request.waitingIn(bucket).stream()).iterator();
+    private Stream<Pending<I, O>> waitingIn(int bucket, Stream<Submission<I, O>> requests) {
+        return requests.flatMap(request -> request.waitingIn(bucket).stream());
     }
 
     /// Moves pieces that wait into `chosen`, as many as go together with those that it holds; with
@@ -225,7 +215,7 @@ final class Line<I, O> {
                 .filter(request -> !request.isExpired(now));
         int longest = chosen.stream().mapToInt(Pending::length).max().orElse(0);
         var found = new ArrayList<Pending<I, O>>();
-        for (var pieces = waitingIn(chosen.getFirst().bucket(), inTurn);
+        for (var pieces = waitingIn(chosen.getFirst().bucket(), inTurn).iterator();
                 chosen.size() + found.size() < most && pieces.hasNext(); ) {
             var piece = pieces.next();
             if (!limits.hasRoom(chosen.size() + found.size(), longest, piece.length())) {

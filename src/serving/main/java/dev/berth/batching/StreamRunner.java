@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.SequencedSet;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -153,28 +154,27 @@ final class StreamRunner<I, O, S> extends Runner<I, O> {
 
     @Override
     void predictWhatWaits() {
-        queue.locked(this::endExpired).forEach(this::close);
+        closeOver();
         while (begin()) {
             // As many as there is room for.
         }
         var moving = queue.locked(this::moving);
         if (!moving.isEmpty()) {
             step(moving);
+            closeOver();
         }
     }
 
-    /// Ends those whose time is over while nothing moves them.
-    ///
-    /// @return those that no caller waits for
-    private List<Stream> endExpired() {
-        long now = queue.now();
-        streams.stream()
-                .map(Stream::request)
-                .filter(request -> request.isExpired(now))
-                .forEach(queue::expire);
-        var ended = streams.stream().filter(stream -> !stream.isWanted()).toList();
-        ended.forEach(streams::remove);
-        return ended;
+    /// Closes those that have ended, and those whose time is over while nothing moves them.
+    private void closeOver() {
+        queue.locked(() -> {
+            long now = queue.now();
+            streams.stream()
+                    .map(Stream::request)
+                    .filter(request -> request.isExpired(now))
+                    .forEach(queue::expire);
+        });
+        close(stream -> stream.ended || !stream.isWanted());
     }
 
     /// Begins one record that waits; false: none does, or there is no room.
@@ -238,22 +238,26 @@ final class StreamRunner<I, O, S> extends Runner<I, O> {
     /// Says what became of streams in a step. Their turn comes again after that of the others.
     private void settle(List<Stream> moved) {
         queue.locked(() -> {
-                    long now = queue.now();
-                    for (var stream : moved) {
-                        if (stream.failure != null) {
-                            stream.trace.failed(stream.failure);
-                            queue.end(stream.request(), stream.failure);
-                        } else if (stream.ended) {
-                            queue.answer(stream.piece, null);
-                        }
-                        stream.resumesAt = now + stream.pause.toNanos();
-                        streams.remove(stream);
-                    }
-                    var over = moved.stream()
-                            .filter(stream -> stream.ended || !stream.isWanted())
-                            .toList();
-                    moved.stream().filter(stream -> !over.contains(stream)).forEach(streams::addLast);
-                    return over;
+            long now = queue.now();
+            for (var stream : moved) {
+                if (stream.failure != null) {
+                    stream.trace.failed(stream.failure);
+                    queue.end(stream.request(), stream.failure);
+                } else if (stream.ended) {
+                    queue.answer(stream.piece, null);
+                }
+                stream.resumesAt = now + stream.pause.toNanos();
+                streams.remove(stream);
+                streams.addLast(stream);
+            }
+        });
+    }
+
+    private void close(Predicate<Stream> over) {
+        queue.locked(() -> {
+                    var found = streams.stream().filter(over).toList();
+                    found.forEach(streams::remove);
+                    return found;
                 })
                 .forEach(this::close);
     }
@@ -273,11 +277,6 @@ final class StreamRunner<I, O, S> extends Runner<I, O> {
 
     @Override
     void closeWhatIsHeld() {
-        queue.locked(() -> {
-                    var open = List.copyOf(streams);
-                    streams.clear();
-                    return open;
-                })
-                .forEach(this::close);
+        close(_ -> true);
     }
 }

@@ -27,7 +27,7 @@ public final class WorkerPool implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(WorkerPool.class);
 
-    /// What takes turns on the workers. Called with the lock held, except [#serve].
+    /// What takes turns on the workers. Called with the lock held.
     abstract static class Model {
 
         /// Whether it has something to do, now or later.
@@ -37,11 +37,10 @@ public final class WorkerPool implements AutoCloseable {
         /// is nothing for that worker.
         abstract long ripeInNanos(int worker);
 
-        /// Takes a worker that is about to call [#serve].
-        abstract void enter(int worker);
-
-        /// Has the calling worker, which has entered, do what there is. Called without the lock.
-        abstract void serve(int worker);
+        /// Takes the calling worker.
+        ///
+        /// @return what it does then, without the lock
+        abstract Runnable enter(int worker);
     }
 
     /// How long [#close] waits for workers: native code may never end.
@@ -153,11 +152,11 @@ public final class WorkerPool implements AutoCloseable {
         onStart.run();
         while (true) {
             try {
-                var model = awaitTurn(worker);
-                if (model.isEmpty()) {
+                var turn = awaitTurn(worker);
+                if (turn.isEmpty()) {
                     return;
                 }
-                model.get().serve(worker);
+                turn.get().run();
             } catch (InterruptedException _) {
                 // A queue interrupts while a batch runs and at no other time: this is a predictor's doing
                 // and means nothing.
@@ -174,7 +173,7 @@ public final class WorkerPool implements AutoCloseable {
     /// Waits until a batch should be made on a worker.
     ///
     /// @return nothing: the calling thread is to end
-    private Optional<Model> awaitTurn(int worker) throws InterruptedException {
+    private Optional<Runnable> awaitTurn(int worker) throws InterruptedException {
         lock.lock();
         try {
             while (!closed && threads[worker] == Thread.currentThread()) {
@@ -193,9 +192,9 @@ public final class WorkerPool implements AutoCloseable {
                 if (ripe != null) {
                     turns.remove(ripe);
                     turns.addLast(ripe);
-                    ripe.enter(worker);
+                    var turn = ripe.enter(worker);
                     wakeForOthers(ripe);
-                    return Optional.of(ripe);
+                    return Optional.of(turn);
                 }
                 var woken = lock.newCondition();
                 idle.put(worker, woken);
