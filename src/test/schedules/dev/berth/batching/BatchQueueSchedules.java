@@ -37,7 +37,7 @@ class BatchQueueSchedules {
                             until(() -> model.fake.order.contains("a"));
                             model.fake.release();
                         });
-                assertThat(model.batcher.queueDepth()).isZero();
+                assertThat(model.batcher.queue.size()).isZero();
             }
         });
     }
@@ -54,7 +54,7 @@ class BatchQueueSchedules {
                     model::close,
                     pool::close);
             assertThat(model.ended).hasValue(model.letIn.get());
-            assertThat(model.batcher.queueDepth()).isZero();
+            assertThat(model.batcher.queue.size()).isZero();
             assertThat(model.batcher.hasEnded()).isTrue();
             assertThat(model.fake.events).containsOnlyOnce("close 0");
         });

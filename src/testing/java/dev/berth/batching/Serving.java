@@ -140,14 +140,14 @@ final class Serving implements AutoCloseable {
 
     /// Asks and returns when the request waits.
     Future<Predictions<String>> askAndWait(String... records) {
-        int before = batcher.queueDepth();
+        int before = batcher.queue.size();
         var asked = ask(records);
         awaitDepth(before + 1);
         return asked;
     }
 
     void awaitDepth(int depth) {
-        await().until(() -> batcher.queueDepth() == depth);
+        await().until(() -> batcher.queue.size() == depth);
     }
 
     void awaitRunning(String... records) {

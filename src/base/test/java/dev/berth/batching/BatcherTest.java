@@ -102,7 +102,7 @@ class BatcherTest {
                             "words is overloaded: found 2 requests waiting, expected fewer than 2; try again later");
             assertThatThrownBy(() -> serving.batcher.requireRoom(System.nanoTime() + Serving.LONG.toNanos()))
                     .hasMessageContaining("found 2 requests waiting");
-            assertThat(serving.batcher.queueDepth()).isEqualTo(2);
+            assertThat(serving.batcher.queue.size()).isEqualTo(2);
             serving.model.release();
 
             assertAnswered(first, "A", "B", "C", "D");

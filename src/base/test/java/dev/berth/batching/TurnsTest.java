@@ -201,7 +201,7 @@ class TurnsTest {
         }
 
         assertThat(take(3)).containsExactly("c", "b", "a");
-        assertThat(batcher.queueDepth()).isEqualTo(1);
+        assertThat(batcher.queue.size()).isEqualTo(1);
         assertThat(metrics.scrape().lines())
                 .contains("berth_abandoned_total{model=\"words\"} 153.0", "berth_queue_depth{model=\"words\"} 1.0");
         assertThat(take()).containsExactly("here");
@@ -251,7 +251,7 @@ class TurnsTest {
                         List.of("a1", "a2", "a3", "a4", "b", "c1", "c2"),
                         new int[] {2, 2, 2, 2, 1, 2, 2},
                         new int[] {4, 1, 2}));
-        assertThat(batcher.queueDepth()).isEqualTo(1);
+        assertThat(batcher.queue.size()).isEqualTo(1);
         assertThat(take(4)).containsExactly("a1", "a2", "a3", "a4");
         ask("d");
         assertThatThrownBy(() -> ask("e")).hasMessageContaining("found 2 requests waiting, expected fewer than 2");

@@ -70,7 +70,7 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
             requireRoom(request.left(), request.sink.deadlineNanos());
             open.add(request);
             line.add(request, now());
-            wakeWorker();
+            workers.wake();
         });
     }
 
@@ -78,7 +78,7 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
     ///
     /// @throws ServingException when not even one record can be queued
     void requireRoom(long deadline) {
-        endAbandoned(locked(this::toAsk));
+        endAbandoned(locked(this::keepingPlaces));
         locked(() -> requireRoom(1, deadline));
     }
 
@@ -145,12 +145,6 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
         return hasLine() ? line.delayNanos(now()) : Long.MAX_VALUE;
     }
 
-    /// Has a worker look for what it can do, such as records whose reader has caught up.
-    @Override
-    void wakeWorker() {
-        locked(workers::wake);
-    }
-
     /// Starts a batch that somebody waits for on the calling worker. Where records are left, the next
     /// worker is woken for them.
     ///
@@ -174,7 +168,7 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
                     return chosen.isEmpty() ? Optional.<Batch<I, O>>empty() : Optional.of(start(chosen, runner));
                 }
                 toAsk.addAll(callers);
-                toAsk.addAll(toAsk());
+                toAsk.addAll(keepingPlaces());
                 toAsk.removeAll(asked);
                 return Optional.<Batch<I, O>>empty();
             });
@@ -198,7 +192,7 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
         var batch = runner.begin(chosen);
         line.moved(batch.lengths(), now);
         if (hasLine()) {
-            wakeWorker();
+            workers.wake();
         }
         return batch;
     }
@@ -206,7 +200,7 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
     /// The requests that would keep their places though their callers may have gone: no worker comes
     /// to the first ones where the newest is served first, and there is no room for others in a full
     /// queue.
-    private Collection<Submission<I, O>> toAsk() {
+    private Collection<Submission<I, O>> keepingPlaces() {
         long now = now();
         if ((isFull() || line.isNewestFirst(now)) && now - askedAt >= ASKED_EVERY.toNanos()) {
             askedAt = now;
@@ -277,9 +271,9 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
         ended.add(request);
         if (failure != null) {
             metrics.abandoned.increment(request.recordsNotStarted());
-            workers.interruptUnwanted();
+            workers.runners.forEach(Runner::interruptIfUnwanted);
             // A worker may hold the state of its streams.
-            wakeWorker();
+            workers.wake();
         }
     }
 
@@ -290,7 +284,8 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
             if (request.isExpired(now)) {
                 expire(request);
             } else {
-                workers.interruptFor(request, now);
+                workers.runners.forEach(runner -> runner.interruptFor(request, now));
+                workers.wake();
             }
         });
     }

@@ -38,7 +38,7 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
     private final Supplier<Duration> expectedWait;
 
     /// By the numbers of their workers. Written by [#start].
-    private final List<Runner<I, O>> runners = new CopyOnWriteArrayList<>();
+    final List<Runner<I, O>> runners = new CopyOnWriteArrayList<>();
 
     private volatile boolean closed;
 
@@ -146,10 +146,6 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
         return liveWorkers;
     }
 
-    public int queueDepth() {
-        return queue.size();
-    }
-
     private void countWorkers() {
         int before = liveWorkers;
         liveWorkers = (int) runners.stream()
@@ -161,19 +157,6 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
 
     void wake() {
         pool.wake(this);
-    }
-
-    /// Interrupts batches that no request waits for any more. The lock is held.
-    void interruptUnwanted() {
-        runners.stream()
-                .map(runner -> runner.batch)
-                .filter(batch -> batch != null && batch.isUnwanted())
-                .forEach(Batch::interrupt);
-    }
-
-    /// Interrupts batches that have kept a request waiting for too long. The lock is held.
-    void interruptFor(Submission<I, O> request, long now) {
-        runners.forEach(runner -> runner.interruptFor(request, now));
     }
 
     @Override

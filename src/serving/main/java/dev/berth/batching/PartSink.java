@@ -11,7 +11,7 @@ public interface PartSink<O> {
     /// @param index the record's place in the request
     void take(int index, O part) throws Exception;
 
-    /// Whether it takes more now. Who says no has [Submission#resume] called later. Called under
+    /// Whether it takes more now. Who says no has [Submission#ask] called later. Called under
     /// the lock of the [WorkerPool], so it takes no other one.
     default boolean hasRoom() {
         return true;

@@ -127,6 +127,13 @@ abstract class Runner<I, O> {
         }
     }
 
+    /// Interrupts the batch if no request waits for it any more. The lock is held, as in the next one.
+    final void interruptIfUnwanted() {
+        if (batch != null && batch.isUnwanted()) {
+            batch.interrupt();
+        }
+    }
+
     /// Interrupts the batch if it has run for as long as the request has left, and the request waits
     /// for records of others in it: one slow record must not take the time of the others.
     final void interruptFor(Submission<I, O> request, long now) {

@@ -38,8 +38,6 @@ public final class Submission<I, O> {
         abstract void ask(Submission<I, O> request);
 
         abstract void abandon(Submission<I, O> request);
-
-        abstract void wakeWorker();
     }
 
     /// One record of a request or a piece of one, waiting or running. Compared by identity, as
@@ -137,16 +135,11 @@ public final class Submission<I, O> {
         return pieces.stream().map(Pending::submission).collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
-    /// Asks why it has not ended yet: a batch that has kept it waiting for too long is interrupted,
-    /// and it ends when its time is over. Its caller asks whenever half of the time that is left is
-    /// over.
+    /// Asks why it has not ended yet: a batch that has kept it waiting for too long is interrupted, it
+    /// ends when its time is over, and it goes on where its sink has room again. Its caller asks
+    /// whenever half of the time that is left is over.
     public void ask() {
         queue.ask(this);
-    }
-
-    /// Says that the sink of its parts has room again.
-    public void resume() {
-        queue.wakeWorker();
     }
 
     /// Says that its caller has gone.

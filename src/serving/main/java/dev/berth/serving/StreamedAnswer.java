@@ -183,7 +183,7 @@ final class StreamedAnswer<O> implements ServedAnswer.Streamed, PartSink<O> {
                 int length = part.get().length;
                 long before = buffered.getAndAdd(-length);
                 if (before >= ROOM && before - length < ROOM) {
-                    submission.join().resume();
+                    submission.join().ask();
                 }
                 return part;
             } else if (failure != null) {
