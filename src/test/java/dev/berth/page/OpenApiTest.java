@@ -121,7 +121,7 @@ class OpenApiTest {
     private static SortedSet<String> registered(
             Map<String, String> environment, Served served, HookLimits hooks, ServingMetrics metrics) {
         var config = Configuration.read(environment, Map.of(), Path.of(".")).config();
-        var health = new Health(metrics, hooks, Optional::empty);
+        var health = new Health(metrics, hooks, Optional::empty, List::of, Duration.ofHours(1));
         var serving = new Serving(served, health);
         var javalin = Javalin.create(new Routes(config, serving, metrics, Export.NONE)::register);
         return javalin.unsafe.internalRouter.allHttpHandlers().stream()

@@ -26,6 +26,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
@@ -74,7 +75,7 @@ class SwappingTest {
             var hooks = HookLimits.ofSeveralModels();
             var store = new ModelStore(hooks, metrics, loader, Duration.ofMinutes(5), Duration.ofMinutes(1));
             var directory = new ModelDirectory(models, store, false, Duration.ofMillis(20));
-            var health = new Health(metrics, hooks, Optional::empty);
+            var health = new Health(metrics, hooks, Optional::empty, List::of, Duration.ofHours(1));
             try (var http = new HttpServer(config, new Serving(directory.models(), health), metrics, Export.NONE)) {
                 directory.start();
                 var request = HttpRequest.newBuilder(

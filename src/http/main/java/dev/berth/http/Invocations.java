@@ -79,16 +79,15 @@ public final class Invocations {
         }
     }
 
-    /// Has a request answered, and throws away what is left of its body where that fails.
+    /// Has a request answered.
     ///
     /// @param most bytes of its body
     public void take(Context ctx, long most, Answering<RequestBody> answering) throws Exception {
-        answer(
-                body(
-                        upload(ctx),
-                        ctx.req().getContentLengthLong(),
-                        most,
-                        config.batching().timeout()),
+        take(
+                upload(ctx),
+                ctx.req().getContentLengthLong(),
+                most,
+                config.batching().timeout(),
                 body -> {
                     inflate(ctx, body);
                     answering.answer(body);
@@ -101,11 +100,19 @@ public final class Invocations {
     /// @param limit how long it may take, where that is less than the server's timeout
     public void takeAsItIs(Upload upload, long length, Duration limit, Answering<RequestBody> answering)
             throws Exception {
-        answer(body(upload, length, most(), limit), answering);
+        take(
+                upload,
+                length,
+                most(),
+                Collections.min(List.of(limit, config.batching().timeout())),
+                answering);
     }
 
-    private static void answer(RequestBody opened, Answering<RequestBody> answering) throws Exception {
-        try (var body = opened) {
+    /// Throws away what is left of the body where the request fails.
+    private static void take(Upload upload, long length, long most, Duration time, Answering<RequestBody> answering)
+            throws Exception {
+        var deadline = Deadline.in(time, System::nanoTime);
+        try (var body = new RequestBody(upload, length, most, deadline, ProcessMemory.ofThisProcess())) {
             try {
                 answering.answer(body);
             } catch (ServingException e) {
@@ -123,12 +130,6 @@ public final class Invocations {
     public static Upload upload(Context ctx) {
         var request = ServletContextRequest.getServletContextRequest(ctx.req());
         return new Upload(request, request.getServletContextResponse());
-    }
-
-    private RequestBody body(Upload upload, long length, long most, Duration limit) {
-        var time = Collections.min(List.of(limit, config.batching().timeout()));
-        return new RequestBody(
-                upload, length, most, Deadline.in(time, System::nanoTime), ProcessMemory.ofThisProcess());
     }
 
     /// Longer than any request may take, so that no connection counts as idle while its request is
@@ -164,7 +165,7 @@ public final class Invocations {
         if (session.isPresent()) {
             answerInSession(asked, session.get(), request, readable);
         } else {
-            send(ctx, visit.invoke(request, asked.call().streaming(streams)));
+            send(ctx, visit.invoke(request, asked.call(streams, Dialect.NONE)));
         }
     }
 
@@ -213,7 +214,7 @@ public final class Invocations {
     public InvocationResponse askWhole(ModelRequest asked, MediaType contentType, MediaType accept, Dialect dialect)
             throws IOException {
         var request = request(asked, contentType, accept);
-        return switch (asked.visit().invoke(request, asked.call().in(dialect))) {
+        return switch (asked.visit().invoke(request, asked.call(Optional.empty(), dialect))) {
             case ServedAnswer.Whole(var response, var invocation) -> {
                 RequestLog.of(asked.ctx()).served(invocation);
                 yield response;
@@ -246,7 +247,7 @@ public final class Invocations {
             }
             ServedAnswer answer;
             try {
-                answer = asked.visit().invokeIn(turn, request, asked.call().streaming(streams));
+                answer = asked.visit().invokeIn(turn, request, asked.call(streams, Dialect.NONE));
             } catch (ServingException e) {
                 if (isNew) {
                     turn.fail();

@@ -1,9 +1,13 @@
 package dev.berth.http;
 
+import dev.berth.batching.Caller;
 import dev.berth.http.body.RequestBody;
 import dev.berth.serving.Call;
+import dev.berth.serving.Dialect;
 import dev.berth.serving.ServedModel;
+import dev.berth.serving.StreamLimits;
 import io.javalin.http.Context;
+import java.util.Optional;
 
 /// A request that a model has taken in.
 ///
@@ -11,8 +15,8 @@ import io.javalin.http.Context;
 public record ModelRequest(Context ctx, String model, ServedModel.Visit visit, RequestBody body) {
 
     /// How the model is called for it.
-    public Call call() {
-        return Call.of(
-                body.deadline(), body.memory(), Peer.hasGone(ctx), RequestLog.context(), RequestLog.of(ctx).trace);
+    Call call(Optional<StreamLimits> streams, Dialect dialect) {
+        var caller = new Caller(Peer.hasGone(ctx), RequestLog.context(), RequestLog.of(ctx).trace);
+        return new Call(body.deadline(), body.memory(), caller, streams, dialect);
     }
 }

@@ -19,7 +19,6 @@ import dev.berth.serving.many.ManyModels;
 import dev.berth.serving.many.ModelDirectory;
 import dev.berth.serving.many.ModelStore;
 import dev.berth.serving.many.Served;
-import dev.berth.serving.many.StuckHooks;
 import dev.berth.telemetry.Exporter;
 import dev.berth.telemetry.Exporter.Export;
 import java.time.Duration;
@@ -48,7 +47,6 @@ public final class Server implements AutoCloseable {
     private final Optional<ModelDirectory> directory;
 
     private final Health health;
-    private final StuckHooks stuckHooks;
     private final HttpServer http;
     private final CompletableFuture<Void> ready = new CompletableFuture<>();
 
@@ -113,9 +111,8 @@ public final class Server implements AutoCloseable {
             probe = model::problem;
             start = () -> load(model, own);
         }
-        this.health = new Health(metrics, hooks, probe);
-        this.stuckHooks =
-                new StuckHooks(served, health, metrics, config.batching().stuckAfter());
+        this.health =
+                new Health(metrics, hooks, probe, served::all, config.batching().stuckAfter());
         this.http = listen(start);
     }
 
@@ -142,7 +139,7 @@ public final class Server implements AutoCloseable {
             served.all().forEach(model -> model.refuse("the server can't listen"));
             throw e;
         }
-        stuckHooks.start();
+        health.start();
         var host = HttpConfig.inUrl(config.http().host());
         log.info(
                 "listening on {}:{}{}",
@@ -206,7 +203,7 @@ public final class Server implements AutoCloseable {
         directory.ifPresent(ModelDirectory::close);
         try (metrics;
                 AutoCloseable _ = () -> exports.forEach(Export::close);
-                stuckHooks;
+                health;
                 http;
                 var _ = workers) {
             served.close(config.http().drain());

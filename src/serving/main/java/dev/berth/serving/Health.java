@@ -1,20 +1,51 @@
 package dev.berth.serving;
 
+import dev.berth.metrics.ModelMetrics;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.hooks.HookLimits;
+import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.MDC;
 
 /// What `/ping` says: whether this process can answer requests, or should be replaced. May be used
 /// by any thread, and never waits. **A new reason is a [HealthProbe] in the list.**
-public final class Health {
+///
+/// A thread of its own has the probes look, and all models look for hooks that still run long after
+/// the deadline of their request, because no caller waits for such a hook.
+public final class Health implements AutoCloseable {
 
+    private static final Logger log = LoggerFactory.getLogger(Health.class);
+
+    private final ServingMetrics metrics;
     private final List<HealthProbe> probes;
+    private final Supplier<Collection<ServedModel>> models;
+    private final Duration grace;
+    private final ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor(
+            Thread.ofPlatform().name("berth-stuck-hooks").daemon().factory());
+
     private volatile boolean stopping;
 
-    /// @param models why they can't answer any more
-    public Health(ServingMetrics metrics, HookLimits hooks, HealthProbe models) {
-        this.probes = List.of(new HeapWatch(metrics), hooks::problem, models);
+    /// @param ofModels why they can't answer any more
+    /// @param models all that hold something
+    /// @param grace how long a hook may run after the deadline of its request
+    public Health(
+            ServingMetrics metrics,
+            HookLimits hooks,
+            HealthProbe ofModels,
+            Supplier<Collection<ServedModel>> models,
+            Duration grace) {
+        this.metrics = metrics;
+        this.probes = List.of(new HeapWatch(metrics), hooks::problem, ofModels);
+        this.models = models;
+        this.grace = grace;
     }
 
     /// Why it can't; nothing where it can. The first probe that has a problem says so.
@@ -24,9 +55,32 @@ public final class Health {
                 : probes.stream().flatMap(probe -> probe.problem().stream()).findFirst();
     }
 
-    /// Has all probes take their samples.
-    public void look() {
-        probes.forEach(HealthProbe::look);
+    /// Begins to look.
+    public void start() {
+        long everyMillis = Math.clamp(grace.toMillis() / 2, 100, 1000);
+        var _ = watch.scheduleWithFixedDelay(this::look, everyMillis, everyMillis, TimeUnit.MILLISECONDS);
+    }
+
+    /// The watch would end with what this throws.
+    private void look() {
+        try {
+            probes.forEach(HealthProbe::look);
+            for (var model : models.get()) {
+                model.findStuck(grace, (what, stack) -> tell(model.name(), what, stack));
+            }
+        } catch (Throwable e) {
+            metrics.caught(e);
+            log.error("could not look for hooks that are stuck", e);
+        }
+    }
+
+    /// Says where a hook is that is stuck.
+    private static void tell(String model, String what, StackTraceElement[] stack) {
+        var place = new Throwable("it is here");
+        place.setStackTrace(stack);
+        try (var _ = MDC.putCloseable(ModelMetrics.LABEL, model)) {
+            log.warn(what, place);
+        }
     }
 
     /// Says from now on that it can't, whatever the models do.
@@ -36,5 +90,10 @@ public final class Health {
 
     public boolean isStopping() {
         return stopping;
+    }
+
+    @Override
+    public void close() {
+        watch.shutdownNow();
     }
 }

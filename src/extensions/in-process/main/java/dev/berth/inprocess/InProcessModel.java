@@ -1,5 +1,6 @@
 package dev.berth.inprocess;
 
+import dev.berth.batching.Caller;
 import dev.berth.command.Deployment;
 import dev.berth.command.StartException;
 import dev.berth.config.Configuration;
@@ -14,6 +15,7 @@ import dev.berth.memory.ProcessMemory;
 import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Call;
+import dev.berth.serving.Dialect;
 import dev.berth.serving.ServedAnswer;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.Workers;
@@ -112,8 +114,9 @@ public final class InProcessModel implements AutoCloseable {
                 .withDeadline(deadline.nanos());
         try (var visit = model.enter();
                 var taken = new RequestMemory(memory, deadline.nanos(), HookRun::leavePlace)) {
+            var caller = new Caller(() -> false, Map.of(), RequestTrace.NONE);
             // Without limits of streams every answer is whole.
-            return switch (visit.invoke(request, Call.of(deadline, taken, () -> false, Map.of(), RequestTrace.NONE))) {
+            return switch (visit.invoke(request, new Call(deadline, taken, caller, Optional.empty(), Dialect.NONE))) {
                 case ServedAnswer.Whole(var response, var _) -> response;
                 case ServedAnswer.Streamed _ ->
                     throw new IllegalStateException("found a streamed answer, expected a whole one");

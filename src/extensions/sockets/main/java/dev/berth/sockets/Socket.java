@@ -1,5 +1,6 @@
 package dev.berth.sockets;
 
+import dev.berth.batching.Caller;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
@@ -12,6 +13,7 @@ import dev.berth.http.ServerParts;
 import dev.berth.http.connections.OpenConnection;
 import dev.berth.memory.RequestMemory;
 import dev.berth.serving.Call;
+import dev.berth.serving.Dialect;
 import dev.berth.serving.Invocation;
 import dev.berth.serving.ServedAnswer;
 import dev.berth.serving.ServedModel;
@@ -284,8 +286,8 @@ public final class Socket implements Session.Listener {
                         trace.place().map(RequestTrace.Place::traceParent).or(terms.handshake::traceParent));
         var limits = new StreamLimits(
                 parts.config().streams().partTimeout(), parts.config().streams().timeout(), true);
-        var call = Call.of(message.deadline, message.taken, this::isClosed, RequestLog.context(), trace)
-                .streaming(Optional.of(limits));
+        var caller = new Caller(this::isClosed, RequestLog.context(), trace);
+        var call = new Call(message.deadline, message.taken, caller, Optional.of(limits), Dialect.NONE);
         if (terms.session.isEmpty()) {
             return send(visit.invoke(request, call));
         }

@@ -1,79 +1,65 @@
 package dev.berth.serving.sessions;
 
-import java.util.ArrayDeque;
-import java.util.Deque;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
-/// The turns of a session: one thread has the turn, and hands it to the one that has waited longest.
-/// It is taken when this is made. Another thread may leave it than the one that took it.
+/// The turns of a session: each begins when the one before it has ended. The first is taken when this
+/// is made. Another thread may leave a turn than the one that took it.
 ///
 /// A fair semaphore would do the same, but the scheduler of `src/test/schedules` has no true model of
 /// one for which several threads wait.
 final class SessionTurns {
 
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Deque<Condition> waiting = new ArrayDeque<>();
-    private boolean taken = true;
+    /// The turn that runs. Written by the one who has it.
+    private volatile CompletableFuture<Void> current = new CompletableFuture<>();
 
-    boolean isFree() {
-        lock.lock();
-        try {
-            return !taken;
-        } finally {
-            lock.unlock();
-        }
+    /// Ends with the last turn. Guarded by the monitor.
+    private CompletableFuture<Void> last = current;
+
+    synchronized boolean isFree() {
+        return last.isDone();
     }
 
     /// Takes the turn where it is free.
-    boolean tryTake() {
-        lock.lock();
-        try {
-            boolean isFree = !taken;
-            taken = true;
-            return isFree;
-        } finally {
-            lock.unlock();
+    synchronized boolean tryTake() {
+        boolean isFree = last.isDone();
+        if (isFree) {
+            current = new CompletableFuture<>();
+            last = current;
         }
+        return isFree;
     }
 
     /// Waits for the turn.
     ///
     /// @return false: it did not come in so many nanoseconds
     boolean take(long nanos) throws InterruptedException {
-        lock.lock();
+        var turn = new CompletableFuture<Void>();
         try {
-            if (!taken) {
-                taken = true;
-                return true;
-            }
-            var handed = lock.newCondition();
-            waiting.addLast(handed);
-            try {
-                for (long left = nanos; left > 0 && waiting.contains(handed); ) {
-                    left = handed.awaitNanos(left);
-                }
-            } catch (InterruptedException e) {
-                if (!waiting.remove(handed)) {
-                    leave();
-                }
-                throw e;
-            }
-            return !waiting.remove(handed);
-        } finally {
-            lock.unlock();
+            append(turn).get(nanos, TimeUnit.NANOSECONDS);
+            current = turn;
+            return true;
+        } catch (TimeoutException _) {
+            turn.complete(null);
+            return false;
+        } catch (InterruptedException e) {
+            turn.complete(null);
+            throw e;
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("turns do not fail", e);
         }
     }
 
+    /// @return the end of the turn before it
+    private synchronized CompletableFuture<Void> append(CompletableFuture<Void> turn) {
+        var before = last;
+        last = before.thenCompose(_ -> turn);
+        return before;
+    }
+
     void leave() {
-        lock.lock();
-        try {
-            taken = !waiting.isEmpty();
-            if (taken) {
-                waiting.removeFirst().signal();
-            }
-        } finally {
-            lock.unlock();
-        }
+        current.complete(null);
     }
 }
