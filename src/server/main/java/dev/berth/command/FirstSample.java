@@ -2,13 +2,9 @@ package dev.berth.command;
 
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.config.ServerConfig;
-import dev.berth.error.ServingException;
 import dev.berth.handler.tensor.TensorHandler;
-import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.serving.hooks.FirstRequest;
 import dev.berth.serving.hooks.Rehearsal;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -41,27 +37,13 @@ public final class FirstSample implements FirstRequest {
         }
         var sample = SampleRequest.in(directory, model.requestTypes());
         if (sample.isPresent()) {
-            ask(model, sample.get());
-        }
-        if (model.handler() instanceof TensorHandler tensors) {
-            log.info("{}: a forward takes {}", directory, tensors.forwards());
-        }
-    }
-
-    private void ask(Rehearsal<?, ?, ?> model, SampleRequest sample) throws Exception {
-        sample.tryRows(model, config);
-        try (var body = Files.newInputStream(sample.file())) {
-            sample.check(model.ask(sample.request(body, model, config)).response());
+            sample.get().check(sample.get().ask(model, config).response());
             if (model.handler() instanceof TensorHandler tensors) {
                 tensors.expectTypesOfSample();
             }
-        } catch (ServingException e) {
-            if (e.getCause() instanceof InsufficientMemoryException memory) {
-                throw memory;
-            }
-            throw new ModelArtifactException(directory, sample.problem(e), e);
-        } catch (IOException e) {
-            throw new ModelArtifactException(directory, "%s: it can't be asked: %s".formatted(sample.name(), e), e);
+        }
+        if (model.handler() instanceof TensorHandler tensors) {
+            log.info("{}: a forward takes {}", directory, tensors.forwards());
         }
     }
 }

@@ -13,6 +13,7 @@ import dev.berth.error.ServingException;
 import dev.berth.handler.task.TaskHandler;
 import dev.berth.handler.tensor.TensorHandler;
 import dev.berth.hooks.InferenceHandler;
+import dev.berth.hooks.InsufficientMemoryException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
@@ -55,14 +56,11 @@ public record SampleRequest(Path file, List<MediaType> types) {
     /// @throws StartException when there is one that can't be read
     public static Optional<SampleRequest> in(Path directory, List<MediaType> readable) throws StartException {
         var found = Stream.concat(
-                        ContentTypes.all().stream()
-                                .flatMap(type -> type.fileEndings().stream()
-                                        .map(ending -> of(directory, ending, type.mediaTypes(), readable))),
-                        readable.stream()
-                                .flatMap(SampleRequest::endings)
-                                .map(ending -> of(directory, ending, List.of(), readable)))
-                .filter(sample -> ArtifactFile.isThere(sample.file))
-                .findFirst();
+                        ContentTypes.all().stream().flatMap(type -> type.fileEndings().stream()),
+                        readable.stream().flatMap(SampleRequest::endings))
+                .filter(ending -> ArtifactFile.isThere(directory.resolve("sample." + ending)))
+                .findFirst()
+                .map(ending -> of(directory, ending, readable));
         if (found.isPresent()) {
             require(found.get().file);
             var response = found.get().response();
@@ -73,11 +71,14 @@ public record SampleRequest(Path file, List<MediaType> types) {
         return found;
     }
 
-    private static SampleRequest of(Path directory, String ending, List<MediaType> known, List<MediaType> readable) {
+    private static SampleRequest of(Path directory, String ending, List<MediaType> readable) {
+        var known =
+                ContentTypes.all().stream().filter(type -> type.fileEndings().contains(ending));
         var own = readable.stream().filter(type -> endings(type).anyMatch(ending::equals));
         return new SampleRequest(
                 directory.resolve("sample." + ending),
-                Stream.concat(known.stream(), own).toList());
+                Stream.concat(known.limit(1).flatMap(type -> type.mediaTypes().stream()), own)
+                        .toList());
     }
 
     /// The endings of the files of a type, as its name says: `audio/x-wav` is `wav`, `image/jpeg` is
@@ -123,13 +124,49 @@ public record SampleRequest(Path file, List<MediaType> types) {
         return file.getFileName().toString();
     }
 
-    /// The request that a server makes of it when no `Accept` is sent. Where the response is known it
-    /// is asked for as JSON, whatever the default type is.
+    /// What a model is to answer with, as by a server that gets no `Accept`. Where the response is known
+    /// that is JSON, whatever the default type is.
     ///
-    /// @param body closed by the caller
-    /// @throws ServingException when a server would refuse it before any hook
+    /// @throws LoadException when the hooks do not say what types they write
+    public MediaType accept(Rehearsal<?, ?, ?> model, ServerConfig config) throws LoadException {
+        var writable = model.responseTypes();
+        var wanted = response().isPresent() ? MediaType.JSON : config.http().defaultAccept();
+        return writable.isEmpty() || writable.contains(wanted) ? wanted : writable.getFirst();
+    }
+
+    /// Asks a model, as a server would. One of tensors finds out first what may go through it together.
+    ///
+    /// @throws ModelArtifactException when it does not answer
     /// @throws LoadException when the hooks do not say what types they take
-    public InvocationRequest request(InputStream body, Rehearsal<?, ?, ?> model, ServerConfig config)
+    public <I> Rehearsal.Answer<I> ask(Rehearsal<?, I, ?> model, ServerConfig config) throws LoadException {
+        try {
+            if (model.handler() instanceof TensorHandler tensors && model.model() instanceof Graph graph) {
+                try (var body = Files.newInputStream(file)) {
+                    tensors.trySample(request(body, model, config), graph);
+                }
+            }
+            try (var body = Files.newInputStream(file)) {
+                return model.ask(request(body, model, config));
+            }
+        } catch (ServingException e) {
+            if (e.getCause() instanceof InsufficientMemoryException memory) {
+                throw memory;
+            }
+            throw problem(
+                    "the model does not answer it: %s; correct it, or delete it and sample-response.json"
+                            .formatted(Thrown.withCauses(e.getMessage(), e.getCause())),
+                    e);
+        } catch (IOException e) {
+            throw problem("it can't be asked: " + e, e);
+        }
+    }
+
+    private ModelArtifactException problem(String what, Exception cause) {
+        return new ModelArtifactException(file.getParent(), "%s: %s".formatted(name(), what), cause);
+    }
+
+    /// @throws ServingException when a server would refuse it before any hook
+    private InvocationRequest request(InputStream body, Rehearsal<?, ?, ?> model, ServerConfig config)
             throws LoadException {
         var readable = model.requestTypes();
         var contentType = type(readable);
@@ -137,13 +174,10 @@ public record SampleRequest(Path file, List<MediaType> types) {
             throw ErrorType.UNSUPPORTED_MEDIA_TYPE.found(
                     "Content-Type", "\"%s\"".formatted(contentType), "one of " + readable);
         }
-        var writable = model.responseTypes();
-        var wanted = response().isPresent() ? MediaType.JSON : config.http().defaultAccept();
-        var accept = writable.isEmpty() || writable.contains(wanted) ? wanted : writable.getFirst();
         return new InvocationRequest(
                 body,
                 contentType,
-                accept,
+                accept(model, config),
                 Optional.empty(),
                 "sample",
                 config.transform().keepBadRecords());
@@ -213,20 +247,5 @@ public record SampleRequest(Path file, List<MediaType> types) {
     /// Whether the handler has asked it in its warm-up.
     public static boolean isAskedBy(InferenceHandler<?, ?, ?> handler) {
         return handler instanceof TaskHandler<?, ?, ?> task && task.checksSample();
-    }
-
-    /// Has a model of tensors find out what may go through it together, before it is asked.
-    public void tryRows(Rehearsal<?, ?, ?> model, ServerConfig config) throws IOException, LoadException {
-        if (model.handler() instanceof TensorHandler tensors && model.model() instanceof Graph graph) {
-            try (var body = Files.newInputStream(file)) {
-                tensors.trySample(request(body, model, config), graph);
-            }
-        }
-    }
-
-    /// What a caller would get.
-    public String problem(ServingException e) {
-        return "%s: the model does not answer it: %s; correct it, or delete it and sample-response.json"
-                .formatted(name(), Thrown.withCauses(e.getMessage(), e.getCause()));
     }
 }

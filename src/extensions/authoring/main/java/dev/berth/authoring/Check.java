@@ -1,6 +1,5 @@
 package dev.berth.authoring;
 
-import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.code.HookCode;
 import dev.berth.batching.BatchLimits;
 import dev.berth.command.Deployment;
@@ -9,7 +8,6 @@ import dev.berth.command.StartException;
 import dev.berth.config.ServerConfig;
 import dev.berth.engine.Graph;
 import dev.berth.engine.Machine;
-import dev.berth.error.ServingException;
 import dev.berth.handler.tensor.TensorHandler;
 import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationResponse;
@@ -17,7 +15,6 @@ import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.TransformHandler;
 import dev.berth.serving.hooks.Rehearsal;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.text.DecimalFormat;
 import java.time.Duration;
@@ -147,11 +144,16 @@ public final class Check {
     }
 
     private <M, I, O> void trySample(SampleRequest sample, Rehearsal<M, I, O> model) throws Exception {
-        within(model, sample, () -> {
-            sample.tryRows(model, config);
-            return model;
-        });
-        var answer = ask(sample, model);
+        var answer = within(model, sample, () -> sample.ask(model, config));
+        var accept = sample.accept(model, config);
+        say(
+                "asked as",
+                "POST /invocations with Content-Type %s and %s, within %s s; answered as %s"
+                        .formatted(
+                                sample.type(model.requestTypes()),
+                                accept.equals(config.http().defaultAccept()) ? "no Accept" : "Accept " + accept,
+                                seconds(config.batching().timeout()),
+                                answer.response().contentType()));
         var checked = isAsExpected(sample, model.handler(), answer.response())
                 ? " (checked against sample-response.json)"
                 : "";
@@ -160,25 +162,6 @@ public final class Check {
         if (!(model.handler() instanceof TransformHandler<?>)
                 && !answer.records().isEmpty()) {
             measure(sample, model, answer.records().getFirst());
-        }
-    }
-
-    private <I> Rehearsal.Answer<I> ask(SampleRequest sample, Rehearsal<?, I, ?> model) throws Exception {
-        try (var body = Files.newInputStream(sample.file())) {
-            var request = sample.request(body, model, config);
-            var answer = within(model, sample, () -> model.ask(request));
-            boolean isDefault = request.accept().equals(config.http().defaultAccept());
-            say(
-                    "asked as",
-                    "POST /invocations with Content-Type %s and %s, within %s s; answered as %s"
-                            .formatted(
-                                    request.contentType(),
-                                    isDefault ? "no Accept" : "Accept " + request.accept(),
-                                    seconds(config.batching().timeout()),
-                                    answer.response().contentType()));
-            return answer;
-        } catch (ServingException e) {
-            throw new ModelArtifactException(directory, sample.problem(e), e);
         }
     }
 
