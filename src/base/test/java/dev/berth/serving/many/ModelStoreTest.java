@@ -102,7 +102,8 @@ class ModelStoreTest {
 
     private List<ModelVersion> begin(String name, int count) {
         return IntStream.range(0, count)
-                .mapToObj(i -> store.begin(new Order(name + i, NOWHERE, Optional.empty(), Eviction.NONE)))
+                .mapToObj(i ->
+                        store.begin(new Order(name + i, NOWHERE, Optional.empty(), Eviction.NONE), Optional.empty()))
                 .toList();
     }
 

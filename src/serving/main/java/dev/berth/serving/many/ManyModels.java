@@ -34,12 +34,7 @@ public final class ManyModels implements Served {
     /// @param directory where its artifact is
     /// @param status a word for what it is doing; empty where only models that are loaded are listed
     /// @param problem why it can't serve, or what is wrong besides
-    public record Entry(String name, Path directory, Optional<String> status, Optional<String> problem) {
-
-        private Entry withoutProblem() {
-            return new Entry(name, directory, status, Optional.empty());
-        }
-    }
+    public record Entry(String name, Path directory, Optional<String> status, Optional<String> problem) {}
 
     /// An artifact of the directory. The thread that looks writes what it sees, any thread what it
     /// begins to load.
@@ -166,7 +161,7 @@ public final class ManyModels implements Served {
             throw told.apply(broken.get());
         }
         try {
-            begin(artifact, Eviction.of(store, artifact.name));
+            begin(artifact, Eviction.of(store, artifact.name), Optional.empty());
         } catch (ServingException e) {
             if (e.type() != ErrorType.CONFLICT) {
                 throw e;
@@ -176,21 +171,11 @@ public final class ManyModels implements Served {
 
     /// Begins to load what is there now.
     ///
+    /// @param before a version that serves, whose place it takes
     /// @throws ServingException `CONFLICT` when somebody else was first
-    ModelVersion begin(Artifact artifact, Eviction eviction) {
-        return begun(artifact, store.begin(order(artifact, eviction)));
-    }
-
-    /// The same for a version that takes the place of one that serves.
-    void beginBeside(ModelVersion serving, Artifact artifact) {
-        begun(artifact, store.beginBeside(serving, order(artifact, Eviction.of(store, artifact.name))));
-    }
-
-    private static Order order(Artifact artifact, Eviction eviction) {
-        return new Order(artifact.name, artifact.directory, Optional.of(artifact.files), eviction);
-    }
-
-    private ModelVersion begun(Artifact artifact, ModelVersion version) {
+    ModelVersion begin(Artifact artifact, Eviction eviction, Optional<ModelVersion> before) {
+        var order = new Order(artifact.name, artifact.directory, Optional.of(artifact.files), eviction);
+        var version = store.begin(order, before);
         artifact.last = Optional.of(version);
         var _ = version.loaded.whenComplete((_, e) -> {
             if (e == null) {
@@ -255,7 +240,7 @@ public final class ManyModels implements Served {
                 throw ErrorType.CONFLICT.because("model \"%s\" is the one of %s, and can't be loaded from %s"
                         .formatted(name, artifact.get().directory, directory));
             }
-            begin(artifact.get(), Eviction.of(store, name)).awaitLoaded();
+            begin(artifact.get(), Eviction.of(store, name), Optional.empty()).awaitLoaded();
             return describe(name);
         }
         if (root.isPresent() && !absolute.startsWith(root.get())) {
@@ -264,9 +249,9 @@ public final class ManyModels implements Served {
         }
         requireDirectory(directory);
         var eviction = root.isPresent() ? Eviction.of(store, name) : Eviction.NONE;
-        var version = store.begin(new Order(name, directory, Optional.empty(), eviction));
+        var version = store.begin(new Order(name, directory, Optional.empty(), eviction), Optional.empty());
         version.awaitLoaded();
-        return loaded(version, version.model.problem());
+        return entry(version, Optional.empty(), version.model.problem());
     }
 
     private static void requireDirectory(Path directory) {
@@ -287,7 +272,7 @@ public final class ManyModels implements Served {
     public Entry unload(String name) throws InterruptedException {
         var version = store.find(name).filter(store::beginUnload).orElseThrow(() -> notLoaded(name));
         store.awaitUnloaded(version);
-        return loaded(version, Optional.empty());
+        return entry(version, Optional.empty(), Optional.empty());
     }
 
     /// @throws ServingException `NOT_FOUND` when there is no such model
@@ -302,7 +287,9 @@ public final class ManyModels implements Served {
                 .sorted()
                 .flatMap(name -> entry(name).stream())
                 // The platform wants no more than names of a listing.
-                .map(entry -> root.isPresent() ? entry : entry.withoutProblem())
+                .map(entry -> root.isPresent()
+                        ? entry
+                        : new Entry(entry.name, entry.directory, entry.status, Optional.empty()))
                 .toList();
     }
 
@@ -310,7 +297,8 @@ public final class ManyModels implements Served {
         var artifact = find(name);
         var version = store.find(name).filter(known -> artifact.isEmpty() || known.state() != State.UNLOADING);
         if (root.isEmpty()) {
-            return version.filter(ModelVersion::isReady).map(ready -> loaded(ready, ready.model.problem()));
+            return version.filter(ModelVersion::isReady)
+                    .map(ready -> entry(ready, Optional.empty(), ready.model.problem()));
         }
         return version.map(this::entry).or(() -> artifact.map(ManyModels::entry));
     }
@@ -328,11 +316,6 @@ public final class ManyModels implements Served {
                 entry(version, Optional.of("loaded"), version.model.problem().or(() -> newerFailure(version)));
             case UNLOADING -> entry(version, Optional.of("not loaded"), Optional.empty());
         };
-    }
-
-    /// As `POST /models` and its like have it.
-    private static Entry loaded(ModelVersion version, Optional<String> problem) {
-        return entry(version, Optional.empty(), problem);
     }
 
     private static Entry entry(ModelVersion version, Optional<String> status, Optional<String> problem) {

@@ -87,31 +87,18 @@ public final class ModelStore {
 
     /// Begins to load a model.
     ///
+    /// @param before a version that serves: the new one takes its place when it is warm, and requests end
+    ///   there. If it is gone by then, the new one goes too
     /// @throws ServingException `CONFLICT` when the name is taken, `TOO_MANY_LOADS` when too many
     ///   wait, `NOT_READY` when the server stops
-    ModelVersion begin(Order order) {
-        var version = version(order, Optional.empty());
-        var other = named.putIfAbsent(order.name(), version);
-        if (other != null) {
-            throw ErrorType.CONFLICT.because("model \"%s\" %s".formatted(order.name(), other.state().text));
-        }
-        return started(version);
-    }
-
-    /// Begins to load another version of a model. When that is warm it takes the place of the first,
-    /// whose requests end there. If the first is gone by then, the other one goes too.
-    ModelVersion beginBeside(ModelVersion before, Order order) {
-        return started(version(order, Optional.of(before)));
-    }
-
-    private ModelVersion version(Order order, Optional<ModelVersion> before) {
+    ModelVersion begin(Order order, Optional<ModelVersion> before) {
         var version = new ModelVersion(order, new ServedModel(order.name(), hooks, metrics), before);
         version.loader = thread("berth-loader", () -> load(version));
         version.unload = new FutureTask<>(() -> unload(version));
-        return version;
-    }
-
-    private ModelVersion started(ModelVersion version) {
+        var other = before.isPresent() ? null : named.putIfAbsent(order.name(), version);
+        if (other != null) {
+            throw ErrorType.CONFLICT.because("model \"%s\" %s".formatted(order.name(), other.state().text));
+        }
         versions.add(version);
         try {
             if (stopped) {
