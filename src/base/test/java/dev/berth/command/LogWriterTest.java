@@ -48,7 +48,7 @@ class LogWriterTest {
     }
 
     private final FakeStalledStream stream = new FakeStalledStream();
-    private final LogWriter writer = LogWriter.to(stream, lost -> bytes("lost " + lost));
+    private final LogWriter writer = new LogWriter(stream, lost -> bytes("lost " + lost));
 
     @Test
     void whatDoesNotFitIsLostAndCountedAndTheRestKeepsItsOrder() {
@@ -85,7 +85,7 @@ class LogWriterTest {
         assertThat(stream.lines()).hasSize(500);
 
         var stalled = new FakeStalledStream();
-        var stuck = LogWriter.to(stalled, lost -> bytes("lost " + lost));
+        var stuck = new LogWriter(stalled, lost -> bytes("lost " + lost));
         stuck.write(bytes(event(1)), 0, EVENT);
         stuck.close();
         assertThat(stalled.lines()).isEmpty();
@@ -95,7 +95,7 @@ class LogWriterTest {
     @Test
     void aWriteThatFailsLosesItsEventOnly() {
         var lines = new ByteArrayOutputStream();
-        var full = LogWriter.to(
+        var full = new LogWriter(
                 new OutputStream() {
                     @Override
                     public void write(int b) throws IOException {
@@ -121,7 +121,7 @@ class LogWriterTest {
     @Test
     void aStreamThatTakesNothingLosesEachEventOnce() {
         var written = new AtomicInteger();
-        var gone = LogWriter.to(
+        var gone = new LogWriter(
                 new OutputStream() {
                     @Override
                     public void write(int b) throws IOException {

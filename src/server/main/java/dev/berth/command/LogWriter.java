@@ -45,17 +45,12 @@ final class LogWriter extends OutputStream {
             Thread.ofPlatform().name("berth-log").daemon().factory(),
             new ThreadPoolExecutor.DiscardPolicy());
 
-    private LogWriter(OutputStream out, LongFunction<byte[]> lostLine) {
+    /// @param lostLine how the log says that so many events were lost
+    LogWriter(OutputStream out, LongFunction<byte[]> lostLine) {
         this.out = out;
         this.lostLine = lostLine;
-    }
-
-    /// @param lostLine how the log says that so many events were lost
-    static LogWriter to(OutputStream out, LongFunction<byte[]> lostLine) {
-        var writer = new LogWriter(out, lostLine);
         // There may be no memory for a thread when it is needed.
-        writer.thread.prestartCoreThread();
-        return writer;
+        thread.prestartCoreThread();
     }
 
     /// How many events were lost because the log was not read in time.

@@ -66,7 +66,7 @@ public final class Logging extends ContextAwareBase implements Configurator {
 
     /// The same, and whoever logs never waits for those who read the stream.
     static void configureWithoutWaiting(LogConfig config, OutputStream stream) {
-        configure(config, layout -> LogWriter.to(stream, lost -> bytes(layout.doLayout(lostEvents(lost)))));
+        configure(config, layout -> new LogWriter(stream, lost -> bytes(layout.doLayout(lostEvents(lost)))));
     }
 
     private static void configure(LogConfig config, Function<Layout<ILoggingEvent>, OutputStream> stream) {

@@ -40,11 +40,8 @@ abstract class Instruments {
         this.labels = labels;
     }
 
-    final Timer timer(String name, String description) {
-        return timer(name, description, Tags.empty());
-    }
-
-    private Timer timer(String name, String description, Tags own) {
+    /// @param own labels and their values, besides those of all
+    final Timer timer(String name, String description, String... own) {
         return added(Timer.builder(name)
                 .description(description)
                 .serviceLevelObjectives(LATENCY_BUCKETS)
@@ -58,15 +55,11 @@ abstract class Instruments {
 
     /// One for each value of a label, made when it is first asked for.
     final Function<String, Timer> timers(String name, String description, String label) {
-        var known = new ConcurrentHashMap<String, Timer>();
-        return value -> known.computeIfAbsent(value, _ -> timer(name, description, Tags.of(label, value)));
+        return each(value -> timer(name, description, label, value));
     }
 
-    final Counter counter(String name, String description) {
-        return counter(name, description, Tags.empty());
-    }
-
-    private Counter counter(String name, String description, Tags own) {
+    /// @param own labels and their values, besides those of all
+    final Counter counter(String name, String description, String... own) {
         return added(Counter.builder(name)
                 .description(description)
                 .tags(labels.and(own))
@@ -75,8 +68,12 @@ abstract class Instruments {
 
     /// One for each value of a label, made when it is first asked for.
     final Function<String, Counter> counters(String name, String description, String label) {
-        var known = new ConcurrentHashMap<String, Counter>();
-        return value -> known.computeIfAbsent(value, _ -> counter(name, description, Tags.of(label, value)));
+        return each(value -> counter(name, description, label, value));
+    }
+
+    private static <T> Function<String, T> each(Function<String, T> made) {
+        var known = new ConcurrentHashMap<String, T>();
+        return value -> known.computeIfAbsent(value, made);
     }
 
     final AtomicInteger gauge(String name, String description) {
