@@ -10,11 +10,11 @@ import dev.berth.memory.HostMemory;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.Workers;
-import dev.berth.serving.many.Eviction;
 import dev.berth.serving.many.ModelRoom;
 import dev.berth.serving.many.ModelStore;
 import dev.berth.serving.sessions.SessionRoom;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -62,9 +62,9 @@ final class ArtifactLoader implements ModelStore.Loader {
     /// @throws ServingException `BAD_INPUT` for what is wrong with the artifact, `INTERNAL` when a
     ///   hook fails, `INSUFFICIENT_MEMORY` when there is no room for it
     @Override
-    public void load(ServedModel model, Path directory, Eviction eviction) {
+    public void load(ServedModel model, Path directory, Optional<ModelStore> others) {
         try {
-            place.get().room.load(model, directory, eviction);
+            place.get().room.load(model, directory, others);
         } catch (ServingException e) {
             throw e;
         } catch (Throwable e) {
@@ -76,7 +76,7 @@ final class ArtifactLoader implements ModelStore.Loader {
         }
     }
 
-    private void loadFitting(ServedModel model, Path directory, Eviction eviction) throws Exception {
+    private void loadFitting(ServedModel model, Path directory, Optional<ModelStore> others) throws Exception {
         var shared = place.get();
         var deployment = Deployment.plan(config, directory.toAbsolutePath().normalize(), shared.devices);
         deployment

@@ -1,5 +1,6 @@
 package dev.berth.command;
 
+import dev.berth.artifact.code.Thrown;
 import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
 import dev.berth.config.HttpConfig;
@@ -22,7 +23,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.ExitCode;
@@ -161,7 +161,7 @@ final class ServeCommand {
     }
 
     private static Optional<String> notListening(ServerConfig config, Exception e) {
-        return Stream.<Throwable>iterate(e, cause -> cause != null, Throwable::getCause)
+        return Thrown.chain(e)
                 .filter(cause -> cause instanceof SocketException
                         || cause instanceof UnresolvedAddressException
                         // Such as :: where there is no IPv6.

@@ -146,7 +146,7 @@ class ModelDirectorySchedules {
             directory.look(true);
         }
 
-        private void load(ServedModel model, Path artifact, Eviction eviction) throws Exception {
+        private void load(ServedModel model, Path artifact, Optional<ModelStore> others) throws Exception {
             model.load(
                     artifact,
                     new Handler(),

@@ -102,8 +102,7 @@ class ModelStoreTest {
 
     private List<ModelVersion> begin(String name, int count) {
         return IntStream.range(0, count)
-                .mapToObj(i ->
-                        store.begin(new Order(name + i, NOWHERE, Optional.empty(), Eviction.NONE), Optional.empty()))
+                .mapToObj(i -> store.begin(new Order(name + i, NOWHERE, Optional.empty(), false), Optional.empty()))
                 .toList();
     }
 

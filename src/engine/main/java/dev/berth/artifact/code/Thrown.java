@@ -79,8 +79,8 @@ public final class Thrown {
         return !(thrown instanceof ThrownByHook) && thrown.getClass().getName().startsWith("dev.berth.");
     }
 
-    /// It and its causes, the first one first.
-    static Stream<Throwable> chain(Throwable thrown) {
+    /// It and its causes, the first one first. Those of hooks may go in circles.
+    public static Stream<Throwable> chain(Throwable thrown) {
         return Stream.iterate(thrown, Objects::nonNull, Throwable::getCause).limit(MOST_CAUSES);
     }
 }

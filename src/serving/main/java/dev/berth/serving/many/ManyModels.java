@@ -161,7 +161,7 @@ public final class ManyModels implements Served {
             throw told.apply(broken.get());
         }
         try {
-            begin(artifact, Eviction.of(store, artifact.name), Optional.empty());
+            begin(artifact, true, Optional.empty());
         } catch (ServingException e) {
             if (e.type() != ErrorType.CONFLICT) {
                 throw e;
@@ -171,10 +171,11 @@ public final class ManyModels implements Served {
 
     /// Begins to load what is there now.
     ///
+    /// @param evicts whether idle models make way for it
     /// @param before a version that serves, whose place it takes
     /// @throws ServingException `CONFLICT` when somebody else was first
-    ModelVersion begin(Artifact artifact, Eviction eviction, Optional<ModelVersion> before) {
-        var order = new Order(artifact.name, artifact.directory, Optional.of(artifact.files), eviction);
+    ModelVersion begin(Artifact artifact, boolean evicts, Optional<ModelVersion> before) {
+        var order = new Order(artifact.name, artifact.directory, Optional.of(artifact.files), evicts);
         var version = store.begin(order, before);
         artifact.last = Optional.of(version);
         var _ = version.loaded.whenComplete((_, e) -> {
@@ -240,7 +241,7 @@ public final class ManyModels implements Served {
                 throw ErrorType.CONFLICT.because("model \"%s\" is the one of %s, and can't be loaded from %s"
                         .formatted(name, artifact.get().directory, directory));
             }
-            begin(artifact.get(), Eviction.of(store, name), Optional.empty()).awaitLoaded();
+            begin(artifact.get(), true, Optional.empty()).awaitLoaded();
             return describe(name);
         }
         if (root.isPresent() && !absolute.startsWith(root.get())) {
@@ -248,8 +249,7 @@ public final class ManyModels implements Served {
                     .formatted(directory, root.get()));
         }
         requireDirectory(directory);
-        var eviction = root.isPresent() ? Eviction.of(store, name) : Eviction.NONE;
-        var version = store.begin(new Order(name, directory, Optional.empty(), eviction), Optional.empty());
+        var version = store.begin(new Order(name, directory, Optional.empty(), root.isPresent()), Optional.empty());
         version.awaitLoaded();
         return entry(version, Optional.empty(), version.model.problem());
     }

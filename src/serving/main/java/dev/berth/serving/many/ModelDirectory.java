@@ -103,7 +103,7 @@ public final class ModelDirectory implements AutoCloseable {
         if (loadAtStart) {
             for (var name : names) {
                 try {
-                    models.begin(models.artifacts.get(name), Eviction.NONE, Optional.empty())
+                    models.begin(models.artifacts.get(name), false, Optional.empty())
                             .awaitLoaded();
                 } catch (ServingException e) {
                     // The store has logged it, and GET /models says it.
@@ -201,13 +201,13 @@ public final class ModelDirectory implements AutoCloseable {
         try {
             if (serving.isEmpty()) {
                 if (loadAtStart && models.store.find(artifact.name).isEmpty()) {
-                    models.begin(artifact, Eviction.NONE, Optional.empty());
+                    models.begin(artifact, false, Optional.empty());
                 }
             } else if (isArtifact && abandoned(serving.get(), artifact)) {
                 log.info("model \"{}\" has changed while it was being loaded", artifact.name);
             } else if (serving.get().isReady() && artifact.last.stream().allMatch(last -> last.loaded.isDone())) {
                 log.info("model \"{}\" has changed", artifact.name);
-                models.begin(artifact, Eviction.of(models.store, artifact.name), serving);
+                models.begin(artifact, true, serving);
             }
         } catch (ServingException e) {
             // The next look tries again.

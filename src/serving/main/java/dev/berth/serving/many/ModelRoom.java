@@ -1,6 +1,7 @@
 package dev.berth.serving.many;
 
 import dev.berth.artifact.ArtifactTree;
+import dev.berth.artifact.code.Thrown;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InsufficientMemoryException;
@@ -16,7 +17,6 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
@@ -47,9 +47,6 @@ public final class ModelRoom implements ModelStore.Loader {
     /// How many artifacts are remembered.
     private static final int KNOWN = 1_000;
 
-    /// The causes of hooks' own exceptions may go in circles.
-    private static final int MOST_CAUSES = 20;
-
     private final ModelStore.Loader loader;
 
     /// The host, then the devices.
@@ -64,12 +61,17 @@ public final class ModelRoom implements ModelStore.Loader {
 
     // All that follows is guarded by this object's monitor.
 
-    private final Map<ServedModel, Load> loading = new LinkedHashMap<>();
+    /// What each model that is being loaded needs of each store.
+    private final Map<ServedModel, List<Footprint>> loading = new LinkedHashMap<>();
+
+    /// The model whose load began while no other one ran, until another one begins. Empty for the first
+    /// load of all: it brings the library of the models.
+    private Optional<ServedModel> alone = Optional.empty();
+
+    private boolean hasBegun;
 
     /// What each model that is loaded takes of each store.
     private final Map<ServedModel, List<Footprint>> loaded = new LinkedHashMap<>();
-
-    private long begun;
 
     /// The most that an artifact has taken of the native heap, by the names and sizes of its files.
     private final Map<Map<Path, Long>, Long> measured = new LinkedHashMap<>() {
@@ -78,12 +80,6 @@ public final class ModelRoom implements ModelStore.Loader {
             return size() > KNOWN;
         }
     };
-
-    /// A model that is being loaded.
-    ///
-    /// @param number how many have begun with it
-    /// @param needs of each store
-    private record Load(long number, List<Footprint> needs) {}
 
     /// A memory that has too little left.
     ///
@@ -108,15 +104,15 @@ public final class ModelRoom implements ModelStore.Loader {
     /// @throws ServingException `INSUFFICIENT_MEMORY` when the model does not fit, or has no memory
     ///   left while it loads
     @Override
-    public void load(ServedModel model, Path directory, Eviction eviction) throws Exception {
+    public void load(ServedModel model, Path directory, Optional<ModelStore> others) throws Exception {
         var files = files(directory);
-        makeWay(() -> take(model, needs(directory, files)), eviction, lack -> tooLarge(model, lack, eviction));
+        makeWay(model, others, () -> take(model, needs(directory, files)), lack -> tooLarge(model, lack, others));
         try {
             var before = NativeHeap.used();
-            loader.load(model, directory, eviction);
+            loader.load(model, directory, others);
             // Until then what was read and is not needed any more counts as taken.
             NativeHeap.trim();
-            requireNothingShort(model, eviction);
+            requireNothingShort(model, others);
             learn(model, files, before);
             keep(model, needs(directory, files));
         } catch (Throwable e) {
@@ -139,7 +135,10 @@ public final class ModelRoom implements ModelStore.Loader {
     /// @param look what is short
     /// @param otherwise why the load ends where all idle models would not be enough
     private void makeWay(
-            Supplier<Optional<Shortage>> look, Eviction eviction, Function<Shortage, ServingException> otherwise)
+            ServedModel model,
+            Optional<ModelStore> others,
+            Supplier<Optional<Shortage>> look,
+            Function<Shortage, ServingException> otherwise)
             throws InterruptedException {
         if (look.get().isEmpty()) {
             return;
@@ -147,7 +146,7 @@ public final class ModelRoom implements ModelStore.Loader {
         makingWay.lockInterruptibly();
         try {
             for (var lack = look.get(); lack.isPresent(); lack = look.get()) {
-                if (!evictOne(lack.get(), eviction)) {
+                if (!evictOne(lack.get(), model, others)) {
                     throw otherwise.apply(lack.get());
                 }
             }
@@ -157,19 +156,22 @@ public final class ModelRoom implements ModelStore.Loader {
     }
 
     /// Unloads one idle model, where all of them together would be enough.
-    private boolean evictOne(Shortage lack, Eviction eviction) throws InterruptedException {
-        var idle = eviction.candidates().stream()
-                .filter(model -> kept(model, lack) > 0)
-                .toList();
-        if (idle.stream().mapToLong(model -> kept(model, lack)).sum() < lack.missing()) {
+    private boolean evictOne(Shortage lack, ServedModel model, Optional<ModelStore> others)
+            throws InterruptedException {
+        var idle = idle(model, others).filter(other -> kept(other, lack) > 0).toList();
+        if (idle.stream().mapToLong(other -> kept(other, lack)).sum() < lack.missing()) {
             return false;
         }
-        for (var model : idle) {
-            if (eviction.evict(model)) {
+        for (var other : idle) {
+            if (others.orElseThrow().evict(other)) {
                 return true;
             }
         }
         return false;
+    }
+
+    private static Stream<ServedModel> idle(ServedModel model, Optional<ModelStore> others) {
+        return others.stream().flatMap(store -> store.evictableFor(model.name()).stream());
     }
 
     private synchronized long kept(ServedModel model, Shortage lack) {
@@ -181,7 +183,9 @@ public final class ModelRoom implements ModelStore.Loader {
     private synchronized Optional<Shortage> take(ServedModel model, List<Footprint> needs) {
         var lack = shortage(needs, loading.values());
         if (lack.isEmpty()) {
-            loading.put(model, new Load(++begun, needs));
+            alone = hasBegun && loading.isEmpty() ? Optional.of(model) : Optional.empty();
+            hasBegun = true;
+            loading.put(model, needs);
         }
         return lack;
     }
@@ -202,31 +206,30 @@ public final class ModelRoom implements ModelStore.Loader {
         return List.copyOf(needs);
     }
 
-    private ServingException tooLarge(ServedModel model, Shortage lack, Eviction eviction) {
+    private ServingException tooLarge(ServedModel model, Shortage lack, Optional<ModelStore> others) {
         return ErrorType.INSUFFICIENT_MEMORY.because("model \"%s\" needs about %d MB, found %s, %s"
-                .formatted(model.name(), Math.ceilDiv(lack.need, 1L << 20), lack.left, advice(lack, eviction)));
+                .formatted(model.name(), Math.ceilDiv(lack.need, 1L << 20), lack.left, advice(model, lack, others)));
     }
 
-    private String advice(Shortage lack, Eviction eviction) {
+    private String advice(ServedModel model, Shortage lack, Optional<ModelStore> others) {
         if (lack.need > lack.left.total()) {
             return lack.store == stores.size() ? "raise --models-memory" : "take a machine with more memory";
         }
-        if (eviction.equals(Eviction.NONE)) {
+        if (others.isEmpty()) {
             return "unload another first";
         }
-        long idle = eviction.candidates().stream()
-                .mapToLong(model -> kept(model, lack))
-                .sum();
+        long idle = idle(model, others).mapToLong(other -> kept(other, lack)).sum();
         return "idle models could free %d MB more".formatted(idle >> 20);
     }
 
     /// A model may have taken what must stay free.
-    private void requireNothingShort(ServedModel model, Eviction eviction) throws Exception {
+    private void requireNothingShort(ServedModel model, Optional<ModelStore> others) throws Exception {
         var none = Collections.nCopies(stores.size(), Footprint.NONE);
         try {
             makeWay(
+                    model,
+                    others,
                     () -> shortage(none, List.of()),
-                    eviction,
                     lack -> ErrorType.INSUFFICIENT_MEMORY.because(
                             "model \"%s\" needs %d MB more than there were, found %s, unload another first"
                                     .formatted(model.name(), Math.ceilDiv(lack.missing(), 1L << 20), lack.left)));
@@ -237,12 +240,11 @@ public final class ModelRoom implements ModelStore.Loader {
     }
 
     /// The first store that has too little left, once others have what they need of it.
-    private Optional<Shortage> shortage(List<Footprint> needs, Collection<Load> others) {
+    private Optional<Shortage> shortage(List<Footprint> needs, Collection<List<Footprint>> others) {
         for (int i = 0; i < needs.size(); i++) {
             int store = i;
-            long taken = others.stream()
-                    .mapToLong(load -> load.needs.get(store).most())
-                    .sum();
+            long taken =
+                    others.stream().mapToLong(load -> load.get(store).most()).sum();
             long need = needs.get(store).most();
             var left = left(store).map(reading -> reading.minus(taken));
             if (left.isPresent() && left.get().free() < need) {
@@ -266,12 +268,10 @@ public final class ModelRoom implements ModelStore.Loader {
         return Optional.of(new MemoryReading(budget.getAsLong() - taken, budget.getAsLong(), "models-memory"));
     }
 
-    /// The first load brings the library of the models, and while another one runs nobody knows what
-    /// is whose.
+    /// While another load runs nobody knows what is whose.
     private synchronized void learn(ServedModel model, Map<Path, Long> files, OptionalLong before) {
         var after = NativeHeap.used();
-        boolean isAlone = loading.get(model).number == begun && loading.size() == 1;
-        if (begun > 1 && isAlone && before.isPresent() && after.isPresent()) {
+        if (alone.equals(Optional.of(model)) && before.isPresent() && after.isPresent()) {
             measured.merge(files, after.getAsLong() - before.getAsLong(), Math::max);
         }
     }
@@ -289,8 +289,7 @@ public final class ModelRoom implements ModelStore.Loader {
 
     /// What says that the heap or a device had no memory, if that is why.
     private static Optional<Throwable> shortage(Throwable e) {
-        return Stream.iterate(e, Objects::nonNull, Throwable::getCause)
-                .limit(MOST_CAUSES)
+        return Thrown.chain(e)
                 .filter(cause -> cause instanceof OutOfMemoryError || cause instanceof InsufficientMemoryException)
                 .findFirst();
     }

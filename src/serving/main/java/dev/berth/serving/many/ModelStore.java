@@ -11,6 +11,8 @@ import dev.berth.serving.hooks.HookLimits;
 import dev.berth.serving.many.ModelVersion.Order;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -38,10 +40,10 @@ public final class ModelStore {
     /// Loads an artifact. Runs on a platform thread of its own.
     public interface Loader {
 
-        /// @param eviction models that may make way
+        /// @param others the store whose idle models may make way; empty: none may
         /// @throws ServingException when the artifact is wrong or does not fit
         /// @throws Exception anything that its hooks throw
-        void load(ServedModel model, Path directory, Eviction eviction) throws Exception;
+        void load(ServedModel model, Path directory, Optional<ModelStore> others) throws Exception;
     }
 
     private static final Logger log = LoggerFactory.getLogger(ModelStore.class);
@@ -158,7 +160,8 @@ public final class ModelStore {
         try {
             takeTurn(version);
             long start = System.nanoTime();
-            loader.load(version.model, version.order.directory(), version.order.eviction());
+            loader.load(
+                    version.model, version.order.directory(), Optional.of(this).filter(_ -> version.order.evicts()));
             if (version.loaded.complete(null)) {
                 takePlace(version);
                 log.info(
@@ -239,6 +242,18 @@ public final class ModelStore {
             unloadAside(version);
         }
         return begins;
+    }
+
+    /// Models that may make way for another one: the idle ones of a directory. The first has not been used
+    /// for longest. Those of `POST /models` can't come back by themselves, so they stay.
+    List<ServedModel> evictableFor(String name) {
+        return named().filter(version -> version.isReady()
+                        && version.order.files().isPresent()
+                        && !version.name().equals(name))
+                .map(version -> version.model)
+                .filter(ServedModel::isIdle)
+                .sorted(Comparator.comparingLong(ServedModel::lastUsed))
+                .toList();
     }
 
     /// Unloads a model that is idle, so that there is room for another one; false: it is in use, or

@@ -34,8 +34,8 @@ final class ModelVersion {
     /// What is to be loaded.
     ///
     /// @param files those of a directory that is looked after; empty: `POST /models` has named it
-    /// @param eviction models that may make way
-    record Order(String name, Path directory, Optional<ArtifactFiles> files, Eviction eviction) {}
+    /// @param evicts whether idle models make way for it
+    record Order(String name, Path directory, Optional<ArtifactFiles> files, boolean evicts) {}
 
     final Order order;
     final ServedModel model;
