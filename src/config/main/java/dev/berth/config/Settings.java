@@ -7,7 +7,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /// Every setting there is, as the records of [ServerConfig] declare it while they read it. `--help`
 /// and `docs/configuration.md` come from this list. A start does without it.
@@ -20,11 +19,6 @@ public final class Settings {
     public static final List<Setting> OF_THE_MODEL =
             named("program instance-type workers cpu-profile neuron-cores extra-libraries max-batch-size"
                     + " max-batch-tokens log-level");
-
-    /// Those that a check of an artifact takes: it asks the model a request, too.
-    public static final List<Setting> OF_A_CHECK = Stream.concat(
-                    OF_THE_MODEL.stream(), named("timeout default-accept bad-records").stream())
-            .toList();
 
     private Settings() {}
 

@@ -1,12 +1,22 @@
 package dev.berth.command;
 
+import dev.berth.config.Configuration;
+import dev.berth.config.ConfigurationException;
+import dev.berth.config.ServerConfig;
 import dev.berth.config.Setting;
 import dev.berth.config.Settings;
+import dev.berth.http.Routes;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParseResult;
@@ -18,6 +28,8 @@ import picocli.CommandLine.ParseResult;
 public final class ServeOptions {
 
     private static final int HELP_WIDTH = 110;
+
+    private static final Logger log = LoggerFactory.getLogger(ServeOptions.class);
 
     private ServeOptions() {}
 
@@ -39,6 +51,22 @@ public final class ServeOptions {
         return parsed.matchedOptions().stream()
                 .filter(option -> option.getValue() instanceof String)
                 .collect(Collectors.toMap(OptionSpec::longestName, OptionSpec::<String>getValue));
+    }
+
+    /// The settings of a command that has one model for itself. Its log goes to stderr. Only what needs
+    /// attention is logged, unless somebody wants more.
+    ///
+    /// @param environment the settings as variables
+    /// @param flags the text of each flag that was given, by its name. They win
+    /// @throws ConfigurationException holding all problems
+    public static ServerConfig ofOneModel(Map<String, String> environment, Map<String, String> flags, Path home) {
+        var variables = new HashMap<>(environment);
+        variables.remove("BERTH_MODELS");
+        variables.putIfAbsent("SAGEMAKER_CONTAINER_LOG_LEVEL", "WARN");
+        var configuration = Configuration.read(variables, flags, home, Routes::has);
+        Logging.configure(configuration.config().log(), new FileOutputStream(FileDescriptor.err));
+        configuration.warnings().forEach(log::warn);
+        return configuration.config();
     }
 
     private static OptionSpec option(Setting setting, String flag) {

@@ -1,21 +1,15 @@
 package dev.berth.authoring;
 
-import dev.berth.command.Logging;
 import dev.berth.command.ServeOptions;
 import dev.berth.command.StartException;
 import dev.berth.command.Subcommand;
-import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
 import dev.berth.config.Settings;
-import dev.berth.http.Routes;
-import java.io.FileDescriptor;
-import java.io.FileOutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.SequencedMap;
+import java.util.TreeMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.ExitCode;
@@ -38,7 +32,9 @@ public final class CheckCommand implements Subcommand {
 
     @Override
     public CommandSpec spec() {
-        var spec = ServeOptions.with(Settings.OF_A_CHECK);
+        var spec = ServeOptions.with(Settings.OF_THE_MODEL);
+        // The model is asked a request, too.
+        ServeOptions.add(Settings.named("timeout default-accept bad-records"), spec);
         spec.addPositional(PositionalParamSpec.builder()
                 .index("0")
                 .arity("0..1")
@@ -53,16 +49,11 @@ public final class CheckCommand implements Subcommand {
                         "The hooks have the classes, the content types and the time that they have in serve.",
                         "")
                 .exitCodeListHeading("%nExit codes:%n")
-                .exitCodeList(exitCodes());
+                .exitCodeList(new TreeMap<>(Map.of(
+                        "0", "serve would start and answer the sample; the report is on stdout",
+                        "1", "it would not; stderr says why, one line for each problem",
+                        "2", "an option or a setting is wrong; stderr names it")));
         return spec;
-    }
-
-    private static SequencedMap<String, String> exitCodes() {
-        var codes = new LinkedHashMap<String, String>();
-        codes.put("0", "serve would start and answer the sample; the report is on stdout");
-        codes.put("1", "it would not; stderr says why, one line for each problem");
-        codes.put("2", "an option or a setting is wrong; stderr names it");
-        return codes;
     }
 
     @Override
@@ -84,10 +75,7 @@ public final class CheckCommand implements Subcommand {
             flags.put("--model-dir", directory);
         }
         try {
-            var configuration = Configuration.read(quiet(environment), flags, home, Routes::has);
-            Logging.configure(configuration.config().log(), new FileOutputStream(FileDescriptor.err));
-            configuration.warnings().forEach(log::warn);
-            Check.run(configuration.config()).forEach(System.out::println);
+            Check.run(ServeOptions.ofOneModel(environment, flags, home)).forEach(System.out::println);
             return ExitCode.OK;
         } catch (ConfigurationException e) {
             e.problems().forEach(System.err::println);
@@ -103,14 +91,5 @@ public final class CheckCommand implements Subcommand {
         message.lines().forEach(System.err::println);
         log.debug("the check failed", e);
         return ExitCode.SOFTWARE;
-    }
-
-    /// Only what needs attention is logged, unless somebody wants more.
-    private static Map<String, String> quiet(Map<String, String> environment) {
-        var quiet = new HashMap<>(environment);
-        // A directory of models is none of this command's.
-        quiet.remove("BERTH_MODELS");
-        quiet.putIfAbsent("SAGEMAKER_CONTAINER_LOG_LEVEL", "WARN");
-        return quiet;
     }
 }

@@ -1,3 +1,2 @@
-/// The model of an artifact for callers in the same process: [InProcessModel] without a listener,
-/// [InProcessServer] with one.
+/// The model of an artifact for callers in the same process, without a listener.
 package dev.berth.inprocess;

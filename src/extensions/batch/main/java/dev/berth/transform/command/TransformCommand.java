@@ -1,12 +1,12 @@
 package dev.berth.transform.command;
 
 import dev.berth.command.ServeOptions;
+import dev.berth.command.Server;
 import dev.berth.command.StartException;
 import dev.berth.command.Subcommand;
 import dev.berth.config.ConfigurationException;
 import dev.berth.config.Setting;
 import dev.berth.config.Settings;
-import dev.berth.inprocess.InProcessServer;
 import dev.berth.json.JsonText;
 import dev.berth.storage.Storage;
 import dev.berth.storage.StorageException;
@@ -122,9 +122,9 @@ public final class TransformCommand implements Subcommand {
                 if (endpoint.isPresent()) {
                     return runner.run(endpoint.get());
                 }
-                try (var server =
-                        InProcessServer.start(job.serverVariables(environment), ServeOptions.given(parsed), home)) {
-                    return runner.run(server.awaitReady());
+                try (var server = server(job.serverVariables(environment), ServeOptions.given(parsed), home)) {
+                    server.awaitReady();
+                    return runner.run(URI.create("http://127.0.0.1:" + server.port()));
                 }
             });
         } catch (JobException | ConfigurationException e) {
@@ -145,6 +145,16 @@ public final class TransformCommand implements Subcommand {
             log.debug("the job failed", e);
             return ExitCode.SOFTWARE;
         }
+    }
+
+    /// A server for this job alone: it listens on a free port of this machine, without TLS.
+    private static Server server(Map<String, String> environment, Map<String, String> flags, Path home) {
+        var variables = new HashMap<>(environment);
+        variables.remove("BERTH_TLS_CERTIFICATE");
+        variables.remove("BERTH_TLS_KEY");
+        variables.put("SAGEMAKER_BIND_TO_PORT", "0");
+        variables.put("BERTH_HOST", "127.0.0.1");
+        return Server.start(ServeOptions.ofOneModel(variables, flags, home));
     }
 
     private interface Run {
