@@ -206,7 +206,7 @@ class ConfigurationTest {
                 .returns(true, TransformConfig::keepBadRecords)
                 .returns(true, TransformConfig::trailingNewline);
         assertThat(config.log()).isEqualTo(new LogConfig(LogConfig.Level.DEBUG, LogConfig.Format.JSON));
-        assertThat(config.metricsAliases()).isEqualTo(MetricsAliases.VLLM);
+        assertThat(config.metricsAliases()).isEqualTo(ServerConfig.MetricsAliases.VLLM);
         assertThat(Configuration.read(environment, Map.of(), home).effective())
                 .map(Setting::toString)
                 .contains(

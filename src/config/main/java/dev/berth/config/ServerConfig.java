@@ -24,6 +24,12 @@ public record ServerConfig(
         MetricsAliases metricsAliases,
         Map<Class<?>, Record> extensions) {
 
+    /// Whether metrics are there under names of another server too.
+    public enum MetricsAliases {
+        NONE,
+        VLLM
+    }
+
     /// In the same order whatever the class path's.
     static final List<ExtensionSettings> EXTENSIONS = ServiceLoader.load(ExtensionSettings.class).stream()
             .sorted(Comparator.comparing(provider -> provider.type().getName()))
@@ -41,7 +47,7 @@ public record ServerConfig(
                 TransformConfig.read(reading),
                 PlatformConfig.of(reading.environment()),
                 LogConfig.read(reading),
-                MetricsAliases.read(reading),
+                reading.value("--metrics-aliases", Syntax.oneOf(MetricsAliases.class), MetricsAliases.NONE),
                 EXTENSIONS.stream()
                         .map(extension -> extension.read(reading))
                         .collect(Collectors.toUnmodifiableMap(Record::getClass, Function.identity())));

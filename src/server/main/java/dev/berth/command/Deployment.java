@@ -92,11 +92,8 @@ public record Deployment(
         var hooks = problems.get(() -> own.isPresent()
                 ? ArtifactHooks.own(own.get())
                 : ArtifactHooks.open(directory, config.model().program()));
-        if (hooks.isPresent() && !problems.found.isEmpty()) {
-            HookCode.close(hooks.get().handler());
-        }
-        problems.throwAll();
         try {
+            problems.throwAll();
             var workers = workers(config, devices.orElseThrow());
             if (builds.isPresent()) {
                 hooks.get()
@@ -110,7 +107,9 @@ public record Deployment(
             var first = own.isPresent() ? FirstRequest.NONE : new FirstSample(absolute, config);
             return new Deployment(absolute, devices.get(), hooks.get(), workers, limits, first);
         } catch (Throwable e) {
-            HookCode.close(hooks.orElseThrow().handler());
+            if (hooks.isPresent()) {
+                HookCode.close(hooks.get().handler());
+            }
             throw e;
         }
     }

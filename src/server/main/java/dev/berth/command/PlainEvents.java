@@ -7,6 +7,8 @@ import ch.qos.logback.core.LayoutBase;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
+import java.util.List;
+import java.util.StringJoiner;
 import java.util.regex.Pattern;
 
 /// Log events as text: one line per event, and a stack trace below it.
@@ -19,6 +21,7 @@ final class PlainEvents extends LayoutBase<ILoggingEvent> {
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSS'Z'").withZone(ZoneOffset.UTC);
     private static final int LEVEL_WIDTH = 5;
+    private static final List<String> IDS = List.of("request_id", "inference_id");
 
     /// The comma joins the ids of a batch.
     private static final Pattern PLAIN = Pattern.compile("[\\w.:/+=@,-]*");
@@ -44,21 +47,16 @@ final class PlainEvents extends LayoutBase<ILoggingEvent> {
         return text.toString();
     }
 
-    /// The inference id stands beside the request's only where both were sent.
+    /// That of the request, and the inference id where one was sent.
     private static void appendIds(ILoggingEvent event, StringBuilder line) {
-        var request = event.getMDCPropertyMap().get("request_id");
-        var inference = event.getMDCPropertyMap().get("inference_id");
-        if (request != null && inference != null) {
-            line.append(" [")
-                    .append(quoted(request))
-                    .append(' ')
-                    .append(quoted(inference))
-                    .append(']');
-        } else if (request != null || inference != null) {
-            line.append(" [")
-                    .append(quoted(request == null ? inference : request))
-                    .append(']');
+        var ids = new StringJoiner(" ", " [", "]").setEmptyValue("");
+        for (var name : IDS) {
+            var id = event.getMDCPropertyMap().get(name);
+            if (id != null) {
+                ids.add(quoted(id));
+            }
         }
+        line.append(ids);
     }
 
     private static String quoted(String id) {

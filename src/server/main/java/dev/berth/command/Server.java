@@ -1,7 +1,6 @@
 package dev.berth.command;
 
 import dev.berth.config.HttpConfig;
-import dev.berth.config.MetricsAliases;
 import dev.berth.config.MultiModelConfig;
 import dev.berth.config.ServerConfig;
 import dev.berth.engine.Machine;
@@ -73,7 +72,7 @@ public final class Server implements AutoCloseable {
     /// @param own hooks of the only model
     private Server(ServerConfig config, Optional<InferenceHandler<?, ?, ?>> own) {
         this.config = config;
-        this.metrics = new ServingMetrics(config.metricsAliases() == MetricsAliases.VLLM);
+        this.metrics = new ServingMetrics(config.metricsAliases() == ServerConfig.MetricsAliases.VLLM);
         this.exports = ServiceLoader.load(Exporter.class).stream()
                 .map(exporter -> exporter.get().start(config, metrics::snapshots, Logging::print))
                 .flatMap(Optional::stream)

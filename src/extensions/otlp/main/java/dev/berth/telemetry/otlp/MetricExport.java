@@ -29,7 +29,9 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /// What `/metrics` has, as metrics of OpenTelemetry: the same instruments under the same names,
 /// cumulative since the start.
@@ -50,40 +52,35 @@ final class MetricExport implements MetricProducer {
     public Collection<MetricData> produce(Resource resource) {
         long now = nanos();
         return metrics.get().stream()
-                .flatMap(snapshot -> data(snapshot, resource, now).stream())
+                .flatMap(snapshot -> data(snapshot, resource, now))
                 .toList();
     }
 
     /// Nothing where there is no metric of such a kind in OpenTelemetry.
-    private Optional<MetricData> data(MetricSnapshot snapshot, Resource resource, long now) {
-        var name = snapshot.getMetadata().getName();
+    private Stream<MetricData> data(MetricSnapshot snapshot, Resource resource, long now) {
+        var name = snapshot.getMetadata().getName() + (snapshot instanceof InfoSnapshot ? "_info" : "");
         var help = Optional.ofNullable(snapshot.getMetadata().getHelp()).orElse("");
         var head = new Head(resource, name, help, unit(name));
         return switch (snapshot) {
             case CounterSnapshot counter ->
-                Optional.of(head.sum(counter.getDataPoints().stream()
-                        .map(point -> number(point, point.getValue(), now))
-                        .toList()));
+                Stream.of(head.sum(each(counter.getDataPoints(), point -> number(point, point.getValue(), now))));
             case GaugeSnapshot gauge ->
-                Optional.of(head.gauge(gauge.getDataPoints().stream()
-                        .map(point -> number(point, point.getValue(), now))
-                        .toList()));
-            case InfoSnapshot info ->
-                Optional.of(new Head(resource, name + "_info", help, "")
-                        .gauge(info.getDataPoints().stream()
-                                .map(point -> number(point, 1, now))
-                                .toList()));
+                Stream.of(head.gauge(each(gauge.getDataPoints(), point -> number(point, point.getValue(), now))));
+            case InfoSnapshot info -> Stream.of(head.gauge(each(info.getDataPoints(), point -> number(point, 1, now))));
             case HistogramSnapshot histogram ->
-                Optional.of(head.histogram(histogram.getDataPoints().stream()
-                        .map(point -> spread(point, point.getSum(), point.getClassicBuckets(), now))
-                        .toList()));
+                Stream.of(head.histogram(each(
+                        histogram.getDataPoints(),
+                        point -> spread(point, point.getSum(), point.getClassicBuckets(), now))));
             // Of the JVM's pauses: how many, and how long together.
             case SummarySnapshot summary ->
-                Optional.of(head.histogram(summary.getDataPoints().stream()
-                        .map(point -> spread(point, point.getSum(), only(point.getCount()), now))
-                        .toList()));
-            default -> Optional.empty();
+                Stream.of(head.histogram(each(
+                        summary.getDataPoints(), point -> spread(point, point.getSum(), only(point.getCount()), now))));
+            default -> Stream.empty();
         };
+    }
+
+    private static <P, D> List<D> each(List<P> points, Function<P, D> data) {
+        return points.stream().map(data).toList();
     }
 
     private record Head(Resource resource, String name, String help, String unit) {

@@ -86,20 +86,13 @@ public final class OtlpExport implements Exporter.Export {
     /// A span of kind SERVER, below that of its caller.
     @Override
     public <R> RequestTrace begin(String method, String path, R request, BiFunction<R, String, String> header) {
-        var parent =
-                sdk.getPropagators().getTextMapPropagator().extract(Context.root(), request, new Headers<>(header));
+        TextMapGetter<R> headers = (asked, name) -> asked == null ? null : header.apply(asked, name);
+        var parent = sdk.getPropagators().getTextMapPropagator().extract(Context.root(), request, headers);
         var builder = tracer.spanBuilder(method)
                 .setSpanKind(SpanKind.SERVER)
                 .setAttribute("http.request.method", method)
                 .setAttribute("url.path", path);
         return new RequestSpan(method, SpanStep.begin(builder, parent, tracer));
-    }
-
-    private record Headers<R>(BiFunction<R, String, String> header) implements TextMapGetter<R> {
-        @Override
-        public String get(R request, String name) {
-            return request == null ? null : header.apply(request, name);
-        }
     }
 
     /// The variables that are set, and what holds where they are not.
