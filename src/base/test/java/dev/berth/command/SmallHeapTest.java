@@ -24,6 +24,8 @@ import java.util.zip.ZipOutputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// Requests that would fill a heap of 400 MB, the one of a container of 1 GB. Each ended the
 /// process or starved others.
@@ -137,14 +139,16 @@ class SmallHeapTest {
         assertThat(server.get("/ping").statusCode()).isEqualTo(200);
     }
 
-    @Test
-    void uploadsThatStallGiveTheirMemoryToOthers() throws Exception {
+    /// Long ones are in files. Of the others, those that have no room beside each other are.
+    @ParameterizedTest
+    @ValueSource(ints = {25_000_000, 6_500_000})
+    void uploadsThatStallKeepNoOthersOut(int length) throws Exception {
         start("model-artifact");
         var stalled = new ArrayList<RawConnection>();
         try {
             for (int i = 0; i < 20; i++) {
                 stalled.add(new RawConnection(server.port())
-                        .send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: 25000000\r\n\r\n")
+                        .send("POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n".formatted(length))
                         .send(new byte[6_000_000]));
             }
             var large = "{\"question\": \"Who came?\", \"context\": \"Bob came.\"%s}".formatted(" ".repeat(2_000_000));

@@ -144,8 +144,8 @@ class MemoryBudgetTest {
     @Test
     void afterTheDeadlineNothingIsTaken() throws Exception {
         var share = budget.take(60);
-        assertThat(budget.take(41, -5)).isEmpty();
-        assertThat(budget.take(30, -6)).isPresent();
+        assertThat(budget.share().growTo(41, -5)).isFalse();
+        assertThat(budget.share().growTo(30, -6)).isTrue();
         assertThat(share.growTo(71, -5)).isFalse();
         assertThat(share.growTo(70, -6)).isTrue();
     }
@@ -154,13 +154,13 @@ class MemoryBudgetTest {
     void whoseDeadlinePassesWhileItWaitsMakesRoomForTheNext() throws Exception {
         var held = budget.take(60);
         var share = budget.take(10);
-        var large = waiting(() -> budget.take(90, LATER));
-        var small = waiting(() -> budget.take(50, 2 * LATER));
+        var large = waiting(() -> budget.share().growTo(90, LATER));
+        var small = waiting(() -> budget.share().growTo(50, 2 * LATER));
         clock.set(LATER);
         held.shrinkTo(50);
-        assertThat(large.get()).isEmpty();
+        assertThat(large.get()).isFalse();
         share.close();
-        assertThat(small.get()).isPresent();
+        assertThat(small.get()).isTrue();
     }
 
     @Test

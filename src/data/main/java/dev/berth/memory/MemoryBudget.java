@@ -64,14 +64,11 @@ public final class MemoryBudget {
         return share.tryGrowTo(bytes) ? Optional.of(share) : Optional.empty();
     }
 
+    /// Waits for a share.
     public Share take(long bytes) throws InterruptedException {
-        return take(bytes, clock.getAsLong() + NEVER).orElseThrow();
-    }
-
-    /// Waits for a share until the deadline; nothing where none came free before.
-    public Optional<Share> take(long bytes, long deadlineNanos) throws InterruptedException {
         var share = new Share();
-        return share.growTo(bytes, deadlineNanos) ? Optional.of(share) : Optional.empty();
+        var _ = share.growTo(bytes, clock.getAsLong() + NEVER);
+        return share;
     }
 
     synchronized int waiting() {

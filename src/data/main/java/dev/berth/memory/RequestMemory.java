@@ -177,14 +177,24 @@ public final class RequestMemory implements AutoCloseable {
         return bytes <= process.arriving().bytes() && arriving.tryGrowTo(bytes);
     }
 
-    /// Counts a body that a hook wants in memory, or that can be nowhere else.
+    /// Counts a body that is being received and can be nowhere else.
     ///
     /// @param bytes as in [#tryReceive]
-    /// @throws ServingException when there is no room for them
+    /// @throws ServingException when there is no room for them now
     public void receive(long bytes) {
         requireRoom(bytes, process.arriving());
-        if (!tryReceive(bytes) && !await(arriving, bytes)) {
+        if (!tryReceive(bytes)) {
             throw beside(bytes);
+        }
+    }
+
+    /// Counts a body that has come and is taken into memory. It does not wait for those that have not.
+    ///
+    /// @throws ServingException when there is no room for it
+    public void takeIn(long bytes) {
+        requireRoom(bytes, process.arriving());
+        if (!tryReceive(bytes)) {
+            add(bytes);
         }
     }
 

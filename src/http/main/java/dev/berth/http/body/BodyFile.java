@@ -64,6 +64,13 @@ final class BodyFile extends BlockStream {
         return file.length() - file.getFilePointer();
     }
 
+    /// All that has not been read.
+    byte[] rest() throws IOException {
+        var rest = new byte[Math.toIntExact(left())];
+        file.readFully(rest);
+        return rest;
+    }
+
     @Override
     public int read(byte[] bytes, int offset, int length) throws IOException {
         return file.read(bytes, offset, length);

@@ -185,15 +185,13 @@ public final class RequestBody extends BlockStream {
         if (length > LONGEST_ARRAY) {
             throw tooLongForAnArray();
         }
-        if (file != null) {
-            memory.receive(length);
-        }
         if (isText) {
             memory.expect(LIKELY * length);
             memory.add(TEXT * length);
         }
         if (file != null) {
-            return file.readNBytes((int) length);
+            memory.takeIn(length);
+            return file.rest();
         }
         var all = start == 0 && end == buffer.length ? buffer : Arrays.copyOfRange(buffer, start, end);
         buffer = new byte[0];
@@ -204,11 +202,11 @@ public final class RequestBody extends BlockStream {
 
     /// Reads on until so many bytes are in memory, or all that there are.
     ///
-    /// @param mayWait for memory
+    /// @param isOnly whether it can be nowhere else
     /// @return whether it is whole
-    private boolean fill(int most, boolean mayWait) throws IOException {
+    private boolean fill(int most, boolean isOnly) throws IOException {
         while (end < most && !isWhole()) {
-            if (end == buffer.length && !grow(most, mayWait)) {
+            if (end == buffer.length && !grow(most, isOnly)) {
                 return false;
             }
             end += Math.max(0, take(buffer, end, buffer.length - end));
@@ -218,7 +216,7 @@ public final class RequestBody extends BlockStream {
 
     /// Makes room for more in memory: for the first part, then for all that was announced, so that it is
     /// copied once.
-    private boolean grow(int most, boolean mayWait) {
+    private boolean grow(int most, boolean isOnly) {
         long announced = declared < 0 ? Long.MAX_VALUE : declared;
         long wanted = end < FIRST_BUFFER ? FIRST_BUFFER : declared < 0 ? 2L * end : declared;
         int size = (int) Math.min(most, Math.min(announced, wanted));
@@ -227,7 +225,7 @@ public final class RequestBody extends BlockStream {
         } else {
             // While it is copied, there are both.
             long both = (long) end + size;
-            if (mayWait) {
+            if (isOnly) {
                 memory.receive(both);
             } else if (!memory.tryReceive(both)) {
                 return false;
