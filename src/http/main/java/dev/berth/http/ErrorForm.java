@@ -8,6 +8,7 @@ import io.javalin.http.Context;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /// How a failure is said to a caller: the form that its protocol has for errors. [Failures] asks
@@ -46,11 +47,6 @@ public class ErrorForm {
         Object of(ErrorType type, String message, String path);
     }
 
-    /// Other words for the types of errors.
-    public interface Words {
-        String of(ErrorType type, String path);
-    }
-
     private final String contentType;
     private final Body body;
 
@@ -60,8 +56,11 @@ public class ErrorForm {
     }
 
     /// [#PLAIN] with the words of another server.
-    public static ErrorForm named(Words words) {
-        return new ErrorForm(CONTENT_TYPE, (type, text, path) -> new Plain(text, words.of(type, path), type.status()));
+    ///
+    /// @param words for a type of errors at a path
+    public static ErrorForm named(BiFunction<ErrorType, String, String> words) {
+        return new ErrorForm(
+                CONTENT_TYPE, (type, text, path) -> new Plain(text, words.apply(type, path), type.status()));
     }
 
     private static String word(ErrorType type) {

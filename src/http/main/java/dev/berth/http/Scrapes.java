@@ -7,9 +7,8 @@ import io.javalin.http.Handler;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 
-/// Answers with the metrics. It costs as much as a prediction. Who asks too often gets the last
-/// answer once more, and those who ask while others are answered share the next one, of which many
-/// may wait to be taken.
+/// Answers with the metrics. It costs as much as a prediction, so clients that ask too often get the
+/// last answer once more. They share its bytes, of which many may wait to be taken.
 final class Scrapes implements Handler {
 
     /// To write the metrics takes about two thousandths of a second, and may take a tenth of the
@@ -20,7 +19,6 @@ final class Scrapes implements Handler {
     private final ServingMetrics metrics;
 
     // Guarded by this.
-    private long began;
     private byte[] last = {};
 
     Scrapes(ServingMetrics metrics) {
@@ -29,10 +27,8 @@ final class Scrapes implements Handler {
 
     @Override
     public void handle(Context ctx) {
-        long asked = System.nanoTime();
         synchronized (this) {
-            if (last.length == 0 || (began - asked < 0 && pace.isTurn(NANOS))) {
-                began = System.nanoTime();
+            if (last.length == 0 || pace.isTurn(NANOS)) {
                 last = metrics.scrape().getBytes(StandardCharsets.UTF_8);
             }
             ctx.contentType(ServingMetrics.CONTENT_TYPE).result(last);
