@@ -8,12 +8,10 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SocketChannel;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
@@ -81,10 +79,9 @@ public final class Connections implements SelectorManager.AcceptListener {
 
     // Guarded by this.
     private final Map<SelectableChannel, OpenConnection> places = new HashMap<>();
-    private final Set<OpenStream> streams = new HashSet<>();
 
-    private record OpenStream(OpenConnection place, int id) {}
-
+    /// How many streams are open.
+    private int streams;
     /// How many of the places are beyond the limit.
     private int reserved;
 
@@ -184,13 +181,15 @@ public final class Connections implements SelectorManager.AcceptListener {
         if (!makeWay(false, 0)) {
             return refused();
         }
-        place.arrive(String.valueOf(id));
-        return streams.add(new OpenStream(place, id));
+        streams++;
+        place.openStream(String.valueOf(id));
+        return true;
     }
 
     public synchronized void closeStream(OpenConnection place, int id) {
-        streams.remove(new OpenStream(place, id));
-        place.leave(String.valueOf(id));
+        if (place.closeStream(String.valueOf(id))) {
+            streams--;
+        }
     }
 
     private boolean refused() {
@@ -253,9 +252,7 @@ public final class Connections implements SelectorManager.AcceptListener {
     /// @return false where all others are busy, or have not been waited for long enough
     private boolean makeWay(boolean beyond, long patienceNanos) {
         long end = System.nanoTime() + patienceNanos;
-        while (beyond
-                ? reserved >= ConnectionLimit.RESERVE
-                : places.size() - reserved + streams.size() >= limit.most()) {
+        while (beyond ? reserved >= ConnectionLimit.RESERVE : places.size() - reserved + streams >= limit.most()) {
             var first = longestAwaited(beyond);
             if (first.isEmpty()) {
                 if (System.nanoTime() - end >= 0) {

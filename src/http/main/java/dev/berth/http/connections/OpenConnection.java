@@ -27,8 +27,8 @@ public final class OpenConnection {
     volatile Runnable ended = () -> {};
 
     // Guarded by this.
-    /// Streams whose handler has not begun, by their number.
-    private final Map<String, Call> arrived = new HashMap<>();
+    /// Open streams by their number.
+    private final Map<String, Call> streams = new HashMap<>();
 
     private int requests;
     private int waiting;
@@ -93,22 +93,23 @@ public final class OpenConnection {
         hasBegun = true;
     }
 
-    /// @param id of a stream that has arrived, or of any other request
+    /// @param id of an open stream, or of any other request
     public synchronized Call begin(String id) {
-        var call = arrived.remove(id);
-        return call == null ? begin() : call;
+        var ofStream = streams.get(id);
+        return ofStream == null ? begin() : ofStream;
     }
 
-    synchronized void arrive(String id) {
-        arrived.put(id, begin());
+    synchronized void openStream(String id) {
+        streams.put(id, begin());
     }
 
-    /// The stream has ended, perhaps before its handler began.
-    synchronized void leave(String id) {
-        var call = arrived.remove(id);
+    /// @return whether it was open
+    synchronized boolean closeStream(String id) {
+        var call = streams.remove(id);
         if (call != null) {
             call.end();
         }
+        return call != null;
     }
 
     /// How long the server has waited for the client, or since when it has answered nothing of one
@@ -116,13 +117,9 @@ public final class OpenConnection {
     ///
     /// @param now in `System.nanoTime()`
     synchronized long awaitedNanos(long now) {
-        boolean isAwaited = endPoint != null && (requests == 0 ? isIdle(now) : waiting == requests);
+        boolean isAwaited = endPoint != null
+                && (requests == 0 ? endPoint.isFillInterested() || endPoint.isPausing : waiting == requests);
         return isAwaited ? now - since : -1;
-    }
-
-    private boolean isIdle(long now) {
-        var handshake = endPoint.handshake;
-        return handshake == null ? endPoint.isFillInterested() || endPoint.isPausing : handshake.isLong(now);
     }
 
     /// Whether a head has begun and not ended, or a connection has sent nothing yet or was not closed
@@ -148,7 +145,7 @@ public final class OpenConnection {
         boolean isAtStart = connection instanceof HttpConnection http
                 ? http.getParser().isStart()
                 : connection != null && connection.getBytesIn() <= 0;
-        if (!isAtStart || endPoint.isPausing || endPoint.handshake != null || endPoint.lookAhead() <= 0) {
+        if (!isAtStart || endPoint.isPausing || endPoint.lookAhead() <= 0) {
             return false;
         }
         endPoint.readAtOnce();
@@ -170,14 +167,9 @@ public final class OpenConnection {
     /// A handshake was accepted.
     ///
     /// @param makeWay closes the WebSocket for others
-    /// @param ended as in [#onEnd]
+    /// @param ended runs once the connection is closed, which it may be already
     public void becomeSocket(Runnable makeWay, Runnable ended) {
         this.makeWay = makeWay;
-        onEnd(ended);
-    }
-
-    /// @param ended runs once the connection is closed, which it may be already
-    void onEnd(Runnable ended) {
         this.ended = ended;
         if (!endPoint.isOpen()) {
             ended.run();
