@@ -7,15 +7,16 @@ import dev.berth.image.ContactSheet;
 import dev.berth.image.Image;
 import dev.berth.json.JsonText;
 import dev.berth.storage.Location;
-import dev.berth.storage.StorageException;
 import dev.berth.storage.StoredObject;
 import java.io.IOException;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
@@ -47,11 +48,13 @@ final class AnswerImages {
     private final Envelopes kind;
     private final ExecutorService threads;
 
-    /// The first ones of each object, by its key. No more than the sheet shows, so the last objects
-    /// may have lost theirs.
-    private final TreeMap<String, List<Image>> shown = new TreeMap<>();
+    /// What the sheet shows of the objects that are done. Guarded by the monitor.
+    private final TreeMap<Place, Image> shown =
+            new TreeMap<>(Comparator.comparing(Place::key).thenComparingInt(Place::number));
 
-    /// @param threads that write files
+    /// Of an image in its job: the key of its object, and its number there.
+    private record Place(String key, int number) {}
+
     AnswerImages(TransformJob job, Envelopes kind, ExecutorService threads) {
         this.job = job;
         this.kind = kind;
@@ -62,15 +65,14 @@ final class AnswerImages {
     ///
     /// @param wasThere whether an earlier run has made it, and maybe the files too
     /// @throws TransformException where it is no output of such a job
-    /// @throws StorageException where a file can't be written
     void add(StoredObject object, boolean wasThere) throws InterruptedException {
         if (kind.extract().isEmpty() && kind.preview().isEmpty()) {
             return;
         }
         var names = new UniqueNames();
         var writing = new ArrayDeque<Future<?>>();
-        var thumbnails = new ArrayList<Image>();
-        int room = room(object);
+        var thumbnails = new HashMap<Place, Image>();
+        int images = 0;
         try (var lines = Envelope.lines(job.output(object).open())) {
             for (var text = lines.readLine(); text != null; text = lines.readLine()) {
                 var line = JsonText.payload(text);
@@ -81,12 +83,13 @@ final class AnswerImages {
                             .isPresent()) {
                         var name = names.name("%s.%s"
                                 .formatted(fileName(line.path(envelope.id()).asText()), image.end()));
-                        var place = job.output().resolve(object.key()).resolve(name);
-                        writing.add(threads.submit(() -> write(image, place, wasThere)));
+                        var file = job.output().resolve(object.key()).resolve(name);
+                        writing.add(threads.submit(() -> write(image, file, wasThere)));
                         await(writing, MOST_WRITTEN);
                     }
-                    if (thumbnails.size() < room) {
-                        thumbnail(image, object).ifPresent(thumbnails::add);
+                    var place = new Place(object.key(), images++);
+                    if (thumbnails.size() < MOST_ON_SHEET && mayBeShown(place)) {
+                        thumbnail(image, object).ifPresent(small -> thumbnails.put(place, small));
                     }
                 }
             }
@@ -97,7 +100,7 @@ final class AnswerImages {
         } finally {
             writing.forEach(file -> file.cancel(true));
         }
-        show(object, thumbnails);
+        show(thumbnails);
     }
 
     /// Waits for the oldest until there are no more than `most` under way.
@@ -148,15 +151,9 @@ final class AnswerImages {
         return name.substring(0, KEPT_OF_LONG_NAME) + "~" + Sha256.hex(id);
     }
 
-    /// How many of the object's images the sheet may show, as far as is known.
-    private synchronized int room(StoredObject object) {
-        if (kind.preview().isEmpty()) {
-            return 0;
-        }
-        return MOST_ON_SHEET
-                - shown.headMap(object.key()).values().stream()
-                        .mapToInt(List::size)
-                        .sum();
+    private synchronized boolean mayBeShown(Place place) {
+        return kind.preview().isPresent()
+                && (shown.size() < MOST_ON_SHEET || shown.comparator().compare(place, shown.lastKey()) < 0);
     }
 
     private static Optional<Image> thumbnail(ImageText image, StoredObject object) {
@@ -168,36 +165,25 @@ final class AnswerImages {
         }
     }
 
-    private synchronized void show(StoredObject object, List<Image> thumbnails) {
-        if (thumbnails.isEmpty()) {
-            return;
-        }
-        shown.put(object.key(), thumbnails);
-        int all = shown.values().stream().mapToInt(List::size).sum();
-        while (all - shown.lastEntry().getValue().size() >= MOST_ON_SHEET) {
-            all -= shown.pollLastEntry().getValue().size();
+    private synchronized void show(Map<Place, Image> thumbnails) {
+        shown.putAll(thumbnails);
+        while (shown.size() > MOST_ON_SHEET) {
+            shown.pollLastEntry();
         }
     }
 
     /// Writes the sheet, where one is wanted and there is an image.
-    void writePreview() {
+    synchronized void writePreview() {
         if (kind.preview().isEmpty()) {
             return;
         }
         var place = kind.preview().get();
-        List<Image> pictures;
-        synchronized (this) {
-            pictures = shown.values().stream()
-                    .flatMap(List::stream)
-                    .limit(MOST_ON_SHEET)
-                    .toList();
-        }
-        if (pictures.isEmpty()) {
+        if (shown.isEmpty()) {
             log.warn("{}: no answer has an image, so there is no sheet", place);
             return;
         }
         try (var out = place.create(Optional.of("image/png"))) {
-            out.write(ContactSheet.of(pictures).png());
+            out.write(ContactSheet.of(List.copyOf(shown.values())).png());
             out.commit();
         }
     }

@@ -21,7 +21,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -61,8 +60,8 @@ final class Invoker implements AutoCloseable {
         default void received(long bytes) throws InterruptedException {}
     }
 
-    /// @param rest of the body, where there is more; of an error nobody wants it
-    private record Response(int status, HttpHeaders headers, byte[] body, InputStream rest) {}
+    /// @param body of an error its beginning
+    private record Response(int status, HttpHeaders headers, byte[] body) {}
 
     private static final Duration CONNECT = Duration.ofSeconds(10);
     private static final Duration FIRST_PAUSE = Duration.ofMillis(200);
@@ -127,7 +126,6 @@ final class Invoker implements AutoCloseable {
 
     /// The answer to a payload that is in memory.
     ///
-    /// @param room for the answer
     /// @throws InvocationException when it is refused, or fails for the last time
     Answer invoke(byte[] body, Room room) throws InterruptedException {
         return invoke(() -> BodyPublishers.ofByteArray(body), room);
@@ -177,12 +175,10 @@ final class Invoker implements AutoCloseable {
 
     /// Different for each, so that not all come back at once.
     private Duration pause(int tries, Optional<Duration> asked) {
-        var pause = FIRST_PAUSE.multipliedBy(1L << Math.min(tries - 1, 10));
-        var shortened = (pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE).toNanos();
-        long own = ThreadLocalRandom.current().nextLong(shortened / 2, shortened + 1);
-        long most = Math.max(own, patience.toNanos());
-        return Duration.ofNanos(
-                Math.min(most, Math.max(own, asked.orElse(Duration.ZERO).toNanos())));
+        long longest = Math.min(LONGEST_PAUSE.toNanos(), FIRST_PAUSE.toNanos() << Math.min(tries - 1, 10));
+        long own = ThreadLocalRandom.current().nextLong(longest / 2, longest + 1);
+        long wanted = Math.min(patience.toNanos(), asked.orElse(Duration.ZERO).toNanos());
+        return Duration.ofNanos(Math.max(own, wanted));
     }
 
     private Answer attempt(BodyPublisher body, Room room) throws InterruptedException {
@@ -240,27 +236,31 @@ final class Invoker implements AutoCloseable {
         long deadline = System.nanoTime() + timeout.toNanos();
         room.receive(0);
         try {
-            var first = until(deadline, () -> begin(request));
-            try (var in = first.rest) {
-                var parts = new ArrayList<>(List.of(first.body));
-                var length = first.headers.firstValueAsLong("Content-Length");
-                long bytes = first.body.length;
-                boolean isWhole = bytes < PART || first.status != OK || length.orElse(-1) == bytes;
+            var response = until(deadline, () -> client.send(request, BodyHandlers.ofInputStream()));
+            try (var in = response.body()) {
+                boolean isOk = response.statusCode() == OK;
+                var length = response.headers().firstValueAsLong("Content-Length");
+                var parts = new ArrayList<byte[]>();
+                long bytes = 0;
+                long next = Math.min(PART, length.orElse(PART));
+                boolean isWhole = false;
                 while (!isWhole) {
-                    long next = length.isPresent() ? length.getAsLong() - bytes : PART;
-                    long start = System.nanoTime();
-                    room.receive(bytes + next);
-                    deadline += System.nanoTime() - start;
+                    if (bytes > 0) {
+                        long start = System.nanoTime();
+                        room.receive(bytes + next);
+                        deadline += System.nanoTime() - start;
+                    }
                     var part = new byte[(int) next];
                     int count = until(deadline, () -> in.readNBytes(part, 0, part.length));
                     parts.add(count == part.length ? part : Arrays.copyOf(part, count));
                     bytes += count;
-                    isWhole = length.isPresent() || count < part.length;
+                    isWhole = !isOk || count < part.length || length.orElse(-1) == bytes;
+                    next = length.isPresent() ? length.getAsLong() - bytes : PART;
                 }
-                if (first.status == OK) {
+                if (isOk) {
                     room.received(bytes);
                 }
-                return new Response(first.status, first.headers, MiniBatches.concatenated(parts), in);
+                return new Response(response.statusCode(), response.headers(), MiniBatches.concatenated(parts));
             }
         } catch (TimeoutException e) {
             throw InvocationException.unanswered(Kind.LATE, "no answer within %d s".formatted(timeout.toSeconds()), e);
@@ -270,17 +270,6 @@ final class Invoker implements AutoCloseable {
                     arrived ? Kind.LOST : Kind.UNREACHABLE,
                     "the connection to %s failed: %s".formatted(endpoint, described(e)),
                     e);
-        }
-    }
-
-    private Response begin(HttpRequest request) throws IOException, InterruptedException {
-        var response = client.send(request, BodyHandlers.ofInputStream());
-        var in = response.body();
-        try {
-            return new Response(response.statusCode(), response.headers(), in.readNBytes(PART), in);
-        } catch (IOException | RuntimeException e) {
-            in.close();
-            throw e;
         }
     }
 

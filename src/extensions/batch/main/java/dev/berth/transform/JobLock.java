@@ -34,23 +34,21 @@ final class JobLock implements AutoCloseable {
     /// @param renewals so that it differs each time
     record Text(ProcessName owner, String run, long renewals) {
 
-        static Optional<Text> read(String text) {
+        /// What an owner has left that was killed while it wrote.
+        private static final Text TORN = new Text(ProcessName.UNKNOWN, "", 0);
+
+        private static Text of(Marker found) {
             try {
-                var read = JsonText.read(text.getBytes(StandardCharsets.UTF_8));
-                return Optional.ofNullable(JsonText.as(read, new TypeReference<Text>() {}))
-                        .filter(lock -> lock.owner != null && lock.run != null);
+                var read = JsonText.as(
+                        JsonText.read(found.text().getBytes(StandardCharsets.UTF_8)), new TypeReference<Text>() {});
+                return read == null || read.owner == null || read.run == null ? TORN : read;
             } catch (NotJsonException | IllegalArgumentException e) {
-                // Its owner was killed while it was written.
-                return Optional.empty();
+                return TORN;
             }
         }
 
         private String write() {
             return JsonText.write(this);
-        }
-
-        private Text renewed() {
-            return new Text(owner, run, renewals + 1);
         }
     }
 
@@ -115,26 +113,20 @@ final class JobLock implements AutoCloseable {
     private void requireIdle(Marker found, Optional<Marker> seen, BooleanSupplier isOver) {
         boolean isRenewed =
                 seen.filter(first -> !first.version().equals(found.version())).isPresent();
-        if (isRenewed || owner(found).filter(text.owner::isBeside).isPresent() || isOver.getAsBoolean()) {
-            throw new TransformException(refusal(found));
+        if (isRenewed || text.owner.isBeside(Text.of(found).owner) || isOver.getAsBoolean()) {
+            throw new TransformException(("%s: found the lock of %s, renewed %d s ago, which does this job. Wait for"
+                            + " its end or stop it; after %d s without renewal the lock no longer counts")
+                    .formatted(location, Text.of(found).owner, found.age().toSeconds(), timing.stale.toSeconds()));
         }
         if (seen.isEmpty()) {
             log.warn(
                     "{}: found the lock of {}, renewed {} s ago; it no longer counts in {} s, if it is not"
                             + " renewed",
                     location,
-                    named(found),
+                    Text.of(found).owner,
                     found.age().toSeconds(),
                     timing.stale.minus(found.age()).toSeconds());
         }
-    }
-
-    private static Optional<ProcessName> owner(Marker marker) {
-        return Text.read(marker.text()).map(Text::owner);
-    }
-
-    private static String named(Marker marker) {
-        return owner(marker).map(ProcessName::toString).orElse("an unknown process");
     }
 
     private boolean countsNoMore(Marker found) {
@@ -142,7 +134,7 @@ final class JobLock implements AutoCloseable {
     }
 
     private boolean isOfTheDead(Marker found) {
-        return owner(found).filter(text.owner::isDead).isPresent();
+        return text.owner.isDead(Text.of(found).owner);
     }
 
     private boolean replaces(Marker found) {
@@ -152,7 +144,7 @@ final class JobLock implements AutoCloseable {
         log.warn(
                 "{}: the lock of {}, renewed {} s ago, no longer counts: {}",
                 location,
-                named(found),
+                Text.of(found).owner,
                 found.age().toSeconds(),
                 isOfTheDead(found)
                         ? "the process has ended"
@@ -160,24 +152,20 @@ final class JobLock implements AutoCloseable {
         return true;
     }
 
-    private String refusal(Marker found) {
-        return ("%s: found the lock of %s, renewed %d s ago, which does this job. Wait for its end or"
-                        + " stop it; after %d s without renewal the lock no longer counts")
-                .formatted(location, named(found), found.age().toSeconds(), timing.stale.toSeconds());
-    }
-
     private void renew() {
         try {
             while (true) {
                 Thread.sleep(timing.renewal);
-                var next = text.renewed();
+                var next = new Text(text.owner, text.run, text.renewals + 1);
                 try {
                     var found = location.marker();
                     if (found.filter(this::isOwn).isEmpty() || !location.renew(next.write(), found.get())) {
                         lost.accept("%s: found the lock of %s, expected this job's: it was taken over"
                                 .formatted(
                                         location,
-                                        location.marker().map(JobLock::named).orElse("nobody")));
+                                        location.marker()
+                                                .map(now -> Text.of(now).owner.toString())
+                                                .orElse("nobody")));
                         return;
                     }
                     text = next;
@@ -191,7 +179,7 @@ final class JobLock implements AutoCloseable {
     }
 
     private boolean isOwn(Marker found) {
-        return Text.read(found.text()).filter(read -> read.run.equals(text.run)).isPresent();
+        return Text.of(found).run.equals(text.run);
     }
 
     /// Removes it, unless another process has it now.

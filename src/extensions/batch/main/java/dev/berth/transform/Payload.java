@@ -1,7 +1,7 @@
 package dev.berth.transform;
 
 import java.io.InputStream;
-import java.util.Arrays;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -19,7 +19,6 @@ sealed interface Payload {
     /// Whole records.
     ///
     /// @param firstRecord the place of the first record in its object, counted from 1
-    /// @param records how many there are
     /// @param body what is sent
     /// @param input the records as they were before `InputFilter` where the answers are joined with
     ///   them, else `body`
@@ -37,48 +36,36 @@ sealed interface Payload {
 
         /// Two payloads of about half the records each. They are lines, and more than one.
         List<MiniBatch> halves() {
-            var ends = endsOfLines(body);
-            int first = half(ends);
-            int inputEnd = endsOfLines(input)[first - 1];
+            var bodies = RecordFormat.lines(body);
+            var inputs = RecordFormat.lines(input);
+            int first = half(bodies);
             return List.of(
-                    new MiniBatch(
-                            firstRecord, first, Arrays.copyOf(body, ends[first - 1]), Arrays.copyOf(input, inputEnd)),
+                    new MiniBatch(firstRecord, first, bytes(bodies.subList(0, first)), bytes(inputs.subList(0, first))),
                     new MiniBatch(
                             firstRecord + first,
                             records - first,
-                            Arrays.copyOfRange(body, ends[first - 1], body.length),
-                            Arrays.copyOfRange(input, inputEnd, input.length)));
+                            bytes(bodies.subList(first, records)),
+                            bytes(inputs.subList(first, records))));
         }
 
         /// How many records the first half has. At its end a blank line would not count.
-        private int half(int[] ends) {
+        private int half(List<String> lines) {
             int middle = records / 2;
             return IntStream.concat(
                             IntStream.range(middle, records),
                             IntStream.range(1, middle).map(i -> middle - i))
-                    .filter(last -> !LineReader.isBlank(
-                            Arrays.copyOfRange(body, last == 1 ? 0 : ends[last - 2], ends[last - 1])))
+                    .filter(last -> !LineReader.isBlank(bytes(lines.subList(last - 1, last))))
                     .findFirst()
                     .orElse(records - 1);
         }
 
-        private int[] endsOfLines(byte[] text) {
-            var ends = new int[records];
-            int line = 0;
-            for (int i = 0; i < text.length; i++) {
-                if (text[i] == '\n') {
-                    ends[line++] = i + 1;
-                }
-            }
-            // The last one may go without a newline.
-            ends[records - 1] = text.length;
-            return ends;
+        private static byte[] bytes(List<String> lines) {
+            return String.join("", lines).getBytes(StandardCharsets.ISO_8859_1);
         }
     }
 
     /// A record that is not sent, because `InputFilter` can't be applied to it.
     ///
-    /// @param input the record as it was
     /// @param reason what stands in the place of its answer
     record Rejected(byte[] input, String reason) implements Payload {
 

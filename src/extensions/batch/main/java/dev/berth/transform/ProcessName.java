@@ -12,9 +12,10 @@ import java.time.Instant;
 /// @param host the machine's name, which several may have
 /// @param system which start of which machine it is, and which of its namespaces of processes:
 ///   process 7 of a container is not that of another one. Empty where the system has no `/proc`
-/// @param process its id
 /// @param started when it began, in milliseconds, as ids are given again; 0 where that is not known
 record ProcessName(String host, String system, long process, long started) {
+
+    static final ProcessName UNKNOWN = new ProcessName("", "", 0, 0);
 
     static ProcessName own() {
         return new ProcessName(ownHost(), ownSystem(), ProcessHandle.current().pid(), started(ProcessHandle.current()));
@@ -67,6 +68,6 @@ record ProcessName(String host, String system, long process, long started) {
 
     @Override
     public String toString() {
-        return "process %d on %s".formatted(process, host);
+        return equals(UNKNOWN) ? "an unknown process" : "process %d on %s".formatted(process, host);
     }
 }

@@ -38,18 +38,12 @@ final class TableObject implements RecordReader, Closeable {
         this.read = read;
         this.directory = Files.createTempDirectory("berth-table-");
         this.lines = directory.resolve("answers.jsonl");
+        this.answers = storage.at(lines).create();
         try {
             this.table = job.format().open(file(storage, object));
         } catch (IOException | RuntimeException | Error e) {
+            answers.close();
             deleteFiles();
-            throw e;
-        }
-        try {
-            this.answers = storage.at(lines).create();
-        } catch (RuntimeException | Error e) {
-            try (table) {
-                deleteFiles();
-            }
             throw e;
         }
     }

@@ -140,8 +140,6 @@ public interface Location {
     default void deleteEmpty() {}
 
     /// Finds out whether the object can be written, and writes none. Directories are made.
-    ///
-    /// @throws StorageException where it can't
     void requireWritable();
 
     /// The marker at this location, where there is one.

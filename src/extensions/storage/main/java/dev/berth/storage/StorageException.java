@@ -26,15 +26,11 @@ public final class StorageException extends RuntimeException {
     }
 
     /// One that trying again does not mend.
-    ///
-    /// @param location what it is about
     public static StorageException permanent(Object location, String message, Throwable cause) {
         return new StorageException(Fault.OF_OBJECT, location, message, cause);
     }
 
     /// Of an object that is not as it was.
-    ///
-    /// @param since which it was
     public static StorageException changed(Object object, String since, long found, long expected) {
         return permanent(object, "changed %s: found %d bytes, expected %d".formatted(since, found, expected));
     }

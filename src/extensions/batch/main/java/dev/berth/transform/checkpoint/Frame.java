@@ -9,8 +9,6 @@ import java.util.zip.CRC32;
 /// bytes never reached the disk, is known.
 ///
 /// @param first the first record, counted from 1
-/// @param count how many records there are
-/// @param length of the answer in bytes
 /// @param sum the answer's CRC-32
 record Frame(long first, int count, int length, int sum) {
 
@@ -31,13 +29,13 @@ record Frame(long first, int count, int length, int sum) {
     }
 
     /// The head alone.
-    ByteBuffer head() {
+    byte[] head() {
         var head = ByteBuffer.allocate(BYTES)
                 .putLong(first)
                 .putInt(count)
                 .putInt(length)
                 .putInt(sum);
-        return head.putInt(crc(head.slice(0, BYTES - Integer.BYTES))).flip();
+        return head.putInt(crc(head.slice(0, BYTES - Integer.BYTES))).array();
     }
 
     /// Whether it is the head of this answer.

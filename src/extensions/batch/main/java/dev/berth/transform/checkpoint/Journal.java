@@ -2,13 +2,11 @@ package dev.berth.transform.checkpoint;
 
 import dev.berth.storage.StorageException;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.slf4j.Logger;
@@ -31,9 +29,8 @@ final class Journal implements Checkpoint {
 
     /// Written under the monitor, as is what follows. Null until there is something to read or to
     /// write.
-    private FileChannel file;
+    private RandomAccessFile file;
 
-    private long end;
     private boolean isBroken;
 
     private Journal(Path directory, Path path) {
@@ -41,9 +38,7 @@ final class Journal implements Checkpoint {
         this.path = path;
     }
 
-    /// @param hash the file's name
     /// @param goOn whether what was left counts; otherwise it is removed
-    /// @throws StorageException where what was left can't be read or removed
     static Journal open(Path directory, String hash, boolean goOn) {
         var journal = new Journal(directory, directory.resolve(hash));
         try {
@@ -68,25 +63,25 @@ final class Journal implements Checkpoint {
 
     /// Finds the answers. What follows the last whole one is cut off.
     private void find() throws IOException {
-        file = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
-        long size = file.size();
-        while (true) {
-            var head = Frame.read(read(end, Frame.BYTES));
-            if (head.isEmpty() || end + Frame.BYTES + head.get().length() > size) {
-                file.truncate(end);
-                return;
+        file = new RandomAccessFile(path.toFile(), "rw");
+        long end = 0;
+        while (file.length() - end >= Frame.BYTES) {
+            var head = Frame.read(ByteBuffer.wrap(read(end, Frame.BYTES)));
+            long answer = end + Frame.BYTES;
+            if (head.isEmpty() || head.get().length() > file.length() - answer) {
+                break;
             }
-            places.put(head.get().first(), new Place(head.get(), end + Frame.BYTES));
-            end += Frame.BYTES + head.get().length();
+            places.put(head.get().first(), new Place(head.get(), answer));
+            end = answer + head.get().length();
         }
+        file.setLength(end);
     }
 
-    private ByteBuffer read(long position, int length) throws IOException {
-        var bytes = ByteBuffer.allocate(length);
-        while (bytes.hasRemaining() && file.read(bytes, position + bytes.position()) >= 0) {
-            // Until it is full, or the file ends.
-        }
-        return bytes.flip();
+    private byte[] read(long position, int length) throws IOException {
+        var bytes = new byte[length];
+        file.seek(position);
+        file.readFully(bytes);
+        return bytes;
     }
 
     @Override
@@ -96,7 +91,7 @@ final class Journal implements Checkpoint {
             return Optional.empty();
         }
         try {
-            var answer = read(place.position, place.frame.length()).array();
+            var answer = read(place.position, place.frame.length());
             return place.frame.isOf(answer) ? Optional.of(answer) : Optional.empty();
         } catch (IOException e) {
             log.debug("{}: records {} and on are asked again", path, first, e);
@@ -114,15 +109,11 @@ final class Journal implements Checkpoint {
             }
             if (file == null) {
                 Files.createDirectories(directory);
-                file = FileChannel.open(
-                        path, StandardOpenOption.READ, StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW);
+                file = new RandomAccessFile(path.toFile(), "rw");
             }
-            file.position(end);
-            for (var bytes : List.of(Frame.of(first, count, output).head(), ByteBuffer.wrap(output))) {
-                while (bytes.hasRemaining()) {
-                    end += file.write(bytes);
-                }
-            }
+            file.seek(file.length());
+            file.write(Frame.of(first, count, output).head());
+            file.write(output);
         } catch (IOException e) {
             log.debug("{}: no further answers are kept", path, e);
             isBroken = true;

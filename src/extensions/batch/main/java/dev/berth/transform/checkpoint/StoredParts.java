@@ -103,7 +103,7 @@ final class StoredParts implements Checkpoint {
             firstHeld = first;
         }
         lastHeld = first + count - 1;
-        held.writeBytes(Frame.of(first, count, output).head().array());
+        held.writeBytes(Frame.of(first, count, output).head());
         held.writeBytes(output);
         if (System.nanoTime() - written >= EVERY_NANOS || held.size() >= MOST_HELD) {
             write();

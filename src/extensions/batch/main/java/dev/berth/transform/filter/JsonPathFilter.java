@@ -32,7 +32,7 @@ public record JsonPathFilter(String text, List<PathStep> steps) {
     /// @param inclusiveSlices whether `$[1:4]` is the elements 1 to 4, or 1 to 3. SageMaker's documents
     ///   contradict each other: the developer guide's prose has the one, its table of operators the other
     public static JsonPathFilter parse(String text, boolean inclusiveSlices) {
-        return new JsonPathFilterParser(text, inclusiveSlices).parse();
+        return new JsonPathFilter(text, new JsonPathFilterParser(text, inclusiveSlices).parse());
     }
 
     /// Whether this is `$`.

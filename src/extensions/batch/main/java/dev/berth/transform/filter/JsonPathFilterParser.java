@@ -10,7 +10,7 @@ import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// Reads the text of a [JsonPathFilter] from left to right. One use, one thread.
+/// Reads the steps of a filter from left to right. One use, one thread.
 final class JsonPathFilterParser {
 
     private static final int MAX_LENGTH = 63;
@@ -37,7 +37,7 @@ final class JsonPathFilterParser {
         this.matcher = ROOT.matcher(text);
     }
 
-    JsonPathFilter parse() {
+    List<PathStep> parse() {
         int length = text.codePointCount(0, text.length());
         if (length > MAX_LENGTH) {
             throw new BadInputException("found %d characters, expected at most %d".formatted(length, MAX_LENGTH));
@@ -49,7 +49,7 @@ final class JsonPathFilterParser {
         while (position < text.length()) {
             steps.add(step());
         }
-        return new JsonPathFilter(text, steps);
+        return steps;
     }
 
     private PathStep step() {

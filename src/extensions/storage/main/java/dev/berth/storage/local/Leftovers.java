@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -26,14 +26,10 @@ public final class Leftovers {
     /// A file system takes 255 bytes.
     private static final int LONGEST_NAME = 200;
 
-    private static final int DIRECTORIES = 1000;
+    private static final int MOST_DIRECTORIES = 1000;
 
-    private final Map<Path, Map<String, List<Path>>> directories = new LinkedHashMap<>(16, 0.75f, true) {
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Path, Map<String, List<Path>>> eldest) {
-            return size() > DIRECTORIES;
-        }
-    };
+    /// What was found in those that were read last, by the label of its target.
+    private final Map<Path, Map<String, List<Path>>> directories = new HashMap<>();
 
     /// A new name beside the target.
     static Path temporary(Path target) {
@@ -44,19 +40,20 @@ public final class Leftovers {
     /// Removes the leftovers of earlier writers of the target, whose directory must exist.
     synchronized void remove(Path target) throws IOException {
         var directory = target.toAbsolutePath().getParent();
-        var found = directories.get(directory);
-        if (found == null) {
-            found = find(directory);
-            directories.put(directory, found);
+        if (!directories.containsKey(directory)) {
+            if (directories.size() == MOST_DIRECTORIES) {
+                directories.clear();
+            }
+            directories.put(directory, find(directory));
         }
-        var ofTarget = found.remove(label(target));
+        var ofTarget = directories.get(directory).remove(label(target));
         for (var file : ofTarget == null ? List.<Path>of() : ofTarget) {
             Files.deleteIfExists(file);
         }
     }
 
     private static Map<String, List<Path>> find(Path directory) throws IOException {
-        var found = new LinkedHashMap<String, List<Path>>();
+        var found = new HashMap<String, List<Path>>();
         try (var entries = Files.newDirectoryStream(directory)) {
             for (var entry : entries) {
                 var matcher = NAME.matcher(entry.getFileName().toString());

@@ -7,7 +7,6 @@ import java.time.Duration;
 ///
 /// @param attempts how often a request is sent, at most; and how often in a row the connection may
 ///   be lost while hardly any of an object comes
-/// @param firstDelay the limit of the first delay
 /// @param longestDelay the limit that the others end at
 /// @param silence how long to wait for the next byte from S3 before the connection counts as lost
 public record RetryPolicy(int attempts, Duration firstDelay, Duration longestDelay, Duration silence) {

@@ -17,7 +17,6 @@ import java.util.function.Function;
 ///   endpoint without one, and AWS where nothing names one, get `us-east-1`; a bucket elsewhere is
 ///   found by itself
 /// @param anonymous whether requests are sent without a signature, for public buckets
-/// @param retries how failures are met
 public record S3Options(
         Optional<URI> endpoint, boolean pathStyle, Optional<String> region, boolean anonymous, RetryPolicy retries)
         implements StoreOptions {

@@ -113,8 +113,6 @@ final class S3Upload {
     }
 
     /// Waits until all parts have arrived that are on their way.
-    ///
-    /// @throws StorageException for one of them
     void awaitArrival() {
         sending.forEach(part -> arrived.add(arrived(part)));
         sending.clear();
