@@ -18,16 +18,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
@@ -218,12 +218,12 @@ public final class AsyncInvocations implements AutoCloseable {
                 fail("it expired: RequestTTLSeconds were over before its turn");
                 return;
             }
-            var call = new FutureTask<Void>(this::ask);
             try {
-                all.calls.execute(call);
-                call.get(asked.timeout().toMillis(), TimeUnit.MILLISECONDS);
-            } catch (TimeoutException e) {
-                call.cancel(true);
+                all.calls
+                        .invokeAll(List.of(this::ask), asked.timeout().toMillis(), TimeUnit.MILLISECONDS)
+                        .getFirst()
+                        .get();
+            } catch (CancellationException e) {
                 fail("it expired: InvocationTimeoutSeconds, %d s, were over before it was answered"
                         .formatted(asked.timeout().toSeconds()));
             } catch (ExecutionException e) {

@@ -1,6 +1,7 @@
 package dev.berth.dialects;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.berth.hooks.MediaType;
 import dev.berth.serving.Dialect;
 import java.util.Map;
 import java.util.Optional;
@@ -18,7 +19,7 @@ record ClientPath(String path, String inputs, Map<String, Supplier<Dialect>> dia
 
     /// One that a task answers, in this protocol.
     static ClientPath of(String path, String inputs, String task, Function<JsonNode, JsonDialect.Asked> protocol) {
-        return new ClientPath(path, inputs, Map.of(task, () -> new JsonDialect(protocol)));
+        return new ClientPath(path, inputs, Map.of(task, () -> new JsonDialect(MediaType.JSON, protocol)));
     }
 
     /// The dialect of one request; nothing where a model of this task can't answer it.

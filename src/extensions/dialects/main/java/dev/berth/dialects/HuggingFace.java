@@ -11,6 +11,7 @@ import dev.berth.content.Fields;
 import dev.berth.dialects.JsonDialect.Answer;
 import dev.berth.dialects.JsonDialect.Asked;
 import dev.berth.handler.task.Tasks;
+import dev.berth.hooks.MediaType;
 import dev.berth.serving.Dialect;
 import java.util.HashMap;
 import java.util.List;
@@ -34,8 +35,8 @@ final class HuggingFace {
     private static Map<String, Supplier<Dialect>> dialects() {
         var dialects = new HashMap<String, Supplier<Dialect>>();
         Tasks.ALL.keySet().forEach(task -> dialects.put(task, () -> Dialect.NONE));
-        dialects.put(CLASSIFICATION, () -> new JsonDialect(HuggingFace::classify));
-        dialects.put(EMBEDDINGS, () -> new JsonDialect(HuggingFace::embed));
+        dialects.put(CLASSIFICATION, () -> new JsonDialect(MediaType.JSON, HuggingFace::classify));
+        dialects.put(EMBEDDINGS, () -> new JsonDialect(MediaType.JSON, HuggingFace::embed));
         return Map.copyOf(dialects);
     }
 

@@ -16,16 +16,17 @@ import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.function.Function;
 
-/// A dialect of one request whose body and answer are JSON.
+/// A dialect of one request whose body and answer are JSON, for hooks that read and write JSON too, or
+/// JSON Lines.
 final class JsonDialect implements Dialect {
 
     /// What a body costs in memory for each of its characters: a text and its bytes.
     private static final long CHARACTER = 3;
 
-    /// A request as the task reads it.
+    /// A request as the hooks read it.
     ///
-    /// @param answer makes what the client reads of what the task answers
-    record Asked(ObjectNode body, Function<Answer, Object> answer) {
+    /// @param answer makes what the client reads of what the hooks answer
+    record Asked(Object body, Function<Answer, Object> answer) {
 
         /// @param inputs a list, which is answered by a list
         static Asked of(Collection<? extends JsonNode> inputs, ObjectNode parameters, Function<Answer, Object> answer) {
@@ -35,7 +36,7 @@ final class JsonDialect implements Dialect {
         }
     }
 
-    /// What the task answers to a request.
+    /// What the hooks answer to a request.
     record Answer(String text, InvocationRequest request) {
 
         JsonNode json() {
@@ -57,12 +58,15 @@ final class JsonDialect implements Dialect {
         }
     }
 
+    private final MediaType type;
     private final Function<JsonNode, Asked> protocol;
     private InvocationRequest request;
     private Function<Answer, Object> answer;
 
+    /// @param type what the hooks read and write
     /// @param protocol reads a body
-    JsonDialect(Function<JsonNode, Asked> protocol) {
+    JsonDialect(MediaType type, Function<JsonNode, Asked> protocol) {
+        this.type = type;
         this.protocol = protocol;
     }
 
@@ -73,7 +77,7 @@ final class JsonDialect implements Dialect {
         RequestMemory.charge(CHARACTER * body.length());
         answer = asked.answer;
         request = sent.withBody(new ByteArrayInputStream(body.getBytes(StandardCharsets.UTF_8)))
-                .withTypes(MediaType.JSON, MediaType.JSON);
+                .withTypes(type, type);
         return request;
     }
 

@@ -3,17 +3,14 @@ package dev.berth.dialects;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.util.RawValue;
 import dev.berth.content.Excerpt;
 import dev.berth.content.Fields;
 import dev.berth.content.Json;
-import dev.berth.hooks.InvocationRequest;
-import dev.berth.hooks.InvocationResponse;
+import dev.berth.dialects.JsonDialect.Answer;
+import dev.berth.dialects.JsonDialect.Asked;
 import dev.berth.hooks.MediaType;
-import dev.berth.memory.RequestMemory;
 import dev.berth.serving.Dialect;
-import java.io.ByteArrayInputStream;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -29,10 +26,7 @@ import java.util.regex.Pattern;
 ///
 /// Hooks of an artifact that do not read and write JSON Lines get the body as it is, and answer it
 /// themselves.
-final class VertexDialect implements Dialect {
-
-    /// What the lines cost in memory for each of their characters: a text and its bytes.
-    private static final long CHARACTER = 3;
+final class VertexDialect {
 
     private static final Pattern LINE = Pattern.compile("^line (\\d{1,9})\\b");
 
@@ -41,7 +35,7 @@ final class VertexDialect implements Dialect {
     /// The one of hooks that read and write these types; none: any.
     static Dialect of(List<MediaType> readable, List<MediaType> writable) {
         boolean inLines = readable.contains(MediaType.JSON_LINES) && writable.contains(MediaType.JSON_LINES);
-        return inLines ? new VertexDialect() : Dialect.NONE;
+        return inLines ? new JsonDialect(MediaType.JSON_LINES, VertexDialect::lines) : Dialect.NONE;
     }
 
     /// A message about a line, for those who have sent instances.
@@ -53,22 +47,7 @@ final class VertexDialect implements Dialect {
                 : message;
     }
 
-    @Override
-    public InvocationRequest request(InvocationRequest asked) throws IOException {
-        var lines = written(Json.read(asked)).getBytes(StandardCharsets.UTF_8);
-        return asked.withBody(new ByteArrayInputStream(lines)).withTypes(MediaType.JSON_LINES, MediaType.JSON_LINES);
-    }
-
-    @Override
-    public InvocationResponse response(InvocationResponse answer) {
-        RequestMemory.charge(CHARACTER * answer.body().length);
-        // In a text of JSON a line break is an escape.
-        var values = new String(answer.body(), StandardCharsets.UTF_8).strip().replace('\n', ',');
-        var list = "{\"predictions\":[%s]}".formatted(values).getBytes(StandardCharsets.UTF_8);
-        return new InvocationResponse(list, MediaType.JSON, answer.customAttributes());
-    }
-
-    private static String written(JsonNode body) {
+    private static Asked lines(JsonNode body) {
         var parameters = body.path("parameters");
         if (!parameters.isObject() && !parameters.isNull() && !parameters.isMissingNode()) {
             throw Excerpt.bad("parameters", parameters, "an object");
@@ -78,9 +57,13 @@ final class VertexDialect implements Dialect {
                 "instances",
                 "a list of at least one",
                 (instance, _) -> Json.write(with(parameters, instance)));
-        var text = String.join("\n", lines);
-        RequestMemory.charge(CHARACTER * text.length());
-        return text;
+        return new Asked(new RawValue(String.join("\n", lines)), VertexDialect::predictions);
+    }
+
+    private static RawValue predictions(Answer answer) {
+        // In a text of JSON a line break is an escape.
+        return new RawValue(
+                "{\"predictions\":[%s]}".formatted(answer.text().strip().replace('\n', ',')));
     }
 
     /// An instance with the parameters of all. Those of its own win.

@@ -169,7 +169,7 @@ final class InferDialect implements Dialect {
     @Override
     public InvocationResponse response(InvocationResponse answer) throws IOException {
         var all = tensors(answer);
-        var asked = request.wanted().stream().map(InferRequest.Wanted::name).toList();
+        var asked = request.wanted();
         var names = all.stream().map(InferTensor::name).toList();
         for (int i = 0; i < asked.size(); i++) {
             if (!names.contains(asked.get(i))) {
@@ -180,7 +180,7 @@ final class InferDialect implements Dialect {
         var wanted = asked.isEmpty()
                 ? all
                 : asked.stream().map(name -> all.get(names.indexOf(name))).toList();
-        var written = messages.write(request, wanted);
+        var written = messages.write(wanted);
         return new InvocationResponse(written.body(), written.contentType(), answer.customAttributes());
     }
 

@@ -23,6 +23,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -39,6 +40,12 @@ final class JsonMessages implements Messages {
 
     private final String model;
     private final OptionalInt headerLength;
+    private Optional<String> id = Optional.empty();
+
+    /// Whether an output is to come as bytes, by the names of those that say so; else as the request says.
+    private final Map<String, Boolean> binaryOutputs = new HashMap<>();
+
+    private boolean isBinary;
     private int answered;
 
     /// @param headerLength how much of the body is JSON; empty: all of it
@@ -75,12 +82,9 @@ final class JsonMessages implements Messages {
                             .formatted(binary.remaining(), BINARY_DATA_SIZE));
         }
         var parameters = parameters(body, "parameters");
-        return new InferRequest(
-                body.has("id") ? Optional.of(text(body.path("id"), "id")) : Optional.empty(),
-                inputs,
-                parameters,
-                wanted(body),
-                Boolean.TRUE.equals(parameters.get(BINARY_DATA_OUTPUT)));
+        id = body.has("id") ? Optional.of(text(body.path("id"), "id")) : Optional.empty();
+        isBinary = Boolean.TRUE.equals(parameters.get(BINARY_DATA_OUTPUT));
+        return new InferRequest(inputs, parameters, wanted(body));
     }
 
     private static InferTensor input(JsonNode input, String place, ByteBuffer binary) {
@@ -131,31 +135,30 @@ final class JsonMessages implements Messages {
         elements.add(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    private static List<InferRequest.Wanted> wanted(JsonNode body) {
-        var wanted = new ArrayList<InferRequest.Wanted>();
+    private List<String> wanted(JsonNode body) {
+        var wanted = new ArrayList<String>();
         for (var output : body.has("outputs") ? list(body, "outputs") : List.<JsonNode>of()) {
             var place = "outputs[%d]".formatted(wanted.size());
             var parameters =
                     InferParameters.known(parameters(output, place + ".parameters"), OF_OUTPUTS, place + ".parameters");
-            wanted.add(new InferRequest.Wanted(
-                    text(output.path("name"), place + ".name"),
-                    Optional.ofNullable(parameters.get(BINARY_DATA)).map(Boolean.TRUE::equals)));
+            var name = text(output.path("name"), place + ".name");
+            wanted.add(name);
+            Optional.ofNullable(parameters.get(BINARY_DATA))
+                    .ifPresent(value -> binaryOutputs.putIfAbsent(name, value.equals(true)));
         }
         return wanted;
     }
 
     @Override
-    public InvocationResponse write(InferRequest request, List<InferTensor> outputs) {
+    public InvocationResponse write(List<InferTensor> outputs) {
         var answer = new LinkedHashMap<String, Object>();
         answer.put("model_name", model);
         answer.put("model_version", NamedModels.VERSION);
-        request.id().ifPresent(id -> answer.put("id", id));
+        id.ifPresent(id -> answer.put("id", id));
         var binary = new ArrayList<ByteBuffer>();
         answer.put(
                 "outputs",
-                outputs.stream()
-                        .map(output -> output(output, isBinary(output, request), binary))
-                        .toList());
+                outputs.stream().map(output -> output(output, binary)).toList());
         var json = Json.write(answer).getBytes(StandardCharsets.UTF_8);
         if (binary.isEmpty()) {
             return InvocationResponse.of(json, MediaType.JSON);
@@ -168,27 +171,21 @@ final class JsonMessages implements Messages {
         return InvocationResponse.of(body.array(), BINARY);
     }
 
-    private static boolean isBinary(InferTensor output, InferRequest request) {
-        return request.wanted().stream()
-                .filter(wanted -> wanted.name().equals(output.name()))
-                .findFirst()
-                .flatMap(InferRequest.Wanted::binary)
-                .orElse(request.binary());
-    }
-
-    private static Map<String, Object> output(InferTensor output, boolean isBinary, List<ByteBuffer> binary) {
+    private Map<String, Object> output(InferTensor output, List<ByteBuffer> binary) {
         var json = new LinkedHashMap<String, Object>();
         json.put("name", output.name());
         json.put("datatype", output.datatype());
         json.put("shape", output.shape());
         var parameters = new LinkedHashMap<String, Object>();
         output.contentType().ifPresent(type -> parameters.put(CONTENT_TYPE, type));
-        if (isBinary) {
+        Map<String, Object> data = Map.of();
+        if (binaryOutputs.getOrDefault(output.name(), isBinary)) {
             var raw = output.raw();
             parameters.put(BINARY_DATA_SIZE, raw.remaining());
             binary.add(raw);
+        } else {
+            data = Map.of("data", data(output, parameters));
         }
-        Map<String, Object> data = isBinary ? Map.of() : Map.of("data", data(output, parameters));
         if (!parameters.isEmpty()) {
             json.put("parameters", parameters);
         }

@@ -11,5 +11,6 @@ interface Messages {
     /// @throws dev.berth.hooks.BadInputException naming what is wrong
     InferRequest read(InvocationRequest asked) throws IOException;
 
-    InvocationResponse write(InferRequest request, List<InferTensor> outputs);
+    /// Called after [#read].
+    InvocationResponse write(List<InferTensor> outputs);
 }

@@ -12,7 +12,6 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 /// `ModelInferRequest` and `ModelInferResponse`. Tensors in raw contents are parts of the body, and
 /// not copied.
@@ -23,6 +22,7 @@ final class ProtobufMessages implements Messages {
 
     private final String model;
     private final boolean inStream;
+    private String id = "";
     private boolean raw;
 
     /// @param inStream whether the answer is a `ModelStreamInferResponse`
@@ -45,20 +45,16 @@ final class ProtobufMessages implements Messages {
     }
 
     private InferRequest read(Inference.ModelInferRequest message) {
-        var wanted = new ArrayList<InferRequest.Wanted>();
+        id = message.getId();
+        var wanted = new ArrayList<String>();
         for (var output : message.getOutputsList()) {
             InferParameters.known(
                     parameters(output.getParametersMap()),
                     InferParameters.OF_OUTPUTS,
                     "outputs[%d].parameters".formatted(wanted.size()));
-            wanted.add(new InferRequest.Wanted(output.getName(), Optional.empty()));
+            wanted.add(output.getName());
         }
-        return new InferRequest(
-                Optional.of(message.getId()).filter(id -> !id.isEmpty()),
-                inputs(message),
-                parameters(message.getParametersMap()),
-                wanted,
-                true);
+        return new InferRequest(inputs(message), parameters(message.getParametersMap()), wanted);
     }
 
     private List<InferTensor> inputs(Inference.ModelInferRequest message) {
@@ -99,12 +95,12 @@ final class ProtobufMessages implements Messages {
 
     /// Raw contents answer raw contents, and half floats, which have no typed ones.
     @Override
-    public InvocationResponse write(InferRequest request, List<InferTensor> outputs) {
+    public InvocationResponse write(List<InferTensor> outputs) {
         boolean asBytes = raw || outputs.stream().anyMatch(output -> output.datatype() == Datatype.FP16);
         var response = Inference.ModelInferResponse.newBuilder()
                 .setModelName(model)
                 .setModelVersion(NamedModels.VERSION)
-                .setId(request.id().orElse(""));
+                .setId(id);
         for (var output : outputs) {
             var tensor = response.addOutputsBuilder()
                     .setName(output.name())
