@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -92,13 +93,15 @@ public final class AsyncInvocations implements AutoCloseable {
     /// @param body empty: the payload is in an object
     /// @throws dev.berth.error.ServingException where something asked is wrong, or there is no room
     public Accepted accept(URI container, UnaryOperator<String> header, byte[] body) {
-        var asked = AsyncRequest.of(container, header, body);
+        // Ids may repeat and have any character, so they name no objects.
+        var unique = UUID.randomUUID().toString();
+        var asked = AsyncRequest.of(header, body, unique);
         var input = asked.input().map(text -> location("InputLocation", () -> input(text)));
-        var failure = own(failures.resolve(asked.unique() + "-error.out"));
+        var failure = own(failures.resolve(unique + "-error.out"));
         var answer = asked.name()
                 .map(name -> location("S3OutputPathExtension and Filename", () -> answer(name)))
-                .orElseGet(() -> own(answers.resolve(asked.unique() + ".out")));
-        var invocation = new Invocation(this, asked, input, answer, failure);
+                .orElseGet(() -> own(answers.resolve(unique + ".out")));
+        var invocation = new Invocation(this, container, asked, input, answer, failure);
         try {
             queue.execute(invocation);
         } catch (RejectedExecutionException e) {
@@ -209,7 +212,12 @@ public final class AsyncInvocations implements AutoCloseable {
 
     /// One that was accepted.
     private record Invocation(
-            AsyncInvocations all, AsyncRequest asked, Optional<Location> input, Location answer, Location failure)
+            AsyncInvocations all,
+            URI container,
+            AsyncRequest asked,
+            Optional<Location> input,
+            Location answer,
+            Location failure)
             implements Runnable {
 
         @Override
@@ -234,14 +242,15 @@ public final class AsyncInvocations implements AutoCloseable {
         }
 
         private Void ask() throws IOException, InterruptedException {
-            long length = input.isPresent() ? length(input.get()) : asked.body().length;
+            long length = input.isPresent()
+                    ? input.get()
+                            .size()
+                            .orElseThrow(() -> StorageException.permanent(input.get(), "found no such object", null))
+                    : asked.body().length;
             try (var payload = input.isPresent() ? input.get().open() : new ByteArrayInputStream(asked.body())) {
-                var request = HttpRequest.newBuilder(asked.container())
-                        .POST(
-                                length == 0
-                                        ? BodyPublishers.noBody()
-                                        : BodyPublishers.fromPublisher(
-                                                BodyPublishers.ofInputStream(() -> payload), length));
+                var publisher = BodyPublishers.ofInputStream(() -> payload);
+                var request = HttpRequest.newBuilder(container)
+                        .POST(length == 0 ? BodyPublishers.noBody() : BodyPublishers.fromPublisher(publisher, length));
                 asked.headers().forEach(request::header);
                 var response = all.client.send(request.build(), BodyHandlers.ofInputStream());
                 try (var body = response.body()) {
@@ -252,10 +261,6 @@ public final class AsyncInvocations implements AutoCloseable {
                 }
             }
             return null;
-        }
-
-        private long length(Location object) {
-            return object.size().orElseThrow(() -> StorageException.permanent(object, "found no such object", null));
         }
 
         /// In the words of the platform where no container has answered.

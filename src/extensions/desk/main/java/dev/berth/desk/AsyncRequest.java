@@ -3,12 +3,10 @@ package dev.berth.desk;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.serving.hooks.Deadline;
-import java.net.URI;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.UUID;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 
@@ -16,20 +14,15 @@ import java.util.regex.Pattern;
 ///
 /// Source: `InvokeEndpointAsyncInput` of the API's model `sagemaker-runtime`, version 2017-05-13.
 ///
-/// @param container where the container answers
-/// @param headers what it is told
+/// @param headers what the container is told
 /// @param input the object with the payload; empty: the body is the payload
-/// @param unique in the names of its objects; no caller can foresee it
 /// @param name that the caller gave the object with the answer, below the place for answers
 /// @param turn until when it may wait for its turn
 /// @param timeout how long its answer may take
 record AsyncRequest(
-        URI container,
         Map<String, String> headers,
         Optional<String> input,
         byte[] body,
-        String id,
-        String unique,
         Optional<String> name,
         Deadline turn,
         Duration timeout) {
@@ -43,19 +36,19 @@ record AsyncRequest(
 
     /// @param header the value of a request's header; null where it has none
     /// @param body empty: the payload is in an object
+    /// @param unique an id that no caller can foresee
     /// @throws ServingException where a header has a value that the API does not take
-    static AsyncRequest of(URI container, UnaryOperator<String> header, byte[] body) {
+    static AsyncRequest of(UnaryOperator<String> header, byte[] body, String unique) {
         var input = Optional.ofNullable(header.apply(PREFIX + "InputLocation"));
         if (input.isPresent() == body.length > 0) {
             throw ErrorType.BAD_INPUT.because("InputLocation: found %s, expected one of them"
                     .formatted(input.isPresent() ? "a body too" : "neither it nor a body"));
         }
-        // Ids may repeat and have any character, so they name no objects.
-        var unique = UUID.randomUUID().toString();
-        var id = text(header, "Inference-Id", "1 to 64 printable characters", "\\S\\p{Print}{0,63}")
-                .orElse(unique);
         var headers = new LinkedHashMap<String, String>();
-        headers.put(INFERENCE_ID, id);
+        headers.put(
+                INFERENCE_ID,
+                text(header, "Inference-Id", "1 to 64 printable characters", "\\S\\p{Print}{0,63}")
+                        .orElse(unique));
         PASSED_ON.forEach((api, name) -> text(header, api, "printable characters of ASCII", "[\\t\\p{Print}]*")
                 .ifPresent(value -> headers.put(name, value)));
         var file = text(
@@ -69,17 +62,18 @@ record AsyncRequest(
                 "a path of 1 to 512 letters, digits and ! _ . * ' ( ) / -",
                 "(?!s3:|https:)[a-zA-Z0-9!_.*'()/-]{1,512}");
         return new AsyncRequest(
-                container,
                 headers,
                 input,
                 body,
-                id,
-                unique,
                 directory
                         .map(path -> path.replaceFirst("/*$", "/") + file.orElse(unique + ".out"))
                         .or(() -> file),
                 Deadline.in(seconds(header, "RequestTTLSeconds", 60, 21_600, 21_600), System::nanoTime),
                 seconds(header, "InvocationTimeoutSeconds", 1, 3600, 900));
+    }
+
+    String id() {
+        return headers.get(INFERENCE_ID);
     }
 
     private static Duration seconds(UnaryOperator<String> header, String name, int least, int most, int unset) {

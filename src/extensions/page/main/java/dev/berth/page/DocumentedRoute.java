@@ -5,7 +5,6 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.databind.node.TextNode;
 import dev.berth.command.SampleRequest;
-import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.hooks.MediaType;
 import dev.berth.json.JsonText;
@@ -39,7 +38,11 @@ import org.slf4j.LoggerFactory;
 /// | `fails` | the [ErrorType]s of failures; `WORK` is what any request with a body may fail with, and `ASKING` what
 /// one to a model may |
 /// | `errors` | the schema of failures, if it is not `Error` |
-final class DocumentedRoute {
+///
+/// @param said what `openapi.json` has for the route
+/// @param asking what `asks.json` has
+/// @param node what becomes of it
+record DocumentedRoute(JsonNode said, JsonNode asking, MediaType accept, Catalog catalog, ObjectNode node) {
 
     private static final String JSON = "application/json";
 
@@ -57,21 +60,11 @@ final class DocumentedRoute {
     private static final Pattern PARAMETER = Pattern.compile("\\{([a-z]+)}");
     private static final int LARGEST_EXAMPLE = 64 << 10;
 
-    private final JsonNode said;
-    private final JsonNode asking;
-    private final ServerConfig config;
-    private final Catalog catalog;
-    private final ObjectNode node;
+    private static final List<String> WORDS =
+            List.of("takes", "answers", "answersIn", "streams", "responds", "asks", "fails", "errors");
 
-    /// @param said what `openapi.json` has for the route
-    /// @param asking what `asks.json` has
-    DocumentedRoute(ObjectNode said, JsonNode asking, ServerConfig config, Catalog catalog) {
-        this.said = said;
-        this.asking = asking;
-        this.config = config;
-        this.catalog = catalog;
-        this.node = said.deepCopy()
-                .remove(List.of("takes", "answers", "answersIn", "streams", "responds", "asks", "fails", "errors"));
+    DocumentedRoute(ObjectNode said, JsonNode asking, MediaType accept, Catalog catalog) {
+        this(said, asking, accept, catalog, said.deepCopy().remove(WORDS));
     }
 
     /// @param method in small letters, as OpenAPI has it
@@ -158,7 +151,6 @@ final class DocumentedRoute {
 
     /// Of a route that asks a model in the types that its hooks have.
     private void asks() {
-        var accept = config.http().defaultAccept();
         node.setAll((ObjectNode) asking.get("model").deepCopy());
         node.put("description", node.get("description").asText().formatted(accept));
         var ok = node.withObject("/responses/200");

@@ -4,8 +4,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
+import dev.berth.hooks.MediaType;
 import dev.berth.http.Described;
 import dev.berth.http.Protocol;
 import dev.berth.json.JsonText;
@@ -19,7 +19,9 @@ import java.util.ServiceLoader;
 
 /// The OpenAPI 3.1 document of the routes that this server has, with the types and samples of the
 /// models that it has loaded at the moment.
-record OpenApi(ServerConfig config, Catalog catalog) {
+///
+/// @param accept the type of answers where a client names none
+record OpenApi(MediaType accept, Catalog catalog) {
 
     private static final String FRAME = "frame.json";
     private static final String ASKING = "asks.json";
@@ -47,7 +49,7 @@ record OpenApi(ServerConfig config, Catalog catalog) {
                     if (said.get(method + " " + route.documented().path()) instanceof ObjectNode own) {
                         var name = method.toLowerCase(Locale.ROOT);
                         paths.withObjectProperty(route.path())
-                                .set(name, new DocumentedRoute(own, asking, config, catalog).at(name, route.path()));
+                                .set(name, new DocumentedRoute(own, asking, accept, catalog).at(name, route.path()));
                     }
                 });
         return document;

@@ -73,7 +73,7 @@ final class Page {
 
     /// Describes the routes of the server, these ones too.
     void document(Context ctx) throws IOException {
-        json(ctx, new OpenApi(config, catalog).describe(root(ctx), routes));
+        json(ctx, new OpenApi(config.http().defaultAccept(), catalog).describe(root(ctx), routes));
     }
 
     /// Absolute, because clients that are made of the document know nothing of where it came from.
