@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.Tensor;
 import dev.berth.testing.Gzipped;
@@ -207,30 +208,37 @@ class EncodingTest {
     @Test
     @Tag("RUN-14")
     void anUnknownPostProcessorIsNamed() throws IOException {
-        var json = Files.readString(FILES.resolve("byte-level-bpe/tokenizer.json"));
-        Files.writeString(directory.resolve("tokenizer.json"), json.replace("RobertaProcessing", "NoneProcessing"));
+        var json = (ObjectNode)
+                JSON.readTree(FILES.resolve("byte-level-bpe/tokenizer.json").toFile());
+        json.putObject("post_processor").put("type", "NoneProcessing");
+        JSON.writeValue(directory.resolve("tokenizer.json").toFile(), json);
         assertThatThrownBy(() -> Tokenizer.load(directory))
-                .hasMessageContaining(
-                        "post_processor.type: found \"NoneProcessing\", expected BertProcessing, ByteLevel");
+                .hasMessageContaining("tokenizer.json can't be loaded as a tokenizer")
+                .hasMessageContaining("PostProcessor");
     }
 
     @Test
-    void ofSeveralPostProcessorsOneMayAddSpecialTokens() throws IOException {
+    void postProcessorsAddTheirSpecialTokensOneAfterAnother() throws IOException {
         var none = """
-        {"type": "TemplateProcessing", "special_tokens": {},
-         "single": [{"Sequence": {"id": "A", "type_id": 0}}],
-         "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}]}""";
-        var bert = """
-        {"type": "BertProcessing", "cls": ["[CLS]", 1], "sep": ["[SEP]", 2]}""";
-        var expected = RowTemplate.of(JSON.readTree(bert));
-        assertThat(RowTemplate.of(sequence(none, bert))).isEqualTo(expected);
-        assertThat(RowTemplate.of(sequence(bert, none))).isEqualTo(expected);
-        assertThatThrownBy(() -> RowTemplate.of(sequence(bert, bert)))
-                .hasMessageContaining("found two that add special tokens");
-    }
-
-    private static JsonNode sequence(String one, String other) throws IOException {
-        return JSON.readTree("{\"type\": \"Sequence\", \"processors\": [%s, %s]}".formatted(one, other));
+        {"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true, "use_regex": true}""";
+        var own = """
+        {"type": "BertProcessing", "cls": ["<s>", 0], "sep": ["</s>", 2]}""";
+        var json = (ObjectNode)
+                JSON.readTree(FILES.resolve("byte-level-bpe/tokenizer.json").toFile());
+        for (var processors : List.of(List.of(none, own), List.of(own, none))) {
+            json.set(
+                    "post_processor",
+                    JSON.readTree("{\"type\": \"Sequence\", \"processors\": %s}".formatted(processors)));
+            JSON.writeValue(directory.resolve("tokenizer.json").toFile(), json);
+            try (var tokenizer = Tokenizer.load(directory)) {
+                var row = tokenizer.encode("fox", "fox", Truncation.NONE);
+                int tokens = tokenizer.tokens("fox").size();
+                assertThat(row.size()).isEqualTo(3 + 2 * tokens);
+                assertThat(row.ids()).startsWith(0).endsWith(2);
+                assertThat(row.typeIds()).startsWith(0).endsWith(1);
+                assertThat(row.sequences()).startsWith(-1, 0).endsWith(1, -1);
+            }
+        }
     }
 
     private static Tokenizer load(String name) throws IOException {

@@ -1,18 +1,25 @@
 package dev.berth.tokenizer;
 
-import com.fasterxml.jackson.databind.JsonNode;
+import ai.djl.huggingface.tokenizers.HuggingFaceTokenizer;
+import ai.djl.huggingface.tokenizers.jni.TokenizersLibrary;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.LongStream;
 
-/// Where the special tokens of a row stand, as the `post_processor` of a `tokenizer.json` says.
+/// Where the special tokens of a row stand, read off the rows of a short text and of a pair of it.
+/// The native library lays out those as the `post_processor` of `tokenizer.json` says.
 ///
 /// @param single the parts of a row of one text
 /// @param pair the parts of a row of two
 record RowTemplate(List<Part> single, List<Part> pair) {
 
     private static final int SPECIAL = -1;
+
+    /// How many tokens of the vocabulary are tried as the text, from the first on. One that goes on
+    /// with a word, or that the normalizer removes, may have no tokens as a text.
+    private static final int MOST_TRIED = 100;
 
     /// A special token, or all tokens of a text.
     ///
@@ -24,91 +31,38 @@ record RowTemplate(List<Part> single, List<Part> pair) {
         }
     }
 
-    private static final RowTemplate PLAIN = new RowTemplate(List.of(text(0, 0)), List.of(text(0, 0), text(1, 1)));
-
-    RowTemplate {
-        single = List.copyOf(single);
-        pair = List.copyOf(pair);
+    /// @throws IOException when no token of the vocabulary is a text
+    static RowTemplate of(HuggingFaceTokenizer tokenizer) throws IOException {
+        var library = TokenizersLibrary.LIB;
+        long handle = tokenizer.getHandle();
+        return LongStream.range(0, MOST_TRIED)
+                .mapToObj(id -> library.decode(handle, new long[] {id}, false))
+                .map(text -> new RowTemplate(
+                        parts(library.encode(handle, text, true)),
+                        parts(library.encodeDual(handle, text, text, true))))
+                .filter(template -> !template.single.stream().allMatch(Part::isSpecial))
+                .findFirst()
+                .orElseThrow(() -> new IOException("found no text that has tokens"));
     }
 
-    /// @throws IOException when the post-processor is not known
-    static RowTemplate of(JsonNode processor) throws IOException {
-        return switch (processor.path("type").asText("")) {
-            // The library moves offsets by itself.
-            case "", "ByteLevel" -> PLAIN;
-            case "BertProcessing" -> {
-                var begin = special(processor.at("/cls/1"), 0);
-                yield new RowTemplate(
-                        List.of(begin, text(0, 0), special(processor.at("/sep/1"), 0)),
-                        List.of(
-                                begin,
-                                text(0, 0),
-                                special(processor.at("/sep/1"), 0),
-                                text(1, 1),
-                                special(processor.at("/sep/1"), 1)));
+    /// Frees the encoding, too.
+    private static List<Part> parts(long encoding) {
+        try {
+            var ids = TokenizersLibrary.LIB.getTokenIds(encoding);
+            var types = TokenizersLibrary.LIB.getTypeIds(encoding);
+            var special = TokenizersLibrary.LIB.getSpecialTokenMask(encoding);
+            var sequences = TokenizersLibrary.LIB.getSequenceIds(encoding);
+            var parts = new ArrayList<Part>();
+            for (int i = 0; i < ids.length; i++) {
+                int sequence = special[i] == 1 ? SPECIAL : (int) sequences[i];
+                if (sequence == SPECIAL || parts.isEmpty() || parts.getLast().sequence != sequence) {
+                    parts.add(new Part(ids[i], types[i], sequence));
+                }
             }
-            case "RobertaProcessing" -> {
-                var begin = special(processor.at("/cls/1"), 0);
-                var end = special(processor.at("/sep/1"), 0);
-                yield new RowTemplate(
-                        List.of(begin, text(0, 0), end), List.of(begin, text(0, 0), end, end, text(1, 0), end));
-            }
-            case "TemplateProcessing" ->
-                new RowTemplate(
-                        parts(processor.path("single"), processor.path("special_tokens")),
-                        parts(processor.path("pair"), processor.path("special_tokens")));
-            case "Sequence" -> last(processor.path("processors"));
-            default ->
-                throw new IOException("post_processor.type: found \"%s\", expected BertProcessing, ByteLevel, "
-                        .concat("RobertaProcessing, Sequence or TemplateProcessing")
-                        .formatted(processor.path("type").asText()));
-        };
-    }
-
-    private static RowTemplate last(JsonNode processors) throws IOException {
-        var template = PLAIN;
-        for (var processor : processors) {
-            var next = of(processor);
-            if (!next.equals(PLAIN) && !template.equals(PLAIN)) {
-                throw new IOException("post_processor.processors: found two that add special tokens, expected one");
-            }
-            template = next.equals(PLAIN) ? template : next;
+            return List.copyOf(parts);
+        } finally {
+            TokenizersLibrary.LIB.deleteEncoding(encoding);
         }
-        return template;
-    }
-
-    private static List<Part> parts(JsonNode template, JsonNode specialTokens) throws IOException {
-        var parts = new ArrayList<Part>();
-        for (var piece : template) {
-            var sequence = piece.path("Sequence");
-            if (sequence.isObject()) {
-                parts.add(text(
-                        sequence.path("id").asText().equals("A") ? 0 : 1,
-                        sequence.path("type_id").longValue()));
-                continue;
-            }
-            var token = piece.path("SpecialToken");
-            var ids = specialTokens.path(token.path("id").asText()).path("ids");
-            if (ids.isEmpty()) {
-                throw new IOException("post_processor.special_tokens: found no ids for %s".formatted(token.path("id")));
-            }
-            for (var id : ids) {
-                parts.add(special(id, token.path("type_id").longValue()));
-            }
-        }
-        return parts;
-    }
-
-    private static Part special(JsonNode id, long typeId) throws IOException {
-        if (!id.isIntegralNumber()) {
-            throw new IOException(
-                    "post_processor: found %s as the id of a special token, expected a number".formatted(id));
-        }
-        return new Part(id.longValue(), typeId, SPECIAL);
-    }
-
-    private static Part text(int sequence, long typeId) {
-        return new Part(0, typeId, sequence);
     }
 
     /// A row of texts that are cut to fit.

@@ -90,8 +90,13 @@ public final class Tokenizer implements AutoCloseable {
         System.setProperty("OPT_OUT_TRACKING", "true");
     }
 
-    /// A native tokenizer and how many [Tokenizer]s use it.
-    private record Shared(HuggingFaceTokenizer tokenizer, int users) {}
+    /// A native tokenizer, how it lays out rows, and how many [Tokenizer]s use it.
+    private record Shared(HuggingFaceTokenizer tokenizer, RowTemplate template, int users) {
+
+        Shared usedBy(int users) {
+            return new Shared(tokenizer, template, users);
+        }
+    }
 
     /// Those that are in use, by the digest of their files.
     private static final Map<String, Shared> SHARED = new ConcurrentHashMap<>();
@@ -105,15 +110,16 @@ public final class Tokenizer implements AutoCloseable {
 
     private final String digest;
     private final HuggingFaceTokenizer tokenizer;
+    private final RowTemplate template;
     private final Optional<WordCutter.Opened> words;
     private final TokenizerFiles files;
     private final int piece;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    private Tokenizer(
-            String digest, HuggingFaceTokenizer tokenizer, Optional<WordCutter.Opened> words, TokenizerFiles files) {
+    private Tokenizer(String digest, Shared shared, Optional<WordCutter.Opened> words, TokenizerFiles files) {
         this.digest = digest;
-        this.tokenizer = tokenizer;
+        this.tokenizer = shared.tokenizer;
+        this.template = shared.template;
         this.words = words;
         this.files = files;
         this.piece = words.isPresent() ? PIECE_OF_WORDS : PIECE;
@@ -150,10 +156,8 @@ public final class Tokenizer implements AutoCloseable {
     private static Tokenizer of(byte[] content, Optional<WordCutter.Opened> words, TokenizerFiles files) {
         var digest = HexFormat.of().formatHex(Sha256.of(content));
         var shared = SHARED.compute(
-                digest,
-                (_, known) ->
-                        known == null ? new Shared(load(content), 1) : new Shared(known.tokenizer, known.users + 1));
-        return new Tokenizer(digest, shared.tokenizer, words, files);
+                digest, (_, known) -> known == null ? load(content) : known.usedBy(known.users + 1));
+        return new Tokenizer(digest, shared, words, files);
     }
 
     /// Whether `words` comes first. Only there it is looked for, so that no large file is read twice.
@@ -206,10 +210,11 @@ public final class Tokenizer implements AutoCloseable {
                                         .collect(Collectors.joining(" or ")))));
     }
 
-    private static HuggingFaceTokenizer load(byte[] content) {
+    private static Shared load(byte[] content) {
         try {
-            return HuggingFaceTokenizer.newInstance(
+            var tokenizer = HuggingFaceTokenizer.newInstance(
                     new ByteArrayInputStream(content), Map.of("truncation", "false", "padding", "false"));
+            return new Shared(tokenizer, RowTemplate.of(tokenizer), 1);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -326,7 +331,7 @@ public final class Tokenizer implements AutoCloseable {
     private Encoding row(List<Tokens> texts, Truncation truncation) {
         long tokens = texts.stream().mapToLong(Tokens::size).sum();
         RequestMemory.charge(Encoding.TOKEN * Math.min(truncation.maxLength(), tokens));
-        return files.template().row(texts, truncation);
+        return template.row(texts, truncation);
     }
 
     /// JSON may hold half of a surrogate pair, which the native library does not take.
@@ -439,7 +444,7 @@ public final class Tokenizer implements AutoCloseable {
             words.ifPresent(WordCutter.Opened::close);
             SHARED.compute(digest, (_, shared) -> {
                 if (shared.users > 1) {
-                    return new Shared(shared.tokenizer, shared.users - 1);
+                    return shared.usedBy(shared.users - 1);
                 }
                 shared.tokenizer.close();
                 return null;

@@ -13,16 +13,15 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 
-/// What the files of a model say of its rows, beside the vocabulary: special tokens, the longest
-/// row, padding.
+/// What the files of a model say of its rows, beside the vocabulary: the longest row, padding, and
+/// the tokens for that.
 ///
 /// `tokenizer_config.json` and `special_tokens_map.json` are Hugging Face's and may both be
 /// missing.
 ///
 /// @param json the parts of `tokenizer.json` that matter here
-/// @param template where special tokens stand
 /// @param longest the most tokens of a row by the files beside `tokenizer.json`
-record TokenizerFiles(JsonNode json, JsonNode config, JsonNode specialTokens, RowTemplate template, int longest) {
+record TokenizerFiles(JsonNode json, JsonNode config, JsonNode specialTokens, int longest) {
 
     /// A tokenizer.json alone does not say which of its tokens is for padding.
     private static final List<String> USUAL_PADDING = List.of("[PAD]", "<pad>");
@@ -30,7 +29,7 @@ record TokenizerFiles(JsonNode json, JsonNode config, JsonNode specialTokens, Ro
     private static final List<String> USUAL_MASKS = List.of("[MASK]", "<mask>");
 
     /// They come before the vocabulary, so nothing of that is read.
-    private static final Set<String> PARTS = Set.of("truncation", "padding", "added_tokens", "post_processor");
+    private static final Set<String> PARTS = Set.of("truncation", "padding", "added_tokens");
 
     /// @param file a `tokenizer.json`, with the others beside it
     /// @throws IOException when one is not as it must be
@@ -41,7 +40,6 @@ record TokenizerFiles(JsonNode json, JsonNode config, JsonNode specialTokens, Ro
                 json,
                 config,
                 beside(file, "special_tokens_map.json"),
-                RowTemplate.of(json.path("post_processor")),
                 // A tokenizer without a limit has the length 1e30.
                 Math.min(
                         length(config.path("model_max_length")),
