@@ -35,7 +35,7 @@ class SpanSearchTest {
         int tokens = start.length - OFFSET - 1;
         var parameters = new Parameters(topK, maxAnswerLength, 128, false, 384, 64, handleImpossible, false);
         var search = new SpanSearch(parameters, hasClassification, tokens(100 + tokens));
-        search.add(start, end, 0, OFFSET, 100, 100 + tokens);
+        search.add(new SpanModel.Logits(start, end, 1), 0, OFFSET, 100, 100 + tokens);
 
         var expected = new ArrayList<Spans.Span>();
         for (int i = 0; i < tokens; i++) {
@@ -72,7 +72,7 @@ class SpanSearchTest {
         for (int row = 0; row + 6 <= start.length; row += 3) {
             var piece = new SpanSearch(parameters, true, context);
             for (var search : List.of(whole, piece)) {
-                search.add(start, end, row, OFFSET, row, row + 4);
+                search.add(new SpanModel.Logits(start, end, 1), row, OFFSET, row, row + 4);
             }
             pieces.add(piece.found());
         }
@@ -84,7 +84,7 @@ class SpanSearchTest {
     @Test
     void theClassificationTokenTakesPartAlsoWhereNoAnswerIsNotAskedFor() {
         var search = search(new Parameters(1, 15, 128, false, 384, 64, false, true), true);
-        search.add(new float[] {8, 0, -9}, new float[] {8, 0, -9}, 0, 1, 0, 2);
+        search.add(new SpanModel.Logits(new float[] {8, 0, -9}, new float[] {8, 0, -9}, 1), 0, 1, 0, 2);
         assertThat(search.found().found())
                 .singleElement()
                 .satisfies(span -> assertThat(span.score())
@@ -94,8 +94,8 @@ class SpanSearchTest {
     @Test
     void noAnswerScoresTheLeastOverTheWindows() {
         var search = search(new Parameters(10, 15, 128, false, 384, 64, true, true), true);
-        search.add(new float[] {5, 0, 0}, new float[] {5, 0, 0}, 0, 1, 0, 2);
-        search.add(new float[] {0, 0, 0}, new float[] {0, 0, 0}, 0, 1, 2, 4);
+        search.add(new SpanModel.Logits(new float[] {5, 0, 0}, new float[] {5, 0, 0}, 1), 0, 1, 0, 2);
+        search.add(new SpanModel.Logits(new float[] {0, 0, 0}, new float[] {0, 0, 0}, 1), 0, 1, 2, 4);
         assertThat(search.found().noAnswer()).isCloseTo(1 / 9.0, within(1e-12));
     }
 
@@ -104,9 +104,9 @@ class SpanSearchTest {
         var context = new Tokens(
                 new long[5], new int[] {0, 2, 4, 6, 9}, new int[] {2, 4, 6, 8, 11}, new long[] {0, 0, 0, 0, -1});
         var search = new SpanSearch(new Parameters(1, 15, 128, false, 384, 64, false, true), false, context);
-        search.add(new float[] {0, 9, 0}, new float[] {0, 9, 0}, 0, 0, 0, 3);
-        search.add(new float[] {9, 0, 0}, new float[] {9, 0, 0}, 0, 0, 1, 4);
-        search.add(new float[] {9, 0, 0}, new float[] {0, 0, 9}, 0, 0, 2, 5);
+        search.add(new SpanModel.Logits(new float[] {0, 9, 0}, new float[] {0, 9, 0}, 1), 0, 0, 0, 3);
+        search.add(new SpanModel.Logits(new float[] {9, 0, 0}, new float[] {9, 0, 0}, 1), 0, 0, 1, 4);
+        search.add(new SpanModel.Logits(new float[] {9, 0, 0}, new float[] {0, 0, 9}, 1), 0, 0, 2, 5);
         assertThat(search.found().found()).extracting(Spans.Span::start).containsExactly(0, 2, 4);
         assertThat(search.found().found()).extracting(Spans.Span::end).containsExactly(6, 8, 11);
     }
@@ -115,7 +115,7 @@ class SpanSearchTest {
     void logitsThatAreNoNumbersAreAnErrorAndNoAnswer() {
         var parameters = new Parameters(1, 15, 128, false, 384, 64, false, true);
         for (var logits : List.of(new float[] {0, Float.NaN}, new float[] {Float.NaN, 0})) {
-            assertThatThrownBy(() -> search(parameters, true).add(logits, new float[] {0, 0}, 0, 1, 0, 1))
+            assertThatThrownBy(() -> search(parameters, true).add(new SpanModel.Logits(logits, new float[] {0, 0}, 1), 0, 1, 0, 1))
                     .isInstanceOf(ArithmeticException.class);
         }
     }

@@ -71,9 +71,8 @@ final class AnswerFinder {
             var window = waiting.get(r);
             var windows = window.record.windows();
             window.search.add(
-                    logits.start(),
-                    logits.end(),
-                    r * logits.columns(),
+                    logits,
+                    r * columns,
                     encoder.contextOffset(window.record),
                     windows.start(window.number),
                     windows.end(window.number));

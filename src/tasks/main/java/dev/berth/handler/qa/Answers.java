@@ -37,24 +37,19 @@ final class Answers {
     }
 
     private List<Answer> best(Spans spans, Parameters parameters) {
-        var sums = new LinkedHashMap<Text, Sum>();
-        for (var span : spans.found()) {
-            sums.computeIfAbsent(text(span), _ -> new Sum(span)).score += span.score();
-        }
+        var sums = new LinkedHashMap<Text, Spans.Span>();
+        spans.found().forEach(span -> sums.merge(text(span), span, Spans.Span::with));
         var competing = new ArrayList<>(sums.values());
         if (parameters.handleImpossibleAnswer()) {
-            var nothing = new Sum(new Spans.Span(0, 0, 0));
-            nothing.score = spans.noAnswer();
-            competing.add(nothing);
+            competing.add(new Spans.Span(0, 0, spans.noAnswer()));
         }
-        competing.sort(Comparator.comparingDouble((Sum sum) -> sum.score).reversed());
+        competing.sort(Comparator.comparingDouble(Spans.Span::score).reversed());
         return competing.stream().limit(parameters.topK()).map(this::answer).toList();
     }
 
-    private Answer answer(Sum sum) {
-        int start = sum.first.start();
-        int end = sum.first.end();
-        return new Answer(context.substring(index(start), index(end)), sum.score, start, end);
+    private Answer answer(Spans.Span span) {
+        var text = context.substring(index(span.start()), index(span.end()));
+        return new Answer(text, span.score(), span.start(), span.end());
     }
 
     private Text text(Spans.Span span) {
@@ -63,16 +58,6 @@ final class Answers {
 
     private int index(int codePoint) {
         return context.offsetByCodePoints(indexes[codePoint / STRIDE], codePoint % STRIDE);
-    }
-
-    /// What the spans of one text score together.
-    private static final class Sum {
-        private final Spans.Span first;
-        private double score;
-
-        Sum(Spans.Span first) {
-            this.first = first;
-        }
     }
 
     /// A part of the context, equal to one that reads the same in lower case. A span may be as long

@@ -1,6 +1,9 @@
 package dev.berth.handler.qa;
 
 import dev.berth.content.Fields;
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.berth.artifact.ModelArtifact;
+import dev.berth.handler.task.InputReader;
 import dev.berth.hooks.BadInputException;
 import java.util.List;
 
@@ -44,6 +47,20 @@ public record Parameters(
     /// The pipeline's defaults, for a model that takes at most `modelLimit` tokens.
     static Parameters defaults(int modelLimit) {
         return new Parameters(1, 15, 128, false, Math.min(DEFAULT_MAX_SEQUENCE_LENGTH, modelLimit), 64, false, true);
+    }
+
+    /// Reads questions in the forms of all tasks, and several about one context.
+    ///
+    /// @throws dev.berth.artifact.ModelArtifactException when the parameters of `model.json` are wrong
+    static InputReader<Parameters> reader(ModelArtifact artifact) {
+        int longest = artifact.longestRow();
+        return new InputReader<>(
+                artifact, NAMES, (defaults, fields) -> defaults.with(fields, longest), defaults(longest)) {
+            @Override
+            protected JsonNode listed(JsonNode inputs, String name) {
+                return Question.listed(inputs, name);
+            }
+        };
     }
 
     /// Reads a `parameters` object; what it leaves out stays as it is here.

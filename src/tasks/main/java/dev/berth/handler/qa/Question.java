@@ -1,15 +1,23 @@
 package dev.berth.handler.qa;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.berth.content.Excerpt;
 import dev.berth.handler.task.TaskInput;
 import dev.berth.hooks.BadInputException;
+import java.util.regex.Pattern;
 
 /// One record as the caller wrote it: a question about a context.
 ///
 /// @param name what to call the record in messages, such as `line 3` or `[2]`; empty for the only
 ///   one
 public record Question(String name, String question, String context) {
+
+    private static final String FORMS =
+            "expected {\"question\": …, \"context\": …}, a list of those, or {\"inputs\": …," + " \"parameters\": …}";
+
+    /// A pair is one character to a pattern.
+    private static final Pattern UNPAIRED = Pattern.compile("[\\ud800-\\udfff]");
 
     public Question {
         checkText(name, "question", question);
@@ -25,6 +33,35 @@ public record Question(String name, String question, String context) {
                     .formatted(input.name(), Excerpt.of(json)));
         }
         return new Question(name, text(json, name, "question"), text(json, name, "context"));
+    }
+
+    /// `{"question": […], "context": …}` as a list of records: several questions about one context,
+    /// or each about its own.
+    ///
+    /// @param name what messages call the inputs of a body
+    static JsonNode listed(JsonNode inputs, String name) {
+        if (name.equals("body") && !inputs.isContainerNode()) {
+            throw new BadInputException("body: found %s, %s".formatted(Excerpt.of(inputs), FORMS));
+        }
+        var questions = inputs.path("question");
+        if (!questions.isArray()) {
+            return inputs;
+        }
+        var contexts = inputs.path("context");
+        if (contexts.isArray() && contexts.size() != questions.size()) {
+            throw new BadInputException("%s: found %d for %d questions, expected as many, or one text for all"
+                    .formatted(
+                            field(name.equals("body") ? "" : name, "context"), contexts.size(), questions.size()));
+        }
+        var records = JsonNodeFactory.instance.arrayNode(questions.size());
+        for (int i = 0; i < questions.size(); i++) {
+            var record = records.addObject();
+            record.set("question", questions.path(i));
+            if (inputs.has("context")) {
+                record.set("context", contexts.isArray() ? contexts.path(i) : contexts);
+            }
+        }
+        return records;
     }
 
     /// The field's full name in messages.
@@ -53,15 +90,13 @@ public record Question(String name, String question, String context) {
             throw new BadInputException("%s: found %s, expected a text that is not blank"
                     .formatted(field(name, field), Excerpt.quoted(text)));
         }
-        for (int i = 0; i < text.length(); i++) {
-            var c = text.charAt(i);
-            if (Character.isHighSurrogate(c) && i + 1 < text.length() && Character.isLowSurrogate(text.charAt(i + 1))) {
-                i++;
-            } else if (Character.isSurrogate(c)) {
-                throw new BadInputException(
-                        "%s: found the unpaired surrogate \\u%04x at character %d, expected Unicode text"
-                                .formatted(field(name, field), (int) c, text.codePointCount(0, i)));
-            }
+        var unpaired = UNPAIRED.matcher(text);
+        if (unpaired.find()) {
+            throw new BadInputException("%s: found the unpaired surrogate \\u%04x at character %d, expected Unicode text"
+                    .formatted(
+                            field(name, field),
+                            (int) text.charAt(unpaired.start()),
+                            text.codePointCount(0, unpaired.start())));
         }
     }
 }

@@ -63,7 +63,7 @@ public class QuestionAnsweringHandler extends TaskHandler<SpanModel, EncodedQues
         this.sample = new SampleQuestion(artifact);
         super(
                 artifact,
-                new QuestionReader(artifact),
+                Parameters.reader(artifact),
                 List.of("question", "context"),
                 List.of("answer", "score", "start", "end"),
                 (accelerator, graphs) -> new TracedSpanModel(new RowModel(artifact, accelerator, graphs)));

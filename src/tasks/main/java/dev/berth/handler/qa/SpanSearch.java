@@ -53,20 +53,17 @@ final class SpanSearch {
 
     /// Adds one window.
     ///
-    /// @param start the start logits of a whole batch; the window's row begins at `row`, with the
-    ///   classification token if there is one
-    /// @param end the end logits likewise
-    /// @param row where the window's row begins in both
+    /// @param logits of a whole batch
+    /// @param row where the window's row begins in both, with the classification token if there is
+    ///   one
     /// @param offset where the context's tokens begin in the row
     /// @param first which token of the context is the window's first
     /// @param stop which one comes after the window's last
-    void add(float[] start, float[] end, int row, int offset, int first, int stop) {
-        int tokens = stop - first;
-        var startSoftmax = Softmax.of(start, row, offset, tokens, hasClassification);
-        var endSoftmax = Softmax.of(end, row, offset, tokens, hasClassification);
-        noAnswer = Math.min(noAnswer, startSoftmax.classification() * endSoftmax.classification());
-        best(startSoftmax.context(), endSoftmax.context())
-                .forEach(candidate -> found.add(span(candidate, first, stop)));
+    void add(SpanModel.Logits logits, int row, int offset, int first, int stop) {
+        var start = probabilities(logits.start(), row, row + offset, stop - first);
+        var end = probabilities(logits.end(), row, row + offset, stop - first);
+        noAnswer = Math.min(noAnswer, start[0] * end[0]);
+        best(start, end).forEach(candidate -> found.add(span(candidate, first, stop)));
     }
 
     /// What was found, in the order of the windows.
@@ -74,16 +71,17 @@ final class SpanSearch {
         return new Spans(found, noAnswer);
     }
 
-    /// The best spans of a window, the best first; their tokens count from the window's first.
+    /// The best spans of a window, the best first; their tokens count from the window's first, the
+    /// probability of which stands behind that of the classification token.
     private List<Candidate> best(double[] start, double[] end) {
         var best = new PriorityQueue<>(BEST_FIRST.reversed());
-        for (int i = 0; i < start.length; i++) {
+        for (int i = 1; i < start.length; i++) {
             int stop = (int) Math.min(start.length, (long) i + parameters.maxAnswerLength());
             for (int j = i; j < stop; j++) {
                 double score = start[i] * end[j];
                 // Most spans are none of the best, and are not made.
                 if (best.size() < parameters.topK() || score > best.peek().score()) {
-                    best.add(new Candidate(i, j, score));
+                    best.add(new Candidate(i - 1, j - 1, score));
                     if (best.size() > parameters.topK()) {
                         best.poll();
                     }
@@ -107,27 +105,29 @@ final class SpanSearch {
         return new Spans.Span(context.starts()[from], context.ends()[to], candidate.score());
     }
 
-    private record Softmax(double classification, double[] context) {
-
-        static Softmax of(float[] logits, int row, int offset, int tokens, boolean hasClassification) {
-            double largest = hasClassification ? logits[row] : Double.NEGATIVE_INFINITY;
-            for (int i = 0; i < tokens; i++) {
-                largest = Math.max(largest, logits[row + offset + i]);
-            }
-            double classification = hasClassification ? Math.exp(logits[row] - largest) : 0;
-            double sum = classification;
-            var context = new double[tokens];
-            for (int i = 0; i < tokens; i++) {
-                context[i] = Math.exp(logits[row + offset + i] - largest);
-                sum += context[i];
-            }
-            if (!(sum > 0) || sum == Double.POSITIVE_INFINITY) {
-                throw new ArithmeticException("the model's logits are no numbers");
-            }
-            for (int i = 0; i < tokens; i++) {
-                context[i] /= sum;
-            }
-            return new Softmax(classification / sum, context);
+    /// The softmax of the classification token, which is 0 where there is none, and of the context's
+    /// tokens behind it.
+    private double[] probabilities(float[] logits, int classification, int from, int tokens) {
+        var values = new double[1 + tokens];
+        values[0] = hasClassification ? logits[classification] : Double.NEGATIVE_INFINITY;
+        for (int i = 0; i < tokens; i++) {
+            values[1 + i] = logits[from + i];
         }
+        double largest = Double.NEGATIVE_INFINITY;
+        for (double value : values) {
+            largest = Math.max(largest, value);
+        }
+        double sum = 0;
+        for (int i = 0; i < values.length; i++) {
+            values[i] = Math.exp(values[i] - largest);
+            sum += values[i];
+        }
+        if (!(sum > 0) || sum == Double.POSITIVE_INFINITY) {
+            throw new ArithmeticException("the model's logits are no numbers");
+        }
+        for (int i = 0; i < values.length; i++) {
+            values[i] /= sum;
+        }
+        return values;
     }
 }

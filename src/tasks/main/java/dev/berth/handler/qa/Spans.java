@@ -9,7 +9,13 @@ import java.util.List;
 record Spans(List<Span> found, double noAnswer) {
 
     /// A span of the context in code points, `end` exclusive.
-    record Span(int start, int end, double score) {}
+    record Span(int start, int end, double score) {
+
+        /// This one with the score of another of the same text.
+        Span with(Span other) {
+            return new Span(start, end, score + other.score);
+        }
+    }
 
     Spans {
         found = List.copyOf(found);
