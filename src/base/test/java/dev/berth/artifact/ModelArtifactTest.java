@@ -43,7 +43,7 @@ class ModelArtifactTest {
         assertThat(artifact.header().precision()).isEqualTo("int8");
         assertThat(artifact.inputs()).containsExactly("input_ids", "attention_mask", "token_type_ids");
         assertThat(artifact.shapes().isDynamic()).isTrue();
-        assertThat(artifact.pair().size()).isEqualTo(3);
+        assertThat(artifact.padding()).isZero();
         assertThat(artifact.header().provenance()).containsEntry("licence", "CC BY-SA 4.0");
     }
 
@@ -154,7 +154,7 @@ class ModelArtifactTest {
                 .hasMessageContaining("shapes: found \"round\"")
                 .hasMessageContaining("maxSequenceLength: found 0")
                 .hasMessageContaining("lowerCase: found \"yes\", expected true or false")
-                .hasMessageContaining("pair.before: found nothing")
+                .hasMessageContaining("pair.padding: found nothing")
                 .hasMessageContaining("inputs: found an empty list, expected a list of names")
                 .hasMessageContaining("tokenizer.json: not found");
     }

@@ -1,6 +1,5 @@
 package dev.berth.artifact;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -10,11 +9,11 @@ import java.util.stream.Stream;
 ///
 /// @param shapes the shapes that the files take
 /// @param maxSequenceLength the most tokens that the model takes at once, special tokens included
-/// @param pair how a question and a context become one sequence
+/// @param padding the token that fills a row up
 /// @param pooling what makes a vector of those of the tokens, in order; empty: the model does
 /// @param lowerCase whether texts are put in lower case before its tokenizer
 public record ModelArtifact(
-        Header header, Shapes shapes, int maxSequenceLength, PairTemplate pair, List<String> pooling, boolean lowerCase)
+        Header header, Shapes shapes, int maxSequenceLength, long padding, List<String> pooling, boolean lowerCase)
         implements TracedArtifact {
 
     public ModelArtifact {
@@ -32,7 +31,9 @@ public record ModelArtifact(
                 header,
                 json.shapes(header.target(), longest, file -> file.integer("sequence")),
                 longest,
-                pair(json.at("pair", "an object")),
+                json.at("pair", "an object")
+                        .value("padding", token -> token.isIntegralNumber() && token.longValue() >= 0, "a token id")
+                        .asLong(),
                 json.findTexts("pooling"),
                 json.flag("lowerCase").orElse(false));
         artifact.shapes.files().stream()
@@ -49,32 +50,6 @@ public record ModelArtifact(
         }
         json.stopIfWrong();
         return artifact;
-    }
-
-    private static PairTemplate pair(ModelJson pair) {
-        return new PairTemplate(
-                tokens(pair, "before"),
-                tokens(pair, "between"),
-                tokens(pair, "after"),
-                token(pair, "padding"),
-                token(pair, "questionType"),
-                token(pair, "contextType"));
-    }
-
-    private static List<Long> tokens(ModelJson pair, String name) {
-        var tokens = pair.value(
-                name,
-                list -> list.isArray() && list.valueStream().allMatch(ModelArtifact::isToken),
-                "a list of token ids");
-        return tokens.valueStream().map(JsonNode::asLong).toList();
-    }
-
-    private static long token(ModelJson pair, String name) {
-        return pair.value(name, ModelArtifact::isToken, "a token id").asLong();
-    }
-
-    private static boolean isToken(JsonNode token) {
-        return token.isIntegralNumber() && token.longValue() >= 0;
     }
 
     /// The most tokens of a row that there is a shape for.

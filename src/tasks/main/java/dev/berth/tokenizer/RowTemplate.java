@@ -13,7 +13,7 @@ import java.util.stream.LongStream;
 ///
 /// @param single the parts of a row of one text
 /// @param pair the parts of a row of two
-record RowTemplate(List<Part> single, List<Part> pair) {
+public record RowTemplate(List<Part> single, List<Part> pair) {
 
     private static final int SPECIAL = -1;
 
@@ -25,7 +25,7 @@ record RowTemplate(List<Part> single, List<Part> pair) {
     ///
     /// @param id of the special token
     /// @param sequence the text, 0 or 1; -1: this is a special token
-    record Part(long id, long typeId, int sequence) {
+    public record Part(long id, long typeId, int sequence) {
         boolean isSpecial() {
             return sequence == SPECIAL;
         }
@@ -63,6 +63,35 @@ record RowTemplate(List<Part> single, List<Part> pair) {
         } finally {
             TokenizersLibrary.LIB.deleteEncoding(encoding);
         }
+    }
+
+    /// Whether a pair begins with a classification token.
+    public boolean hasClassification() {
+        return pair.getFirst().isSpecial();
+    }
+
+    /// Where the second text of a pair begins, in which the first is one of the parts before it.
+    ///
+    /// @param first the tokens of the first text
+    public int secondOfPair(int first) {
+        return (int) pair.stream().takeWhile(part -> part.sequence != 1).count() - 1 + first;
+    }
+
+    /// The ids of a pair, by those of its texts. Without any they are those of the special tokens.
+    public long[] idsOfPair(long[] first, long[] second) {
+        return pair.stream()
+                .flatMapToLong(part -> part.isSpecial()
+                        ? LongStream.of(part.id)
+                        : Arrays.stream(part.sequence == 0 ? first : second))
+                .toArray();
+    }
+
+    /// The token types of a pair whose texts have so many tokens.
+    public long[] typesOfPair(int first, int second) {
+        return pair.stream()
+                .flatMapToLong(part -> LongStream.generate(() -> part.typeId)
+                        .limit(part.isSpecial() ? 1 : part.sequence == 0 ? first : second))
+                .toArray();
     }
 
     /// A row of texts that are cut to fit.

@@ -239,6 +239,11 @@ public final class Tokenizer implements AutoCloseable {
         return files.truncation(Math.min(longest, files.longest()));
     }
 
+    /// Where the special tokens of rows stand.
+    public RowTemplate template() {
+        return template;
+    }
+
     /// The row of a text.
     ///
     /// @throws CancellationException when the thread is interrupted while a long text is encoded

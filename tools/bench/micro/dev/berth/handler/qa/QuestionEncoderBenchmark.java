@@ -39,7 +39,7 @@ public class QuestionEncoderBenchmark extends Defaults {
     public void load() throws IOException {
         var artifact = ModelArtifact.open(Path.of("model-artifact"));
         tokenizer = Tokenizer.load(artifact.tokenizer());
-        encoder = new QuestionEncoder(tokenizer, artifact.pair(), artifact.maxSequenceLength());
+        encoder = new QuestionEncoder(tokenizer, artifact.maxSequenceLength());
         int tokens = encode().ids().length;
         if (tokens != TOKENS) {
             throw new IllegalStateException("the question has %d tokens, expected %d".formatted(tokens, TOKENS));

@@ -2,7 +2,6 @@ package dev.berth.handler.qa;
 
 import dev.berth.artifact.ModelArtifact;
 import dev.berth.artifact.ModelArtifactException;
-import dev.berth.artifact.PairTemplate;
 import dev.berth.handler.task.RowModel;
 import dev.berth.handler.task.TaskAnswer;
 import dev.berth.handler.task.TaskHandler;
@@ -51,7 +50,6 @@ public class QuestionAnsweringHandler extends TaskHandler<SpanModel, EncodedQues
 
     private static final long SPAN = 160;
 
-    private final PairTemplate pair;
     private final Tokenizer tokenizer;
     private final QuestionEncoder encoder;
     private final AnswerFinder finder;
@@ -67,10 +65,9 @@ public class QuestionAnsweringHandler extends TaskHandler<SpanModel, EncodedQues
                 List.of("question", "context"),
                 List.of("answer", "score", "start", "end"),
                 (accelerator, graphs) -> new TracedSpanModel(new RowModel(artifact, accelerator, graphs)));
-        this.pair = artifact.pair();
         this.tokenizer = tokenizer(artifact);
-        this.encoder = new QuestionEncoder(tokenizer, pair, artifact.longestRow());
-        this.finder = new AnswerFinder(encoder, pair.hasClassification());
+        this.encoder = new QuestionEncoder(tokenizer, artifact.longestRow());
+        this.finder = new AnswerFinder(encoder, tokenizer.template().hasClassification());
     }
 
     /// Runs every shape, then the artifact's sample through all hooks.
@@ -110,7 +107,7 @@ public class QuestionAnsweringHandler extends TaskHandler<SpanModel, EncodedQues
             return List.of(record);
         }
         var windows = whole.windows();
-        int windowsOfAPiece = Math.max(1, TOKENS_OF_A_PIECE / (tokensBeside(whole) + windows.room()));
+        int windowsOfAPiece = Math.max(1, TOKENS_OF_A_PIECE / (encoder.tokensBeside(whole) + windows.room()));
         if (windows.count() <= windowsOfAPiece) {
             return List.of(record);
         }
@@ -127,16 +124,11 @@ public class QuestionAnsweringHandler extends TaskHandler<SpanModel, EncodedQues
         return switch (record) {
             case Asked<EncodedQuestion, Parameters>(var question, var _, var _) -> {
                 var windows = question.windows();
-                long tokens = windows.totalTokens() + (long) windows.count() * tokensBeside(question);
+                long tokens = windows.totalTokens() + (long) windows.count() * encoder.tokensBeside(question);
                 yield (int) Math.min(Integer.MAX_VALUE, tokens);
             }
             case Rejected<EncodedQuestion, Parameters> _ -> 1;
         };
-    }
-
-    /// What stands in each window beside the context.
-    private int tokensBeside(EncodedQuestion record) {
-        return pair.size() + record.ids().length;
     }
 
     /// Of a piece of a record the spans, of which [#join] makes answers.

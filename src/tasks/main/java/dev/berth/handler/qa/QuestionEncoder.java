@@ -1,13 +1,12 @@
 package dev.berth.handler.qa;
 
-import dev.berth.artifact.PairTemplate;
 import dev.berth.handler.task.Row;
 import dev.berth.handler.task.TaskInput;
 import dev.berth.hooks.BadInputException;
 import dev.berth.memory.RequestMemory;
+import dev.berth.tokenizer.RowTemplate;
 import dev.berth.tokenizer.Tokenizer;
 import dev.berth.tokenizer.Tokens;
-import java.nio.LongBuffer;
 import java.util.Arrays;
 import java.util.Map;
 
@@ -30,13 +29,15 @@ final class QuestionEncoder {
     private static final int LEAST_STEP = 16;
 
     private final Tokenizer tokenizer;
-    private final PairTemplate pair;
+    private final RowTemplate template;
+    private final int special;
     private final int longestRow;
 
     /// @param longestRow the most tokens of a row that the model has a shape for
-    QuestionEncoder(Tokenizer tokenizer, PairTemplate pair, int longestRow) {
+    QuestionEncoder(Tokenizer tokenizer, int longestRow) {
         this.tokenizer = tokenizer;
-        this.pair = pair;
+        this.template = tokenizer.template();
+        this.special = template.idsOfPair(new long[0], new long[0]).length;
         this.longestRow = longestRow;
     }
 
@@ -50,7 +51,7 @@ final class QuestionEncoder {
             questionIds = Arrays.copyOf(questionIds, parameters.maxQuestionLength());
         }
         int longest = Math.min(parameters.maxSequenceLength(), longestRow);
-        int room = longest - pair.size() - questionIds.length;
+        int room = longest - special - questionIds.length;
         var context = contexts.computeIfAbsent(question.context(), text -> tokens(question, "context", text));
         int least = Math.min(LEAST_ROOM, context.size());
         if (room < least) {
@@ -62,7 +63,7 @@ final class QuestionEncoder {
                                     longest,
                                     longest - room + least,
                                     questionIds.length,
-                                    pair.size(),
+                                    special,
                                     least));
         }
         RequestMemory.charge(ANSWER * parameters.spansOf(context.size()));
@@ -91,23 +92,21 @@ final class QuestionEncoder {
 
     Row row(EncodedQuestion record, int window) {
         int start = record.windows().start(window);
-        int length = record.windows().end(window) - start;
-        var ids = LongBuffer.allocate(
-                contextOffset(record) + length + pair.after().size());
-        pair.before().forEach(ids::put);
-        ids.put(record.ids());
-        pair.between().forEach(ids::put);
-        ids.put(record.tokens().ids(), start, length);
-        pair.after().forEach(ids::put);
-        var types = new long[ids.capacity()];
-        Arrays.fill(types, 0, contextOffset(record), pair.questionType());
-        Arrays.fill(types, contextOffset(record), types.length, pair.contextType());
-        return new Row(ids.array(), types);
+        var context = Arrays.copyOfRange(
+                record.tokens().ids(), start, record.windows().end(window));
+        return new Row(
+                template.idsOfPair(record.ids(), context),
+                template.typesOfPair(record.ids().length, context.length));
+    }
+
+    /// What stands in each window beside the context, in tokens.
+    int tokensBeside(EncodedQuestion record) {
+        return special + record.ids().length;
     }
 
     /// Where the context's tokens begin in the row.
     int contextOffset(EncodedQuestion record) {
-        return pair.before().size() + record.ids().length + pair.between().size();
+        return template.secondOfPair(record.ids().length);
     }
 
     private Tokens tokens(Question question, String field, String text) {

@@ -52,7 +52,7 @@ public final class RowModel {
         this.artifact = artifact;
         this.inputs = artifact.inputs();
         this.outputs = artifact.outputs();
-        this.padding = artifact.pair().padding();
+        this.padding = artifact.padding();
         this.dynamic = artifact.shapes().isDynamic();
         this.oneByOne = accelerator instanceof Accelerator.Cpu;
         var shapes = artifact.shapes().files();
