@@ -16,7 +16,6 @@ import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.MediaType;
-import dev.berth.hooks.Signature;
 import dev.berth.hooks.Signature.Column;
 import dev.berth.hooks.Tensor;
 import java.io.IOException;
@@ -68,7 +67,7 @@ public class ImageClassificationHandler extends TaskHandler<ImageModel, Tensor, 
                         Parameters::with,
                         new Parameters(5, ScoreFunction.usual(labels.size()))),
                 List.of("image"),
-                List.of("label", "score"),
+                List.of(Column.ofTexts("label", -1), Column.of("score", ElementType.FLOAT64, -1)),
                 (accelerator, graphs) -> new ImageModel(artifact, accelerator, graphs));
         this.labels = labels;
         this.preparation = new Preparation(artifact.preparation());
@@ -82,13 +81,6 @@ public class ImageClassificationHandler extends TaskHandler<ImageModel, Tensor, 
     @Override
     public List<MediaType> requestTypes() {
         return REQUEST_TYPES;
-    }
-
-    @Override
-    public Signature signature() {
-        return new Signature(
-                super.signature().inputs(),
-                List.of(Column.ofTexts("label", -1), Column.of("score", ElementType.FLOAT64, -1)));
     }
 
     /// A picture's bytes. Or JSON: a picture in base64, a list of those, or either as `{"inputs": …,

@@ -10,7 +10,9 @@ import dev.berth.handler.task.TaskRecord;
 import dev.berth.handler.task.TaskRecord.Asked;
 import dev.berth.handler.task.TaskRecord.Rejected;
 import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.ElementType;
 import dev.berth.hooks.MediaType;
+import dev.berth.hooks.Signature.Column;
 import dev.berth.memory.RequestMemory;
 import dev.berth.tokenizer.Tokenizer;
 import dev.berth.tokenizer.Tokens;
@@ -63,7 +65,11 @@ public class QuestionAnsweringHandler extends TaskHandler<SpanModel, EncodedQues
                 artifact,
                 Parameters.reader(artifact),
                 List.of("question", "context"),
-                List.of("answer", "score", "start", "end"),
+                List.of(
+                        Column.ofTexts("answer"),
+                        Column.of("score", ElementType.FLOAT64),
+                        Column.of("start", ElementType.INT64),
+                        Column.of("end", ElementType.INT64)),
                 (accelerator, graphs) -> new TracedSpanModel(new RowModel(artifact, accelerator, graphs)));
         this.tokenizer = tokenizer(artifact);
         this.encoder = new QuestionEncoder(tokenizer, artifact.longestRow());

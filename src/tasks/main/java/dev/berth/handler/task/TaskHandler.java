@@ -48,7 +48,7 @@ public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRe
     private final TracedArtifact artifact;
     private final InputReader<P> reader;
     private final List<String> fields;
-    private final List<String> columns;
+    private final List<Column> columns;
     private final Copies<M> models;
 
     /// @param fields of an input as CSV
@@ -58,7 +58,7 @@ public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRe
             TracedArtifact artifact,
             InputReader<P> reader,
             List<String> fields,
-            List<String> columns,
+            List<Column> columns,
             BiFunction<Accelerator, List<Graph>, M> model) {
         this.artifact = artifact;
         this.reader = reader;
@@ -119,17 +119,7 @@ public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRe
     /// The columns of CSV.
     @Override
     public Signature signature() {
-        return new Signature(
-                fields.stream().map(Column::ofTexts).toList(),
-                columns.stream().map(TaskHandler::column).toList());
-    }
-
-    private static Column column(String name) {
-        return switch (name) {
-            case "score" -> Column.of(name, ElementType.FLOAT64);
-            case "token", "start", "end" -> Column.of(name, ElementType.INT64);
-            default -> Column.ofTexts(name);
-        };
+        return new Signature(fields.stream().map(Column::ofTexts).toList(), columns);
     }
 
     @Override
@@ -183,7 +173,7 @@ public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRe
 
     @Override
     public InvocationResponse outputFn(List<TaskAnswer> answers, InvocationRequest request) throws IOException {
-        return TaskAnswer.write(answers, columns, request);
+        return TaskAnswer.write(answers, columns.stream().map(Column::name).toList(), request);
     }
 
     /// What is wrong with the outputs that `model.json` names, if anything. They are `expected`, or

@@ -8,7 +8,6 @@ import dev.berth.handler.task.ScoreFunction;
 import dev.berth.handler.task.TaskRecord.Asked;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
-import dev.berth.hooks.Signature;
 import dev.berth.hooks.Signature.Column;
 import dev.berth.memory.RequestMemory;
 import dev.berth.tokenizer.Encoding;
@@ -61,7 +60,12 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
                         "logits",
                         true,
                         false,
-                        List.of("score", "token", "token_str", "sequence"),
+                        // A text has several tokens.
+                        List.of(
+                                Column.of("score", ElementType.FLOAT64, -1),
+                                Column.of("token", ElementType.INT64, -1),
+                                Column.ofTexts("token_str", -1),
+                                Column.ofTexts("sequence", -1)),
                         List.of("top_k", "targets", "truncation"),
                         new Parameters(5, List.of(), false),
                         Parameters::with,
@@ -81,18 +85,6 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
                         artifact.directory(),
                         "tokenizer.json: found no token %s, expected the mask_token of tokenizer_config.json"
                                 .formatted(maskToken)));
-    }
-
-    /// A text has several tokens.
-    @Override
-    public Signature signature() {
-        return new Signature(
-                super.signature().inputs(),
-                List.of(
-                        Column.of("score", ElementType.FLOAT64, -1),
-                        Column.of("token", ElementType.INT64, -1),
-                        Column.ofTexts("token_str", -1),
-                        Column.ofTexts("sequence", -1)));
     }
 
     @Override

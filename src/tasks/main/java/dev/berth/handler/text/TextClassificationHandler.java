@@ -5,6 +5,8 @@ import dev.berth.content.Fields;
 import dev.berth.handler.task.Labels;
 import dev.berth.handler.task.ScoreFunction;
 import dev.berth.handler.task.TaskRecord.Asked;
+import dev.berth.hooks.ElementType;
+import dev.berth.hooks.Signature.Column;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -43,7 +45,7 @@ public class TextClassificationHandler extends TextHandler<TextClassificationHan
                         "logits",
                         false,
                         true,
-                        List.of("label", "score"),
+                        List.of(Column.ofTexts("label"), Column.of("score", ElementType.FLOAT64)),
                         List.of("top_k", "function_to_apply", "truncation"),
                         new Parameters(
                                 1,

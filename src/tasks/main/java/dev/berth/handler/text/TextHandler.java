@@ -22,6 +22,7 @@ import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
+import dev.berth.hooks.Signature.Column;
 import dev.berth.tokenizer.Encoding;
 import dev.berth.tokenizer.Tokenizer;
 import dev.berth.tokenizer.Truncation;
@@ -68,7 +69,7 @@ public abstract class TextHandler<P> extends TaskHandler<RowModel, TextHandler.E
             String output,
             boolean perToken,
             boolean pairs,
-            List<String> columns,
+            List<Column> columns,
             List<String> parameters,
             P defaults,
             BiFunction<P, Fields, P> read,

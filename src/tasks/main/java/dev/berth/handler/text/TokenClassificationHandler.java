@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /// Token classification, such as the names in a text.
 ///
@@ -45,7 +46,9 @@ public class TokenClassificationHandler extends TextHandler<TokenClassificationH
                         "logits",
                         true,
                         false,
-                        List.of("entity", "entity_group", "score", "word", "start", "end"),
+                        Stream.of("entity", "entity_group", "score", "word", "start", "end")
+                                .map(Column::ofTexts)
+                                .toList(),
                         List.of("aggregation_strategy", "ignore_labels"),
                         new Parameters(Aggregation.NONE, List.of("O")),
                         Parameters::with,
