@@ -38,8 +38,7 @@ public record RowTemplate(List<Part> single, List<Part> pair) {
         return LongStream.range(0, MOST_TRIED)
                 .mapToObj(id -> library.decode(handle, new long[] {id}, false))
                 .map(text -> new RowTemplate(
-                        parts(library.encode(handle, text, true)),
-                        parts(library.encodeDual(handle, text, text, true))))
+                        parts(library.encode(handle, text, true)), parts(library.encodeDual(handle, text, text, true))))
                 .filter(template -> !template.single.stream().allMatch(Part::isSpecial))
                 .findFirst()
                 .orElseThrow(() -> new IOException("found no text that has tokens"));
@@ -80,9 +79,8 @@ public record RowTemplate(List<Part> single, List<Part> pair) {
     /// The ids of a pair, by those of its texts. Without any they are those of the special tokens.
     public long[] idsOfPair(long[] first, long[] second) {
         return pair.stream()
-                .flatMapToLong(part -> part.isSpecial()
-                        ? LongStream.of(part.id)
-                        : Arrays.stream(part.sequence == 0 ? first : second))
+                .flatMapToLong(part ->
+                        part.isSpecial() ? LongStream.of(part.id) : Arrays.stream(part.sequence == 0 ? first : second))
                 .toArray();
     }
 

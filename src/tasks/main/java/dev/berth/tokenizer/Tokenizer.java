@@ -155,8 +155,8 @@ public final class Tokenizer implements AutoCloseable {
 
     private static Tokenizer of(byte[] content, Optional<WordCutter.Opened> words, TokenizerFiles files) {
         var digest = HexFormat.of().formatHex(Sha256.of(content));
-        var shared = SHARED.compute(
-                digest, (_, known) -> known == null ? load(content) : known.usedBy(known.users + 1));
+        var shared =
+                SHARED.compute(digest, (_, known) -> known == null ? load(content) : known.usedBy(known.users + 1));
         return new Tokenizer(digest, shared, words, files);
     }
 
@@ -358,21 +358,18 @@ public final class Tokenizer implements AutoCloseable {
             return encodePiece(text);
         }
         var pieces = new ArrayList<Tokens>();
-        int codePoints = 0;
-        long words = 0;
+        var lengths = new ArrayList<Integer>();
         for (int from = 0; from < text.length(); ) {
             if (Thread.currentThread().isInterrupted()) {
                 throw new CancellationException("interrupted after %d characters".formatted(from));
             }
             int to = endOfPiece(text, from);
-            var piece = encodePiece(text.substring(from, to)).shifted(codePoints, words);
-            pieces.add(piece);
-            codePoints += text.codePointCount(from, to);
-            words = Math.max(words, piece.nextWord());
+            pieces.add(encodePiece(text.substring(from, to)));
+            lengths.add(text.codePointCount(from, to));
             from = to;
         }
         RequestMemory.charge(TOKEN * pieces.stream().mapToLong(Tokens::size).sum());
-        return Tokens.join(pieces);
+        return Tokens.join(pieces, lengths);
     }
 
     /// Before the last white space, where every pre-tokenizer cuts, or after the last sentence where

@@ -16,17 +16,6 @@ public record Tokens(long[] ids, int[] starts, int[] ends, long[] words) {
         return ids.length;
     }
 
-    /// The same tokens in a longer text, where they stand `codePoints` and `words` later.
-    Tokens shifted(int codePoints, long words) {
-        return new Tokens(
-                ids,
-                Arrays.stream(starts).map(start -> start + codePoints).toArray(),
-                Arrays.stream(ends).map(end -> end + codePoints).toArray(),
-                Arrays.stream(this.words)
-                        .map(word -> word < 0 ? word : word + words)
-                        .toArray());
-    }
-
     /// The same tokens by the indexes of the Java string, in which a character may take two.
     Tokens byIndexesOf(String text) {
         int codePoints = text.codePointCount(0, text.length());
@@ -44,17 +33,28 @@ public record Tokens(long[] ids, int[] starts, int[] ends, long[] words) {
                 words);
     }
 
-    /// A number that no word has yet.
-    long nextWord() {
-        return Arrays.stream(words).max().orElse(-1) + 1;
-    }
-
-    static Tokens join(List<Tokens> parts) {
-        return new Tokens(
-                parts.stream().flatMapToLong(part -> Arrays.stream(part.ids)).toArray(),
-                parts.stream().flatMapToInt(part -> Arrays.stream(part.starts)).toArray(),
-                parts.stream().flatMapToInt(part -> Arrays.stream(part.ends)).toArray(),
-                parts.stream().flatMapToLong(part -> Arrays.stream(part.words)).toArray());
+    /// The tokens of a text by those of its pieces.
+    ///
+    /// @param lengths of the pieces, in code points
+    static Tokens join(List<Tokens> pieces, List<Integer> lengths) {
+        int size = pieces.stream().mapToInt(Tokens::size).sum();
+        var whole = new Tokens(new long[size], new int[size], new int[size], new long[size]);
+        int at = 0;
+        int place = 0;
+        long word = 0;
+        for (int p = 0; p < pieces.size(); p++) {
+            var piece = pieces.get(p);
+            long firstWord = word;
+            for (int i = 0; i < piece.size(); i++, at++) {
+                whole.ids[at] = piece.ids[i];
+                whole.starts[at] = place + piece.starts[i];
+                whole.ends[at] = place + piece.ends[i];
+                whole.words[at] = piece.words[i] < 0 ? piece.words[i] : firstWord + piece.words[i];
+                word = Math.max(word, whole.words[at] + 1);
+            }
+            place += lengths.get(p);
+        }
+        return whole;
     }
 
     /// Where the word begins that holds `token`, as far as its tokens are `from` or later.

@@ -115,7 +115,8 @@ class SpanSearchTest {
     void logitsThatAreNoNumbersAreAnErrorAndNoAnswer() {
         var parameters = new Parameters(1, 15, 128, false, 384, 64, false, true);
         for (var logits : List.of(new float[] {0, Float.NaN}, new float[] {Float.NaN, 0})) {
-            assertThatThrownBy(() -> search(parameters, true).add(new SpanModel.Logits(logits, new float[] {0, 0}, 1), 0, 1, 0, 1))
+            assertThatThrownBy(() -> search(parameters, true)
+                            .add(new SpanModel.Logits(logits, new float[] {0, 0}, 1), 0, 1, 0, 1))
                     .isInstanceOf(ArithmeticException.class);
         }
     }

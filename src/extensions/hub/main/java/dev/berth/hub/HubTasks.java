@@ -1,9 +1,9 @@
 package dev.berth.hub;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.handler.task.ScoreFunction;
+import dev.berth.json.JsonText;
 import dev.berth.tokenizer.Tokenizer;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -65,10 +65,7 @@ final class HubTasks {
         @Override
         List<ObjectNode> requests(List<Passage> passages, HubModel model) {
             return passages.stream()
-                    .map(passage -> JsonNodeFactory.instance
-                            .objectNode()
-                            .put("question", passage.question())
-                            .put("context", passage.context()))
+                    .map(passage -> (ObjectNode) JsonText.tree(passage))
                     .toList();
         }
 
@@ -130,6 +127,8 @@ final class HubTasks {
 
     private static final class TextClasses extends Classes {
 
+        private record Pair(String text, String text_pair) {}
+
         TextClasses() {
             super("text-classification", "ForSequenceClassification");
         }
@@ -146,10 +145,7 @@ final class HubTasks {
             return passages.stream()
                     .map(passage -> hasOneClass(model.description)
                             ? request(
-                                    JsonNodeFactory.instance
-                                            .objectNode()
-                                            .put("text", passage.question())
-                                            .put("text_pair", passage.context()),
+                                    new Pair(passage.question(), passage.context()),
                                     Map.of("top_k", 1, "function_to_apply", "none", "truncation", true))
                             : request(passage.context(), Map.of("top_k", ALL_LABELS, "truncation", true)))
                     .toList();

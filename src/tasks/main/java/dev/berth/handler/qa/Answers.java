@@ -53,7 +53,7 @@ final class Answers {
     }
 
     private Text text(Spans.Span span) {
-        return new Text(context, index(span.start()), index(span.end()));
+        return Text.of(context, index(span.start()), index(span.end()));
     }
 
     private int index(int codePoint) {
@@ -62,20 +62,13 @@ final class Answers {
 
     /// A part of the context, equal to one that reads the same in lower case. A span may be as long
     /// as the context, so the lower case is not kept.
-    private static final class Text {
-        private final String context;
-        private final int from;
-        private final int to;
-        private final int hash;
+    private record Text(String context, int from, int to, int hash) {
 
-        Text(String context, int from, int to) {
-            this.context = context;
-            this.from = from;
-            this.to = to;
-            this.hash = lowerCase().hashCode();
+        static Text of(String context, int from, int to) {
+            return new Text(context, from, to, lowerCase(context, from, to).hashCode());
         }
 
-        private String lowerCase() {
+        private static String lowerCase(String context, int from, int to) {
             return context.substring(from, to).toLowerCase(Locale.ROOT);
         }
 
@@ -83,7 +76,8 @@ final class Answers {
         public boolean equals(Object other) {
             return other instanceof Text text
                     && hash == text.hash
-                    && ((from == text.from && to == text.to) || lowerCase().equals(text.lowerCase()));
+                    && ((from == text.from && to == text.to)
+                            || lowerCase(context, from, to).equals(lowerCase(context, text.from, text.to)));
         }
 
         @Override

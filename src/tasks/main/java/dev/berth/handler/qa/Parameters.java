@@ -1,8 +1,8 @@
 package dev.berth.handler.qa;
 
-import dev.berth.content.Fields;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.berth.artifact.ModelArtifact;
+import dev.berth.content.Fields;
 import dev.berth.handler.task.InputReader;
 import dev.berth.hooks.BadInputException;
 import java.util.List;

@@ -50,8 +50,7 @@ public record Question(String name, String question, String context) {
         var contexts = inputs.path("context");
         if (contexts.isArray() && contexts.size() != questions.size()) {
             throw new BadInputException("%s: found %d for %d questions, expected as many, or one text for all"
-                    .formatted(
-                            field(name.equals("body") ? "" : name, "context"), contexts.size(), questions.size()));
+                    .formatted(field(name.equals("body") ? "" : name, "context"), contexts.size(), questions.size()));
         }
         var records = JsonNodeFactory.instance.arrayNode(questions.size());
         for (int i = 0; i < questions.size(); i++) {
@@ -92,11 +91,12 @@ public record Question(String name, String question, String context) {
         }
         var unpaired = UNPAIRED.matcher(text);
         if (unpaired.find()) {
-            throw new BadInputException("%s: found the unpaired surrogate \\u%04x at character %d, expected Unicode text"
-                    .formatted(
-                            field(name, field),
-                            (int) text.charAt(unpaired.start()),
-                            text.codePointCount(0, unpaired.start())));
+            throw new BadInputException(
+                    "%s: found the unpaired surrogate \\u%04x at character %d, expected Unicode text"
+                            .formatted(
+                                    field(name, field),
+                                    (int) text.charAt(unpaired.start()),
+                                    text.codePointCount(0, unpaired.start())));
         }
     }
 }

@@ -95,8 +95,7 @@ final class QuestionEncoder {
         var context = Arrays.copyOfRange(
                 record.tokens().ids(), start, record.windows().end(window));
         return new Row(
-                template.idsOfPair(record.ids(), context),
-                template.typesOfPair(record.ids().length, context.length));
+                template.idsOfPair(record.ids(), context), template.typesOfPair(record.ids().length, context.length));
     }
 
     /// What stands in each window beside the context, in tokens.

@@ -18,6 +18,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -83,7 +84,6 @@ final class SampleQuestion {
     /// @throws ModelArtifactException when it is not there
     void check(List<TaskAnswer> answers, List<TaskAnswer> bestAnswers) {
         var answered = answers(answers.getFirst());
-        var found = answers(bestAnswers.getFirst());
         if (expected.isEmpty() || answered.isEmpty()) {
             return;
         }
@@ -94,7 +94,7 @@ final class SampleQuestion {
         }
         var difference =
                 "the model answers %s, and when it was traced it answered %s".formatted(shown(best), shown(traced));
-        if (found.stream().noneMatch(answer -> sameSpan(answer, traced))) {
+        if (answers(bestAnswers.getFirst()).stream().noneMatch(answer -> sameSpan(answer, traced))) {
             throw problem("%s, which is not among the best %d now; do its files belong together?"
                     .formatted(difference, BEST));
         }
@@ -103,13 +103,11 @@ final class SampleQuestion {
 
     /// None where a `predictFn` has made something else of it.
     private static List<Answer> answers(TaskAnswer answer) {
-        return answer instanceof TaskAnswer.Answered(var document, var _)
-                ? (document instanceof List<?> several ? several : List.of(document))
-                        .stream()
-                                .filter(Answer.class::isInstance)
-                                .map(Answer.class::cast)
-                                .toList()
-                : List.of();
+        return Stream.of(answer.document())
+                .flatMap(document -> document instanceof List<?> several ? several.stream() : Stream.of(document))
+                .filter(Answer.class::isInstance)
+                .map(Answer.class::cast)
+                .toList();
     }
 
     private ModelArtifactException problem(String what) {

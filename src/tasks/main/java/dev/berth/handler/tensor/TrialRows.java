@@ -71,18 +71,15 @@ record TrialRows(GraphNames names, TensorInputs inputs) {
         return Stream.of(0, 2, 3)
                 .map(rank -> rows.stream()
                         .map(row -> row.stream()
-                                .map(each -> ofRank(each, rank, random))
+                                .map(each -> drawn(each, each.type(), shape(rank, each.size()), 1, random))
                                 .toList())
                         .toList());
     }
 
-    private static Tensor ofRank(Tensor row, int rank, Random random) {
-        var shape = new int[rank];
-        Arrays.fill(shape, SIZES.getFirst());
-        if (rank > 0) {
-            shape[rank - 1] = row.size();
-        }
-        return drawn(row, row.type(), shape, 1, random);
+    private static int[] shape(int rank, int last) {
+        return IntStream.range(0, rank)
+                .map(axis -> axis == rank - 1 ? last : SIZES.getFirst())
+                .toArray();
     }
 
     private List<int[]> shapes(int count, int size) {
@@ -106,20 +103,15 @@ record TrialRows(GraphNames names, TensorInputs inputs) {
         var normal =
                 Tensor.of(random.doubles(64).map(_ -> random.nextGaussian()).toArray(), 64);
         return Stream.of(IntStream.range(0, elements > MANY_ELEMENTS ? COUNT - 1 : COUNT)
-                .mapToObj(row -> row(types, shapes, Math.pow(3, row), normal, random))
+                .mapToObj(row -> IntStream.range(0, types.size())
+                        .mapToObj(i -> {
+                            var type = types.get(i);
+                            var from = type.isFloating() ? normal : type == ElementType.BOOL ? BITS : WHOLE;
+                            // Rows of several sizes reach other branches of a tree.
+                            return drawn(from, type, shapes.get(i), Math.pow(3, row), random);
+                        })
+                        .toList())
                 .toList());
-    }
-
-    /// @param scale rows of several sizes reach other branches of a tree
-    private static List<Tensor> row(
-            List<ElementType> types, List<int[]> shapes, double scale, Tensor normal, Random random) {
-        return IntStream.range(0, types.size())
-                .mapToObj(i -> {
-                    var type = types.get(i);
-                    var from = type.isFloating() ? normal : type == ElementType.BOOL ? BITS : WHOLE;
-                    return drawn(from, type, shapes.get(i), scale, random);
-                })
-                .toList();
     }
 
     private static long product(long one, long other) {

@@ -5,7 +5,9 @@ import dev.berth.tokenizer.Encoding;
 import dev.berth.tokenizer.Tokenizer;
 import dev.berth.tokenizer.Vocabulary;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /// Makes entities of the labels of tokens, as the token-classification pipeline of `transformers`
 /// 5. Safe for use by many threads.
@@ -95,12 +97,12 @@ record EntityFinder(Tokenizer tokenizer, Vocabulary vocabulary, List<String> lab
         return new Entity(labels.get(best), scores[best], word, tokens);
     }
 
+    /// Of equal scores the first.
     private static int best(float[] scores) {
-        int best = 0;
-        for (int i = 1; i < scores.length; i++) {
-            best = scores[i] > scores[best] ? i : best;
-        }
-        return best;
+        return IntStream.range(0, scores.length)
+                .boxed()
+                .max(Comparator.comparingDouble(label -> scores[label]))
+                .orElseThrow();
     }
 
     private static List<List<Token>> words(List<Token> tokens) {
@@ -117,18 +119,14 @@ record EntityFinder(Tokenizer tokenizer, Vocabulary vocabulary, List<String> lab
     private static float[] scores(List<Token> word, Aggregation aggregation) {
         return switch (aggregation) {
             case AVERAGE -> average(word);
-            case MAX -> surest(word).scores;
+            // Of equally sure ones the first.
+            case MAX ->
+                word.stream()
+                        .map(Token::scores)
+                        .max(Comparator.comparingDouble(scores -> scores[best(scores)]))
+                        .orElseThrow();
             case NONE, SIMPLE, FIRST -> word.getFirst().scores;
         };
-    }
-
-    /// Of equally sure ones the first.
-    private static Token surest(List<Token> word) {
-        var surest = word.getFirst();
-        for (var token : word) {
-            surest = token.scores[best(token.scores)] > surest.scores[best(surest.scores)] ? token : surest;
-        }
-        return surest;
     }
 
     private static float[] average(List<Token> word) {
