@@ -63,7 +63,7 @@ public final class Reading {
     /// Those of the server and of all extensions.
     private static Properties texts() {
         var texts = new Properties();
-        Stream.concat(Stream.of(Reading.class), ServerConfig.EXTENSIONS.stream().map(Object::getClass))
+        Stream.concat(Stream.of(Reading.class), ExtensionSettings.ALL.stream().map(Object::getClass))
                 .forEach(declaring -> {
                     try (var in = declaring.getResourceAsStream("settings.properties")) {
                         texts.load(new InputStreamReader(in, StandardCharsets.UTF_8));

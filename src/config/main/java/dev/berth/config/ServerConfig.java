@@ -1,10 +1,7 @@
 package dev.berth.config;
 
 import java.nio.file.Path;
-import java.util.Comparator;
-import java.util.List;
 import java.util.Map;
-import java.util.ServiceLoader;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -30,12 +27,6 @@ public record ServerConfig(
         VLLM
     }
 
-    /// In the same order whatever the class path's.
-    static final List<ExtensionSettings> EXTENSIONS = ServiceLoader.load(ExtensionSettings.class).stream()
-            .sorted(Comparator.comparing(provider -> provider.type().getName()))
-            .map(ServiceLoader.Provider::get)
-            .toList();
-
     static ServerConfig read(Reading reading, Path home) {
         return new ServerConfig(
                 HttpConfig.read(reading),
@@ -48,7 +39,7 @@ public record ServerConfig(
                 PlatformConfig.of(reading.environment()),
                 LogConfig.read(reading),
                 reading.value("--metrics-aliases", Syntax.oneOf(MetricsAliases.class), MetricsAliases.NONE),
-                EXTENSIONS.stream()
+                ExtensionSettings.ALL.stream()
                         .map(extension -> extension.read(reading))
                         .collect(Collectors.toUnmodifiableMap(Record::getClass, Function.identity())));
     }
