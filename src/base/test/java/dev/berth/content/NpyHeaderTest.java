@@ -145,7 +145,7 @@ class NpyHeaderTest {
         assertThat(read(header("(" + "1,".repeat(64) + ")")).shape()).hasSize(64);
         assertThatThrownBy(() -> read(header("(" + "1,".repeat(65) + ")")))
                 .isInstanceOf(BadInputException.class)
-                .hasMessageEndingWith("found 65 dimensions, expected at most 64");
+                .hasMessageEndingWith("found one more dimension, expected at most 64");
     }
 
     @Test
