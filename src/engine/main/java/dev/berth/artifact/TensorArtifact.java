@@ -164,29 +164,19 @@ public record TensorArtifact(
         if (Files.exists(directory.resolve("model.tar.gz"))) {
             return ", only a model.tar.gz that is still packed";
         }
-        return topDirectory(directory, isModel)
-                .map(top -> ", only %1$s/, which has one; pack what is in it: tar -czf model.tar.gz -C %1$s ."
-                        .formatted(top))
-                .or(() -> largestFile(directory)
-                        .map(
-                                ", only %s, which no engine here reads; write hooks in code/ that do, with its library in code/lib"
-                                        ::formatted))
-                .orElse("");
-    }
-
-    /// Of several files, most likely the model.
-    private static Optional<Path> largestFile(Path directory) {
+        var directories = entries(directory, Files::isDirectory);
+        if (directories.size() == 1 && isArtifact(directories.getFirst(), isModel)) {
+            return ", only %1$s/, which has one; pack what is in it: tar -czf model.tar.gz -C %1$s ."
+                    .formatted(directories.getFirst().getFileName());
+        }
+        // Of several files the largest is most likely the model.
         return entries(directory, Files::isRegularFile).stream()
                 .max(Comparator.comparingLong(file -> file.toFile().length()))
-                .map(Path::getFileName);
-    }
-
-    /// The only directory, where that is an artifact.
-    private static Optional<Path> topDirectory(Path directory, Predicate<Path> isModel) {
-        var directories = entries(directory, Files::isDirectory);
-        return directories.size() == 1 && isArtifact(directories.getFirst(), isModel)
-                ? Optional.of(directories.getFirst().getFileName())
-                : Optional.empty();
+                .map(Path::getFileName)
+                .map(
+                        ", only %s, which no engine here reads; write hooks in code/ that do, with its library in code/lib"
+                                ::formatted)
+                .orElse("");
     }
 
     private static boolean isArtifact(Path directory, Predicate<Path> isModel) {

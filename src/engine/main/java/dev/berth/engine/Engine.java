@@ -94,7 +94,9 @@ public interface Engine {
 
     /// What an accelerator's own memory has left. Nothing where it has none, as the CPU, or where the
     /// engine can't tell.
-    Optional<MemoryReading> memory(Accelerator accelerator);
+    default Optional<MemoryReading> memory(Accelerator accelerator) {
+        return Optional.empty();
+    }
 
     /// Loads a model file onto an accelerator. The caller closes the graph, when no thread is inside
     /// it. [Graph#load] sees to that.

@@ -10,7 +10,6 @@ import dev.berth.engine.Graph;
 import dev.berth.engine.GraphNames;
 import dev.berth.hooks.Accelerator;
 import dev.berth.memory.Footprint;
-import dev.berth.memory.MemoryReading;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.SymbolLookup;
@@ -83,11 +82,6 @@ public final class Onnx implements Engine {
     @Override
     public Footprint footprint(Path file) {
         return OnnxFile.footprint(file);
-    }
-
-    @Override
-    public Optional<MemoryReading> memory(Accelerator accelerator) {
-        return Optional.empty();
     }
 
     @Override
