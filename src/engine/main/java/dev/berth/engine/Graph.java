@@ -20,9 +20,17 @@ public interface Graph extends AutoCloseable {
     ///   there
     /// @throws InsufficientMemoryException when there is no memory for it
     static Graph load(Path file, Accelerator accelerator) {
+        return load(file, accelerator, List.of());
+    }
+
+    /// The same of a model that returns a dict, of which only some outputs are wanted.
+    ///
+    /// @param wanted their names, in the order in which [#forward] returns them; empty: all. A model
+    ///   whose outputs have no names returns them as they are, and one with other names fails there
+    static Graph load(Path file, Accelerator accelerator, List<String> wanted) {
         var engine = Engine.of(file);
         try {
-            return new GuardedGraph(engine.load(file, accelerator));
+            return new GuardedGraph(engine.load(file, accelerator), wanted);
         } catch (EngineException e) {
             if (engine.reads(file) || Engine.ALL.stream().noneMatch(other -> other.reads(file))) {
                 throw e;

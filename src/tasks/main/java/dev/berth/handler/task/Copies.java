@@ -2,11 +2,10 @@ package dev.berth.handler.task;
 
 import dev.berth.artifact.TracedArtifact;
 import dev.berth.engine.Graph;
+import dev.berth.engine.SharedGraphs;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.ModelContext;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -20,20 +19,17 @@ import java.util.function.BiFunction;
 /// @param <M> compared by identity
 final class Copies<M> implements AutoCloseable {
 
-    private final TracedArtifact artifact;
+    private final List<SharedGraphs> files;
     private final BiFunction<Accelerator, List<Graph>, M> model;
 
     /// Guarded by its monitor. Workers start one after another and only then touch it.
     private final Map<Accelerator, M> models = new HashMap<>();
 
-    /// What the models are made of. Guarded by the monitor of `models`.
-    private final List<Graph> graphs = new ArrayList<>();
-
     private final Set<M> warm = ConcurrentHashMap.newKeySet();
 
     /// @param model makes one of a copy of each file, in the order of the artifact
     Copies(TracedArtifact artifact, BiFunction<Accelerator, List<Graph>, M> model) {
-        this.artifact = artifact;
+        this.files = artifact.modelFiles().stream().map(SharedGraphs::new).toList();
         this.model = model;
     }
 
@@ -58,15 +54,11 @@ final class Copies<M> implements AutoCloseable {
     /// the fewest: so the copies of a file are on different cores, and workers that run the same
     /// shape do not wait for each other.
     private void load(List<Accelerator> accelerators) {
-        var loaded = new LinkedHashMap<Accelerator, List<Graph>>();
-        accelerators.forEach(accelerator -> loaded.put(accelerator, new ArrayList<>()));
-        for (var file : artifact.modelFiles()) {
-            for (var accelerator : accelerators) {
-                graphs.add(Graph.load(file, accelerator));
-                loaded.get(accelerator).add(graphs.getLast());
-            }
+        files.forEach(file -> accelerators.forEach(file::on));
+        for (var accelerator : accelerators) {
+            var own = files.stream().map(file -> file.on(accelerator)).toList();
+            models.put(accelerator, model.apply(accelerator, own));
         }
-        loaded.forEach((accelerator, own) -> models.put(accelerator, model.apply(accelerator, own)));
     }
 
     /// Whether no other worker of a copy has begun to warm it up.
@@ -78,8 +70,7 @@ final class Copies<M> implements AutoCloseable {
     @Override
     public void close() {
         synchronized (models) {
-            graphs.forEach(Graph::close);
-            graphs.clear();
+            files.forEach(SharedGraphs::close);
             models.clear();
         }
     }

@@ -91,7 +91,7 @@ record DeclaredTensors(TensorArtifact artifact, GraphNames names, RowAxes axes) 
                                 .formatted(i));
             }
         }
-        problemOfOutputs(artifact, names.outputNames()).ifPresent(problems::add);
+        problemOfOutputs().ifPresent(problems::add);
         if (!problems.isEmpty()) {
             throw new ModelArtifactException(artifact.directory(), problems);
         }
@@ -122,14 +122,14 @@ record DeclaredTensors(TensorArtifact artifact, GraphNames names, RowAxes axes) 
                 : Optional.empty();
     }
 
-    /// @param names of the dict that the model returns; empty: unknown
-    static Optional<String> problemOfOutputs(TensorArtifact artifact, List<String> names) {
+    private Optional<String> problemOfOutputs() {
         var found = artifact.outputs();
-        boolean areKnown = names.containsAll(found) && new HashSet<>(found).size() == found.size();
-        return names.isEmpty() || areKnown
+        var known = names.outputNames();
+        boolean areKnown = known.containsAll(found) && new HashSet<>(found).size() == found.size();
+        return known.isEmpty() || areKnown
                 ? Optional.empty()
                 : Optional.of(
                         "model.json: outputs: found %s, expected some of %s, each once, the keys of what the model's forward returns"
-                                .formatted(found, names));
+                                .formatted(found, known));
     }
 }

@@ -28,8 +28,8 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -94,8 +94,8 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
     /// Whether the records are those of this class, so that a request may be one.
     private final boolean readsRequests;
 
-    /// The graph of each accelerator, as `models` has it, and in the order of `model.json`.
-    private final Map<Graph, Graph> named = new ConcurrentHashMap<>();
+    /// That of each accelerator. A dict may have names only once one of them has returned it.
+    private final Set<Graph> loaded = ConcurrentHashMap.newKeySet();
 
     public TensorHandler(Path modelDirectory) {
         this(TensorArtifact.open(modelDirectory, Engine.FORMS));
@@ -119,7 +119,7 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
                 names.inputs().isEmpty() ? "input_0" : names.inputs().getFirst().name(),
                 axes);
         this.trial = new TrialRows(names, known.inputs());
-        this.models = new SharedGraphs(artifact.file());
+        this.models = new SharedGraphs(artifact.file(), artifact.outputs());
         boolean areNumbers = names.outputs().stream()
                 .filter(output -> output.type().equals(Optional.of(ElementType.STRING)))
                 .noneMatch(text ->
@@ -158,7 +158,9 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
 
     @Override
     public Graph modelFn(ModelContext context) throws Exception {
-        return named.computeIfAbsent(models.on(context.accelerator()), graph -> new NamedGraph(graph, artifact));
+        var graph = models.on(context.accelerator());
+        loaded.add(graph);
+        return graph;
     }
 
     @Override
@@ -336,7 +338,7 @@ public class TensorHandler implements InferenceHandler<Graph, List<Tensor>, List
     /// Those of `model.json`, else those of the dict that the model has returned.
     private List<String> outputNames() {
         return artifact.outputs().isEmpty()
-                ? named.values().stream()
+                ? loaded.stream()
                         .map(Graph::outputNames)
                         .filter(names -> !names.isEmpty())
                         .findFirst()
