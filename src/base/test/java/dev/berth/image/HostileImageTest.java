@@ -213,9 +213,10 @@ class HostileImageTest {
         var memory = new RequestMemory(ProcessMemory.ofThisProcess(), Long.MAX_VALUE, told::incrementAndGet);
         var large = HostileImages.gifFrame(2000, 1000, false);
         var thread = Thread.ofPlatform()
-                .start(() -> memory.run(() -> {
+                .start(() -> memory.call(() -> {
                     Image.read(large);
                     ended.countDown();
+                    return large;
                 }));
         await().until(() -> thread.getState() == Thread.State.WAITING && told.get() == 1);
         assertThat(ended.getCount()).isOne();

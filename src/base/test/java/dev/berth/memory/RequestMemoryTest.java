@@ -138,13 +138,14 @@ class RequestMemoryTest {
     @Test
     void whatIsHeldIsGivenBackBefore() {
         try (var request = request()) {
-            request.run(() -> {
+            request.call(() -> {
                 try (var _ = RequestMemory.hold(300 * MEBIBYTE)) {
                     RequestMemory.charge(MEBIBYTE);
                     assertThat(process.large().tryTake(60 * MEBIBYTE)).isEmpty();
                 }
                 process.large().tryTake(350 * MEBIBYTE).orElseThrow().close();
                 RequestMemory.charge(300 * MEBIBYTE);
+                return process;
             });
         }
         assertNothingIsHeld();

@@ -62,8 +62,9 @@ public final class RequestMemory implements AutoCloseable {
         void close();
     }
 
-    public void run(Runnable work) {
-        ScopedValue.where(CURRENT, this).run(work);
+    /// Counts what the calling thread makes meanwhile.
+    public <T, E extends Exception> T call(ScopedValue.CallableOp<T, E> work) throws E {
+        return ScopedValue.where(CURRENT, this).call(work);
     }
 
     /// Counts what the calling thread is about to make for its request, and that lives as long as

@@ -13,8 +13,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedSet;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -94,7 +94,9 @@ public final class Submission<I, O> {
     private long startedAt;
 
     /// How many of its pieces workers have, also when it has ended.
-    private final AtomicInteger inside = new AtomicInteger();
+    private int inside;
+
+    private final CompletableFuture<Void> released = new CompletableFuture<>();
 
     private long endedAt;
 
@@ -147,9 +149,9 @@ public final class Submission<I, O> {
         queue.abandon(this);
     }
 
-    /// Whether a worker still has something of it. It may, for a while, after the request has ended.
-    public boolean isInside() {
-        return inside.get() > 0;
+    /// Completed, under the lock, when it has ended and no worker has anything of it any more.
+    public CompletableFuture<Void> released() {
+        return released;
     }
 
     /// The predictions, in the order of the pieces; nulls where they came in parts. Only when it has
@@ -196,7 +198,14 @@ public final class Submission<I, O> {
 
     /// One more of its pieces, or with -1 one less, is with a worker.
     void countInside(int more) {
-        inside.addAndGet(more);
+        inside += more;
+        releaseIfEnded();
+    }
+
+    private void releaseIfEnded() {
+        if (ended && inside == 0) {
+            released.complete(null);
+        }
     }
 
     boolean hasStarted() {
@@ -266,6 +275,7 @@ public final class Submission<I, O> {
         failure = why;
         endedAt = now;
         ended = true;
+        releaseIfEnded();
     }
 
     void tell() {

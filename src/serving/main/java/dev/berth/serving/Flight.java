@@ -6,7 +6,7 @@ import dev.berth.batching.Submission;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
-import dev.berth.hooks.InvocationResponse;
+import dev.berth.hooks.MediaType;
 import dev.berth.hooks.StreamingHandler;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.hooks.HookFailure;
@@ -19,11 +19,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 
-/// One request on its way: decoded on a thread of the pool, predicted by a worker, encoded on a
-/// thread of the pool. Each step hands over to the next one, and the request's own thread waits for
-/// the end.
+/// One request on its way. Its hooks run on threads of the model and its records on the workers: each
+/// step hands over to the next one, and the request's own thread waits for the end.
 final class Flight<I, O> {
 
     private static final long LEAST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -36,24 +35,26 @@ final class Flight<I, O> {
     private final InvocationRequest request;
     private final Call call;
     private final long begunAt;
-    private final CompletableFuture<ServedAnswer> landed = new CompletableFuture<>();
+    private Deadline deadline;
+    private CompletableFuture<ServedAnswer> answer = CompletableFuture.completedFuture(null);
 
-    /// Whether the request is in the words of the hooks, and its deadline will not change any more.
-    private final CompletableFuture<Void> translated;
+    /// The hook that runs or ran last.
+    private volatile HookRun<?> run;
 
-    private volatile Deadline deadline;
-
-    /// The hook that is to run or runs, where it is not in the queue.
-    private final AtomicReference<HookRun> run = new AtomicReference<>();
-
-    /// The place of its records in the queue, once they are there.
+    /// The place of the records in the queue; null before they are there.
     private volatile Submission<I, O> submission;
 
-    /// The request in the words of the hooks.
-    private InvocationRequest understood;
-
-    private Hooks.Records<I> records;
-    private Duration decoded;
+    /// What `inputFn` has made of the request.
+    ///
+    /// @param request in the words of the hooks
+    /// @param parts of predictions that come in parts and leave together
+    /// @param streamedAs the type of an answer that leaves part by part; nothing: it is whole
+    private record Decoded<I, O>(
+            InvocationRequest request,
+            Hooks.Records<I> records,
+            Parts<O> parts,
+            Optional<MediaType> streamedAs,
+            Duration took) {}
 
     Flight(LoadedModel<?, I, O> model, InvocationRequest request, Call call) {
         this.model = model;
@@ -62,61 +63,50 @@ final class Flight<I, O> {
         this.call = call;
         this.deadline = call.deadline();
         this.begunAt = deadline.clock().getAsLong();
-        this.translated = call.dialect().equals(Dialect.NONE)
-                ? CompletableFuture.completedFuture(null)
-                : new CompletableFuture<>();
     }
 
-    ServedAnswer await() {
-        // The next hook may be there already.
-        run.compareAndSet(null, start(Hook.INPUT_FN, this::decode));
+    /// The whole way.
+    ///
+    /// @throws ServingException for every way in which this can fail
+    ServedAnswer answer() {
+        var understood = call.dialect().equals(Dialect.NONE) ? request : translate();
+        answer = run(Hook.INPUT_FN, entered -> decode(understood, entered))
+                .thenCompose(decoded -> decoded.streamedAs.isPresent()
+                        ? stream(decoded)
+                        : predict(decoded)
+                                .thenCompose(predictions ->
+                                        run(Hook.OUTPUT_FN, entered -> encode(decoded, predictions, entered))));
+        return await();
+    }
+
+    /// Completed when no hook and no predictor works for the request any more. One that was left
+    /// behind may, after the answer.
+    CompletableFuture<Void> left() {
+        return answer.handle((_, _) -> submission)
+                .thenCompose(queued -> queued == null ? CompletableFuture.completedFuture(null) : queued.released());
+    }
+
+    private ServedAnswer await() {
         while (true) {
             try {
-                if (translated.isDone()) {
-                    return landed.get(patienceNanos(), TimeUnit.NANOSECONDS);
+                return answer.get(patienceNanos(), TimeUnit.NANOSECONDS);
+            } catch (TimeoutException _) {
+                if (submission != null) {
+                    submission.ask();
                 }
-                CompletableFuture.anyOf(translated, landed).get(patienceNanos(), TimeUnit.NANOSECONDS);
-            } catch (TimeoutException e) {
-                boolean over = deadline.isOver();
-                var queued = submission;
-                if (queued != null) {
-                    queued.ask();
-                }
-                if (over && !landed.isDone()) {
-                    throw late(queued, e);
+                if (deadline.isOver() && !run.result().isDone()) {
+                    throw run.cancel();
                 }
             } catch (InterruptedException e) {
                 if (submission != null) {
                     submission.abandon();
                 }
-                run.get().cancel();
+                var _ = run.cancel();
                 throw HookFailure.of(hooks.predicting(), e);
             } catch (ExecutionException e) {
-                throw (ServingException) e.getCause();
+                model.metrics.caught(e.getCause());
+                throw HookFailure.of(hooks.predicting(), e);
             }
-        }
-    }
-
-    /// Whether a hook or a predictor still works for it. One that was left behind may, after the
-    /// flight has ended.
-    boolean isInside() {
-        var last = run.get();
-        return (last != null && last.isInside()) || (submission != null && submission.isInside());
-    }
-
-    /// Ends what still goes on, and says what that was.
-    ///
-    /// @param queued has ended since it was asked past its deadline; null where the records are not
-    ///   in the queue yet
-    private ServingException late(Submission<I, O> queued, TimeoutException e) {
-        try {
-            if (queued != null) {
-                queued.predictions();
-            }
-            return ErrorType.DEADLINE_EXCEEDED.because(
-                    "the request's time ran out while " + run.get().cancel(), e);
-        } catch (ExecutionException ended) {
-            return HookFailure.of(hooks.predicting(), ended);
         }
     }
 
@@ -125,143 +115,140 @@ final class Flight<I, O> {
         return Math.max(deadline.nanosLeft() / 2, LEAST_WAIT_NANOS);
     }
 
-    private HookRun start(Hook hook, HookCall body) {
-        return model.pool.start(
-                hooks.name(hook),
-                call.caller().logContext(),
-                deadline,
-                call.memory().isLarge(),
-                now -> call.memory().run(() -> {
-                    var trace = call.caller().trace().step(hook.method);
-                    try {
-                        body.run(now);
-                    } catch (Throwable e) {
-                        trace.failed(e);
-                        model.metrics.caught(e);
-                        landed.completeExceptionally(HookFailure.inside(now.hook(), e));
-                    } finally {
-                        trace.close();
-                    }
-                }));
-    }
-
-    private void decode(HookRun now) throws Exception {
-        long start = System.nanoTime();
-        understood = call.dialect().request(request);
+    /// Makes the request one in the words of the hooks. It may leave less time.
+    private InvocationRequest translate() {
+        var understood =
+                start(Hook.INPUT_FN, _ -> call.dialect().request(request)).await();
         var left = understood.remaining();
         if (left.toNanos() < deadline.nanosLeft()) {
             deadline = Deadline.in(left, deadline.clock());
         }
-        translated.complete(null);
-        records = hooks.decode(understood, now::enters);
-        call.memory().add(PIECE * records.pieces().values().size());
-        decoded = Duration.ofNanos(System.nanoTime() - start);
-        model.metrics.decode.record(decoded);
-        if (records.isEmpty()) {
-            encode(Predictions.none(), this::encoded, now);
-            return;
-        }
-        call.caller().trace().queued();
-        if (hooks.handler instanceof StreamingHandler<?, I, O, ?> streaming) {
-            submit(streaming);
-        } else {
-            submission = model.batcher.submit(
-                    records.pieces(),
-                    new PartSink.None<>(deadline.nanos()),
-                    call.caller(),
-                    ended -> predicted(ended, this::encoded));
-        }
+        return understood;
     }
 
-    private void submit(StreamingHandler<?, I, O, ?> streaming) {
-        var pieces = records.pieces();
-        if (pieces.values().size() > records.values().size()) {
+    private <T> CompletableFuture<T> run(Hook hook, HookRun.Body<T> body) {
+        return start(hook, entered -> {
+                    var trace = call.caller().trace().step(hook.method);
+                    try {
+                        return body.call(entered);
+                    } catch (Throwable e) {
+                        trace.failed(e);
+                        throw e;
+                    } finally {
+                        trace.close();
+                    }
+                })
+                .result();
+    }
+
+    private <T> HookRun<T> start(Hook hook, HookRun.Body<T> body) {
+        var memory = call.memory();
+        var next = model.pool.start(
+                hooks.name(hook),
+                deadline,
+                call.caller().logContext(),
+                memory.isLarge(),
+                entered -> memory.call(() -> body.call(entered)));
+        run = next;
+        return next;
+    }
+
+    private Decoded<I, O> decode(InvocationRequest understood, Consumer<String> entered) throws Exception {
+        long start = System.nanoTime();
+        var records = hooks.decode(understood, entered);
+        call.memory().add(PIECE * records.pieces().values().size());
+        var streaming = streaming();
+        if (streaming.isPresent()
+                && records.pieces().values().size() > records.values().size()) {
             throw ErrorType.INTERNAL.because(
                     "%s returned several pieces, expected the record that stepFn predicts part by part"
                             .formatted(hooks.name(Hook.SPLIT)));
         }
-        var type = call.streams()
+        var parts = new Parts<O>(streaming.isEmpty() ? 0 : records.values().size(), deadline, call.memory());
+        var type = records.isEmpty() ? Optional.<MediaType>empty() : streaming.flatMap(this::streamedAs);
+        var took = Duration.ofNanos(System.nanoTime() - start);
+        model.metrics.decode.record(took);
+        return new Decoded<>(understood, records, parts, type, took);
+    }
+
+    private Optional<MediaType> streamedAs(StreamingHandler<?, I, O, ?> streaming) {
+        return call.streams()
                 .flatMap(limits -> limits.isSocket()
                         ? Optional.of(streaming.streamedAs(request).orElse(request.accept()))
                         : streaming.streamedAs(request));
-        if (type.isEmpty()) {
-            var parts = new Parts<O>(pieces.values().size(), deadline, call.memory());
-            Encoding<O> joined = (_, now) -> hooks.encodeParts(records, parts.ofRecords(), understood, now::enters);
-            submission = model.batcher.submit(pieces, parts, call.caller(), ended -> predicted(ended, joined));
-            return;
-        }
-        var answer = new StreamedAnswer<O>(
-                (part, index) -> encodePart(streaming, part, index),
-                type.get(),
-                call,
-                model.metrics.streams(),
-                deadline,
-                begunAt,
-                landed::complete);
-        submission = model.batcher.submit(pieces, answer, call.caller(), ended -> streamed(ended, answer));
-        answer.comesFrom(submission);
     }
 
-    private byte[] encodePart(StreamingHandler<?, I, O, ?> streaming, O part, int index) {
+    private Optional<StreamingHandler<?, I, O, ?>> streaming() {
+        return hooks.handler instanceof StreamingHandler<?, I, O, ?> streaming
+                ? Optional.of(streaming)
+                : Optional.empty();
+    }
+
+    private CompletableFuture<Predictions<O>> predict(Decoded<I, O> decoded) {
+        if (decoded.records.isEmpty()) {
+            return CompletableFuture.completedFuture(Predictions.none());
+        }
+        var predicted = new CompletableFuture<Predictions<O>>();
+        var sink = streaming().isPresent() ? decoded.parts : new PartSink.None<O>(deadline.nanos());
+        submit(decoded, sink, predicted::complete, predicted::completeExceptionally);
+        return predicted;
+    }
+
+    /// Completed when there is a part, or there will be none.
+    private CompletableFuture<ServedAnswer> stream(Decoded<I, O> decoded) {
+        var streamed = new StreamedAnswer<O>(
+                this::encodePart, decoded.streamedAs.orElseThrow(), call, model.metrics.streams(), deadline, begunAt);
+        submit(
+                decoded,
+                streamed,
+                predictions -> streamed.end(invocation(decoded, predictions, Duration.ZERO)),
+                streamed::fail);
+        streamed.comesFrom(submission);
+        return streamed.begun();
+    }
+
+    /// Has the records predicted. The thread that ends them, mostly a worker's, says so.
+    private void submit(
+            Decoded<I, O> decoded,
+            PartSink<O> sink,
+            Consumer<Predictions<O>> whenPredicted,
+            Consumer<ServingException> whenFailed) {
+        call.caller().trace().queued();
+        submission = model.batcher.submit(decoded.records.pieces(), sink, call.caller(), ended -> {
+            try {
+                whenPredicted.accept(ended.predictions());
+            } catch (Throwable e) {
+                model.metrics.caught(e);
+                whenFailed.accept(HookFailure.of(hooks.predicting(), e));
+            }
+        });
+    }
+
+    private byte[] encodePart(O part, int index) {
         var partFn = hooks.name(Hook.PART_FN);
         try {
-            var data = streaming.partFn(part, index, request);
-            if (data == null) {
-                throw ErrorType.INTERNAL.because("%s returned null, expected the bytes of a part".formatted(partFn));
-            }
-            return data;
+            var data = streaming().orElseThrow().partFn(part, index, request);
+            return hooks.require(data, Hook.PART_FN, "the bytes of a part");
         } catch (Throwable e) {
             throw HookFailure.inside(partFn, e);
         }
     }
 
-    /// Runs on the thread that has ended the request's records, mostly its worker's.
-    private void predicted(Submission<I, O> ended, Encoding<O> encoding) {
-        try {
-            var predictions = ended.predictions();
-            run.set(start(Hook.OUTPUT_FN, now -> encode(predictions, encoding, now)));
-        } catch (Throwable e) {
-            model.metrics.caught(e);
-            landed.completeExceptionally(HookFailure.of(hooks.predicting(), e));
-        }
-    }
-
-    /// The parts of a streamed answer have all been encoded, or there will be no more.
-    private void streamed(Submission<I, O> ended, StreamedAnswer<O> answer) {
-        try {
-            answer.end(invocation(ended.predictions(), Duration.ZERO));
-        } catch (Throwable e) {
-            model.metrics.caught(e);
-            var failure = HookFailure.of(hooks.predicting(), e);
-            if (!answer.fail(failure)) {
-                landed.completeExceptionally(failure);
-            }
-        }
-    }
-
-    private InvocationResponse encoded(Predictions<O> predictions, HookRun now) throws Exception {
-        return hooks.encode(records, predictions.values(), understood, now::enters);
-    }
-
-    private void encode(Predictions<O> predictions, Encoding<O> encoding, HookRun now) throws Exception {
+    private ServedAnswer encode(Decoded<I, O> decoded, Predictions<O> predictions, Consumer<String> entered)
+            throws Exception {
         long start = System.nanoTime();
-        var response = call.dialect().response(encoding.of(predictions, now));
-        var encoded = Duration.ofNanos(System.nanoTime() - start);
-        model.metrics.encode.record(encoded);
-        landed.complete(new ServedAnswer.Whole(response, invocation(predictions, encoded)));
+        var records = decoded.records;
+        var response = streaming().isPresent()
+                ? hooks.encodeParts(records, decoded.parts.ofRecords(), decoded.request, entered)
+                : hooks.encode(records, predictions.values(), decoded.request, entered);
+        var translated = call.dialect().response(response);
+        var took = Duration.ofNanos(System.nanoTime() - start);
+        model.metrics.encode.record(took);
+        return new ServedAnswer.Whole(translated, invocation(decoded, predictions, took));
     }
 
-    private Invocation invocation(Predictions<O> predictions, Duration encoded) {
-        return new Invocation(records.values().size(), decoded, predictions.queued(), predictions.predicted(), encoded);
-    }
-
-    /// A hook, with whatever it throws.
-    private interface HookCall {
-        void run(HookRun now) throws Exception;
-    }
-
-    /// What is made of the predictions of all records.
-    private interface Encoding<O> {
-        InvocationResponse of(Predictions<O> predictions, HookRun now) throws Exception;
+    private Invocation invocation(Decoded<I, O> decoded, Predictions<O> predictions, Duration encoded) {
+        return new Invocation(
+                decoded.records.values().size(), decoded.took, predictions.queued(), predictions.predicted(), encoded);
     }
 }

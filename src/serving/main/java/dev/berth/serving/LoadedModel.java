@@ -5,7 +5,6 @@ import dev.berth.batching.BatchLimits;
 import dev.berth.batching.Batcher;
 import dev.berth.batching.Predictor;
 import dev.berth.hooks.InferenceHandler;
-import dev.berth.hooks.Metrics;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.SessionHandler;
 import dev.berth.hooks.StreamingHandler;
@@ -52,9 +51,9 @@ final class LoadedModel<M, I, O> {
             HookLimits limitsOfHooks,
             ModelMetrics metrics)
             throws Exception {
-        this.hooks = new Hooks<>(handler);
+        this.hooks = new Hooks<>(handler, metrics.ofHooks);
         this.workers = workers;
-        this.pool = new HookPool(handler, limitsOfHooks, metrics);
+        this.pool = new HookPool(hooks, limitsOfHooks, metrics);
         this.metrics = metrics;
         var accelerators = workers.accelerators();
         var distinct = accelerators.stream().distinct().toList();
@@ -89,17 +88,16 @@ final class LoadedModel<M, I, O> {
     }
 
     private Predictor<I, O> open(ModelContext context, FirstRequest first, int maxBatchSize) throws LoadException {
-        var model = ScopedValue.where(Metrics.CURRENT, metrics.ofHooks).call(() -> {
-            var loaded = hooks.load(context);
-            LoadException.during("the first request", () -> {
-                first.ask(new Rehearsal<>(hooks, loaded, maxBatchSize));
-                return loaded;
-            });
-            return loaded;
-        });
+        var model = hooks.load(context);
+        LoadException.during(
+                "the first request",
+                () -> hooks.call(() -> {
+                    first.ask(new Rehearsal<>(hooks, model, maxBatchSize));
+                    return model;
+                }));
         return hooks.handler instanceof StreamingHandler<M, I, O, ?> streaming
-                ? new HookStepper<>(streaming, model, metrics.ofHooks)
-                : new HookPredictor<>(hooks.handler, model, metrics.ofHooks);
+                ? new HookStepper<>(hooks, streaming, model)
+                : new HookPredictor<>(hooks, model);
     }
 
     /// See [ServedModel#findStuck].

@@ -233,7 +233,9 @@ public final class ServedModel {
         ///
         /// @throws ServingException when they fail, or do not answer in time
         public Signature signature(Deadline deadline) {
-            return model.pool.call("signature", deadline, Map.of(), this::signature, _ -> {});
+            return model.pool
+                    .start("signature", deadline, Map.of(), this::signature)
+                    .await();
         }
 
         public int liveWorkers() {
@@ -266,13 +268,13 @@ public final class ServedModel {
         ///
         /// @throws ServingException for every way in which this can fail
         public ServedAnswer invoke(InvocationRequest request, Call call) {
-            return new Flight<>(model, request, call).await();
+            return new Flight<>(model, request, call).answer();
         }
 
         public ServedAnswer invokeIn(SessionStore.Turn session, InvocationRequest request, Call call) {
             var flight = new Flight<>(model, request.withSession(session.value()), call);
-            session.lastsWhile(flight::isInside);
-            return flight.await();
+            session.lastsUntil(flight::left);
+            return flight.answer();
         }
 
         /// @throws ServingException `BAD_INPUT` where the hooks have none

@@ -16,7 +16,6 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 
 /// The parts of one request on their way from the workers, which encode them, to the request's
 /// thread, which sends them.
@@ -43,8 +42,12 @@ final class StreamedAnswer<O> implements ServedAnswer.Streamed, PartSink<O> {
     private final Deadline deadline;
     private final StreamLimits limits;
     private final long begunAt;
-    private final Consumer<StreamedAnswer<O>> whenBegun;
-    private final CompletableFuture<Submission<?, O>> submission = new CompletableFuture<>();
+
+    /// Completed when the first part is there or all have come.
+    private final CompletableFuture<ServedAnswer> begun = new CompletableFuture<>();
+
+    /// Set before it is read from.
+    private Submission<?, O> submission;
 
     /// With an empty one after the last.
     private final BlockingQueue<Optional<byte[]>> parts = new LinkedBlockingQueue<>();
@@ -54,7 +57,6 @@ final class StreamedAnswer<O> implements ServedAnswer.Streamed, PartSink<O> {
 
     // Guarded by the monitor.
     private long charged;
-    private boolean begun;
     private Runnable cutOff = () -> {};
 
     // Written before the end is in the queue, and read after.
@@ -64,15 +66,8 @@ final class StreamedAnswer<O> implements ServedAnswer.Streamed, PartSink<O> {
     /// @param call whose memory nobody else uses while there are workers that call this
     /// @param deadline until the first part
     /// @param begunAt when the request came, as the deadline's clock counts
-    /// @param whenBegun run once, when the first part is there or all have come. It must not block
     StreamedAnswer(
-            Encoder<O> encoder,
-            MediaType type,
-            Call call,
-            StreamMetrics metrics,
-            Deadline deadline,
-            long begunAt,
-            Consumer<StreamedAnswer<O>> whenBegun) {
+            Encoder<O> encoder, MediaType type, Call call, StreamMetrics metrics, Deadline deadline, long begunAt) {
         this.encoder = encoder;
         this.type = type;
         this.memory = call.memory();
@@ -82,12 +77,16 @@ final class StreamedAnswer<O> implements ServedAnswer.Streamed, PartSink<O> {
         this.frame = limits.isSocket() ? PartFrame.NONE : PartFrame.of(type);
         this.begunAt = begunAt;
         this.deadlineNanos = deadline.nanos();
-        this.whenBegun = whenBegun;
     }
 
     /// Says where the parts come from. The first may be there already.
     void comesFrom(Submission<?, O> source) {
-        submission.complete(source);
+        submission = source;
+    }
+
+    /// This, when there is a part or will be none; or why there is no answer.
+    CompletableFuture<ServedAnswer> begun() {
+        return begun;
     }
 
     @Override
@@ -108,7 +107,7 @@ final class StreamedAnswer<O> implements ServedAnswer.Streamed, PartSink<O> {
             long now = deadline.clock().getAsLong();
             long last = begunAt + limits.whole().toNanos();
             metrics.parts.increment();
-            if (!begun) {
+            if (!begun.isDone()) {
                 metrics.firstPart.record(Duration.ofNanos(now - begunAt));
             }
             add(Optional.of(framed));
@@ -122,12 +121,10 @@ final class StreamedAnswer<O> implements ServedAnswer.Streamed, PartSink<O> {
         add(Optional.empty());
     }
 
-    /// There will be no more parts.
-    ///
-    /// @return false: there was none yet, so the answer may be an error like any other
-    synchronized boolean fail(ServingException why) {
-        if (!begun) {
-            return false;
+    /// There will be no more parts. Where there was none yet, the answer is an error like any other.
+    synchronized void fail(ServingException why) {
+        if (begun.completeExceptionally(why)) {
+            return;
         }
         failure = why.type() == ErrorType.DEADLINE_EXCEEDED ? late(why) : why;
         if (why.type() != ErrorType.CALLER_GONE) {
@@ -137,7 +134,6 @@ final class StreamedAnswer<O> implements ServedAnswer.Streamed, PartSink<O> {
         if (!hasRoom()) {
             cutOff.run();
         }
-        return true;
     }
 
     private ServingException late(ServingException why) {
@@ -153,10 +149,7 @@ final class StreamedAnswer<O> implements ServedAnswer.Streamed, PartSink<O> {
 
     private void add(Optional<byte[]> part) {
         parts.add(part);
-        if (!begun) {
-            begun = true;
-            whenBegun.accept(this);
-        }
+        begun.complete(this);
     }
 
     @Override
@@ -178,12 +171,12 @@ final class StreamedAnswer<O> implements ServedAnswer.Streamed, PartSink<O> {
                     abandon();
                     throw ErrorType.CALLER_GONE.because("the caller has gone away");
                 }
-                submission.join().ask();
+                submission.ask();
             } else if (part.isPresent()) {
                 int length = part.get().length;
                 long before = buffered.getAndAdd(-length);
                 if (before >= ROOM && before - length < ROOM) {
-                    submission.join().ask();
+                    submission.ask();
                 }
                 return part;
             } else if (failure != null) {
@@ -213,7 +206,7 @@ final class StreamedAnswer<O> implements ServedAnswer.Streamed, PartSink<O> {
 
     @Override
     public void abandon() {
-        submission.join().abandon();
+        submission.abandon();
     }
 
     @Override

@@ -24,7 +24,7 @@ class HookPoolSchedules {
     @Test
     void eachHookRunsOnceAlsoWhereOthersLeaveTheirPlace() throws Exception {
         explore(() -> {
-            try (var hooks = new Hooks()) {
+            try (var hooks = new Pool()) {
                 var first = new AtomicInteger();
                 var second = new AtomicInteger();
                 var cancelled = new AtomicInteger();
@@ -50,7 +50,7 @@ class HookPoolSchedules {
     @Test
     void aHookThatIsStuckAndEndsLeavesNothingBehind() throws Exception {
         explore(() -> {
-            try (var hooks = new Hooks()) {
+            try (var hooks = new Pool()) {
                 var begun = new CountDownLatch(1);
                 var end = new CountDownLatch(1);
                 var time = Duration.ofMillis(100);
@@ -87,12 +87,16 @@ class HookPoolSchedules {
     }
 
     /// The pool of a model.
-    private static final class Hooks implements AutoCloseable {
+    private static final class Pool implements AutoCloseable {
         private final ModelMetrics metrics = METRICS.ofModel("words");
-        final HookPool pool = new HookPool(new TextHandler(), HookLimits.ofOneModel(), metrics);
+        final HookPool pool =
+                new HookPool(new Hooks<>(new TextHandler(), metrics.ofHooks), HookLimits.ofOneModel(), metrics);
 
-        HookRun start(Duration time, boolean large, Runnable hook) {
-            return pool.start("inputFn", Map.of(), Deadline.in(time, Interleavings::now), large, _ -> hook.run());
+        HookRun<?> start(Duration time, boolean large, Runnable hook) {
+            return pool.start("inputFn", Deadline.in(time, Interleavings::now), Map.of(), large, _ -> {
+                hook.run();
+                return hook;
+            });
         }
 
         /// Returns when the hook has run.

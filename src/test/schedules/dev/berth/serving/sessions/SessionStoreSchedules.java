@@ -22,6 +22,7 @@ import java.io.ByteArrayInputStream;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -124,8 +125,9 @@ class SessionStoreSchedules {
         Sessions(Duration timeToLive) throws LoadException {
             handler = new Handler(timeToLive);
             var metrics = METRICS.ofModel("words");
-            pool = new HookPool(handler, HookLimits.ofOneModel(), metrics);
-            store = new SessionStore(handler, pool, new Hooks<>(handler), room, metrics);
+            var hooks = new Hooks<>(handler, metrics.ofHooks);
+            pool = new HookPool(hooks, HookLimits.ofOneModel(), metrics);
+            store = new SessionStore(handler, pool, hooks, room, metrics);
         }
 
         String open() {
@@ -160,12 +162,12 @@ class SessionStoreSchedules {
         }
 
         void useAndLeaveAHookBehind(String id) {
-            var isInside = new AtomicBoolean(true);
+            var left = new CompletableFuture<Void>();
             try (var turn = store.enter(id, in(LONG))) {
-                turn.lastsWhile(isInside::get);
+                turn.lastsUntil(() -> left);
                 turn.fail();
             }
-            isInside.set(false);
+            left.complete(null);
         }
 
         void close(String id) {

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
+import dev.berth.hooks.Metrics;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.testing.TextHandler;
 import java.time.Duration;
@@ -24,32 +25,36 @@ class HookPoolTest {
     void whereTooManyWaitTheNextOneIsRefusedAtOnceUntilOneIsGivenUp() throws Exception {
         var end = new CountDownLatch(1);
         var begun = new AtomicInteger();
-        var waiting = new ArrayDeque<HookRun>();
+        var waiting = new ArrayDeque<HookRun<?>>();
         var deadline = Deadline.in(Duration.ofHours(1), System::nanoTime);
         try (var metrics = new ServingMetrics();
-                var pool = new HookPool(new TextHandler(), HookLimits.ofOneModel(), metrics.ofModel("words"))) {
+                var pool = new HookPool(
+                        new Hooks<>(new TextHandler(), Metrics.current()),
+                        HookLimits.ofOneModel(),
+                        metrics.ofModel("words"))) {
             for (int i = 0; i < HookThreads.MOST + 2000; i++) {
                 // Until all threads are there, it may be full before.
                 await().ignoreExceptionsInstanceOf(ServingException.class)
-                        .until(() -> waiting.add(pool.start("inputFn", Map.of(), deadline, false, _ -> {
+                        .until(() -> waiting.add(pool.start("inputFn", deadline, Map.of(), () -> {
                             begun.incrementAndGet();
-                            try {
-                                end.await();
-                            } catch (InterruptedException e) {
-                                throw new IllegalStateException(e);
-                            }
+                            end.await();
+                            return begun;
                         })));
             }
             await().until(() -> begun.get() == HookThreads.MOST);
 
-            assertThatThrownBy(() -> pool.start("inputFn", Map.of(), deadline, false, _ -> {}))
+            assertThatThrownBy(() -> pool.start("inputFn", deadline, Map.of(), () -> begun))
                     .isInstanceOfSatisfying(
                             ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.OVERLOADED))
                     .hasMessage("2000 requests wait for inputFn already; try again later");
             assertThat(metrics.scrape()).contains("berth_overloaded_total{model=\"words\"}");
-            assertThat(waiting.getLast().cancel()).isEqualTo("it waited for inputFn to run");
+            assertThat(waiting.getLast().cancel())
+                    .hasMessage("the request's time ran out while it waited for inputFn to run");
             var next = new CountDownLatch(1);
-            pool.start("inputFn", Map.of(), deadline, false, _ -> next.countDown());
+            pool.start("inputFn", deadline, Map.of(), () -> {
+                next.countDown();
+                return next;
+            });
             end.countDown();
             next.await();
             assertThat(pool.inside.awaitNone(Duration.ofMinutes(1))).isTrue();

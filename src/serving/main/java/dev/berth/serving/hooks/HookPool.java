@@ -3,19 +3,13 @@ package dev.berth.serving.hooks;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.error.Unsaid;
-import dev.berth.hooks.InferenceHandler;
 import dev.berth.metrics.ModelMetrics;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,7 +27,7 @@ public final class HookPool implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(HookPool.class);
 
-    private final InferenceHandler<?, ?, ?> handler;
+    final Hooks<?, ?, ?> hooks;
     private final HookLimits limits;
     final ModelMetrics metrics;
     private final HookThreads small;
@@ -45,64 +39,33 @@ public final class HookPool implements AutoCloseable {
     private final AtomicInteger stuck = new AtomicInteger();
 
     /// @param limits of all models of the process
-    public HookPool(InferenceHandler<?, ?, ?> handler, HookLimits limits, ModelMetrics metrics) {
-        this.handler = handler;
+    public HookPool(Hooks<?, ?, ?> hooks, HookLimits limits, ModelMetrics metrics) {
+        this.hooks = hooks;
         this.limits = limits;
         this.metrics = metrics;
         this.small = new HookThreads(metrics);
         this.large = new HookThreads(metrics);
     }
 
-    /// Has a hook run as soon as it may.
+    /// Has hooks run as soon as they may.
     ///
-    /// @param hook what messages call it
-    /// @param logContext what stands on its log lines
-    /// @param isLarge whether its request is large, so that it may run for long
-    /// @param body calls the hook and must not throw
+    /// @param hook what messages call the first of them
+    /// @param logContext what stands on their log lines
+    /// @param isLarge whether their request is large, so that they may run for long
     /// @throws ServingException `OVERLOADED` when too many wait already, `NOT_READY` when too many
     ///   are stuck
-    public HookRun start(
-            String hook, Map<String, String> logContext, Deadline deadline, boolean isLarge, Consumer<HookRun> body) {
+    public <T> HookRun<T> start(
+            String hook, Deadline deadline, Map<String, String> logContext, boolean isLarge, HookRun.Body<T> body) {
         requireThreads();
         var threads = isLarge ? large : small;
-        var run = new HookRun(this, threads, hook, logContext, deadline, body);
+        var run = new HookRun<>(this, threads, hook, deadline, logContext, body);
         threads.execute(run);
         return run;
     }
 
-    /// Has a hook run that is no part of an invocation, and waits for it until the deadline.
-    ///
-    /// @param discard gets what the hook returns when no caller waits for it
-    /// @throws ServingException what the hook threw, or `DEADLINE_EXCEEDED`
-    public <T> T call(
-            String hook, Deadline deadline, Map<String, String> logContext, Callable<T> call, Consumer<T> discard) {
-        var result = new CompletableFuture<T>();
-        var run = start(hook, logContext, deadline, false, _ -> {
-            try {
-                var value = call.call();
-                if (!result.complete(value)) {
-                    discard.accept(value);
-                }
-            } catch (Throwable e) {
-                metrics.caught(e);
-                result.completeExceptionally(HookFailure.inside(hook, e));
-            }
-        });
-        try {
-            result.get(deadline.nanosLeft(), TimeUnit.NANOSECONDS);
-        } catch (TimeoutException e) {
-            result.completeExceptionally(
-                    ErrorType.DEADLINE_EXCEEDED.because("the request's time ran out while " + run.cancel(), e));
-        } catch (InterruptedException e) {
-            run.cancel();
-            result.completeExceptionally(HookFailure.of(hook, e));
-        } catch (ExecutionException _) {
-            // Thrown below.
-        }
-        if (result.isCompletedExceptionally()) {
-            throw (ServingException) result.exceptionNow();
-        }
-        return result.resultNow();
+    /// Has a hook run that is no part of an invocation.
+    public <T> HookRun<T> start(String hook, Deadline deadline, Map<String, String> logContext, Callable<T> call) {
+        return start(hook, deadline, logContext, false, _ -> call.call());
     }
 
     /// Closes a session that hooks have made, if it wants to be, on a thread of its own: nobody waits
@@ -126,7 +89,7 @@ public final class HookPool implements AutoCloseable {
 
     private void closeInside(Object session) {
         try {
-            HookClasses.close(handler, session);
+            hooks.close(session);
             inside.leave();
         } catch (Throwable e) {
             notClosed(e);
@@ -139,11 +102,6 @@ public final class HookPool implements AutoCloseable {
         log.warn("{}: a session could not be closed", metrics.model(), Unsaid.of(e));
     }
 
-    /// Where libraries that look for services find those of the hooks.
-    ClassLoader classes() {
-        return handler.getClass().getClassLoader();
-    }
-
     void countStuck(int more) {
         stuck.addAndGet(more);
         limits.stuck.addAndGet(more);
@@ -153,9 +111,9 @@ public final class HookPool implements AutoCloseable {
     /// Looks for hooks that still run `grace` after the deadline of their request.
     ///
     /// @return those that were not known before
-    public List<HookRun> findStuck(Duration grace) {
+    public List<HookRun<?>> findStuck(Duration grace) {
         return Stream.of(small, large)
-                .flatMap(threads -> threads.running.stream())
+                .<HookRun<?>>flatMap(threads -> threads.running.stream())
                 .filter(run -> run.becomesStuck(grace))
                 .toList();
     }

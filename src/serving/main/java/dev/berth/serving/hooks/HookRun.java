@@ -1,8 +1,13 @@
 package dev.berth.serving.hooks;
 
-import dev.berth.hooks.Metrics;
+import dev.berth.error.ErrorType;
+import dev.berth.error.ServingException;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.slf4j.MDC;
 
@@ -11,16 +16,27 @@ import org.slf4j.MDC;
 ///
 /// Its monitor guards where it is, so that an interrupt meets this hook and no later one on the
 /// same thread. The monitor of its threads is taken inside it, never the other way round.
-public final class HookRun implements Runnable {
+public final class HookRun<T> implements Runnable {
 
-    private static final ThreadLocal<HookRun> CURRENT = new ThreadLocal<>();
+    private static final ThreadLocal<HookRun<?>> CURRENT = new ThreadLocal<>();
+
+    /// What is run: one hook, or several one after another.
+    public interface Body<T> {
+
+        /// @param entered told what messages call the hook that runs from now on
+        T call(Consumer<String> entered) throws Exception;
+    }
 
     private final HookPool pool;
     private final HookThreads threads;
     private final Deadline deadline;
     private final Map<String, String> logContext;
-    private final Consumer<HookRun> body;
+    private final Body<T> body;
     private final long queuedAt = System.nanoTime();
+
+    /// Completed when the hook has ended or will not run. Fails with [ServingException]s only.
+    private final CompletableFuture<T> result = new CompletableFuture<>();
+
     private volatile String hook;
 
     /// Guarded by the monitor of this, as all that follows.
@@ -40,14 +56,14 @@ public final class HookRun implements Runnable {
             HookPool pool,
             HookThreads threads,
             String hook,
-            Map<String, String> logContext,
             Deadline deadline,
-            Consumer<HookRun> body) {
+            Map<String, String> logContext,
+            Body<T> body) {
         this.pool = pool;
         this.threads = threads;
         this.hook = hook;
-        this.logContext = logContext;
         this.deadline = deadline;
+        this.logContext = logContext;
         this.body = body;
     }
 
@@ -71,18 +87,29 @@ public final class HookRun implements Runnable {
         return hook;
     }
 
-    /// Another hook runs from now on.
-    public void enters(String next) {
-        hook = next;
-    }
-
     boolean waitsLonger(long nanos) {
         return System.nanoTime() - queuedAt > nanos;
     }
 
-    /// Whether the hook runs, or may still come to run.
-    public synchronized boolean isInside() {
-        return thread != null || (!begun && !cancelled && !deadline.isOver());
+    /// What the hook returns when it has ended, also where [#await] has given it up.
+    public CompletableFuture<T> result() {
+        return result;
+    }
+
+    /// Waits for what the hook returns, and interrupts it at the deadline.
+    ///
+    /// @throws ServingException what the hook threw, or `DEADLINE_EXCEEDED`
+    public T await() {
+        try {
+            return result.get(deadline.nanosLeft(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException _) {
+            throw cancel();
+        } catch (InterruptedException e) {
+            var _ = cancel();
+            throw HookFailure.of(hook, e);
+        } catch (ExecutionException e) {
+            throw (ServingException) e.getCause();
+        }
     }
 
     /// Where the hook is; nothing where it does not run.
@@ -92,17 +119,19 @@ public final class HookRun implements Runnable {
 
     /// Interrupts the hook, or keeps it from running at all.
     ///
-    /// @return what it did until now, to end the sentence "the request's time ran out while …"
-    public synchronized String cancel() {
+    /// @return what its caller is told where its time is over
+    public synchronized ServingException cancel() {
         cancelled = true;
         if (thread != null) {
             thread.interrupt();
         }
-        if (begun) {
-            return hook + " ran";
+        var late = ErrorType.DEADLINE_EXCEEDED.because("the request's time ran out while "
+                + (begun ? hook + " ran" : "it waited for %s to run".formatted(hook)));
+        if (!begun) {
+            threads.remove(this);
+            result.completeExceptionally(late);
         }
-        threads.remove(this);
-        return "it waited for %s to run".formatted(hook);
+        return late;
     }
 
     /// Marks the hook as stuck where it still runs so long after its deadline. Another one runs in
@@ -122,24 +151,31 @@ public final class HookRun implements Runnable {
     @Override
     public void run() {
         if (!begin()) {
+            var _ = cancel();
             return;
         }
-        var current = Thread.currentThread();
-        var outer = current.getContextClassLoader();
         pool.inside.enter();
         threads.running.add(this);
         CURRENT.set(this);
+        MDC.setContextMap(logContext);
+        T value = null;
+        ServingException failure = null;
         try {
-            MDC.setContextMap(logContext);
-            current.setContextClassLoader(pool.classes());
-            ScopedValue.where(Metrics.CURRENT, pool.metrics.ofHooks).run(() -> body.accept(this));
+            value = pool.hooks.within(() -> body.call(next -> hook = next));
+        } catch (Throwable e) {
+            pool.metrics.caught(e);
+            failure = HookFailure.inside(hook, e);
         } finally {
             CURRENT.remove();
             MDC.clear();
-            current.setContextClassLoader(outer);
             end();
-            pool.inside.leave();
         }
+        if (failure == null) {
+            result.complete(value);
+        } else {
+            result.completeExceptionally(failure);
+        }
+        pool.inside.leave();
     }
 
     private synchronized boolean begin() {

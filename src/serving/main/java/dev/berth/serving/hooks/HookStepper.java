@@ -1,7 +1,6 @@
 package dev.berth.serving.hooks;
 
 import dev.berth.batching.StepPredictor;
-import dev.berth.hooks.Metrics;
 import dev.berth.hooks.PartStream;
 import dev.berth.hooks.StreamingHandler;
 import java.util.List;
@@ -12,19 +11,20 @@ public final class HookStepper<M, I, O, S> extends HookPredictor<M, I, O> implem
 
     private final StreamingHandler<M, I, O, S> handler;
 
-    public HookStepper(StreamingHandler<M, I, O, S> handler, M model, Metrics metrics) {
-        super(handler, model, metrics);
+    /// @param handler that of the hooks
+    public HookStepper(Hooks<M, I, O> hooks, StreamingHandler<M, I, O, S> handler, M model) {
+        super(hooks, model);
         this.handler = handler;
     }
 
     @Override
     public S begin(I record) throws Exception {
-        return calling(() -> handler.beginFn(record, model));
+        return hooks.call(() -> handler.beginFn(record, model));
     }
 
     @Override
     public void step(List<PartStream<S, O>> streams) throws Exception {
-        calling(() -> {
+        hooks.call(() -> {
             handler.stepFn(streams, model);
             return streams;
         });
@@ -32,6 +32,6 @@ public final class HookStepper<M, I, O, S> extends HookPredictor<M, I, O> implem
 
     @Override
     public void end(S state) throws Exception {
-        HookClasses.close(handler, state);
+        hooks.close(state);
     }
 }

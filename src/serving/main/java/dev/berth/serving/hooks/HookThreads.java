@@ -39,7 +39,7 @@ final class HookThreads implements AutoCloseable {
     private final ModelMetrics metrics;
     private final ThreadPoolExecutor threads;
 
-    final Set<HookRun> running = ConcurrentHashMap.newKeySet();
+    final Set<HookRun<?>> running = ConcurrentHashMap.newKeySet();
 
     /// Whether the hooks that wait are looked after.
     private final AtomicBoolean watched = new AtomicBoolean();
@@ -60,17 +60,17 @@ final class HookThreads implements AutoCloseable {
                 TimeUnit.MINUTES,
                 new LinkedBlockingQueue<>(MOST_WAITING),
                 FACTORY,
-                (run, _) -> reject((HookRun) run));
+                (run, _) -> reject((HookRun<?>) run));
         threads.allowCoreThreadTimeOut(true);
     }
 
     /// Has a hook run as soon as a thread is free.
-    void execute(HookRun run) {
+    void execute(HookRun<?> run) {
         threads.execute(run);
         watch();
     }
 
-    private void reject(HookRun run) {
+    private void reject(HookRun<?> run) {
         if (threads.isShutdown()) {
             throw ErrorType.NOT_READY.because("the model is stopping");
         }
@@ -80,7 +80,7 @@ final class HookThreads implements AutoCloseable {
     }
 
     /// A hook that was given up is not to run.
-    void remove(HookRun run) {
+    void remove(HookRun<?> run) {
         threads.remove(run);
     }
 
@@ -93,7 +93,7 @@ final class HookThreads implements AutoCloseable {
     /// A hook has ended. Where no other runs, the usual threads are enough.
     ///
     /// @param wasAway whether it had left its place
-    void ended(HookRun run, boolean wasAway) {
+    void ended(HookRun<?> run, boolean wasAway) {
         running.remove(run);
         boolean isLast = extra > 0 && running.isEmpty();
         if (wasAway || isLast) {
@@ -143,8 +143,7 @@ final class HookThreads implements AutoCloseable {
 
     private synchronized void grow() {
         long late = threads.getQueue().stream()
-                .map(HookRun.class::cast)
-                .takeWhile(run -> run.waitsLonger(PATIENCE_NANOS))
+                .takeWhile(run -> ((HookRun<?>) run).waitsLonger(PATIENCE_NANOS))
                 .count();
         int added = (int) Math.min(late, MOST - USUAL - extra);
         if (added > 0) {

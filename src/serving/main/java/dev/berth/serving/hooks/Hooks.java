@@ -1,6 +1,7 @@
 package dev.berth.serving.hooks;
 
 import dev.berth.artifact.code.HookCode;
+import dev.berth.artifact.code.ThrownByHook;
 import dev.berth.batching.Pieces;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
@@ -8,9 +9,11 @@ import dev.berth.hooks.InferenceHandler;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
+import dev.berth.hooks.Metrics;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.StreamingHandler;
 import dev.berth.hooks.TransformHandler;
+import java.lang.ScopedValue.CallableOp;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -80,10 +83,13 @@ public final class Hooks<M, I, O> {
     }
 
     public final InferenceHandler<M, I, O> handler;
+    private final Metrics metrics;
     private final Map<Hook, String> names = new EnumMap<>(Hook.class);
 
-    public Hooks(InferenceHandler<M, I, O> handler) {
+    /// @param metrics what hooks find as [Metrics#current]
+    public Hooks(InferenceHandler<M, I, O> handler, Metrics metrics) {
         this.handler = handler;
+        this.metrics = metrics;
         for (var hook : Hook.values()) {
             names.put(hook, hook.name(handler.getClass()));
         }
@@ -103,8 +109,43 @@ public final class Hooks<M, I, O> {
                 });
     }
 
+    /// Runs what calls hooks. Libraries that look for services find those of the hooks, and a thread
+    /// keeps nothing of a model that is unloaded.
+    <T, E extends Exception> T within(CallableOp<T, E> calls) throws E {
+        var thread = Thread.currentThread();
+        var outer = thread.getContextClassLoader();
+        thread.setContextClassLoader(handler.getClass().getClassLoader());
+        try {
+            return ScopedValue.where(Metrics.CURRENT, metrics).call(calls);
+        } finally {
+            thread.setContextClassLoader(outer);
+        }
+    }
+
+    /// The same. What the hooks throw is harmless, as [ThrownByHook] says.
+    public <T, E extends Exception> T call(CallableOp<T, E> calls) throws E {
+        try {
+            return within(calls);
+        } catch (Throwable e) {
+            if (ThrownByHook.ask(e) instanceof RuntimeException told) {
+                throw told;
+            }
+            throw e;
+        }
+    }
+
+    /// Closes what hooks have made, if it wants to be.
+    public void close(Object made) throws Exception {
+        if (made instanceof AutoCloseable closeable) {
+            call(() -> {
+                closeable.close();
+                return made;
+            });
+        }
+    }
+
     public M load(ModelContext context) throws LoadException {
-        return HookClasses.call(handler, () -> {
+        return call(() -> {
             var model = LoadException.during(name(Hook.MODEL_FN), () -> handler.modelFn(context));
             LoadException.during(name(Hook.WARM_UP_FN), () -> {
                 handler.warmUpFn(model);
@@ -249,7 +290,7 @@ public final class Hooks<M, I, O> {
         return require(handler.outputFn(predictions, request), Hook.OUTPUT_FN, "a response");
     }
 
-    <T> T require(T result, Hook hook, String expected) {
+    public <T> T require(T result, Hook hook, String expected) {
         if (result == null) {
             throw internal("%s returned null, expected %s".formatted(name(hook), expected));
         }

@@ -9,6 +9,7 @@ import dev.berth.hooks.MediaType;
 import dev.berth.hooks.Metrics;
 import dev.berth.hooks.ModelContext;
 import dev.berth.serving.hooks.Hooks.Hook;
+import java.lang.ScopedValue.CallableOp;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -40,7 +41,7 @@ public final class Rehearsal<M, I, O> {
     /// @throws LoadException when a hook fails
     public static <M, I, O> Rehearsal<M, I, O> load(
             InferenceHandler<M, I, O> handler, ModelContext context, int maxBatchSize) throws LoadException {
-        var hooks = new Hooks<>(handler);
+        var hooks = new Hooks<>(handler, Metrics.current());
         return new Rehearsal<>(hooks, hooks.load(context), maxBatchSize);
     }
 
@@ -105,14 +106,12 @@ public final class Rehearsal<M, I, O> {
 
     private List<O> predictBatch(List<I> records) throws Exception {
         return Predictor.checked(
-                new HookPredictor<>(hooks.handler, model, Metrics.current())
-                        .predict(Collections.unmodifiableList(records)),
-                records.size());
+                new HookPredictor<>(hooks, model).predict(Collections.unmodifiableList(records)), records.size());
     }
 
-    private <T> T call(HookClasses.Call<T, Exception> call) {
+    private <T> T call(CallableOp<T, Exception> call) {
         try {
-            return HookClasses.call(hooks.handler, call);
+            return hooks.call(call);
         } catch (Throwable e) {
             throw HookFailure.inside(hook, e);
         }

@@ -8,6 +8,7 @@ import dev.berth.hooks.SessionHandler;
 import dev.berth.metrics.ModelMetrics;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.hooks.HookPool;
+import dev.berth.serving.hooks.HookRun;
 import dev.berth.serving.hooks.Hooks;
 import dev.berth.serving.hooks.Hooks.Hook;
 import dev.berth.serving.hooks.InFlight;
@@ -20,11 +21,12 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,13 +50,11 @@ public final class SessionStore {
         STOPPED
     }
 
-    /// How often a turn is looked at whose request has left a hook behind.
-    private static final long SHORTEST_LOOK_MILLIS = 1;
-
-    private static final long LONGEST_LOOK_MILLIS = 100;
-
     /// How long the next request of a session may wait until the hooks say what it takes.
     private static final Duration LONGEST_SIZING = Duration.ofSeconds(1);
+
+    /// Leave a turn that a hook was left behind in.
+    private static final Thread.Builder LATER = Thread.ofVirtual().name("berth-session-turn");
 
     private static final Logger log = LoggerFactory.getLogger(SessionStore.class);
 
@@ -159,7 +159,7 @@ public final class SessionStore {
     public final class Turn implements AutoCloseable {
         private final Session session;
         private final AtomicBoolean left = new AtomicBoolean();
-        private volatile BooleanSupplier inside = () -> false;
+        private volatile Supplier<CompletableFuture<Void>> hooks = () -> CompletableFuture.completedFuture(null);
 
         private Turn(Session session) {
             this.session = session;
@@ -183,9 +183,9 @@ public final class SessionStore {
             return session.value;
         }
 
-        /// Says how to find out whether a hook still works for the request.
-        public void lastsWhile(BooleanSupplier hooksAreInside) {
-            inside = hooksAreInside;
+        /// Says what ends when no hook works for the request any more.
+        public void lastsUntil(Supplier<CompletableFuture<Void>> hooksHaveLeft) {
+            hooks = hooksHaveLeft;
         }
 
         /// Ends the session, when this turn is over. It may be called after [#close].
@@ -205,25 +205,12 @@ public final class SessionStore {
             if (!left.compareAndSet(false, true)) {
                 return;
             }
-            if (inside.getAsBoolean()) {
-                Thread.ofVirtual().name("berth-session-turn").start(this::leaveLater);
-            } else {
+            var haveLeft = hooks.get();
+            if (haveLeft.isDone()) {
                 leave(session);
+            } else {
+                haveLeft.whenCompleteAsync((_, _) -> leave(session), LATER::start);
             }
-        }
-
-        /// A hook has just answered and returns right now, or was left behind and takes longer.
-        private void leaveLater() {
-            long pause = SHORTEST_LOOK_MILLIS;
-            try {
-                while (inside.getAsBoolean()) {
-                    Thread.sleep(pause);
-                    pause = Math.min(2 * pause, LONGEST_LOOK_MILLIS);
-                }
-            } catch (InterruptedException e) {
-                throw new IllegalStateException("nobody interrupts this thread", e);
-            }
-            leave(session);
         }
     }
 
@@ -253,20 +240,15 @@ public final class SessionStore {
             metrics.sessionsRefused.increment();
             throw ErrorType.TOO_MANY_SESSIONS.because(room.full());
         }
-        Session session = null;
+        Session session;
         try {
-            session = calls.call(
-                    hooks.name(Hook.OPEN_SESSION),
-                    deadline,
-                    logContext,
-                    () -> made(request),
-                    late -> calls.closeSession(late.value));
-            room.grow(session.bytes);
-        } finally {
-            if (session == null) {
-                room.leave(0);
-            }
+            session =
+                    awaitOpened(calls.start(hooks.name(Hook.OPEN_SESSION), deadline, logContext, () -> made(request)));
+        } catch (Throwable e) {
+            room.leave(0);
+            throw e;
         }
+        room.grow(session.bytes);
         open.enter();
         sessions.put(session.id, session);
         metrics.sessionOpened();
@@ -279,6 +261,16 @@ public final class SessionStore {
             session.watch.start();
         }
         return new Turn(session);
+    }
+
+    /// Closes a session that comes too late.
+    private Session awaitOpened(HookRun<Session> opening) {
+        try {
+            return opening.await();
+        } catch (ServingException e) {
+            opening.result().thenAccept(late -> calls.closeSession(late.value));
+            throw e;
+        }
     }
 
     private Session made(InvocationRequest request) throws Exception {
@@ -326,17 +318,13 @@ public final class SessionStore {
         session.turns.leave();
         var closes = new AtomicBoolean();
         try {
-            calls.call(
-                    "close of the session",
-                    deadline,
-                    logContext,
-                    () -> {
-                        if (closes.compareAndSet(false, true) && session.value instanceof AutoCloseable closeable) {
-                            closeable.close();
+            var _ = calls.start("close of the session", deadline, logContext, () -> {
+                        if (closes.compareAndSet(false, true)) {
+                            hooks.close(session.value);
                         }
                         return session;
-                    },
-                    _ -> {});
+                    })
+                    .await();
         } finally {
             // It was not called at all where there is no thread for it.
             if (closes.compareAndSet(false, true)) {
@@ -373,12 +361,12 @@ public final class SessionStore {
 
     private long bytes(Session session) {
         try {
-            return calls.call(
-                    hooks.name(Hook.SESSION_BYTES),
-                    Deadline.in(LONGEST_SIZING, System::nanoTime),
-                    Map.of(),
-                    () -> Math.max(0, handler.sessionBytes(session.value)),
-                    _ -> {});
+            return calls.start(
+                            hooks.name(Hook.SESSION_BYTES),
+                            Deadline.in(LONGEST_SIZING, System::nanoTime),
+                            Map.of(),
+                            () -> Math.max(0, handler.sessionBytes(session.value)))
+                    .await();
         } catch (RuntimeException e) {
             log.warn("{} failed; the session counts as before", hooks.name(Hook.SESSION_BYTES), Unsaid.of(e));
             return session.bytes;
