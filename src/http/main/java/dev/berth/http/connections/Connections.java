@@ -82,6 +82,7 @@ public final class Connections implements SelectorManager.AcceptListener {
 
     /// How many streams are open.
     private int streams;
+
     /// How many of the places are beyond the limit.
     private int reserved;
 

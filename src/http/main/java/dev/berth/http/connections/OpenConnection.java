@@ -117,9 +117,13 @@ public final class OpenConnection {
     ///
     /// @param now in `System.nanoTime()`
     synchronized long awaitedNanos(long now) {
-        boolean isAwaited = endPoint != null
-                && (requests == 0 ? endPoint.isFillInterested() || endPoint.isPausing : waiting == requests);
+        boolean isAwaited = endPoint != null && (requests == 0 ? isIdle(now) : waiting == requests);
         return isAwaited ? now - since : -1;
+    }
+
+    private boolean isIdle(long now) {
+        var handshake = endPoint.handshake;
+        return handshake == null ? endPoint.isFillInterested() || endPoint.isPausing : handshake.isLong(now);
     }
 
     /// Whether a head has begun and not ended, or a connection has sent nothing yet or was not closed
@@ -145,7 +149,7 @@ public final class OpenConnection {
         boolean isAtStart = connection instanceof HttpConnection http
                 ? http.getParser().isStart()
                 : connection != null && connection.getBytesIn() <= 0;
-        if (!isAtStart || endPoint.isPausing || endPoint.lookAhead() <= 0) {
+        if (!isAtStart || endPoint.isPausing || endPoint.handshake != null || endPoint.lookAhead() <= 0) {
             return false;
         }
         endPoint.readAtOnce();
@@ -167,9 +171,14 @@ public final class OpenConnection {
     /// A handshake was accepted.
     ///
     /// @param makeWay closes the WebSocket for others
-    /// @param ended runs once the connection is closed, which it may be already
+    /// @param ended as in [#onEnd]
     public void becomeSocket(Runnable makeWay, Runnable ended) {
         this.makeWay = makeWay;
+        onEnd(ended);
+    }
+
+    /// @param ended runs once the connection is closed, which it may be already
+    void onEnd(Runnable ended) {
         this.ended = ended;
         if (!endPoint.isOpen()) {
             ended.run();

@@ -125,6 +125,9 @@ public final class PeerAwareConnector extends ServerConnector {
         /// Whether it is not read for a while, because there is always more.
         volatile boolean isPausing;
 
+        /// Its handshake that waits for its turn, or null.
+        volatile Handshakes.Waiting handshake;
+
         // Used by the thread that reads.
         private boolean inTurn;
         private boolean hasFilled;

@@ -6,14 +6,10 @@ import java.nio.ByteBuffer;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.util.Arrays;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLEngineResult;
 import javax.net.ssl.SSLEngineResult.HandshakeStatus;
 import javax.net.ssl.SSLException;
-import javax.net.ssl.SSLHandshakeException;
 import org.eclipse.jetty.io.EndPoint;
 import org.eclipse.jetty.io.ssl.SslConnection;
 import org.eclipse.jetty.server.ConnectionFactory;
@@ -33,15 +29,10 @@ final class PemContext extends SslContextFactory.Server {
 
     static final long BETWEEN_LOOKS_SECONDS = 5;
 
-    /// Two thousand handshakes with an RSA key of 2048 bits take two cores 3.3 s.
-    private static final long LONGEST_WAIT_SECONDS = 5;
-
     private static final Logger log = LoggerFactory.getLogger(PemContext.class);
 
     private final TlsConfig files;
-
-    /// A handshake takes milliseconds of a core.
-    private final Semaphore turns = new Semaphore(Runtime.getRuntime().availableProcessors(), true);
+    private final Handshakes handshakes = new Handshakes(Runtime.getRuntime().availableProcessors());
 
     /// What is served, and what is wrong with what is there instead. For the thread that looks.
     private KeyStore served;
@@ -79,10 +70,7 @@ final class PemContext extends SslContextFactory.Server {
         return tls;
     }
 
-    /// Has each message of a handshake computed in its turn, the oldest first, so that requests and health
-    /// checks always find a core. One whose client has gone is dropped before it costs anything, and one
-    /// that has waited for too long, so that no queue outlives a burst. Runs on the virtual threads that
-    /// read.
+    /// Has each message of a handshake computed in its turn.
     private final class InTurn extends SslConnection {
         private final PeerAwareEndPoint endPoint;
 
@@ -102,42 +90,9 @@ final class PemContext extends SslContextFactory.Server {
         protected SSLEngineResult unwrap(SSLEngine engine, ByteBuffer input, ByteBuffer output) throws SSLException {
             var result = super.unwrap(engine, input, output);
             if (result.getHandshakeStatus() == HandshakeStatus.NEED_TASK) {
-                compute(engine.getDelegatedTask());
+                handshakes.run(endPoint, engine.getDelegatedTask());
             }
             return result;
-        }
-
-        private void compute(Runnable task) throws SSLHandshakeException {
-            requirePeer();
-            awaitTurn();
-            try {
-                requirePeer();
-                task.run();
-            } finally {
-                endPoint.beginTurn();
-                endPoint.place.goOn();
-                // Those that wait for a core come first. The next handshake would begin before them,
-                // because a virtual thread that wakes another leaves it its core.
-                LockSupport.parkNanos(1);
-                turns.release();
-            }
-        }
-
-        private void requirePeer() throws SSLHandshakeException {
-            if (endPoint.lookAhead() < 0) {
-                throw new SSLHandshakeException("the client has gone");
-            }
-        }
-
-        private void awaitTurn() throws SSLHandshakeException {
-            try {
-                if (turns.tryAcquire(LONGEST_WAIT_SECONDS, TimeUnit.SECONDS)) {
-                    return;
-                }
-            } catch (InterruptedException _) {
-                Thread.currentThread().interrupt();
-            }
-            throw new SSLHandshakeException("its turn did not come in time");
         }
     }
 
