@@ -11,7 +11,6 @@ import dev.berth.transform.JobOption;
 import dev.berth.transform.JobReport;
 import dev.berth.transform.JobRunner;
 import dev.berth.transform.JobStatus;
-import dev.berth.transform.JobSwitch;
 import dev.berth.transform.ObjectOutcome;
 import dev.berth.transform.Progress;
 import dev.berth.transform.TransformJob;
@@ -23,7 +22,6 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.stream.IntStream;
 import org.gaul.s3proxy.S3Proxy;
 import org.gaul.s3proxy.auth.AuthenticationType;
@@ -99,9 +97,7 @@ class TableJobTest {
 
     private JobReport run(String type, Map<JobOption, String> more) throws Exception {
         try (var storage = new Storage()) {
-            return new JobRunner(
-                            TransformJob.read(storage, options(type, more), Map.of(), Map.of(), Set.of()),
-                            new Unwatched())
+            return new JobRunner(TransformJob.read(storage, options(type, more), Map.of(), Map.of()), new Unwatched())
                     .run(container.endpoint());
         }
     }
@@ -263,7 +259,7 @@ class TableJobTest {
                             "s3://bucket/out",
                             JobOption.JOIN_SOURCE,
                             "Input"));
-            var job = TransformJob.read(storage, options, Map.of(), Map.of(), Set.of());
+            var job = TransformJob.read(storage, options, Map.of(), Map.of());
             var report = new JobRunner(job, new Unwatched()).run(container.endpoint());
             assertThat(report.problem()).isEmpty();
             assertThat(report.failures()).isEmpty();
@@ -331,8 +327,9 @@ class TableJobTest {
                         JobOption.JOIN_SOURCE,
                         "Input",
                         JobOption.OUTPUT_FILTER,
-                        "$['length']"),
-                Set.of(JobSwitch.SPLIT_OBJECTS));
+                        "$['length']",
+                        JobOption.SPLIT_OBJECTS,
+                        "true"));
         assertThat(problems)
                 .map(problem -> problem.substring(0, problem.indexOf(':')))
                 .map(name -> name.split(" ")[0])
@@ -348,16 +345,16 @@ class TableJobTest {
         assertThat(problems)
                 .anyMatch(problem -> problem.endsWith(
                         "found text/csv, expected " + PARQUET + " or " + LINES + " where the objects are tables"));
-        assertThat(problems("text/csv", Map.of(JobOption.REQUEST_CONTENT_TYPE, LINES), Set.of()))
+        assertThat(problems("text/csv", Map.of(JobOption.REQUEST_CONTENT_TYPE, LINES)))
                 .singleElement()
                 .asString()
                 .startsWith("--request-content-type: found application/jsonlines, expected it with one of " + PARQUET);
     }
 
-    private List<String> problems(String type, Map<JobOption, String> more, Set<JobSwitch> switches) {
+    private List<String> problems(String type, Map<JobOption, String> more) {
         return catchThrowableOfType(
                         JobException.class,
-                        () -> TransformJob.read(new Storage(), options(type, more), Map.of(), Map.of(), switches))
+                        () -> TransformJob.read(new Storage(), options(type, more), Map.of(), Map.of()))
                 .problems();
     }
 }

@@ -16,7 +16,6 @@ import java.nio.file.FileSystem;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /// Two instances that end their parts of an object at the same time, on a disk in memory: each look
@@ -102,10 +101,11 @@ class SplitOutputsSchedules {
                             JobOption.INSTANCE_COUNT,
                             "2",
                             JobOption.INSTANCE_INDEX,
-                            "0"),
+                            "0",
+                            JobOption.SPLIT_OBJECTS,
+                            "true"),
                     Map.of(),
-                    Map.of(),
-                    Set.of(JobSwitch.SPLIT_OBJECTS));
+                    Map.of());
         } catch (JobException e) {
             throw new IllegalArgumentException(e);
         }

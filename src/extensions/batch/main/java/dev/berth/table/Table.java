@@ -11,8 +11,6 @@ public interface Table extends Closeable {
 
     /// The next row as a line of JSON, an object with a member for each column. Nothing at the end of
     /// the table.
-    ///
-    /// @throws IOException when the rows can't be read
     Optional<byte[]> next() throws IOException;
 
     /// Whether the row that was given last is the last one of its group.

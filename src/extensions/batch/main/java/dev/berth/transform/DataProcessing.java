@@ -53,7 +53,7 @@ record DataProcessing(TransformFormats formats, JobReader options) {
 
     private Optional<JsonPathFilter> filter(JobOption option, String text, Optional<MediaType> type) {
         try {
-            var filter = JsonPathFilter.parse(text, options.has(JobSwitch.INCLUSIVE_SLICES));
+            var filter = JsonPathFilter.parse(text, options.has(JobOption.INCLUSIVE_SLICES));
             if (type.filter(MediaType.CSV::equals).isPresent() && !filter.isForRows()) {
                 options.wrong(
                         option, Excerpt.quoted(text), "columns of text/csv by their indexes alone, such as $[0,5:]");

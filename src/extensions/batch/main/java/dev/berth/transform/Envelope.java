@@ -1,8 +1,7 @@
 package dev.berth.transform;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import com.fasterxml.jackson.databind.util.RawValue;
+import dev.berth.json.JsonText;
 import java.io.BufferedReader;
 import java.io.InputStream;
 import java.io.InputStreamReader;
@@ -17,15 +16,15 @@ enum Envelope {
     /// `CreateModelInvocationJob`: `recordId` and `modelInput`, then `modelOutput` or `error`.
     BEDROCK("recordId", "modelInput") {
         @Override
-        void answer(ObjectNode line, String body, String answer, String lineId) {
-            line.putRawValue(input(), new RawValue(body));
-            line.putRawValue("modelOutput", new RawValue(answer));
+        String answered(String id, String body, String answer, String lineId) {
+            return "{\"recordId\":%s,\"modelInput\":%s,\"modelOutput\":%s}".formatted(id, body, answer);
         }
 
         @Override
-        void fail(ObjectNode line, Optional<String> body, int code, String message, String lineId) {
-            body.ifPresent(given -> line.putRawValue(input(), new RawValue(given)));
-            line.putObject("error").put("errorCode", code).put("errorMessage", message);
+        String failed(String id, Optional<String> body, int code, String message, String lineId) {
+            var input = body.map("\"modelInput\":%s,"::formatted).orElse("");
+            return "{\"recordId\":%s,%s\"error\":{\"errorCode\":%d,\"errorMessage\":%s}}"
+                    .formatted(id, input, code, JsonText.write(message));
         }
 
         @Override
@@ -41,26 +40,21 @@ enum Envelope {
     /// OpenAI's batches: `custom_id` and `body`, then `response` with a status.
     OPENAI("custom_id", "body") {
         @Override
-        void answer(ObjectNode line, String body, String answer, String lineId) {
-            respond(line, OK, answer, lineId);
+        String answered(String id, String body, String answer, String lineId) {
+            return line(id, OK, answer, lineId);
         }
 
         @Override
-        void fail(ObjectNode line, Optional<String> body, int code, String message, String lineId) {
-            var error = line.objectNode();
-            error.putObject("error")
-                    .put("message", message)
-                    .put("type", code < 500 ? "invalid_request_error" : "server_error");
-            respond(line, code, error.toString(), lineId);
+        String failed(String id, Optional<String> body, int code, String message, String lineId) {
+            var error = "{\"error\":{\"message\":%s,\"type\":\"%s\"}}"
+                    .formatted(JsonText.write(message), code < 500 ? "invalid_request_error" : "server_error");
+            return line(id, code, error, lineId);
         }
 
-        private void respond(ObjectNode line, int status, String body, String lineId) {
-            line.put("id", "batch_req_" + lineId);
-            line.putObject("response")
-                    .put("status_code", status)
-                    .put("request_id", lineId)
-                    .putRawValue("body", new RawValue(body));
-            line.putNull("error");
+        private static String line(String id, int status, String body, String lineId) {
+            return ("{\"custom_id\":%s,\"id\":\"batch_req_%s\",\"response\":{\"status_code\":%d,\"request_id\":\"%2$s\","
+                            + "\"body\":%4$s},\"error\":null}")
+                    .formatted(id, lineId, status, body);
         }
 
         @Override
@@ -103,15 +97,14 @@ enum Envelope {
         return input;
     }
 
-    /// Writes an answer behind the id.
+    /// The line of an answer, with what the record and the container have written as it stands there.
     ///
-    /// @param body of the record, as it stands there
-    /// @param answer as the container has written it
+    /// @param id of the record, as JSON
     /// @param lineId of the line in its job
-    abstract void answer(ObjectNode line, String body, String answer, String lineId);
+    abstract String answered(String id, String body, String answer, String lineId);
 
-    /// Writes what went wrong.
-    abstract void fail(ObjectNode line, Optional<String> body, int code, String message, String lineId);
+    /// The line of what went wrong.
+    abstract String failed(String id, Optional<String> body, int code, String message, String lineId);
 
     /// Reads the lines of an output.
     static BufferedReader lines(InputStream output) {

@@ -2,8 +2,6 @@ package dev.berth.transform;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import com.fasterxml.jackson.databind.util.RawValue;
 import dev.berth.hooks.BadInputException;
 import dev.berth.json.JsonText;
 import dev.berth.json.NotJsonException;
@@ -62,8 +60,6 @@ final class EnvelopeExchange implements Exchange {
         }
     }
 
-    /// @param end is told each error
-    /// @param threads that write images
     EnvelopeExchange(TransformJob job, Envelopes kind, Invoker invoker, JobEnd end, ExecutorService threads) {
         this.envelope = kind.envelope();
         this.invoker = invoker;
@@ -74,23 +70,19 @@ final class EnvelopeExchange implements Exchange {
 
     @Override
     public byte[] output(Payload payload, StoredObject object, Invoker.Room room) throws InterruptedException {
-        return switch (payload) {
-            case Payload.MiniBatch batch -> (line(batch, object.key(), room) + "\n").getBytes(StandardCharsets.UTF_8);
-            case Payload.Rejected _, Payload.WholeObject _ ->
-                throw new IllegalStateException("records are lines, and nothing filters them");
-        };
+        // Records are lines, and nothing filters them.
+        return (line((Payload.MiniBatch) payload, object.key(), room) + "\n").getBytes(StandardCharsets.UTF_8);
     }
 
     private String line(Payload.MiniBatch batch, String key, Invoker.Room room) throws InterruptedException {
-        var line = JsonNodeFactory.instance.objectNode().put(envelope.id(), generatedId(batch));
+        var id = JsonText.write(generatedId(batch));
         Optional<String> body = Optional.empty();
         try {
             var record = JsonMembers.of(
                     RecordProcessing.text(batch.body(), "the record"), Set.of(envelope.id(), envelope.input()));
-            Optional.ofNullable(record.values().get(envelope.id()))
-                    .filter(id -> !id.equals("null"))
-                    .ifPresent(id -> line.putRawValue(envelope.id(), new RawValue(id)));
-            requireJson(record, "the record");
+            var given = record.values().getOrDefault(envelope.id(), "null");
+            id = given.equals("null") ? id : given;
+            record.requireJson("the record");
             var input = Optional.ofNullable(record.values().get(envelope.input()));
             if (input.filter(object -> object.startsWith("{")).isEmpty()) {
                 throw new BadInputException(
@@ -99,16 +91,15 @@ final class EnvelopeExchange implements Exchange {
             body = input;
             var answer = answer(invoker.invoke(input.get().getBytes(StandardCharsets.UTF_8), room)
                     .body());
-            envelope.answer(line, input.get(), answer, generatedId(batch));
             counts.succeeded.increment();
-            return JsonText.write(line);
+            return envelope.answered(id, input.get(), answer, generatedId(batch));
         } catch (InvocationException e) {
             if (e.saysNothingOfThePayload()) {
                 throw new TransformException("record %d: %s".formatted(batch.firstRecord(), e.getMessage()), e);
             }
-            return failure(line, body, batch, key, e.status().orElse(SERVER_FAILED), e.getMessage());
+            return failure(id, body, batch, key, e.status().orElse(SERVER_FAILED), e.getMessage());
         } catch (BadInputException e) {
-            return failure(line, body, batch, key, body.isPresent() ? SERVER_FAILED : BAD_REQUEST, e.getMessage());
+            return failure(id, body, batch, key, body.isPresent() ? SERVER_FAILED : BAD_REQUEST, e.getMessage());
         }
     }
 
@@ -116,7 +107,7 @@ final class EnvelopeExchange implements Exchange {
     private String answer(byte[] body) {
         var text = RecordProcessing.text(body, "the answer");
         var answer = JsonMembers.of(text, Set.of(USAGE));
-        requireJson(answer, "the answer");
+        answer.requireJson("the answer");
         try {
             counts.count(JsonText.payload(answer.values().getOrDefault(USAGE, "null")));
         } catch (NotJsonException _) {
@@ -125,20 +116,12 @@ final class EnvelopeExchange implements Exchange {
         return JsonMembers.onOneLine(text).strip();
     }
 
-    private static void requireJson(JsonMembers members, String name) {
-        if (members.flaw().isPresent()) {
-            throw new BadInputException(
-                    "%s: %s".formatted(name, members.flaw().get().getMessage()));
-        }
-    }
-
     private String failure(
-            ObjectNode line, Optional<String> body, Payload.MiniBatch batch, String key, int code, String message) {
+            String id, Optional<String> body, Payload.MiniBatch batch, String key, int code, String message) {
         counts.failed.increment();
         counts.passing.add(isAskedAgain(code) ? 1 : 0);
         end.failed(key, "record %d: %s".formatted(batch.firstRecord(), message));
-        envelope.fail(line, body, code, message, generatedId(batch));
-        return JsonText.write(line);
+        return envelope.failed(id, body, code, message, generatedId(batch));
     }
 
     /// BED-03: a record without an id gets one; here it is its line.
@@ -157,7 +140,7 @@ final class EnvelopeExchange implements Exchange {
 
     /// The error of a container may pass, that of a record stays.
     private boolean isAskedAgain(int code) {
-        return code >= SERVER_FAILED || (code > 0 && job.has(JobSwitch.RETRY_ERRORS));
+        return code >= SERVER_FAILED || (code > 0 && job.has(JobOption.RETRY_ERRORS));
     }
 
     @Override

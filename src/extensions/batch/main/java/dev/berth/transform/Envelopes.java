@@ -9,9 +9,7 @@ import java.util.OptionalInt;
 
 /// JSON Lines of a service for batches, each a request of its own.
 ///
-/// @param quotas of a job in Bedrock's format
 /// @param extract the type of the images in answers that are written as files too, or `image/*`
-/// @param preview where a sheet of those images goes
 record Envelopes(Envelope envelope, Quotas quotas, Optional<MediaType> extract, Optional<Location> preview)
         implements JobKind {
 
@@ -113,7 +111,7 @@ record Envelopes(Envelope envelope, Quotas quotas, Optional<MediaType> extract, 
             options.problem("%s: found it with %s, expected none: the images of an output are read when it is whole"
                     .formatted(
                             extract.isPresent() ? JobOption.EXTRACT : JobOption.PREVIEW,
-                            JobSwitch.SPLIT_OBJECTS.flag()));
+                            JobOption.SPLIT_OBJECTS.flag()));
         }
     }
 }

@@ -9,7 +9,6 @@ interface Exchange {
 
     /// Asks the container, and gives what is written for the payload.
     ///
-    /// @param room for the answers
     /// @throws RuntimeException when the object fails with it
     byte[] output(Payload payload, StoredObject object, Invoker.Room room) throws InterruptedException;
 

@@ -43,13 +43,11 @@ final class InvocationException extends RuntimeException {
         this.retryAfter = retryAfter;
     }
 
-    /// @param reason what the container says
     /// @param retryAfter how long it asks to be left alone
     static InvocationException refused(int status, String reason, Optional<Duration> retryAfter) {
         return new InvocationException(Kind.REFUSED, OptionalInt.of(status), reason, retryAfter, null);
     }
 
-    /// @param reason what became of the request
     static InvocationException unanswered(Kind kind, String reason, Throwable cause) {
         return new InvocationException(kind, OptionalInt.empty(), reason, Optional.empty(), cause);
     }

@@ -8,9 +8,6 @@ import java.util.OptionalInt;
 
 /// How a job is run: what the job says, else what the container answers to `/execution-parameters`,
 /// else the platform's default.
-///
-/// @param concurrent how many requests run at the same time
-/// @param splitting how objects become requests
 record InvocationPlan(int concurrent, Splitting splitting) {
 
     private static final int DEFAULT_PAYLOAD_IN_MB = 6;
@@ -36,7 +33,7 @@ record InvocationPlan(int concurrent, Splitting splitting) {
                 records.maxPayloadInMb().isPresent() ? records.maxPayloadInMb() : number(container, "MaxPayloadInMB");
         // An object that is one request can't be shared, whatever the container says.
         int most = payload.stream()
-                .filter(n -> n > 0 || !job.has(JobSwitch.SPLIT_OBJECTS))
+                .filter(n -> n > 0 || !job.has(JobOption.SPLIT_OBJECTS))
                 .findFirst()
                 .orElse(DEFAULT_PAYLOAD_IN_MB);
         return new InvocationPlan(

@@ -29,7 +29,6 @@ final class JobEnd {
     private final AtomicLong failures = new AtomicLong();
 
     /// @param mostFailures how many objects and records may fail
-    /// @param threads of the objects
     JobEnd(long mostFailures, ExecutorService threads) {
         this.mostFailures = mostFailures;
         this.threads = threads;

@@ -17,9 +17,6 @@ import java.util.Set;
 
 /// The JSON of a call that makes a job, as it is: SageMaker's `CreateTransformJob`, or Bedrock's
 /// `CreateModelInvocationJob`.
-///
-/// @param options what it says of the job
-/// @param environment its `Environment`
 public record JobFile(Map<JobOption, String> options, Map<String, String> environment) {
 
     private static final String ENVIRONMENT = "Environment.";

@@ -77,11 +77,20 @@ public enum JobOption {
     MIN_RECORDS("", "n", "With --format bedrock: fewer records are refused, at the service 100"),
     MAX_RECORDS("", "n", "With --format bedrock: more records are refused, at the service 100000"),
     MAX_OBJECT_SIZE_IN_MB("", "n", "With --format bedrock: larger objects are refused, at the service 1024"),
-    MAX_JOB_SIZE_IN_MB("", "n", "With --format bedrock: more MiB in all are refused, at the service 5120");
+    MAX_JOB_SIZE_IN_MB("", "n", "With --format bedrock: more MiB in all are refused, at the service 5120"),
+    OVERWRITE("Does objects again whose output is there"),
+    RETRY_ERRORS("Asks again for the records that have an error in an output that is there"),
+    SPLIT_OBJECTS("Has instances share large objects too, by ranges of their lines"),
+    INCLUSIVE_SLICES("Takes the end of a filter's slice as part of it");
 
     private final String field;
     private final String label;
     private final String meaning;
+
+    /// A switch: its name says all.
+    JobOption(String meaning) {
+        this("", "", meaning);
+    }
 
     JobOption(String field, String label, String meaning) {
         this.field = field;
@@ -105,8 +114,9 @@ public enum JobOption {
         return field.isEmpty() ? flag() : "%s (%s)".formatted(flag(), field);
     }
 
+    /// What stands for the value; empty for a switch.
     public String label() {
-        return "<%s>".formatted(label);
+        return label.isEmpty() ? "" : "<%s>".formatted(label);
     }
 
     public String meaning() {

@@ -11,8 +11,6 @@ import java.util.List;
 public record JobPlan(List<Shares.Share> shares, long done, List<Split> split) {
 
     /// An object that several instances share.
-    ///
-    /// @param ranges how many
     public record Split(String key, long bytes, int ranges) {}
 
     /// Lists the objects, and looks for the outputs of this instance's.
@@ -33,7 +31,7 @@ public record JobPlan(List<Shares.Share> shares, long done, List<Split> split) {
                     var object = ranges.getFirst().object();
                     split.add(new Split(object.key(), object.size(), ranges.size()));
                 }
-                done += job.has(JobSwitch.OVERWRITE)
+                done += job.has(JobOption.OVERWRITE)
                         ? 0
                         : ranges.stream()
                                 .filter(shares::isMine)

@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
-import java.util.Set;
 
 /// Reads what was said of a job, and collects what is wrong with that. One use, one thread.
 public final class JobReader {
@@ -28,27 +27,21 @@ public final class JobReader {
     private final Storage storage;
     private final Map<JobOption, String> options;
     private final Map<String, String> ofSplitTypes;
-    private final Set<JobSwitch> switches;
     private final List<String> problems = new ArrayList<>();
     private final Part part;
     private final Optional<Location> input;
 
     /// @param ofSplitTypes their own options, by their flags
-    JobReader(
-            Storage storage,
-            Map<JobOption, String> options,
-            Map<String, String> ofSplitTypes,
-            Set<JobSwitch> switches) {
+    JobReader(Storage storage, Map<JobOption, String> options, Map<String, String> ofSplitTypes) {
         this.storage = storage;
         this.options = new EnumMap<>(options);
         this.ofSplitTypes = Map.copyOf(ofSplitTypes);
-        this.switches = Set.copyOf(switches);
         this.part = readPart();
         this.input = location(JobOption.INPUT);
     }
 
     void cannotSplit(JobOption option, String found, String expected) {
-        wrong(option, "%s with %s".formatted(found, JobSwitch.SPLIT_OBJECTS.flag()), expected);
+        wrong(option, "%s with %s".formatted(found, JobOption.SPLIT_OBJECTS.flag()), expected);
     }
 
     private Part readPart() {
@@ -108,8 +101,8 @@ public final class JobReader {
         text(option).ifPresent(given -> wrong(option, given, expected));
     }
 
-    boolean has(JobSwitch jobSwitch) {
-        return switches.contains(jobSwitch);
+    boolean has(JobOption option) {
+        return options.containsKey(option);
     }
 
     Location at(String text) {
@@ -150,18 +143,16 @@ public final class JobReader {
             wrong(JobOption.SPLIT_TYPE, word, expected(known));
         }
         var type = named.orElse(FramedSplit.NONE);
-        for (var option : ofSplitTypes.entrySet()) {
-            boolean isOwn = type.option()
-                    .filter(own -> own.name().equals(option.getKey()))
-                    .isPresent();
-            try {
-                type = isOwn ? type.with(option.getValue()) : type;
-            } catch (IllegalArgumentException e) {
-                problem("%s: %s".formatted(option.getKey(), e.getMessage()));
+        for (var given : ofSplitTypes.entrySet()) {
+            var flag = given.getKey();
+            if (type.option().filter(own -> own.name().equals(flag)).isEmpty()) {
+                problem("%s: found it with %s %s, expected none".formatted(flag, JobOption.SPLIT_TYPE.flag(), word));
+                continue;
             }
-            if (!isOwn) {
-                problem("%s: found it with %s %s, expected none"
-                        .formatted(option.getKey(), JobOption.SPLIT_TYPE.flag(), word));
+            try {
+                type = type.with(given.getValue());
+            } catch (IllegalArgumentException e) {
+                problem("%s: %s".formatted(flag, e.getMessage()));
             }
         }
         return type;
@@ -183,20 +174,16 @@ public final class JobReader {
     }
 
     OptionalInt number(JobOption option, int least, int most) {
-        var text = text(option);
-        if (text.isEmpty()) {
-            return OptionalInt.empty();
-        }
         try {
-            int number = Integer.parseInt(text.get());
+            int number = Integer.parseInt(text(option).orElse(""));
             if (number >= least && number <= most) {
                 return OptionalInt.of(number);
             }
         } catch (NumberFormatException _) {
-            // It is named below.
+            // It is named below, if it is there.
         }
         var end = most == Integer.MAX_VALUE ? "" : " to " + most;
-        wrong(option, text.get(), "a whole number from " + least + end);
+        refuse(option, "a whole number from " + least + end);
         return OptionalInt.empty();
     }
 

@@ -8,7 +8,6 @@ import java.util.List;
 /// @param objects those that were found; succeeded, skipped and failed are as many together
 /// @param errors the records that have an error in the place of an answer, those of skipped objects
 ///   of Bedrock's format included
-/// @param failures all of them
 /// @param problem what ended the job before all objects were done; empty: nothing
 public record JobReport(
         JobStatus status,
@@ -25,8 +24,6 @@ public record JobReport(
         String problem) {
 
     /// What there is to say of a job that has not ended.
-    ///
-    /// @param problem why it has not
     public static JobReport unfinished(TransformJob job, JobStatus status, String problem) {
         return new JobReport(status, job.part().index(), job.part().count(), 0, 0, 0, 0, 0, 0, 0, List.of(), problem);
     }

@@ -2,7 +2,6 @@ package dev.berth.transform;
 
 import dev.berth.storage.Location;
 import dev.berth.storage.StorageException;
-import dev.berth.storage.StoredObject;
 import dev.berth.transform.checkpoint.Checkpoints;
 import java.net.URI;
 import java.util.ArrayList;
@@ -36,7 +35,6 @@ public final class JobRunner {
     private final Progress progress;
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
     private final List<ObjectOutcome> failures = new ArrayList<>();
-    private long found;
     private long succeeded;
     private long skipped;
     private long failed;
@@ -59,7 +57,6 @@ public final class JobRunner {
         end.stop();
     }
 
-    /// @param endpoint where the container listens
     public JobReport run(URI endpoint) throws InterruptedException {
         long start = System.nanoTime();
         try {
@@ -74,7 +71,7 @@ public final class JobRunner {
                 status(),
                 job.part().index(),
                 job.part().count(),
-                found,
+                succeeded + skipped + failed,
                 succeeded,
                 skipped,
                 failed,
@@ -217,8 +214,7 @@ public final class JobRunner {
             for (var each = ranges.iterator(); each.hasNext(); ) {
                 var range = each.next();
                 isEmpty = false;
-                boolean isManifest = isManifest(range.object());
-                boolean isTwice = isManifest || (JobObjects.mayShareKeys(job) && isTwice(range, keys));
+                var clash = clash(range, keys);
                 if (!isMine(range)) {
                     continue;
                 }
@@ -227,25 +223,10 @@ public final class JobRunner {
                     turns.end();
                     break;
                 }
-                if (isTwice) {
-                    turns.end();
-                    end(
-                            failure(
-                                    range,
-                                    System.nanoTime(),
-                                    "%s would be written twice%s"
-                                            .formatted(
-                                                    job.output(range.object()),
-                                                    isManifest
-                                                            ? ": the job counts its records there. Rename the object"
-                                                            : "")),
-                            range.bytes());
-                    continue;
-                }
                 threads.execute(() -> {
                     var answered = new LongAdder();
                     try {
-                        outcome(transform, range, answered)
+                        outcome(transform, range, clash, answered)
                                 .ifPresent(outcome -> end(outcome, Math.max(0, range.bytes() - answered.sum())));
                     } finally {
                         turns.end();
@@ -262,27 +243,41 @@ public final class JobRunner {
         }
     }
 
-    /// Whether an object's output would be that in which an instance counts its records.
-    private boolean isManifest(StoredObject object) {
-        return job.isBedrock() && object.key().matches(job.countsName("\\d+"));
-    }
-
-    /// Whether an object has the key of one before it. The ranges of one object have one key too.
-    private static boolean isTwice(ObjectRange range, Map<String, Location> keys) {
-        var first = keys.putIfAbsent(range.object().key(), range.object().location());
-        return first != null && (range.isWhole() || !first.equals(range.object().location()));
+    /// Why an object can't have its output: it is that in which an instance counts its records, or
+    /// that of an object before it. The ranges of one object have one key too.
+    ///
+    /// @param keys of those before, with their locations
+    private Optional<String> clash(ObjectRange range, Map<String, Location> keys) {
+        var object = range.object();
+        if (job.isBedrock() && object.key().matches(job.countsName("\\d+"))) {
+            return Optional.of("%s would be written twice: the job counts its records there. Rename the object"
+                    .formatted(job.output(object)));
+        }
+        var first = JobObjects.mayShareKeys(job) ? keys.putIfAbsent(object.key(), object.location()) : null;
+        return first != null && (range.isWhole() || !first.equals(object.location()))
+                ? Optional.of("%s would be written twice".formatted(job.output(object)))
+                : Optional.empty();
     }
 
     /// Nothing for a range that has not been begun, or that ends with the job.
-    private Optional<ObjectOutcome> outcome(ObjectTransform transform, ObjectRange range, LongAdder answered) {
+    private Optional<ObjectOutcome> outcome(
+            ObjectTransform transform, ObjectRange range, Optional<String> clash, LongAdder answered) {
         long start = System.nanoTime();
         try {
+            if (clash.isPresent()) {
+                throw new TransformException(clash.get());
+            }
             return outcome(transform, range, answered, start);
         } catch (InterruptedException | RuntimeException | Error e) {
             boolean isSaid = e instanceof TransformException || e instanceof StorageException;
             return end.isOverWith(e)
                     ? Optional.empty()
-                    : Optional.of(failure(range, start, isSaid ? e.getMessage() : e.toString()));
+                    : Optional.of(new ObjectOutcome(
+                            range.toString(),
+                            ObjectOutcome.Status.FAILED,
+                            0,
+                            seconds(start),
+                            isSaid ? e.getMessage() : e.toString()));
         }
     }
 
@@ -291,7 +286,7 @@ public final class JobRunner {
         var outputs = new SplitOutputs(job);
         var asked = range;
         Optional<Location> previous = Optional.empty();
-        if (!job.has(JobSwitch.OVERWRITE) && outputs.isDone(range)) {
+        if (!job.has(JobOption.OVERWRITE) && outputs.isDone(range)) {
             previous = outputs.answers(range);
             if (previous.isEmpty() || counts(previous.get(), transform)) {
                 transform.shared().checkpoints().forget(range.checkpointed());
@@ -325,13 +320,8 @@ public final class JobRunner {
         }
     }
 
-    private static ObjectOutcome failure(ObjectRange range, long start, String reason) {
-        return new ObjectOutcome(range.toString(), ObjectOutcome.Status.FAILED, 0, seconds(start), reason);
-    }
-
     private void end(ObjectOutcome outcome, long bytes) {
         synchronized (this) {
-            found++;
             switch (outcome.status()) {
                 case SUCCEEDED -> succeeded++;
                 case SKIPPED -> skipped++;

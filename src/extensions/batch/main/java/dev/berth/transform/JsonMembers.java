@@ -2,6 +2,7 @@ package dev.berth.transform;
 
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
+import dev.berth.hooks.BadInputException;
 import dev.berth.json.JsonText;
 import dev.berth.json.NotJsonException;
 import java.io.IOException;
@@ -50,6 +51,13 @@ record JsonMembers(Map<String, String> values, Optional<NotJsonException> flaw) 
                 throw new NotJsonException("found %s twice, expected it once".formatted(name));
             }
         }
+    }
+
+    /// @throws BadInputException where the text is not one JSON value
+    void requireJson(String name) {
+        flaw.ifPresent(why -> {
+            throw new BadInputException("%s: %s".formatted(name, why.getMessage()), why);
+        });
     }
 
     /// JSON without its line breaks: one within a text is an escape.

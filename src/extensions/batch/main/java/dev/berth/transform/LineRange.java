@@ -29,10 +29,8 @@ final class LineRange implements RecordReader {
     /// Opens a reader, and reads up to the range's first line. The stream is the caller's to close.
     ///
     /// @param object from the byte before `start` on, or from its own start where `start` is 0
-    /// @param start the offset of the range's first byte
     /// @param end the offset of the byte behind its last one
     /// @param newlinesBefore how many the object has before the first byte of the stream
-    /// @param maxBytes the bytes that a line may have
     LineRange(InputStream object, long start, long end, long newlinesBefore, int maxBytes) throws IOException {
         this.end = end;
         this.isOver = start == end;

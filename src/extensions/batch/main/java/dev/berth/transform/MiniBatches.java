@@ -78,7 +78,6 @@ final class MiniBatches {
     /// The next payload; nothing at the end of the object.
     ///
     /// @throws BadInputException naming the record that can't be sent
-    /// @throws IOException when the object can't be read
     Optional<Payload> next() throws IOException {
         return isStreamed ? wholeObject() : miniBatch();
     }

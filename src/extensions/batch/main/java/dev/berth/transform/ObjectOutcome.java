@@ -3,9 +3,7 @@ package dev.berth.transform;
 /// What became of one object.
 ///
 /// @param key its name below the job's input
-/// @param status what was done
 /// @param records how many it has; 0 where it was not done
-/// @param seconds how long it took
 /// @param failure the record and the reason; empty where there is none
 public record ObjectOutcome(String key, Status status, long records, double seconds, String failure) {
 

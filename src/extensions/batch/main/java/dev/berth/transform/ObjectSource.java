@@ -56,8 +56,6 @@ record ObjectSource(boolean gzip) {
 
     /// How many newlines the first bytes of an object have. Reads at several places at once, because
     /// S3 gives one reader less than it could count.
-    ///
-    /// @throws TransformException when it can't be read
     long newlines(StoredObject object, long bytes) throws InterruptedException {
         try (var threads =
                 Executors.newFixedThreadPool(COUNTED_AT_ONCE, Thread.ofVirtual().factory())) {

@@ -2,12 +2,10 @@ package dev.berth.transform;
 
 import dev.berth.hooks.BadInputException;
 import dev.berth.storage.Location;
-import dev.berth.storage.StorageException;
 import dev.berth.transform.checkpoint.Checkpoint;
 import dev.berth.transform.checkpoint.Checkpoints;
 import java.io.BufferedInputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.OutputStream;
 import java.util.ArrayDeque;
 import java.util.Optional;
@@ -30,13 +28,11 @@ import java.util.zip.ZipException;
 /// A thread takes of the memory what its next payload needs at most, reads it, and gives back what
 /// was too much. A thread that holds some must not wait for more: it writes what it has, and gives
 /// that memory back.
-///
 record ObjectTransform(TransformJob job, ObjectSource source, Splitting splitting, Exchange exchange, Shared shared) {
 
     /// What all objects of a job share.
     ///
     /// @param threads of payloads
-    /// @param memory between reading and writing
     record Shared(
             ExecutorService threads, ObjectTurns turns, JobMemory memory, Checkpoints checkpoints, Progress progress) {}
 
@@ -50,24 +46,10 @@ record ObjectTransform(TransformJob job, ObjectSource source, Splitting splittin
     /// @param answered counts the bytes of the object whose answers are written
     /// @return how many records it has; nothing where it has not been begun, as the job ends
     /// @throws TransformException when a record or its answer fails; there is no output then
-    /// @throws StorageException when the storage does
     OptionalLong transform(ObjectRange range, Location output, Optional<Location> previous, LongAdder answered)
             throws InterruptedException {
-        var read = new LongAdder();
         try (var lines = new PreviousOutput(previous)) {
-            if (job.kind() instanceof Tables tables) {
-                try (var table = new TableObject(tables, job.storage(), range.object(), splitting.maxRecord(), read)) {
-                    var payloads = new MiniBatches(table, 0, splitting, processing());
-                    return new Run(range, payloads, Optional.of(table), lines, read, answered).inTurn(output);
-                }
-            }
-            // Before what the source opens of the range.
-            long newlines = range.start() == 0 ? 0 : source.newlines(range.object(), range.start() - 1);
-            try (var in = source.open(range, read)) {
-                var payloads =
-                        range.isWhole() ? new MiniBatches(in, splitting, processing()) : ofRange(range, in, newlines);
-                return new Run(range, payloads, Optional.empty(), lines, read, answered).inTurn(output);
-            }
+            return new Run(range, lines, answered).open(output);
         } catch (BadInputException e) {
             throw new TransformException(e.getMessage(), e);
         } catch (ZipException e) {
@@ -81,46 +63,55 @@ record ObjectTransform(TransformJob job, ObjectSource source, Splitting splittin
         return job.kind().records().processing();
     }
 
-    private MiniBatches ofRange(ObjectRange range, InputStream in, long newlinesBefore) throws IOException {
-        var lines = new LineRange(
-                new BufferedInputStream(in), range.start(), range.end(), newlinesBefore, splitting.maxRecord());
-        return new MiniBatches(lines, lines.linesBefore(), splitting, processing());
-    }
-
     /// Whether the answers to an object's payloads are worth to be kept while it is not whole.
     private boolean areSafeInParts() {
         return splitting.splitType().isSplit();
     }
 
-    /// An object that is open. For one thread.
+    /// An object on its way. For one thread.
     private final class Run {
         private final ObjectRange range;
-        private final MiniBatches payloads;
-        private final Optional<TableObject> table;
         private final PreviousOutput previous;
-        private final LongAdder read;
         private final LongAdder answered;
         private final ArrayDeque<Sent> sent = new ArrayDeque<>();
+
+        /// Counts the bytes that were read and are not sent.
+        private final LongAdder read = new LongAdder();
+
+        private Optional<TableObject> table = Optional.empty();
+        private MiniBatches payloads;
         private Checkpoint checkpoint;
         private OutputStream out;
         private long recordsSent;
         private long recordsWritten;
         private long bytesWritten;
 
-        /// @param read counts the bytes that were read and are not sent
-        private Run(
-                ObjectRange range,
-                MiniBatches payloads,
-                Optional<TableObject> table,
-                PreviousOutput previous,
-                LongAdder read,
-                LongAdder answered) {
+        private Run(ObjectRange range, PreviousOutput previous, LongAdder answered) {
             this.range = range;
-            this.payloads = payloads;
-            this.table = table;
             this.previous = previous;
-            this.read = read;
             this.answered = answered;
+        }
+
+        private OptionalLong open(Location output) throws IOException, InterruptedException {
+            int most = splitting.maxRecord();
+            if (job.kind() instanceof Tables tables) {
+                try (var rows = new TableObject(tables, job.storage(), range.object(), most, read)) {
+                    table = Optional.of(rows);
+                    payloads = new MiniBatches(rows, 0, splitting, processing());
+                    return inTurn(output);
+                }
+            }
+            // Before what the source opens of the range.
+            long newlines = range.start() == 0 ? 0 : source.newlines(range.object(), range.start() - 1);
+            try (var in = source.open(range, read)) {
+                if (range.isWhole()) {
+                    payloads = new MiniBatches(in, splitting, processing());
+                } else {
+                    var lines = new LineRange(new BufferedInputStream(in), range.start(), range.end(), newlines, most);
+                    payloads = new MiniBatches(lines, lines.linesBefore(), splitting, processing());
+                }
+                return inTurn(output);
+            }
         }
 
         private OptionalLong inTurn(Location output) throws IOException, InterruptedException {
@@ -129,7 +120,7 @@ record ObjectTransform(TransformJob job, ObjectSource source, Splitting splittin
                 return OptionalLong.empty();
             }
             try (var turn = next.get()) {
-                checkpoint = shared.checkpoints.open(range.checkpointed(), !job.has(JobSwitch.OVERWRITE));
+                checkpoint = shared.checkpoints.open(range.checkpointed(), !job.has(JobOption.OVERWRITE));
                 return OptionalLong.of(transform(output, turn));
             }
         }

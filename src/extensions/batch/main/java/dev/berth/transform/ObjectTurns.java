@@ -84,8 +84,6 @@ final class ObjectTurns {
 
         /// Gives the turn to another object: all answers are there, and what the writer holds of them
         /// has to be put in place.
-        ///
-        /// @param bytes how many the output has
         void pass(long bytes) throws InterruptedException {
             rest = ending.take(Math.clamp(bytes, 1, MOST_OF_WRITER));
             release();

@@ -153,7 +153,7 @@ public final class Shares {
 
     /// Whether no other instance does anything that depends on the list of objects.
     static boolean needNoList(TransformJob job) {
-        return job.part().count() == 1 || !(job.part().bySize() || job.has(JobSwitch.SPLIT_OBJECTS));
+        return job.part().count() == 1 || !(job.part().bySize() || job.has(JobOption.SPLIT_OBJECTS));
     }
 
     /// Whether an object, or a range of one, is for this instance.

@@ -42,10 +42,9 @@ final class TransformExchange implements Exchange {
 
     private volatile boolean isAnyThere;
 
-    /// @param end is told each error
     TransformExchange(TransformJob job, Invoker invoker, ObjectSource source, JobEnd end) {
         this.records = job.kind().records();
-        this.retriesErrors = job.has(JobSwitch.RETRY_ERRORS);
+        this.retriesErrors = job.has(JobOption.RETRY_ERRORS);
         this.areTables = job.kind() instanceof Tables;
         this.invoker = invoker;
         this.source = source;

@@ -17,7 +17,7 @@ import java.util.TreeMap;
 /// @param input `S3Uri`: a prefix, a directory or an object, or the manifest
 /// @param manifest whether `input` is a manifest that names the objects
 /// @param gzip whether objects are decompressed before they are split
-/// @param kind what the objects are
+/// @param given the options that the job names
 /// @param maxFailures how many objects and records may fail before the job ends
 /// @param environment for a server of the runner's own
 public record TransformJob(
@@ -29,20 +29,18 @@ public record TransformJob(
         JobKind kind,
         Invocations invocations,
         JobReader.Part part,
-        Set<JobSwitch> switches,
+        Set<JobOption> given,
         long maxFailures,
         Map<String, String> environment) {
 
     /// How the container is asked.
     ///
     /// @param maxConcurrent requests at the same time; empty or 0: as the container says, else 1
-    /// @param timeout of one request
-    /// @param retries how often a request is sent again
     /// @param patience how long the container may be away
     record Invocations(OptionalInt maxConcurrent, Duration timeout, int retries, Duration patience) {}
 
     public TransformJob {
-        switches = Set.copyOf(switches);
+        given = Set.copyOf(given);
         environment = Map.copyOf(environment);
     }
 
@@ -50,16 +48,14 @@ public record TransformJob(
     ///
     /// @param ofSplitTypes the options that types of splitting bring, by their flags
     /// @param environment for a server of the runner's own
-    /// @param switches those that were given
     /// @throws JobException with everything that is wrong
     public static TransformJob read(
             Storage storage,
             Map<JobOption, String> options,
             Map<String, String> ofSplitTypes,
-            Map<String, String> environment,
-            Set<JobSwitch> switches)
+            Map<String, String> environment)
             throws JobException {
-        var reader = new JobReader(storage, options, ofSplitTypes, switches);
+        var reader = new JobReader(storage, options, ofSplitTypes);
         var kind = JobKind.read(reader);
         var output = reader.location(JobOption.OUTPUT);
         if (output.filter(place -> reader.isInput(place.resolve(".out"))).isPresent()) {
@@ -84,18 +80,18 @@ public record TransformJob(
                         Duration.ofSeconds(
                                 reader.number(JobOption.PATIENCE, 0, 86_400).orElse(60))),
                 reader.part(),
-                switches,
+                options.keySet(),
                 reader.quota(JobOption.MAX_FAILURES, 0, 1).orElse(Long.MAX_VALUE),
                 environment);
-        if (job.has(JobSwitch.SPLIT_OBJECTS)) {
+        if (job.has(JobOption.SPLIT_OBJECTS)) {
             job.requireSplittable(reader);
         }
-        if (job.has(JobSwitch.RETRY_ERRORS) && !kind.findsErrors()) {
+        if (job.has(JobOption.RETRY_ERRORS) && !kind.findsErrors()) {
             reader.problem(("%s: found nothing, expected bedrock or openai with %s, or %s keep with the %s"
                             + " application/jsonlines")
                     .formatted(
                             JobOption.FORMAT,
-                            JobSwitch.RETRY_ERRORS.flag(),
+                            JobOption.RETRY_ERRORS.flag(),
                             JobOption.BAD_RECORDS.flag(),
                             JobOption.ACCEPT.flag()));
         }
@@ -113,20 +109,20 @@ public record TransformJob(
             reader.cannotSplit(
                     JobOption.DATA_TYPE, "ManifestFile", "S3Prefix: a manifest does not say how long its objects are");
         }
-        if (has(JobSwitch.OVERWRITE) && part.count() > 1) {
+        if (has(JobOption.OVERWRITE) && part.count() > 1) {
             reader.problem(("%s: found it with %s, expected none: an instance can't tell the others' new parts from"
                             + " old ones. Remove the outputs")
-                    .formatted(JobSwitch.OVERWRITE.flag(), JobSwitch.SPLIT_OBJECTS.flag()));
+                    .formatted(JobOption.OVERWRITE.flag(), JobOption.SPLIT_OBJECTS.flag()));
         }
     }
 
     /// What an object is shared out in.
     List<ObjectRange> ranges(StoredObject object) {
-        return ObjectRange.of(object, has(JobSwitch.SPLIT_OBJECTS) ? part.count() : 1);
+        return ObjectRange.of(object, has(JobOption.SPLIT_OBJECTS) ? part.count() : 1);
     }
 
-    boolean has(JobSwitch jobSwitch) {
-        return switches.contains(jobSwitch);
+    boolean has(JobOption option) {
+        return given.contains(option);
     }
 
     boolean isBedrock() {

@@ -24,7 +24,6 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
@@ -312,8 +311,7 @@ class AnswerImagesTest {
         var options = new EnumMap<>(Map.of(JobOption.INPUT, "in", JobOption.OUTPUT, "out"));
         options.putAll(more);
         return catchThrowableOfType(
-                        JobException.class,
-                        () -> TransformJob.read(new Storage(), options, Map.of(), Map.of(), Set.of()))
+                        JobException.class, () -> TransformJob.read(new Storage(), options, Map.of(), Map.of()))
                 .problems();
     }
 
@@ -343,7 +341,7 @@ class AnswerImagesTest {
                 "4"));
         options.putAll(more);
         try (var storage = new Storage(s3)) {
-            return new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of(), Set.of()), new Unwatched())
+            return new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of()), new Unwatched())
                     .run(server.uri("/"));
         }
     }

@@ -18,7 +18,6 @@ import java.util.Base64;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
@@ -261,7 +260,7 @@ class BedrockTest {
                 "8"));
         options.putAll(more);
         try (var storage = new Storage()) {
-            return new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of(), Set.of()), progress)
+            return new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of()), progress)
                     .run(server.uri("/"));
         }
     }

@@ -8,7 +8,6 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -56,7 +55,7 @@ class DataProcessingTest {
                     JobOption.OUTPUT_FILTER,
                     outputFilter));
             options.values().removeIf(String::isEmpty);
-            return TransformJob.read(new Storage(), options, Map.of(), Map.of(), Set.of())
+            return TransformJob.read(new Storage(), options, Map.of(), Map.of())
                     .kind()
                     .records()
                     .processing();

@@ -16,7 +16,6 @@ import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -142,7 +141,8 @@ class EnvelopeTest {
                 JobOption.FORMAT,
                 format.toString()));
         try (var storage = new Storage()) {
-            var job = TransformJob.read(storage, options, Map.of(), Map.of(), Set.of(JobSwitch.OVERWRITE));
+            options.put(JobOption.OVERWRITE, "true");
+            var job = TransformJob.read(storage, options, Map.of(), Map.of());
             new JobRunner(job, new Unwatched()).run(server.uri("/"));
         }
         return Files.readAllLines(directory.resolve("out/in.jsonl.out"));

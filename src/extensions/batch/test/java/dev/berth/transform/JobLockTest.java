@@ -24,7 +24,6 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
@@ -298,7 +297,7 @@ class JobLockTest {
         }
         var options =
                 new EnumMap<>(Map.of(JobOption.INPUT, "s3://locks/chain/", JobOption.OUTPUT, "s3://locks/chained"));
-        try (var objects = JobObjects.of(TransformJob.read(storage, options, Map.of(), Map.of(), Set.of()))) {
+        try (var objects = JobObjects.of(TransformJob.read(storage, options, Map.of(), Map.of()))) {
             assertThat(objects).extracting(object -> object.key()).containsExactly("a", "b.berth-x");
         }
     }
@@ -317,8 +316,7 @@ class JobLockTest {
                 String.valueOf(instances),
                 JobOption.INSTANCE_INDEX,
                 "0"));
-        return new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of(), Set.of()), new Unwatched())
-                .run(endpoint);
+        return new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of()), new Unwatched()).run(endpoint);
     }
 
     private void put(boolean remote, String key, String text) throws IOException {

@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -291,7 +292,7 @@ class JobPatienceTest {
         bodies.clear();
         assertThat(run().skipped()).isEqualTo(1);
         assertThat(bodies).isEmpty();
-        assertThat(run(JobSwitch.RETRY_ERRORS).errors()).isEqualTo(1);
+        assertThat(run(JobOption.RETRY_ERRORS).errors()).isEqualTo(1);
         assertThat(bodies).as("that of the record").hasSize(1);
         assertThat(Files.readString(directory.resolve("out/manifest.json.out")))
                 .contains("\"successRecordCount\":39,\"errorRecordCount\":1,");
@@ -322,7 +323,7 @@ class JobPatienceTest {
         long errors = 0;
         for (var index : List.of("0", "1")) {
             options.put(JobOption.INSTANCE_INDEX, index);
-            var report = run(JobSwitch.SPLIT_OBJECTS);
+            var report = run(JobOption.SPLIT_OBJECTS);
             assertThat(report).matches(JobReport::isComplete);
             errors += report.errors();
         }
@@ -379,13 +380,13 @@ class JobPatienceTest {
         container.stop(0);
         bodies.clear();
         open((request, body) -> answer(request, body.equals("2\n") ? 400 : 200, body));
-        assertThat(run(JobSwitch.RETRY_ERRORS))
+        assertThat(run(JobOption.RETRY_ERRORS))
                 .extracting(JobReport::status, JobReport::succeeded, JobReport::errors)
                 .containsExactly(JobStatus.COMPLETED, 2L, 1L);
         assertThat(output("a")).isEqualTo("1\n{\"error\":\"line 2: 2\"}\n");
         assertThat(run()).extracting(JobReport::status, JobReport::skipped).containsExactly(JobStatus.COMPLETED, 2L);
         bodies.clear();
-        assertThat(run(JobSwitch.RETRY_ERRORS).skipped()).isEqualTo(1);
+        assertThat(run(JobOption.RETRY_ERRORS).skipped()).isEqualTo(1);
         assertThat(bodies).containsExactly("2\n");
     }
 
@@ -532,16 +533,17 @@ class JobPatienceTest {
         return Files.readString(directory.resolve("out").resolve(key + ".out"));
     }
 
-    private JobRunner runner(JobSwitch... switches) {
+    private JobRunner runner(JobOption... switches) {
+        var all = new HashMap<>(options);
+        List.of(switches).forEach(each -> all.put(each, "true"));
         try {
-            return new JobRunner(
-                    TransformJob.read(new Storage(), options, Map.of(), Map.of(), Set.of(switches)), new Unwatched());
+            return new JobRunner(TransformJob.read(new Storage(), all, Map.of(), Map.of()), new Unwatched());
         } catch (JobException e) {
             throw new IllegalStateException(String.join(", ", e.problems()), e);
         }
     }
 
-    private JobReport run(JobSwitch... switches) {
+    private JobReport run(JobOption... switches) {
         return run(runner(switches));
     }
 

@@ -24,11 +24,7 @@ class JobReaderTest {
     @Tag("BAT-05")
     void whatIsNotSaidIsThePlatformsDefault() throws Exception {
         var job = TransformJob.read(
-                new Storage(),
-                Map.of(JobOption.INPUT, "in", JobOption.OUTPUT, "s3://bucket/out"),
-                Map.of(),
-                Map.of(),
-                Set.of());
+                new Storage(), Map.of(JobOption.INPUT, "in", JobOption.OUTPUT, "s3://bucket/out"), Map.of(), Map.of());
         assertThat(job.kind().records().formats().splitType()).isEqualTo(FramedSplit.NONE);
         assertThat(job.kind().records().formats().endsLines()).isFalse();
         assertThat(job.invocations().timeout()).isEqualTo(Duration.ofMinutes(10));
@@ -62,14 +58,14 @@ class JobReaderTest {
         var read = JobFile.read(file);
         assertThat(catchThrowableOfType(
                                 JobException.class,
-                                () -> TransformJob.read(new Storage(), read.options(), Map.of(), Map.of(), Set.of()))
+                                () -> TransformJob.read(new Storage(), read.options(), Map.of(), Map.of()))
                         .problems())
                 .as("each of four machines would do all of it")
                 .singleElement()
                 .asString()
                 .startsWith("--instance-index: found nothing, expected which of the 4 instances this is");
         read.options().put(JobOption.INSTANCE_INDEX, "3");
-        var job = TransformJob.read(new Storage(), read.options(), Map.of(), read.environment(), Set.of());
+        var job = TransformJob.read(new Storage(), read.options(), Map.of(), read.environment());
         assertThat(job.manifest()).isTrue();
         assertThat(job.gzip()).isTrue();
         assertThat(job.input()).hasToString("s3://bucket/manifest");
@@ -100,7 +96,7 @@ class JobReaderTest {
 
     @Test
     void theJsonOfACreateModelInvocationJobCallIsTakenAsItIs() throws Exception {
-        var job = TransformJob.read(new Storage(), bedrock(BEDROCK), Map.of(), Map.of(), Set.of());
+        var job = TransformJob.read(new Storage(), bedrock(BEDROCK), Map.of(), Map.of());
         assertThat(job.isBedrock()).isTrue();
         assertThat(job.input()).hasToString("s3://bucket/prompts/");
         assertThat(job.output().toString()).matches("s3://bucket/pictures/[0-9a-z]{12}");
@@ -162,8 +158,7 @@ class JobReaderTest {
                 "All"));
         options.put(JobOption.BATCH_STRATEGY, "MULTI_RECORD");
         var problems = catchThrowableOfType(
-                        JobException.class,
-                        () -> TransformJob.read(new Storage(), options, Map.of(), Map.of(), Set.of()))
+                        JobException.class, () -> TransformJob.read(new Storage(), options, Map.of(), Map.of()))
                 .problems();
         assertThat(problems)
                 .anyMatch(problem ->
@@ -203,8 +198,7 @@ class JobReaderTest {
                 JobOption.BAD_RECORDS,
                 "keep"));
         assertThat(catchThrowableOfType(
-                                JobException.class,
-                                () -> TransformJob.read(new Storage(), options, Map.of(), Map.of(), Set.of()))
+                                JobException.class, () -> TransformJob.read(new Storage(), options, Map.of(), Map.of()))
                         .problems())
                 .satisfiesExactlyInAnyOrder(
                         problem -> assertThat(problem)
@@ -235,10 +229,10 @@ class JobReaderTest {
                 "0",
                 JobOption.INSTANCE_COUNT,
                 "2"));
-        var switches = Set.of(JobSwitch.SPLIT_OBJECTS, JobSwitch.OVERWRITE);
+        options.put(JobOption.SPLIT_OBJECTS, "true");
+        options.put(JobOption.OVERWRITE, "true");
         assertThat(catchThrowableOfType(
-                                JobException.class,
-                                () -> TransformJob.read(new Storage(), options, Map.of(), Map.of(), switches))
+                                JobException.class, () -> TransformJob.read(new Storage(), options, Map.of(), Map.of()))
                         .problems())
                 .satisfiesExactlyInAnyOrder(
                         problem -> assertThat(problem)
@@ -253,27 +247,28 @@ class JobReaderTest {
                                         + " expected application/jsonlines"),
                         problem -> assertThat(problem).startsWith("--overwrite: found it with --split-objects"));
         options.keySet()
-                .removeAll(Set.of(JobOption.COMPRESSION_TYPE, JobOption.DATA_TYPE, JobOption.MAX_PAYLOAD_IN_MB));
+                .removeAll(Set.of(
+                        JobOption.COMPRESSION_TYPE,
+                        JobOption.DATA_TYPE,
+                        JobOption.MAX_PAYLOAD_IN_MB,
+                        JobOption.OVERWRITE));
         options.put(JobOption.SPLIT_TYPE, "Line");
         options.put(JobOption.ACCEPT, "application/json");
         assertThat(catchThrowableOfType(
-                                JobException.class,
-                                () -> TransformJob.read(
-                                        new Storage(), options, Map.of(), Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS)))
+                                JobException.class, () -> TransformJob.read(new Storage(), options, Map.of(), Map.of()))
                         .problems())
                 .singleElement()
                 .asString()
                 .contains("found application/json with --split-objects");
         for (var lines : List.of("text/csv", "application/jsonlines")) {
             options.put(JobOption.ACCEPT, lines);
-            assertThat(TransformJob.read(new Storage(), options, Map.of(), Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS))
-                            .has(JobSwitch.SPLIT_OBJECTS))
+            assertThat(TransformJob.read(new Storage(), options, Map.of(), Map.of())
+                            .has(JobOption.SPLIT_OBJECTS))
                     .isTrue();
         }
         options.put(JobOption.ACCEPT, "application/json");
         options.put(JobOption.BATCH_STRATEGY, "SingleRecord");
-        assertThat(TransformJob.read(new Storage(), options, Map.of(), Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS))
-                        .has(JobSwitch.SPLIT_OBJECTS))
+        assertThat(TransformJob.read(new Storage(), options, Map.of(), Map.of()).has(JobOption.SPLIT_OBJECTS))
                 .isTrue();
         options.keySet().removeAll(Set.of(JobOption.ACCEPT, JobOption.BATCH_STRATEGY, JobOption.SPLIT_TYPE));
         for (var images : Map.of(JobOption.EXTRACT, "image/png", JobOption.PREVIEW, "sheet.png")
@@ -283,8 +278,7 @@ class JobReaderTest {
             more.put(images.getKey(), images.getValue());
             assertThat(catchThrowableOfType(
                                     JobException.class,
-                                    () -> TransformJob.read(
-                                            new Storage(), more, Map.of(), Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS)))
+                                    () -> TransformJob.read(new Storage(), more, Map.of(), Map.of()))
                             .problems())
                     .singleElement()
                     .asString()
@@ -292,8 +286,8 @@ class JobReaderTest {
         }
         for (var format : List.of("bedrock", "openai")) {
             options.put(JobOption.FORMAT, format);
-            assertThat(TransformJob.read(new Storage(), options, Map.of(), Map.of(), Set.of(JobSwitch.SPLIT_OBJECTS))
-                            .has(JobSwitch.SPLIT_OBJECTS))
+            assertThat(TransformJob.read(new Storage(), options, Map.of(), Map.of())
+                            .has(JobOption.SPLIT_OBJECTS))
                     .isTrue();
         }
     }
@@ -308,7 +302,7 @@ class JobReaderTest {
             var options = Map.of(JobOption.INPUT, places.getFirst(), JobOption.OUTPUT, places.getLast());
             assertThat(catchThrowableOfType(
                                     JobException.class,
-                                    () -> TransformJob.read(new Storage(), options, Map.of(), Map.of(), Set.of()))
+                                    () -> TransformJob.read(new Storage(), options, Map.of(), Map.of()))
                             .problems())
                     .singleElement()
                     .asString()
@@ -349,8 +343,7 @@ class JobReaderTest {
                                                     JobOption.INPUT, places.getFirst(),
                                                     JobOption.OUTPUT, places.getLast()),
                                             Map.of(),
-                                            Map.of(),
-                                            Set.of()))
+                                            Map.of()))
                             .problems())
                     .singleElement()
                     .asString()
@@ -366,17 +359,15 @@ class JobReaderTest {
                 JobOption.SPLIT_TYPE, "Line",
                 JobOption.CONTENT_TYPE, "text/csv",
                 JobOption.BAD_RECORDS, "keep"));
-        var retry = Set.of(JobSwitch.RETRY_ERRORS);
+        options.put(JobOption.RETRY_ERRORS, "true");
         assertThat(catchThrowableOfType(
-                                JobException.class,
-                                () -> TransformJob.read(new Storage(), options, Map.of(), Map.of(), retry))
+                                JobException.class, () -> TransformJob.read(new Storage(), options, Map.of(), Map.of()))
                         .problems())
                 .singleElement()
                 .asString()
                 .startsWith("--format: found nothing, expected bedrock or openai with --retry-errors");
         options.put(JobOption.CONTENT_TYPE, "application/jsonlines");
-        assertThat(TransformJob.read(new Storage(), options, Map.of(), Map.of(), retry)
-                        .has(JobSwitch.RETRY_ERRORS))
+        assertThat(TransformJob.read(new Storage(), options, Map.of(), Map.of()).has(JobOption.RETRY_ERRORS))
                 .isTrue();
     }
 }

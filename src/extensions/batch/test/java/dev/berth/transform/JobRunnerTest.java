@@ -20,10 +20,10 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -403,8 +403,11 @@ class JobRunnerTest {
     }
 
     private TransformJob job(boolean overwrite) throws JobException {
-        return TransformJob.read(
-                new Storage(), options, Map.of(), Map.of(), overwrite ? Set.of(JobSwitch.OVERWRITE) : Set.of());
+        var all = new HashMap<>(options);
+        if (overwrite) {
+            all.put(JobOption.OVERWRITE, "true");
+        }
+        return TransformJob.read(new Storage(), all, Map.of(), Map.of());
     }
 
     private JobReport run() throws Exception {

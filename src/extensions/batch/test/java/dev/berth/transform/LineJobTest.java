@@ -24,7 +24,6 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -181,8 +180,7 @@ class LineJobTest {
                             type.equals("application/json") ? List.of("[1]", "[2]") : List.of("1", "2"));
         }
         options.remove(JobOption.ACCEPT);
-        assertThat(TransformJob.read(new Storage(), options, Map.of(), Map.of(), Set.of())
-                        .serverVariables(Map.of()))
+        assertThat(TransformJob.read(new Storage(), options, Map.of(), Map.of()).serverVariables(Map.of()))
                 .containsEntry("SAGEMAKER_DEFAULT_INVOCATIONS_ACCEPT", LINES);
     }
 
@@ -260,7 +258,7 @@ class LineJobTest {
         options.put(JobOption.BAD_RECORDS, "keep");
         options.put(JobOption.SPLIT_TYPE, "None");
         options.put(JobOption.ASSEMBLE_WITH, "None");
-        assertThatThrownBy(() -> TransformJob.read(new Storage(), options, Map.of(), Map.of(), Set.of()))
+        assertThatThrownBy(() -> TransformJob.read(new Storage(), options, Map.of(), Map.of()))
                 .isInstanceOfSatisfying(
                         JobException.class,
                         e -> assertThat(e.problems())
@@ -280,7 +278,8 @@ class LineJobTest {
 
     private JobReport run(TestServer server) throws Exception {
         try (var storage = new Storage()) {
-            var job = TransformJob.read(storage, options, Map.of(), Map.of(), Set.of(JobSwitch.OVERWRITE));
+            options.put(JobOption.OVERWRITE, "true");
+            var job = TransformJob.read(storage, options, Map.of(), Map.of());
             return new JobRunner(job, new Unwatched()).run(URI.create("http://127.0.0.1:" + server.port()));
         }
     }

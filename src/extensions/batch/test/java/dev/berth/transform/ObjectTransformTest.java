@@ -13,7 +13,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -143,8 +142,7 @@ class ObjectTransformTest {
                                     JobOption.INPUT, input.toString(),
                                     JobOption.OUTPUT, directory.resolve("out").toString()),
                             Map.of(),
-                            Map.of(),
-                            Set.of()),
+                            Map.of()),
                     new ObjectSource(false),
                     new Splitting(FramedSplit.LINE, BatchStrategy.SINGLE_RECORD, MEBIBYTE),
                     exchange,

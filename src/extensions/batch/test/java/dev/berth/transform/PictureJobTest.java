@@ -13,7 +13,6 @@ import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -157,7 +156,7 @@ class PictureJobTest {
                 "4"));
         options.putAll(more);
         try (var storage = new Storage(Impatient.options(s3.endpoint()))) {
-            return new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of(), Set.of()), new Unwatched())
+            return new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of()), new Unwatched())
                     .run(container.uri("/"));
         }
     }

@@ -45,7 +45,7 @@ final class ProcessedRecords {
             String inputFilter,
             String joinSource,
             String outputFilter,
-            Set<JobSwitch> switches) {
+            Set<JobOption> switches) {
         var options = new EnumMap<>(Map.of(
                 JobOption.INPUT, "in",
                 JobOption.OUTPUT, "out",
@@ -56,8 +56,9 @@ final class ProcessedRecords {
                 JobOption.INPUT_FILTER, inputFilter,
                 JobOption.JOIN_SOURCE, joinSource,
                 JobOption.OUTPUT_FILTER, outputFilter));
+        switches.forEach(each -> options.put(each, "true"));
         try {
-            return TransformJob.read(new Storage(), options, Map.of(), Map.of(), switches)
+            return TransformJob.read(new Storage(), options, Map.of(), Map.of())
                     .kind()
                     .records()
                     .processing()

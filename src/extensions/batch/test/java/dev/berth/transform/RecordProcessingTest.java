@@ -101,7 +101,7 @@ class RecordProcessingTest {
     @Tag("JOIN-10")
     void slicesOfColumnsEndAsTheSwitchSays() {
         var exclusive = processing(CSV, FramedSplit.LINE, "$[1:4]", "None", "$");
-        var inclusive = processing(CSV, FramedSplit.LINE, "$[1:4]", "None", "$", Set.of(JobSwitch.INCLUSIVE_SLICES));
+        var inclusive = processing(CSV, FramedSplit.LINE, "$[1:4]", "None", "$", Set.of(JobOption.INCLUSIVE_SLICES));
         assertThat(exclusive.toString())
                 .as("answers of the one are none of the other")
                 .isNotEqualTo(inclusive.toString());

@@ -26,7 +26,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -375,8 +374,7 @@ class S3JobTest {
                 var threads = new TestThreads()) {
             few("stopped", 50);
             options.put(JobOption.OUTPUT, "s3://jobs/stopped-out");
-            var runner =
-                    new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of(), Set.of()), new Unwatched());
+            var runner = new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of()), new Unwatched());
             var job = threads.submit(() -> runner.run(held.uri("/")));
             try {
                 gate.awaitArrival();
@@ -491,7 +489,7 @@ class S3JobTest {
     private JobReport run(String output, URI endpoint, URI container) throws Exception {
         options.put(JobOption.OUTPUT, "s3://jobs/" + output);
         try (var storage = new Storage(Impatient.options(endpoint))) {
-            return new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of(), Set.of()), new Unwatched())
+            return new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of()), new Unwatched())
                     .run(container);
         }
     }

@@ -9,7 +9,6 @@ import dev.berth.testing.TextHandler;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Map;
-import java.util.Set;
 
 /// Prints how many objects a second a job does whose S3 answers late. It is no test: it measures.
 /// `tools/bench/README.md` says how it is run.
@@ -44,8 +43,7 @@ final class S3Latency {
                     "Line",
                     JobOption.MAX_CONCURRENT_TRANSFORMS,
                     args[2]));
-            var report = new JobRunner(
-                            TransformJob.read(storage, options, Map.of(), Map.of(), Set.of()), new Unwatched())
+            var report = new JobRunner(TransformJob.read(storage, options, Map.of(), Map.of()), new Unwatched())
                     .run(container.uri("/"));
             System.out.printf(
                     "%s %s: %d of %d objects in %.1f s, %.1f objects/s%n",

@@ -13,7 +13,6 @@ import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -154,7 +153,7 @@ class SharesTest {
     private TransformJob job(int instances, int index) throws JobException {
         options.put(JobOption.INSTANCE_COUNT, String.valueOf(instances));
         options.put(JobOption.INSTANCE_INDEX, String.valueOf(index));
-        return TransformJob.read(new Storage(), options, Map.of(), Map.of(), Set.of());
+        return TransformJob.read(new Storage(), options, Map.of(), Map.of());
     }
 
     private void write(String key, String text) throws IOException {

@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -157,11 +158,11 @@ class SplitObjectsTest {
                         new ArrayList<>(IntStream.range(0, instances).boxed().toList());
                 Collections.shuffle(indexes, order);
                 for (int index : indexes) {
-                    assertThat(run(out, storage, instances, index, JobSwitch.SPLIT_OBJECTS))
+                    assertThat(run(out, storage, instances, index, JobOption.SPLIT_OBJECTS))
                             .matches(JobReport::isComplete);
                 }
                 assertThat(files(out)).as(out).isEqualTo(expected);
-                assertThat(run(out, storage, instances, indexes.getFirst(), JobSwitch.SPLIT_OBJECTS))
+                assertThat(run(out, storage, instances, indexes.getFirst(), JobOption.SPLIT_OBJECTS))
                         .extracting(JobReport::records)
                         .isEqualTo(0L);
             }
@@ -243,18 +244,18 @@ class SplitObjectsTest {
         Files.writeString(file, String.join("\n", lines));
         var out = directory.resolve("out").toString();
         try (var storage = new Storage()) {
-            assertThat(run(out, storage, 2, 1, JobSwitch.SPLIT_OBJECTS).failures())
+            assertThat(run(out, storage, 2, 1, JobOption.SPLIT_OBJECTS).failures())
                     .singleElement()
                     .satisfies(failure -> {
                         assertThat(failure.key()).matches("a\\.txt, bytes \\d+ to \\d+");
                         assertThat(failure.failure()).startsWith("record 191: ");
                     });
             Files.writeString(file, good);
-            assertThat(run(out, storage, 2, 0, JobSwitch.SPLIT_OBJECTS)).matches(JobReport::isComplete);
+            assertThat(run(out, storage, 2, 0, JobOption.SPLIT_OBJECTS)).matches(JobReport::isComplete);
             assertThat(files(out)).as("the other half is not there").doesNotContainKey("a.txt.out");
             assertThat(plan(out, storage, 2, 0).done()).isEqualTo(1);
             WORDS.asked.clear();
-            assertThat(run(out, storage, 2, 1, JobSwitch.SPLIT_OBJECTS)).matches(JobReport::isComplete);
+            assertThat(run(out, storage, 2, 1, JobOption.SPLIT_OBJECTS)).matches(JobReport::isComplete);
         }
         assertThat(WORDS.asked)
                 .as("those that had no answer")
@@ -269,26 +270,26 @@ class SplitObjectsTest {
         Files.writeString(directory.resolve("in/a.txt"), "word\n".repeat(30_000));
         var out = directory.resolve("out");
         try (var storage = new Storage()) {
-            assertThat(run(out.toString(), storage, 2, 0, JobSwitch.SPLIT_OBJECTS))
+            assertThat(run(out.toString(), storage, 2, 0, JobOption.SPLIT_OBJECTS))
                     .matches(JobReport::isComplete);
-            var first = part(job(out.toString(), storage, 2, 0, JobSwitch.SPLIT_OBJECTS));
+            var first = part(job(out.toString(), storage, 2, 0, JobOption.SPLIT_OBJECTS));
             var bytes = Files.readAllBytes(first);
-            assertThat(run(out.toString(), storage, 2, 1, JobSwitch.SPLIT_OBJECTS))
+            assertThat(run(out.toString(), storage, 2, 1, JobOption.SPLIT_OBJECTS))
                     .matches(JobReport::isComplete);
             assertThat(first).as("removed when it was joined").doesNotExist();
             // As a process leaves it that was killed between the output and the removal.
             Files.createDirectories(first.getParent());
             Files.write(first, bytes);
-            assertThat(run(out.toString(), storage, 2, 0, JobSwitch.SPLIT_OBJECTS))
+            assertThat(run(out.toString(), storage, 2, 0, JobOption.SPLIT_OBJECTS))
                     .matches(report -> report.skipped() == 1);
             assertThat(files(out.toString())).containsEntry("a.txt.out", "WORD\n".repeat(30_000));
             assertThat(first).as("removed by the next run").doesNotExist();
             // And between the last part and the output.
             Files.delete(out.resolve("a.txt.out"));
-            assertThat(run(out.toString(), storage, 2, 0, JobSwitch.SPLIT_OBJECTS))
+            assertThat(run(out.toString(), storage, 2, 0, JobOption.SPLIT_OBJECTS))
                     .matches(report -> report.succeeded() == 1);
-            Files.copy(first, part(job(out.toString(), storage, 2, 1, JobSwitch.SPLIT_OBJECTS)));
-            assertThat(run(out.toString(), storage, 2, 0, JobSwitch.SPLIT_OBJECTS))
+            Files.copy(first, part(job(out.toString(), storage, 2, 1, JobOption.SPLIT_OBJECTS)));
+            assertThat(run(out.toString(), storage, 2, 0, JobOption.SPLIT_OBJECTS))
                     .matches(report -> report.skipped() == 1);
             assertThat(files(out.toString())).containsEntry("a.txt.out", "WORD\n".repeat(30_000));
         }
@@ -301,16 +302,16 @@ class SplitObjectsTest {
             var file = Files.writeString(directory.resolve("in/a.txt"), "word\n".repeat(30_000));
             var out = directory.resolve("out-" + by).toString();
             try (var storage = new Storage()) {
-                assertThat(run(out, storage, 2, 0, JobSwitch.SPLIT_OBJECTS)).matches(JobReport::isComplete);
+                assertThat(run(out, storage, 2, 0, JobOption.SPLIT_OBJECTS)).matches(JobReport::isComplete);
                 Files.writeString(file, "other\n".repeat(30_000));
-                assertThat(run(out, storage, 2, 1, JobSwitch.SPLIT_OBJECTS))
+                assertThat(run(out, storage, 2, 1, JobOption.SPLIT_OBJECTS))
                         .extracting(JobReport::status, JobReport::problem)
                         .containsExactly(
                                 JobStatus.FAILED,
                                 "the input has changed: found other objects than instance 0, so some may be in nobody's part."
                                         + " Run instance 0 again");
                 assertThat(files(out)).doesNotContainKey("a.txt.out");
-                assertThat(run(out, storage, 2, 0, JobSwitch.SPLIT_OBJECTS))
+                assertThat(run(out, storage, 2, 0, JobOption.SPLIT_OBJECTS))
                         .matches(JobReport::isComplete)
                         .matches(report -> report.succeeded() == 1);
             }
@@ -343,7 +344,7 @@ class SplitObjectsTest {
     }
 
     private JobPlan plan(String out, Storage storage, int instances, int index) throws Exception {
-        return JobPlan.of(job(out, storage, instances, index, JobSwitch.SPLIT_OBJECTS));
+        return JobPlan.of(job(out, storage, instances, index, JobOption.SPLIT_OBJECTS));
     }
 
     private List<JobReport> atOnce(String out, Storage storage, int instances) throws Exception {
@@ -351,7 +352,7 @@ class SplitObjectsTest {
         try (var threads = new TestThreads()) {
             var running = new ArrayList<Future<JobReport>>();
             for (int i = 0; i < instances; i++) {
-                var job = job(out, storage, instances, i, JobSwitch.SPLIT_OBJECTS);
+                var job = job(out, storage, instances, i, JobOption.SPLIT_OBJECTS);
                 running.add(threads.submit(() -> new JobRunner(job, new Unwatched()).run(container.uri("/"))));
             }
             for (var each : running) {
@@ -361,17 +362,19 @@ class SplitObjectsTest {
         return reports;
     }
 
-    private JobReport run(String out, Storage storage, int instances, int index, JobSwitch... switches)
+    private JobReport run(String out, Storage storage, int instances, int index, JobOption... switches)
             throws Exception {
         return new JobRunner(job(out, storage, instances, index, switches), new Unwatched()).run(container.uri("/"));
     }
 
-    private TransformJob job(String out, Storage storage, int instances, int index, JobSwitch... switches)
+    private TransformJob job(String out, Storage storage, int instances, int index, JobOption... switches)
             throws JobException {
         options.put(JobOption.OUTPUT, out);
         options.put(JobOption.INSTANCE_COUNT, String.valueOf(instances));
         options.put(JobOption.INSTANCE_INDEX, String.valueOf(index));
-        return TransformJob.read(storage, options, Map.of(), Map.of(), Set.of(switches));
+        var all = new HashMap<>(options);
+        List.of(switches).forEach(each -> all.put(each, "true"));
+        return TransformJob.read(storage, all, Map.of(), Map.of());
     }
 
     /// All files, those in hidden directories too.

@@ -10,7 +10,6 @@ import java.io.InputStream;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class SplitTypeTest {
@@ -55,8 +54,7 @@ class SplitTypeTest {
         var reader = new JobReader(
                 new Storage(),
                 Map.of(JobOption.INPUT, "in", JobOption.SPLIT_TYPE, word),
-                Map.of("--xml-element", element),
-                Set.of());
+                Map.of("--xml-element", element));
         var type = reader.splitType(List.of(FramedSplit.LINE, new Elements("")));
         reader.requireNoProblem();
         return type;

@@ -9,7 +9,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.Map;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -35,7 +34,7 @@ class StreamedJobTest {
                 "application/jsonlines"));
         try (var server = TestServer.with(new SpellingHandler()).start();
                 var storage = new Storage()) {
-            var job = TransformJob.read(storage, options, Map.of(), Map.of(), Set.of());
+            var job = TransformJob.read(storage, options, Map.of(), Map.of());
             var report = new JobRunner(job, new Unwatched()).run(server.uri("/"));
             assertThat(report.failed()).isOne();
             assertThat(Files.readString(directory.resolve("out/good.txt.out"))).isEqualTo("A\nB\nC\n");

@@ -19,7 +19,7 @@ import dev.berth.transform.JobPlan;
 import dev.berth.transform.JobReport;
 import dev.berth.transform.JobRunner;
 import dev.berth.transform.JobStatus;
-import dev.berth.transform.JobSwitch;
+import dev.berth.transform.SplitType;
 import dev.berth.transform.TransformException;
 import dev.berth.transform.TransformJob;
 import java.io.IOException;
@@ -28,7 +28,6 @@ import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumMap;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -69,39 +68,29 @@ public final class TransformCommand implements Subcommand {
     public CommandSpec spec() {
         var spec = ServeOptions.with(List.of());
         for (var option : JobOption.values()) {
-            spec.addOption(text(
-                    option.flag(),
-                    option.label(),
-                    option.meaning(),
-                    option.field().isEmpty() ? "" : "  " + option.field()));
+            var field = option.field().isEmpty() ? "" : "\n  " + option.field();
+            spec.addOption(option(option.flag(), option.label(), option.meaning() + field));
         }
-        for (var type : FramedSplit.all()) {
-            type.option().ifPresent(own -> spec.addOption(text(own.name(), own.label(), own.meaning())));
+        for (var option : ofSplitTypes()) {
+            spec.addOption(option(option.name(), option.label(), option.meaning()));
         }
-        spec.addOption(text(
+        spec.addOption(option(
                 "--job",
                 "<file>",
-                "The JSON of a CreateTransformJob or CreateModelInvocationJob call; flags win over" + " it"));
-        spec.addOption(text(ENDPOINT, "<url>", "A container that is up; unset, the server runs in this process"));
-        spec.addOption(flag(DRY_RUN, "Says what each instance would do, and does nothing"));
-        spec.addOption(text("--report", "<file>", "Where the report goes, transform-report.json unless set"));
-        for (var jobSwitch : JobSwitch.values()) {
-            spec.addOption(flag(jobSwitch.flag(), jobSwitch.meaning()));
-        }
+                "The JSON of a CreateTransformJob or CreateModelInvocationJob call; flags win over it"));
+        spec.addOption(option(ENDPOINT, "<url>", "A container that is up; unset, the server runs in this process"));
+        spec.addOption(option(DRY_RUN, "", "Says what each instance would do, and does nothing"));
+        spec.addOption(option("--report", "<file>", "Where the report goes, transform-report.json unless set"));
         for (var option : Storage.flags()) {
-            spec.addOption(
-                    option.label().isEmpty()
-                            ? flag(option.name(), option.meaning())
-                            : text(option.name(), option.label(), option.meaning()));
+            spec.addOption(option(option.name(), option.label(), option.meaning()));
         }
         ServeOptions.add(OF_THE_SERVER, spec);
         ServeOptions.add(Settings.OF_THE_MODEL, spec);
         spec.usageMessage()
                 .customSynopsis("transform --input <in> --output <out> [option]...")
                 .description(
-                        "Runs a batch-transform job: reads objects, sends their records to the model, writes"
-                                + " the answers.",
-                        "Ends with 0, with 1 when an object failed, or with 2 when it was told something" + " wrong.",
+                        "Runs a batch-transform job: reads objects, sends their records to the model, writes the answers.",
+                        "Ends with 0, with 1 when an object failed, or with 2 when it was told something wrong.",
                         "");
         return spec;
     }
@@ -130,20 +119,12 @@ public final class TransformCommand implements Subcommand {
         } catch (JobException | ConfigurationException e) {
             e.getMessage().lines().forEach(System.err::println);
             return ExitCode.USAGE;
-        } catch (StartException e) {
-            e.getMessage().lines().forEach(System.err::println);
-            log.debug("the server did not start", e);
-            return ExitCode.SOFTWARE;
-        } catch (TransformException | StorageException e) {
-            System.err.println(e.getMessage());
-            return ExitCode.SOFTWARE;
+        } catch (StartException | TransformException | StorageException e) {
+            return failed(e.getMessage(), e);
         } catch (OutOfMemoryError e) {
-            System.err.println(TransformException.heapIsFull());
-            return ExitCode.SOFTWARE;
+            return failed(TransformException.heapIsFull(), e);
         } catch (Exception | Error e) {
-            System.err.println("the job can't go on: " + e);
-            log.debug("the job failed", e);
-            return ExitCode.SOFTWARE;
+            return failed("the job can't go on: " + e, e);
         }
     }
 
@@ -155,6 +136,12 @@ public final class TransformCommand implements Subcommand {
         variables.put("SAGEMAKER_BIND_TO_PORT", "0");
         variables.put("BERTH_HOST", "127.0.0.1");
         return Server.start(ServeOptions.ofOneModel(variables, flags, home));
+    }
+
+    private static int failed(String message, Throwable e) {
+        System.err.println(message);
+        log.debug("the job failed", e);
+        return ExitCode.SOFTWARE;
     }
 
     private interface Run {
@@ -275,10 +262,7 @@ public final class TransformCommand implements Subcommand {
             ofJob = read.environment();
         }
         for (var option : JobOption.values()) {
-            String value = parsed.matchedOptionValue(option.flag(), null);
-            if (value != null) {
-                options.put(option, value);
-            }
+            given(option.flag(), parsed).ifPresent(value -> options.put(option, value));
         }
         var badRecords = ofJob.getOrDefault(BAD_RECORDS, environment.get(BAD_RECORDS));
         // The variable of a server is no reason to refuse a job whose records are no lines.
@@ -288,19 +272,11 @@ public final class TransformCommand implements Subcommand {
             options.putIfAbsent(JobOption.BAD_RECORDS, badRecords);
         }
         ArrayJob.read(environment, options);
-        var switches = EnumSet.noneOf(JobSwitch.class);
-        for (var jobSwitch : JobSwitch.values()) {
-            if (parsed.hasMatchedOption(jobSwitch.flag())) {
-                switches.add(jobSwitch);
-            }
-        }
         var ofSplitTypes = new HashMap<String, String>();
-        for (var type : FramedSplit.all()) {
-            type.option()
-                    .ifPresent(
-                            own -> given(own.name(), parsed).ifPresent(value -> ofSplitTypes.put(own.name(), value)));
+        for (var option : ofSplitTypes()) {
+            given(option.name(), parsed).ifPresent(value -> ofSplitTypes.put(option.name(), value));
         }
-        return TransformJob.read(storage, options, ofSplitTypes, ofJob, switches);
+        return TransformJob.read(storage, options, ofSplitTypes, ofJob);
     }
 
     private static Storage storage(ParseResult parsed) throws JobException {
@@ -316,17 +292,19 @@ public final class TransformCommand implements Subcommand {
                 .map(Object::toString);
     }
 
-    private static OptionSpec text(String name, String label, String... meaning) {
-        return OptionSpec.builder(name)
-                .type(String.class)
-                .paramLabel(label)
-                .description(List.of(meaning).stream()
-                        .filter(line -> !line.isEmpty())
-                        .toArray(String[]::new))
-                .build();
+    private static List<SplitType.Option> ofSplitTypes() {
+        return FramedSplit.all().stream()
+                .flatMap(type -> type.option().stream())
+                .toList();
     }
 
-    private static OptionSpec flag(String name, String meaning) {
-        return OptionSpec.builder(name).type(boolean.class).description(meaning).build();
+    /// @param label empty for a switch
+    /// @param meaning in lines
+    private static OptionSpec option(String name, String label, String meaning) {
+        var option = OptionSpec.builder(name).description(meaning.split("\n"));
+        return (label.isEmpty()
+                        ? option.type(boolean.class)
+                        : option.type(String.class).paramLabel(label))
+                .build();
     }
 }
