@@ -96,10 +96,10 @@ public final class AsyncInvocations implements AutoCloseable {
         // Ids may repeat and have any character, so they name no objects.
         var unique = UUID.randomUUID().toString();
         var asked = AsyncRequest.of(header, body, unique);
-        var input = asked.input().map(text -> location("InputLocation", () -> input(text)));
+        var input = asked.input().map(text -> asked("InputLocation", () -> input(text)));
         var failure = own(failures.resolve(unique + "-error.out"));
         var answer = asked.name()
-                .map(name -> location("S3OutputPathExtension and Filename", () -> answer(name)))
+                .map(name -> asked("S3OutputPathExtension and Filename", () -> answer(name)))
                 .orElseGet(() -> own(answers.resolve(unique + ".out")));
         var invocation = new Invocation(this, container, asked, input, answer, failure);
         try {
@@ -151,8 +151,7 @@ public final class AsyncInvocations implements AutoCloseable {
         if (isOfFailures(answer) && !isOfFailures(answers)) {
             throw StorageException.permanent(answer, "found the place for failures, expected another name", null);
         }
-        requireWritable(answer);
-        return answer;
+        return writable(answer);
     }
 
     /// Whether it is that place, or an object there.
@@ -160,28 +159,28 @@ public final class AsyncInvocations implements AutoCloseable {
         return object.resolve("-").isListedIn(failures);
     }
 
-    /// An object that the server names: where it can't be written, no caller is to blame.
-    private Location own(Location object) {
-        try {
-            requireWritable(object);
-            return object;
-        } catch (StorageException e) {
-            throw ErrorType.NOT_READY.because("nothing can be accepted now: " + e.getMessage(), e);
-        }
-    }
-
     /// In S3 nothing can be in the way of a name, and asking would cost requests.
-    private void requireWritable(Location object) {
+    private static Location writable(Location object) {
         if (object.file().isPresent()) {
             object.requireWritable();
         }
+        return object;
     }
 
-    private static Location location(String field, Supplier<Location> location) {
+    /// An object that the server names: where it can't be written, no caller is to blame.
+    private static Location own(Location object) {
+        return checked(ErrorType.NOT_READY, "nothing can be accepted now", () -> writable(object));
+    }
+
+    private static Location asked(String field, Supplier<Location> location) {
+        return checked(ErrorType.BAD_INPUT, field, location);
+    }
+
+    private static Location checked(ErrorType failure, String what, Supplier<Location> location) {
         try {
             return location.get();
         } catch (StorageException e) {
-            throw ErrorType.BAD_INPUT.because("%s: %s".formatted(field, e.getMessage()), e);
+            throw failure.because("%s: %s".formatted(what, e.getMessage()), e);
         }
     }
 

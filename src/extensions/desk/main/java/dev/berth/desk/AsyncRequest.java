@@ -1,7 +1,7 @@
 package dev.berth.desk;
 
 import dev.berth.error.ErrorType;
-import dev.berth.error.ServingException;
+import dev.berth.http.CallerText;
 import dev.berth.serving.hooks.Deadline;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -37,12 +37,12 @@ record AsyncRequest(
     /// @param header the value of a request's header; null where it has none
     /// @param body empty: the payload is in an object
     /// @param unique an id that no caller can foresee
-    /// @throws ServingException where a header has a value that the API does not take
+    /// @throws dev.berth.error.ServingException where a header has a value that the API does not take
     static AsyncRequest of(UnaryOperator<String> header, byte[] body, String unique) {
         var input = Optional.ofNullable(header.apply(PREFIX + "InputLocation"));
         if (input.isPresent() == body.length > 0) {
-            throw ErrorType.BAD_INPUT.because("InputLocation: found %s, expected one of them"
-                    .formatted(input.isPresent() ? "a body too" : "neither it nor a body"));
+            throw ErrorType.BAD_INPUT.found(
+                    "InputLocation", input.isPresent() ? "a body too" : "neither it nor a body", "one of them");
         }
         var headers = new LinkedHashMap<String, String>();
         headers.put(
@@ -81,7 +81,7 @@ record AsyncRequest(
         int value =
                 text(header, name, expected, "\\d{1,5}").map(Integer::valueOf).orElse(unset);
         if (value < least || value > most) {
-            throw wrong(name, Integer.toString(value), expected);
+            throw ErrorType.BAD_INPUT.found(name, CallerText.quoted(Integer.toString(value)), expected);
         }
         return Duration.ofSeconds(value);
     }
@@ -89,12 +89,8 @@ record AsyncRequest(
     private static Optional<String> text(UnaryOperator<String> header, String name, String expected, String pattern) {
         var value = Optional.ofNullable(header.apply(PREFIX + name));
         value.filter(text -> !Pattern.matches(pattern, text)).ifPresent(text -> {
-            throw wrong(name, text, expected);
+            throw ErrorType.BAD_INPUT.found(name, CallerText.quoted(text), expected);
         });
         return value;
-    }
-
-    private static ServingException wrong(String name, String found, String expected) {
-        return ErrorType.BAD_INPUT.because("%s: found \"%.100s\", expected %s".formatted(name, found, expected));
     }
 }

@@ -8,22 +8,26 @@ import java.util.Optional;
 
 /// The protocol's names of element types. UINT16, UINT32, UINT64 and BF16 have no type in Berth.
 enum Datatype {
-    BOOL(ElementType.BOOL),
-    UINT8(ElementType.UINT8),
-    INT8(ElementType.INT8),
-    INT16(ElementType.INT16),
-    INT32(ElementType.INT32),
-    INT64(ElementType.INT64),
-    FP16(ElementType.FLOAT16),
-    FP32(ElementType.FLOAT32),
-    FP64(ElementType.FLOAT64),
+    BOOL(ElementType.BOOL, "bool_contents"),
+    UINT8(ElementType.UINT8, "uint_contents"),
+    INT8(ElementType.INT8, "int_contents"),
+    INT16(ElementType.INT16, "int_contents"),
+    INT32(ElementType.INT32, "int_contents"),
+    INT64(ElementType.INT64, "int64_contents"),
+    FP16(ElementType.FLOAT16, "raw_input_contents"),
+    FP32(ElementType.FLOAT32, "fp32_contents"),
+    FP64(ElementType.FLOAT64, "fp64_contents"),
     /// Texts, or any bytes.
-    BYTES(null);
+    BYTES(null, "bytes_contents");
 
     private final ElementType type;
 
-    Datatype(ElementType type) {
+    /// The field of `InferTensorContents` that has the elements. Half floats are only in raw contents.
+    final String contents;
+
+    Datatype(ElementType type, String contents) {
         this.type = type;
+        this.contents = contents;
     }
 
     /// Nothing for [#BYTES].

@@ -21,7 +21,6 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
@@ -47,14 +46,13 @@ final class Grpc {
     private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private static final Pattern TIMEOUT = Pattern.compile("(\\d{1,8})([HMSmun])");
-    private static final String UNIT_LETTERS = "HMSmun";
-    private static final List<ChronoUnit> UNITS = List.of(
-            ChronoUnit.HOURS,
-            ChronoUnit.MINUTES,
-            ChronoUnit.SECONDS,
-            ChronoUnit.MILLIS,
-            ChronoUnit.MICROS,
-            ChronoUnit.NANOS);
+    private static final Map<String, ChronoUnit> UNITS = Map.of(
+            "H", ChronoUnit.HOURS,
+            "M", ChronoUnit.MINUTES,
+            "S", ChronoUnit.SECONDS,
+            "m", ChronoUnit.MILLIS,
+            "u", ChronoUnit.MICROS,
+            "n", ChronoUnit.NANOS);
 
     /// The type of requests and answers.
     static final MediaType TYPE = MediaType.parse("application/grpc").orElseThrow();
@@ -85,17 +83,16 @@ final class Grpc {
     /// @throws ServingException where this is no call, or its messages are compressed in another way
     private static void require(Context ctx) {
         if (!isCall(ctx)) {
-            throw ErrorType.UNSUPPORTED_MEDIA_TYPE.because(
-                    "Content-Type: found %s over %s, expected application/grpc over HTTP/2, at --grpc-port"
-                            .formatted(
-                                    CallerText.quoted(String.valueOf(ctx.header("Content-Type"))),
-                                    ctx.req().getProtocol()));
+            var type = CallerText.quoted(String.valueOf(ctx.header("Content-Type")));
+            throw ErrorType.UNSUPPORTED_MEDIA_TYPE.found(
+                    "Content-Type",
+                    "%s over %s".formatted(type, ctx.req().getProtocol()),
+                    "application/grpc over HTTP/2, at --grpc-port");
         }
         ctx.header("grpc-accept-encoding", TAKEN.replace(" ", ""));
         var coding = coding(ctx);
         if (!coding.equals(IDENTITY) && !Inflated.CODINGS.contains(coding)) {
-            throw ErrorType.METHOD_NOT_ALLOWED.because(
-                    "grpc-encoding: found %s, expected one of %s".formatted(CallerText.quoted(coding), TAKEN));
+            throw ErrorType.METHOD_NOT_ALLOWED.found("grpc-encoding", CallerText.quoted(coding), "one of " + TAKEN);
         }
     }
 
@@ -112,11 +109,10 @@ final class Grpc {
         }
         var parts = TIMEOUT.matcher(header);
         if (!parts.matches()) {
-            throw ErrorType.BAD_INPUT.because(
-                    "grpc-timeout: found %s, expected up to 8 digits and one of H, M, S, m, u and n"
-                            .formatted(CallerText.quoted(header)));
+            throw ErrorType.BAD_INPUT.found(
+                    "grpc-timeout", CallerText.quoted(header), "up to 8 digits and one of H, M, S, m, u and n");
         }
-        return Duration.of(Long.parseLong(parts.group(1)), UNITS.get(UNIT_LETTERS.indexOf(parts.group(2))));
+        return Duration.of(Long.parseLong(parts.group(1)), UNITS.get(parts.group(2)));
     }
 
     /// What a call fails with that has no method.

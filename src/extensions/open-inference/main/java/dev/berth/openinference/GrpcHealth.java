@@ -35,8 +35,8 @@ record GrpcHealth(ServerParts parts) {
             var service = service(message);
             var status = status(service);
             if (status == ServingStatus.SERVICE_UNKNOWN) {
-                throw ErrorType.NOT_FOUND.because("service: found %s, expected the name of a model, or nothing"
-                        .formatted(CallerText.quoted(service)));
+                throw ErrorType.NOT_FOUND.found(
+                        "service", CallerText.quoted(service), "the name of a model, or nothing");
             }
             return answer(status);
         });

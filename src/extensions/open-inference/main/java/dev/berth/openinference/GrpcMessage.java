@@ -10,13 +10,11 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 
-/// A message in the body of a call, inflated where it is compressed. In front of it are a byte that
-/// says whether it is, and its length in 4 bytes, big-endian (`PROTOCOL-HTTP2.md` of gRPC). Used by
-/// one thread at a time.
+/// A message in the body of a call, inflated where it is compressed. Used by one thread at a time.
 final class GrpcMessage extends BlockStream {
 
     /// In front of a message: a byte that says whether it is compressed, and its length in 4 bytes,
-    /// big-endian.
+    /// big-endian (`PROTOCOL-HTTP2.md` of gRPC).
     static final int PREFIX = 1 + Integer.BYTES;
 
     private final InputStream body;

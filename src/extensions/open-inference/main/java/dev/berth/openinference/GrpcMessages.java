@@ -12,21 +12,13 @@ import java.util.Map;
 /// The small messages of gRPC.
 final class GrpcMessages {
 
-    private static final String PLATFORM = "berth";
+    static final String PLATFORM = "berth";
 
     private GrpcMessages() {}
 
     /// `ServerLiveResponse`, and `ServerReadyResponse` and `ModelReadyResponse`, which are alike.
     static Message yesOrNo(boolean yes) {
         return Inference.ServerLiveResponse.newBuilder().setLive(yes).build();
-    }
-
-    static Message server(String version, List<String> extensions) {
-        return Inference.ServerMetadataResponse.newBuilder()
-                .setName(PLATFORM)
-                .setVersion(version)
-                .addAllExtensions(extensions)
-                .build();
     }
 
     /// What clients are told about a model. Shapes begin with -1: as many records as the client likes.
@@ -79,13 +71,6 @@ final class GrpcMessages {
     private static Inference.DataType type(Signature.Column column) {
         var type = Datatype.of(column.type());
         return Inference.DataType.valueOf("TYPE_" + (type == Datatype.BYTES ? "STRING" : type.name()));
-    }
-
-    /// What a stream says of a request that has failed. The next one may succeed.
-    static Message failed(String why) {
-        return Inference.ModelStreamInferResponse.newBuilder()
-                .setErrorMessage(why)
-                .build();
     }
 
     /// A message by the names of its fields, with those that have no value.

@@ -3,7 +3,6 @@ package dev.berth.openinference;
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Descriptors.FileDescriptor;
 import com.google.protobuf.Descriptors.GenericDescriptor;
-import com.google.protobuf.Descriptors.ServiceDescriptor;
 import com.google.protobuf.InvalidProtocolBufferException;
 import dev.berth.error.ErrorType;
 import dev.berth.http.CallerText;
@@ -94,13 +93,14 @@ record GrpcReflection(ServerParts parts) {
     }
 
     private static ListServiceResponse services() {
-        var services = ListServiceResponse.newBuilder();
-        FILES.stream()
-                .flatMap(file -> file.getServices().stream())
-                .map(ServiceDescriptor::getFullName)
-                .forEach(
-                        name -> services.addService(ServiceResponse.newBuilder().setName(name)));
-        return services.build();
+        return ListServiceResponse.newBuilder()
+                .addAllService(FILES.stream()
+                        .flatMap(file -> file.getServices().stream())
+                        .map(service -> ServiceResponse.newBuilder()
+                                .setName(service.getFullName())
+                                .build())
+                        .toList())
+                .build();
     }
 
     private static void add(ServerReflectionResponse.Builder answer, String asked) {

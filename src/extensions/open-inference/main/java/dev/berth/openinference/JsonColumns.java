@@ -85,17 +85,16 @@ final class JsonColumns {
 
     /// Goes as deep as all lists have one length.
     private static Level deepened(Level level) {
-        var shape = new ArrayList<Integer>();
+        var shape = IntStream.builder();
+        Arrays.stream(level.shape).forEach(shape);
         var values = level.values;
         while (!values.isEmpty() && areLikeLists(values)) {
-            shape.add(values.getFirst().size());
-            RequestMemory.charge(
-                    VALUE * (long) values.size() * values.getFirst().size());
+            int length = values.getFirst().size();
+            shape.add(length);
+            RequestMemory.charge(VALUE * (long) values.size() * length);
             values = values.stream().flatMap(JsonNode::valueStream).toList();
         }
-        var all = IntStream.concat(Arrays.stream(level.shape), shape.stream().mapToInt(Integer::intValue))
-                .toArray();
-        return new Level(all, values);
+        return new Level(shape.build().toArray(), values);
     }
 
     private static boolean areLikeLists(List<JsonNode> values) {

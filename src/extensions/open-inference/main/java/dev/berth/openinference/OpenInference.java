@@ -105,7 +105,9 @@ record OpenInference(ServerParts parts) {
             if (e.type() == ErrorType.CALLER_GONE || parts.health().isStopping()) {
                 throw e;
             }
-            Grpc.send(ctx, Grpc.frame(GrpcMessages.failed(e.getMessage())));
+            // The next request may succeed.
+            var failed = Inference.ModelStreamInferResponse.newBuilder().setErrorMessage(e.getMessage());
+            Grpc.send(ctx, Grpc.frame(failed.build()));
         }
     }
 
@@ -132,8 +134,7 @@ record OpenInference(ServerParts parts) {
             return OptionalInt.empty();
         }
         if (!header.matches("\\d{1,9}")) {
-            throw ErrorType.BAD_INPUT.because(
-                    "%s: found %s, expected a number of bytes".formatted(HEADER_LENGTH, CallerText.quoted(header)));
+            throw ErrorType.BAD_INPUT.found(HEADER_LENGTH, CallerText.quoted(header), "a number of bytes");
         }
         return OptionalInt.of(Integer.parseInt(header));
     }

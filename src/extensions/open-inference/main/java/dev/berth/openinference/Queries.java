@@ -77,9 +77,12 @@ record Queries(ServerParts parts) {
     }
 
     Message server(Asked asked) {
-        return GrpcMessages.server(
-                ServingMetrics.version(),
-                parts.config().platform().isSageMaker() ? EXTENSIONS.subList(0, 1) : EXTENSIONS);
+        boolean isSageMaker = parts.config().platform().isSageMaker();
+        return Inference.ServerMetadataResponse.newBuilder()
+                .setName(GrpcMessages.PLATFORM)
+                .setVersion(ServingMetrics.version())
+                .addAllExtensions(isSageMaker ? EXTENSIONS.subList(0, 1) : EXTENSIONS)
+                .build();
     }
 
     Message isLive(Asked asked) {
@@ -209,14 +212,11 @@ record Queries(ServerParts parts) {
 
     /// The artifact says how its model is served.
     private static void requireKnown(Asked asked, Set<String> known) {
-        asked.parameters().stream()
-                .filter(name -> !known.contains(name))
-                .findFirst()
-                .ifPresent(name -> {
-                    throw ErrorType.BAD_INPUT.because("parameters: found %s, expected %s"
-                            .formatted(
-                                    CallerText.quoted(name),
-                                    known.isEmpty() ? "none" : "none but " + String.join(", ", known)));
-                });
+        for (var name : asked.parameters()) {
+            if (!known.contains(name)) {
+                var expected = known.isEmpty() ? "none" : "none but " + String.join(", ", known);
+                throw ErrorType.BAD_INPUT.found("parameters", CallerText.quoted(name), expected);
+            }
+        }
     }
 }

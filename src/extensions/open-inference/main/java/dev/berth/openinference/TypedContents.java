@@ -15,19 +15,6 @@ final class TypedContents {
 
     private TypedContents() {}
 
-    private static String field(Datatype datatype) {
-        return switch (datatype) {
-            case BOOL -> "bool_contents";
-            case INT8, INT16, INT32 -> "int_contents";
-            case INT64 -> "int64_contents";
-            case UINT8 -> "uint_contents";
-            case FP16 -> "raw_input_contents";
-            case FP32 -> "fp32_contents";
-            case FP64 -> "fp64_contents";
-            case BYTES -> "bytes_contents";
-        };
-    }
-
     static InferTensor read(InferHeader header, InferTensorContents contents) {
         var fields = contents.getAllFields();
         var names = fields.keySet().stream().map(field -> field.getName()).toList();
@@ -35,7 +22,7 @@ final class TypedContents {
             throw new BadInputException("%s.contents: found %s, expected one of them"
                     .formatted(header.place(), String.join(" and ", names)));
         }
-        var expected = field(header.datatype());
+        var expected = header.datatype().contents;
         if (names.isEmpty() ? header.size() > 0 : !names.contains(expected)) {
             throw new BadInputException("%s.contents: found %s, expected %s for %s"
                     .formatted(

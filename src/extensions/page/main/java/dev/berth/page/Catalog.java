@@ -64,10 +64,15 @@ record Catalog(Serving serving, Path directory) {
 
     /// By their names.
     List<Entry> list() {
-        return serving.models()
+        var models = serving.models();
+        return models
                 .many()
-                .map(models -> models.list().stream().map(this::ofMany).toList())
-                .orElseGet(() -> List.of(one(serving.models().problem())));
+                .map(ManyModels::list)
+                .orElseGet(
+                        () -> List.of(new ManyModels.Entry(Served.NAME, directory, Optional.empty(), models.problem())))
+                .stream()
+                .map(this::entry)
+                .toList();
     }
 
     Optional<Entry> find(String name) {
@@ -79,26 +84,17 @@ record Catalog(Serving serving, Path directory) {
         return list().stream().flatMap(entry -> entry.facts.stream());
     }
 
-    private Entry one(Optional<String> problem) {
-        var facts = facts(Served.NAME);
-        var state = facts.isEmpty() ? "not loaded" : problem.isPresent() ? "failed" : "loaded";
-        return new Entry(Served.NAME, "/invocations", state, problem, facts, sample(directory, facts));
-    }
-
-    private Entry ofMany(ManyModels.Entry entry) {
-        var facts = facts(entry.name());
+    private Entry entry(ManyModels.Entry model) {
+        var facts = facts(model.name());
+        var only = facts.isEmpty() ? "not loaded" : model.problem().isPresent() ? "failed" : "loaded";
+        var readable = facts.map(ModelFacts::requestTypes).orElse(List.of());
         return new Entry(
-                entry.name(),
-                "/models/%s/invoke".formatted(encoded(entry.name())),
-                entry.status().orElse("loaded"),
-                entry.problem(),
+                model.name(),
+                hasMany() ? "/models/%s/invoke".formatted(encoded(model.name())) : "/invocations",
+                hasMany() ? model.status().orElse("loaded") : only,
+                model.problem(),
                 facts,
-                sample(entry.directory(), facts));
-    }
-
-    private Optional<SampleRequest> sample(Path artifact, Optional<ModelFacts> facts) {
-        return SampleRequest.ofAnyBuild(
-                artifact, facts.map(ModelFacts::requestTypes).orElse(List.of()));
+                SampleRequest.ofAnyBuild(model.directory(), readable));
     }
 
     /// Of two versions, either one's: they seldom differ in what they take.

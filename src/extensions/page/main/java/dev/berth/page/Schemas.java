@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.berth.hooks.MediaType;
-import java.util.stream.StreamSupport;
 
 /// JSON Schemas of payloads.
 final class Schemas {
@@ -45,7 +44,7 @@ final class Schemas {
                 yield schema;
             }
             case ARRAY -> {
-                var items = StreamSupport.stream(example.spliterator(), false)
+                var items = example.valueStream()
                         .map(item -> like(item, number))
                         .distinct()
                         .toList();
