@@ -173,7 +173,7 @@ class NpzTest {
         archive.putInt(46 * files, 0x06054b50).putShort(46 * files + 10, (short) files);
         archive.putInt(46 * files + 12, 46 * files);
         try (var memory = new RequestMemory(ProcessMemory.ofThisProcess(), Long.MAX_VALUE, () -> {})) {
-            assertThatThrownBy(() -> memory.run(() -> Npz.read(archive.array())))
+            assertThatThrownBy(() -> memory.call(() -> Npz.read(archive.array())))
                     .isInstanceOf(ServingException.class);
         }
     }
