@@ -108,8 +108,9 @@ record GifImage(int width, int height, Frame frame, byte[] palette, int backgrou
             if (length > in.remaining()) {
                 throw EncodedImage.endsEarly("GIF block", in.position(), in.remaining(), length);
             }
-            into.write(in.array(), in.position(), length);
-            in.position(in.position() + length);
+            var block = new byte[length];
+            in.get(block);
+            into.writeBytes(block);
             length = Byte.toUnsignedInt(in.get());
         }
     }
