@@ -8,7 +8,6 @@ import java.util.List;
 /// join between two steps, and leave.
 ///
 /// @param <S> a record's state between two steps
-@SuppressWarnings("try") // end() and close() may throw InterruptedException; the worker takes it like any other.
 public interface StepPredictor<I, O, S> extends Predictor<I, O> {
 
     /// Begins a record's prediction.
