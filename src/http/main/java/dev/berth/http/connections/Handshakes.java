@@ -14,8 +14,8 @@ import javax.net.ssl.SSLHandshakeException;
 /// more come than can be computed, a check that has only just come still is.
 ///
 /// A handshake whose client has gone is dropped before it costs anything. One that has waited for
-/// long makes way for other connections. With a fair semaphore instead, clients that said hello and
-/// hung up kept their places until their turn, and `/ping` was refused. Runs on the virtual threads that read.
+/// long makes way for other connections. A fair semaphore in its place missed the bar of the attack
+/// `flood-tls-hellos`. Runs on the virtual threads that read.
 final class Handshakes {
 
     private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(3);
