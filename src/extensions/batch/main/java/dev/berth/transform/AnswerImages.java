@@ -172,18 +172,23 @@ final class AnswerImages {
         }
     }
 
+    private synchronized List<Image> pictures() {
+        return List.copyOf(shown.values());
+    }
+
     /// Writes the sheet, where one is wanted and there is an image.
-    synchronized void writePreview() {
+    void writePreview() {
         if (kind.preview().isEmpty()) {
             return;
         }
         var place = kind.preview().get();
-        if (shown.isEmpty()) {
+        var pictures = pictures();
+        if (pictures.isEmpty()) {
             log.warn("{}: no answer has an image, so there is no sheet", place);
             return;
         }
         try (var out = place.create(Optional.of("image/png"))) {
-            out.write(ContactSheet.of(List.copyOf(shown.values())).png());
+            out.write(ContactSheet.of(pictures).png());
             out.commit();
         }
     }

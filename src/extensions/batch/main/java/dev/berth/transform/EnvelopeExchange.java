@@ -228,7 +228,7 @@ final class EnvelopeExchange implements Exchange {
                 .put("inputTokenCount", counts.inputTokens.sum())
                 .put("outputTokenCount", counts.outputTokens.sum());
         try (var out = job.output()
-                .resolve(job.countsName(String.valueOf(job.part().index())) + ".out")
+                .resolve(job.part().named("manifest.json") + ".out")
                 .create(Optional.of("application/json"))) {
             out.write(JsonText.bytes(manifest));
             out.commit();

@@ -78,13 +78,8 @@ record Envelopes(Envelope envelope, Quotas quotas, Optional<MediaType> extract, 
             options.wrong(JobOption.PREVIEW, text.get(), "a name that ends in .png");
             return Optional.empty();
         }
-        var part = options.part();
         try {
-            var place = options.at(
-                    part.count() == 1
-                            ? text.get()
-                            : text.get()
-                                    .replaceFirst("\\.png$", "-%d-of-%d.png".formatted(part.index(), part.count())));
+            var place = options.at(options.part().named(text.get()));
             if (options.isInput(place)) {
                 options.problem(("%s: found %s within the input %s, expected another place: it would be the next run's"
                                 + " input")

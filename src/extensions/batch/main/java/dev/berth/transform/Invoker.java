@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.MissingNode;
 import dev.berth.hooks.MediaType;
 import dev.berth.json.JsonText;
 import dev.berth.json.NotJsonException;
+import dev.berth.storage.Shortened;
 import dev.berth.transform.InvocationException.Kind;
 import java.io.IOException;
 import java.io.InputStream;
@@ -45,8 +46,14 @@ final class Invoker implements AutoCloseable {
 
     /// What the container answered.
     ///
-    /// @param type of the body, without parameters
-    record Answer(byte[] body, Optional<MediaType> type) {}
+    /// @param body of an error its beginning
+    record Answer(int status, HttpHeaders headers, byte[] body) {
+
+        /// That of the body, without parameters.
+        Optional<MediaType> type() {
+            return headers.firstValue("Content-Type").flatMap(MediaType::parse).map(MediaType::withoutParameters);
+        }
+    }
 
     /// Where an answer goes.
     interface Room {
@@ -59,9 +66,6 @@ final class Invoker implements AutoCloseable {
         /// Waits until something can be made of an answer that has so many bytes.
         default void received(long bytes) throws InterruptedException {}
     }
-
-    /// @param body of an error its beginning
-    private record Response(int status, HttpHeaders headers, byte[] body) {}
 
     private static final Duration CONNECT = Duration.ofSeconds(10);
     private static final Duration FIRST_PAUSE = Duration.ofMillis(200);
@@ -185,29 +189,25 @@ final class Invoker implements AutoCloseable {
         var request = HttpRequest.newBuilder(at("/invocations")).POST(body);
         formats.contentType().ifPresent(type -> request.header("Content-Type", type));
         formats.accept().ifPresent(type -> request.header("Accept", type));
-        var response = send(request.build(), timeout, room);
-        if (response.status != OK) {
-            throw InvocationException.refused(response.status, reason(response.body), retryAfter(response.headers));
+        var answer = send(request.build(), timeout, room);
+        if (answer.status != OK) {
+            throw InvocationException.refused(answer.status, reason(answer.body), retryAfter(answer.headers));
         }
-        var type = response.headers
-                .firstValue("Content-Type")
-                .flatMap(MediaType::parse)
-                .map(MediaType::withoutParameters);
-        requireWhole(response, type);
-        return new Answer(response.body, type);
+        requireWhole(answer);
+        return answer;
     }
 
     /// An answer that a server has begun to stream may end with an error in its last line or event,
     /// whatever its status is. No record of it may count as answered.
-    private static void requireWhole(Response response, Optional<MediaType> type) {
+    private static void requireWhole(Answer answer) {
+        var type = answer.type();
         boolean events = type.equals(Optional.of(MediaType.EVENT_STREAM));
-        if (response.headers.firstValue("Content-Length").isPresent()
+        if (answer.headers.firstValue("Content-Length").isPresent()
                 || (!events && !type.equals(Optional.of(MediaType.JSON_LINES)))) {
             return;
         }
-        int shown = Math.min(response.body.length, PART);
-        var text =
-                new String(response.body, response.body.length - shown, shown, StandardCharsets.UTF_8).stripTrailing();
+        int shown = Math.min(answer.body.length, PART);
+        var text = new String(answer.body, answer.body.length - shown, shown, StandardCharsets.UTF_8).stripTrailing();
         var last = text.substring(text.lastIndexOf('\n') + 1);
         try {
             var error = JsonText.payload(events && last.startsWith("data:") ? last.substring("data:".length()) : last)
@@ -232,7 +232,7 @@ final class Invoker implements AutoCloseable {
     /// The client's own timeout is for the headers only; this one is for the whole answer, but not
     /// for the time that it waits for room. Behind its first part no more is read than there is room
     /// for: all at once where the answer says how long it is.
-    private Response send(HttpRequest request, Duration timeout, Room room) throws InterruptedException {
+    private Answer send(HttpRequest request, Duration timeout, Room room) throws InterruptedException {
         long deadline = System.nanoTime() + timeout.toNanos();
         room.receive(0);
         try {
@@ -260,7 +260,7 @@ final class Invoker implements AutoCloseable {
                 if (isOk) {
                     room.received(bytes);
                 }
-                return new Response(response.statusCode(), response.headers(), MiniBatches.concatenated(parts));
+                return new Answer(response.statusCode(), response.headers(), MiniBatches.concatenated(parts));
             }
         } catch (TimeoutException e) {
             throw InvocationException.unanswered(Kind.LATE, "no answer within %d s".formatted(timeout.toSeconds()), e);
@@ -268,7 +268,7 @@ final class Invoker implements AutoCloseable {
             boolean arrived = !(e instanceof ConnectException || e instanceof HttpConnectTimeoutException);
             throw InvocationException.unanswered(
                     arrived ? Kind.LOST : Kind.UNREACHABLE,
-                    "the connection to %s failed: %s".formatted(endpoint, described(e)),
+                    "the connection to %s failed: %s".formatted(endpoint, Shortened.explanation(e)),
                     e);
         }
     }
@@ -286,11 +286,6 @@ final class Invoker implements AutoCloseable {
         } finally {
             answer.cancel(true);
         }
-    }
-
-    /// The client's own exceptions often say nothing but their name.
-    private static String described(Throwable cause) {
-        return cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
     }
 
     /// What an error's body says: its `message` where it is JSON that has one.

@@ -20,7 +20,13 @@ public final class JobReader {
     /// @param index which of the machines it is, from 0
     /// @param count how many do this job together
     /// @param bySize whether objects are dealt out by their sizes, and not by their keys
-    public record Part(int index, int count, boolean bySize) {}
+    public record Part(int index, int count, boolean bySize) {
+
+        /// A file of this machine's own, `report-0-of-2.json` of two; of one `report.json`.
+        public String named(String file) {
+            return count == 1 ? file : file.replaceFirst("\\.\\w+$", "-%d-of-%d$0".formatted(index, count));
+        }
+    }
 
     private static final int MOST_INSTANCES = 10_000;
 

@@ -66,7 +66,6 @@ public final class JobRunner {
         } catch (OutOfMemoryError e) {
             end.because(TransformException.heapIsFull());
         }
-        var problem = end.reason().orElse("");
         var report = new JobReport(
                 status(),
                 job.part().index(),
@@ -79,7 +78,7 @@ public final class JobRunner {
                 errors,
                 seconds(start),
                 List.copyOf(failures),
-                problem);
+                end.reason().orElse(""));
         progress.status(report.status());
         return report;
     }
@@ -175,9 +174,8 @@ public final class JobRunner {
         var found = Shares.of(job, () -> !ended && !end.isOver());
         if (!ended) {
             shares = Optional.of(found);
-            progress.total(
-                    found.all().get(job.part().index()).objects(),
-                    found.all().get(job.part().index()).bytes());
+            var mine = found.all().get(job.part().index());
+            progress.total(mine.objects(), mine.bytes());
         }
     }
 
@@ -219,7 +217,7 @@ public final class JobRunner {
                     continue;
                 }
                 turns.begin();
-                if (turns.isOver()) {
+                if (end.isOver()) {
                     turns.end();
                     break;
                 }
@@ -249,7 +247,7 @@ public final class JobRunner {
     /// @param keys of those before, with their locations
     private Optional<String> clash(ObjectRange range, Map<String, Location> keys) {
         var object = range.object();
-        if (job.isBedrock() && object.key().matches(job.countsName("\\d+"))) {
+        if (job.isManifest(object)) {
             return Optional.of("%s would be written twice: the job counts its records there. Rename the object"
                     .formatted(job.output(object)));
         }

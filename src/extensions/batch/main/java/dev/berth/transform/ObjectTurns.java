@@ -54,22 +54,18 @@ final class ObjectTurns {
         objects.acquire(all);
     }
 
-    boolean isOver() {
-        return isOver.getAsBoolean();
-    }
-
     /// Waits for the turn of an object that is open; nothing when the job ends before.
     Optional<Turn> take() throws InterruptedException {
         try {
             turns.acquire();
         } catch (InterruptedException e) {
-            if (isOver()) {
+            if (isOver.getAsBoolean()) {
                 Thread.currentThread().interrupt();
                 return Optional.empty();
             }
             throw e;
         }
-        if (isOver()) {
+        if (isOver.getAsBoolean()) {
             turns.release();
             return Optional.empty();
         }

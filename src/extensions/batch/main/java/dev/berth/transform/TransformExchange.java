@@ -57,8 +57,7 @@ final class TransformExchange implements Exchange {
             answered.add(payload.records());
             return switch (payload) {
                 case Payload.MiniBatch batch -> output(batch, object.key(), room);
-                case Payload.Rejected record ->
-                    assembled(error(record, object.key()), Optional.of(MediaType.JSON_LINES));
+                case Payload.Rejected record -> kept(record, object.key());
                 // Opened anew for each attempt, and closed by the client.
                 case Payload.WholeObject _ -> {
                     var answer = invoker.invokeStream(
@@ -115,16 +114,17 @@ final class TransformExchange implements Exchange {
     }
 
     private byte[] kept(Payload.MiniBatch record, String key, String reason) {
-        var rejected = new Payload.Rejected(record.input(), reason);
-        return assembled(error(rejected, key), Optional.of(MediaType.JSON_LINES));
+        return kept(new Payload.Rejected(record.input(), reason), key);
     }
 
-    private byte[] error(Payload.Rejected record, String key) {
+    /// An error in the place of an answer.
+    private byte[] kept(Payload.Rejected record, String key) {
         failed(key, record.reason());
         var format = RecordFormat.of(records.formats().answeredLines().orElse(MediaType.JSON));
-        return records.processing()
+        var error = records.processing()
                 .map(filters -> filters.error(record))
                 .orElseGet(() -> format.write(format.error(record.reason())).getBytes(StandardCharsets.UTF_8));
+        return assembled(error, Optional.of(MediaType.JSON_LINES));
     }
 
     private void failed(String key, String reason) {

@@ -139,12 +139,11 @@ public record TransformJob(
         return output.resolve(object.key() + ".out");
     }
 
-    /// The object whose output would be that in which an instance of a job in Bedrock's format counts
+    /// Whether an object's output would be that in which an instance of a job in Bedrock's format counts
     /// its records.
-    ///
-    /// @param instance its number, or a pattern of that
-    String countsName(String instance) {
-        return part.count() == 1 ? "manifest.json" : "manifest-%s-of-%d.json".formatted(instance, part.count());
+    boolean isManifest(StoredObject object) {
+        var pattern = part.count() == 1 ? "manifest\\.json" : "manifest-\\d+-of-%d\\.json".formatted(part.count());
+        return isBedrock() && object.key().matches(pattern);
     }
 
     /// The variables of a server of the runner's own: as the platform would start it for this job.

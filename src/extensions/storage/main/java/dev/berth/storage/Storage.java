@@ -1,5 +1,7 @@
 package dev.berth.storage;
 
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
@@ -37,6 +39,23 @@ public final class Storage implements AutoCloseable {
         return StoreKind.all().stream()
                 .flatMap(kind -> kind.read(given).stream())
                 .toArray(StoreOptions[]::new);
+    }
+
+    /// Reads the address of a server.
+    ///
+    /// @param flag that it is the value of
+    /// @throws IllegalArgumentException with a message for people that names the flag
+    public static URI url(String flag, String text) {
+        try {
+            var url = new URI(text);
+            if (url.getHost() != null && List.of("http", "https").contains(url.getScheme())) {
+                return url;
+            }
+        } catch (URISyntaxException _) {
+            // As said below.
+        }
+        throw new IllegalArgumentException(
+                "%s: found %s, expected a URL such as http://localhost:8080".formatted(flag, text));
     }
 
     /// Reads a URI such as `s3://bucket/key` or `file:///path`, or a path.

@@ -24,7 +24,6 @@ import dev.berth.transform.TransformException;
 import dev.berth.transform.TransformJob;
 import java.io.IOException;
 import java.net.URI;
-import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumMap;
@@ -33,6 +32,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -97,10 +97,10 @@ public final class TransformCommand implements Subcommand {
 
     @Override
     public int run(Map<String, String> environment, Path home, ParseResult parsed) {
-        try (var storage = storage(parsed)) {
+        try (var storage = new Storage(read(() -> Storage.options(flag -> given(flag, parsed))))) {
             var job = job(storage, environment, parsed);
             var report = report(job, parsed);
-            var endpoint = endpoint(parsed);
+            var endpoint = read(() -> given(ENDPOINT, parsed).map(text -> Storage.url(ENDPOINT, text)));
             if (endpoint.isPresent()) {
                 requireNoServersFlags(parsed);
             }
@@ -214,16 +214,9 @@ public final class TransformCommand implements Subcommand {
         Files.writeString(file, JsonText.tree(report).toPrettyString());
     }
 
-    private static String defaultReport(TransformJob job) {
-        return job.part().count() == 1
-                ? "transform-report.json"
-                : "transform-report-%d-of-%d.json"
-                        .formatted(job.part().index(), job.part().count());
-    }
-
     /// Checked before the job: it would be known after hours otherwise.
     private static Path report(TransformJob job, ParseResult parsed) throws JobException {
-        var file = Path.of(parsed.matchedOptionValue("--report", defaultReport(job)))
+        var file = Path.of(parsed.matchedOptionValue("--report", job.part().named("transform-report.json")))
                 .toAbsolutePath();
         boolean isObject = job.storage().at(file).isListedIn(job.input());
         if (isObject || Files.isDirectory(file) || !Files.isDirectory(file.getParent())) {
@@ -233,31 +226,14 @@ public final class TransformCommand implements Subcommand {
         return file;
     }
 
-    private static Optional<URI> endpoint(ParseResult parsed) throws JobException {
-        String text = parsed.matchedOptionValue(ENDPOINT, null);
-        if (text == null) {
-            return Optional.empty();
-        }
-        try {
-            var url = new URI(text);
-            if (url.getHost() != null && List.of("http", "https").contains(url.getScheme())) {
-                return Optional.of(url);
-            }
-        } catch (URISyntaxException _) {
-            // As said below.
-        }
-        throw new JobException(
-                List.of("%s: found %s, expected a URL such as http://localhost:8080".formatted(ENDPOINT, text)));
-    }
-
     /// The flags over the file.
     private static TransformJob job(Storage storage, Map<String, String> environment, ParseResult parsed)
             throws JobException {
         var options = new EnumMap<JobOption, String>(JobOption.class);
         Map<String, String> ofJob = Map.of();
-        String file = parsed.matchedOptionValue("--job", null);
-        if (file != null) {
-            var read = JobFile.read(Path.of(file));
+        var file = given("--job", parsed);
+        if (file.isPresent()) {
+            var read = JobFile.read(Path.of(file.get()));
             options.putAll(read.options());
             ofJob = read.environment();
         }
@@ -279,9 +255,10 @@ public final class TransformCommand implements Subcommand {
         return TransformJob.read(storage, options, ofSplitTypes, ofJob);
     }
 
-    private static Storage storage(ParseResult parsed) throws JobException {
+    /// Reads a value of a flag, whose problem names it.
+    private static <T> T read(Supplier<T> value) throws JobException {
         try {
-            return new Storage(Storage.options(flag -> given(flag, parsed)));
+            return value.get();
         } catch (IllegalArgumentException e) {
             throw new JobException(List.of(e.getMessage()));
         }

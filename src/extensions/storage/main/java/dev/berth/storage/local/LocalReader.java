@@ -42,11 +42,6 @@ final class LocalReader extends ObjectStream {
     }
 
     @Override
-    public long skip(long count) {
-        return reading(() -> in.skip(count));
-    }
-
-    @Override
     public int available() {
         return reading(in::available);
     }

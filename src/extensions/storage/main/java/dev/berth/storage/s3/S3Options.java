@@ -1,9 +1,8 @@
 package dev.berth.storage.s3;
 
+import dev.berth.storage.Storage;
 import dev.berth.storage.StoreOptions;
 import java.net.URI;
-import java.net.URISyntaxException;
-import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 
@@ -31,23 +30,10 @@ public record S3Options(
 
     static S3Options read(Function<String, Optional<String>> given) {
         return new S3Options(
-                given.apply(ENDPOINT).map(S3Options::url),
+                given.apply(ENDPOINT).map(text -> Storage.url(ENDPOINT, text)),
                 given.apply(PATH_STYLE).isPresent(),
                 given.apply(REGION),
                 given.apply(ANONYMOUS).isPresent(),
                 RetryPolicy.DEFAULT);
-    }
-
-    private static URI url(String text) {
-        try {
-            var url = new URI(text);
-            if (url.getHost() != null && List.of("http", "https").contains(url.getScheme())) {
-                return url;
-            }
-        } catch (URISyntaxException _) {
-            // As said below.
-        }
-        throw new IllegalArgumentException(
-                "%s: found %s, expected a URL such as http://localhost:8080".formatted(ENDPOINT, text));
     }
 }
