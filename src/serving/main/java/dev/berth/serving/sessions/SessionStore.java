@@ -209,7 +209,7 @@ public final class SessionStore {
             if (haveLeft.isDone()) {
                 leave(session);
             } else {
-                haveLeft.whenCompleteAsync((_, _) -> leave(session), LATER::start);
+                var _ = haveLeft.whenCompleteAsync((_, _) -> leave(session), LATER::start);
             }
         }
     }
@@ -268,7 +268,7 @@ public final class SessionStore {
         try {
             return opening.await();
         } catch (ServingException e) {
-            opening.result().thenAccept(late -> calls.closeSession(late.value));
+            var _ = opening.result().thenAccept(late -> calls.closeSession(late.value));
             throw e;
         }
     }
