@@ -6,6 +6,7 @@ import static dev.berth.testing.Interleavings.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.batching.BatchLimits;
+import dev.berth.batching.Caller;
 import dev.berth.batching.WorkerPool;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
@@ -19,6 +20,7 @@ import dev.berth.memory.ProcessMemory;
 import dev.berth.memory.RequestMemory;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.Call;
+import dev.berth.serving.Dialect;
 import dev.berth.serving.ServedAnswer;
 import dev.berth.serving.ServedModel;
 import dev.berth.serving.ThreadPriority;
@@ -192,7 +194,9 @@ class ModelDirectorySchedules {
                     false);
             try (var visit = served.enter(name, deadline);
                     var memory = new RequestMemory(ProcessMemory.ofThisProcess(), deadline.nanos(), () -> {})) {
-                var answer = visit.invoke(request, Call.of(deadline, memory, () -> false, Map.of(), RequestTrace.NONE));
+                var caller = new Caller(() -> false, Map.of(), RequestTrace.NONE);
+                var call = new Call(deadline, memory, caller, Optional.empty(), Dialect.NONE);
+                var answer = visit.invoke(request, call);
                 assertThat(answer)
                         .isInstanceOfSatisfying(
                                 ServedAnswer.Whole.class,
