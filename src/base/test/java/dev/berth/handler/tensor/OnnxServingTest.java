@@ -25,9 +25,6 @@ import org.junit.jupiter.api.io.TempDir;
 /// ONNX files that are served without a line of code, over HTTP.
 class OnnxServingTest {
 
-    /// Of the operators on texts.
-    private static final int STRING_OPSET = 20;
-
     @TempDir
     private Path parent;
 
