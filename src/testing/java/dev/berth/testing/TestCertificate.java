@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
 import java.security.cert.X509Certificate;
+import java.util.Arrays;
 import java.util.Base64;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
@@ -104,5 +105,14 @@ public record TestCertificate(X509Certificate certificate, byte[] key) {
         var context = SSLContext.getInstance("TLS");
         context.init(null, trust.getTrustManagers(), null);
         return context;
+    }
+
+    /// The first message of a client that trusts it.
+    public byte[] clientHello() throws Exception {
+        var engine = trusted().createSSLEngine("localhost", 0);
+        engine.setUseClientMode(true);
+        var hello = ByteBuffer.allocate(engine.getSession().getPacketBufferSize());
+        engine.wrap(ByteBuffer.allocate(0), hello);
+        return Arrays.copyOf(hello.array(), hello.position());
     }
 }

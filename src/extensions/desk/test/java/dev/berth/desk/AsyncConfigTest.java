@@ -1,13 +1,18 @@
 package dev.berth.desk;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.berth.config.Configuration;
+import dev.berth.testing.TestCertificate;
+import dev.berth.testing.TestServer;
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class AsyncConfigTest {
 
@@ -30,6 +35,22 @@ class AsyncConfigTest {
                         2,
                         7,
                         Optional.of(URI.create("http://localhost:9000"))));
+    }
+
+    @Test
+    void theyNeedAServerWithoutTls(@TempDir Path directory) throws Exception {
+        var certificate = TestCertificate.of("RSA", directory);
+        var environment = Map.of(
+                "BERTH_MODEL_DIR", TestServer.SAMPLE_ARTIFACT.toString(),
+                "BERTH_TLS_CERTIFICATE",
+                        Files.writeString(directory.resolve("server.crt"), certificate.pem())
+                                .toString(),
+                "BERTH_TLS_KEY",
+                        Files.writeString(directory.resolve("server.key"), certificate.keyPem())
+                                .toString(),
+                "BERTH_ASYNC_OUTPUT", directory.toString());
+        assertThatThrownBy(() -> read(environment))
+                .hasMessageContaining("async-output: found it beside tls-certificate");
     }
 
     private static AsyncConfig read(Map<String, String> environment) {

@@ -40,18 +40,10 @@ class ConfigurationTest {
     @Test
     void namesAndPasswordsOfAddressesAreNotShown() {
         var shown = Configuration.read(
-                        Map.of(
-                                "AWS_ENDPOINT_URL_S3",
-                                "http://user:pw@store:9000/x",
-                                "BERTH_OTLP_ENDPOINT",
-                                "https://user@collector:4318"),
-                        Map.of(),
-                        Path.of("."))
+                        Map.of("AWS_ENDPOINT_URL_S3", "http://user:pw@store:9000/x"), Map.of(), Path.of("."))
                 .effective()
                 .toString();
-        assertThat(shown)
-                .contains("http://…@store:9000/x", "https://…@collector:4318")
-                .doesNotContain("user:", "user@", "pw");
+        assertThat(shown).contains("http://…@store:9000/x").doesNotContain("user:", "pw");
         assertThatThrownBy(() -> Configuration.read(
                         Map.of("AWS_ENDPOINT_URL_S3", "ftp://user:pw@store"), Map.of(), Path.of(".")))
                 .hasMessageContaining("found \"ftp://…@store\"");
@@ -99,11 +91,7 @@ class ConfigurationTest {
                         "trailing-newline = false (default)",
                         "log-level = INFO (default)",
                         "log-format = plain (default)",
-                        "metrics-aliases = none (default)",
-                        "page = true (default)",
-                        "runtime-api = true (default)",
-                        "client-paths = true (default)",
-                        "grpc-port = not set (default)");
+                        "metrics-aliases = none (default)");
     }
 
     @Test
@@ -137,9 +125,6 @@ class ConfigurationTest {
                 "BERTH_MAX_BATCH_TOKENS", "4096",
                 "BERTH_MAX_BATCH_DELAY_MS", "5",
                 "BERTH_METRICS_PATH", "/server/metrics",
-                "BERTH_PAGE", "false",
-                "BERTH_RUNTIME_API", "false",
-                "BERTH_CLIENT_PATHS", "false",
                 "BERTH_DRAIN_SECONDS", "3",
                 "BERTH_LAME_DUCK_SECONDS", "4"));
         environment.putAll(Map.of(
@@ -147,12 +132,10 @@ class ConfigurationTest {
                 "BERTH_LOAD_TIMEOUT_SECONDS", "120",
                 "BERTH_MAX_CONNECTIONS", "500",
                 "BERTH_MAX_CONNECTIONS_PER_ADDRESS", "20",
-                "BERTH_GRPC_PORT", "9000",
                 "BERTH_MODEL_NAME", "answers",
                 "SAGEMAKER_CONTAINER_LOG_LEVEL", "10",
                 "BERTH_LOG_FORMAT", "json",
-                "AIP_HEALTH_ROUTE", "/health",
-                "AIP_PREDICT_ROUTE", "/predict"));
+                "AIP_HEALTH_ROUTE", "/health"));
         environment.putAll(Map.of(
                 "BERTH_METRICS_ALIASES", "vllm",
                 "BERTH_STREAM_PART_TIMEOUT", "7",
@@ -207,14 +190,6 @@ class ConfigurationTest {
                 .returns(true, TransformConfig::trailingNewline);
         assertThat(config.log()).isEqualTo(new LogConfig(LogConfig.Level.DEBUG, LogConfig.Format.JSON));
         assertThat(config.metricsAliases()).isEqualTo(ServerConfig.MetricsAliases.VLLM);
-        assertThat(Configuration.read(environment, Map.of(), home).effective())
-                .map(Setting::toString)
-                .contains(
-                        "page = false (BERTH_PAGE)",
-                        "runtime-api = false (BERTH_RUNTIME_API)",
-                        "client-paths = false (BERTH_CLIENT_PATHS)",
-                        "predict-route = /predict (AIP_PREDICT_ROUTE)",
-                        "grpc-port = 9000 (BERTH_GRPC_PORT)");
     }
 
     @Test
@@ -250,28 +225,6 @@ class ConfigurationTest {
     }
 
     @Test
-    void the_routes_of_vertex_leave_the_servers_own_alone() {
-        assertThat(read(Map.of("AIP_HEALTH_ROUTE", "/ping", "AIP_PREDICT_ROUTE", "/invocations"))
-                        .http()
-                        .healthRoute())
-                .hasValue("/ping");
-        assertThat(problems(Map.of("AIP_HEALTH_ROUTE", "/invocations", "AIP_PREDICT_ROUTE", "/metrics")))
-                .containsExactly(
-                        "AIP_HEALTH_ROUTE: found /invocations, expected /ping or a path of its own",
-                        "AIP_PREDICT_ROUTE: found /metrics, expected /invocations or a path of its own");
-        assertThat(problems(Map.of("AIP_HEALTH_ROUTE", "/a", "AIP_PREDICT_ROUTE", "/a")))
-                .hasSize(1);
-        assertThat(problems(Map.of("AIP_PREDICT_ROUTE", "/a/:b")))
-                .singleElement()
-                .asString()
-                .startsWith("AIP_PREDICT_ROUTE: found \"/a/:b\", expected a path of letters");
-        assertThat(problems(Map.of("AIP_PREDICT_ROUTE", "/a", "SAGEMAKER_MULTI_MODEL", "true")))
-                .singleElement()
-                .asString()
-                .startsWith("AIP_PREDICT_ROUTE: found a server of many models, expected one model");
-    }
-
-    @Test
     void nothing_said_and_nothing_mounted_is_the_sample() throws IOException {
         var base = Files.createDirectories(home.resolve("ml"));
         var environment = Map.of("SAGEMAKER_BASE_DIR", base.toString());
@@ -288,12 +241,6 @@ class ConfigurationTest {
                 .isEmpty();
         Files.writeString(mounted.resolve("model.pt"), "");
         assertThat(Configuration.flagsOfTheSample(environment, home)).isEmpty();
-    }
-
-    @Test
-    void grpcNeedsAPortOfItsOwn() {
-        assertThatThrownBy(() -> read(Map.of("BERTH_GRPC_PORT", "8080")))
-                .hasMessageContaining("grpc-port: found 8080, which is the port of HTTP too; expected another");
     }
 
     @ParameterizedTest
@@ -539,7 +486,6 @@ class ConfigurationTest {
         "BERTH_QA_SERVICE_HOST, 10.96.10.6",
         "BERTH_QA_PORT_80_TCP_ADDR, 10.96.10.6",
         "BERTH_QA_PORT, udp://10.96.10.6:53",
-        "BERTH_GRPC_PORT, tcp://10.96.10.7:9000",
         "SERVING_SERVICE_PORT, 80",
         "SERVING_PORT, tcp://10.96.10.8:80"
     })
@@ -664,35 +610,12 @@ class ConfigurationTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"/models", "/models/m1", "/docs", "/openapi.json", "/page/page.js"})
+    @ValueSource(strings = {"/models", "/models/m1"})
     void the_metrics_can_not_take_a_path_of_others(String path) {
         assertThat(problems(Map.of("BERTH_METRICS_PATH", path)))
                 .singleElement()
                 .asString()
                 .startsWith("metrics-path: found %s, expected a path of its own".formatted(path));
-    }
-
-    @ParameterizedTest
-    @CsvSource({
-        "SAGEMAKER_REGION, eu-west-1, false",
-        "SAGEMAKER_BATCH, true, false",
-        "SAGEMAKER_BATCH, false, true",
-        "AIP_HTTP_PORT, 8080, false",
-        "K_SERVICE, berth, false",
-        "KUBERNETES_SERVICE_HOST, 10.0.0.1, false",
-        "SAGEMAKER_BIND_TO_PORT, 8081, true",
-        "K_SERVICE, '', true"
-    })
-    void the_page_is_off_where_a_platform_has_its_variables(String name, String value, boolean expected) {
-        assertThat(page(Map.of(name, value), Map.of()).value()).isEqualTo(String.valueOf(expected));
-        assertThat(page(Map.of(name, value), Map.of("--page", "true")).value()).isEqualTo("true");
-    }
-
-    private Setting page(Map<String, String> environment, Map<String, String> flags) {
-        return Configuration.read(environment, flags, home).effective().stream()
-                .filter(setting -> setting.name().equals("page"))
-                .findFirst()
-                .orElseThrow();
     }
 
     private ServerConfig read(Map<String, String> environment) {

@@ -7,7 +7,6 @@ import static org.awaitility.Awaitility.await;
 import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
 import dev.berth.testing.CapturedLog;
-import dev.berth.testing.GrpcClient;
 import dev.berth.testing.RawConnection;
 import dev.berth.testing.TestCertificate;
 import dev.berth.testing.TestServer;
@@ -20,17 +19,11 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.net.http.WebSocket;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLHandshakeException;
 import javax.net.ssl.SSLSocket;
@@ -43,7 +36,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Both ports with a certificate in PEM files, asked by the JDK's client and by gRPC's.
+/// A certificate in PEM files.
 @Timeout(300)
 class TlsTest {
 
@@ -65,7 +58,6 @@ class TlsTest {
 
     private static TestServer server(Path certificate, Path key) throws Exception {
         return TestServer.with(new TextHandler())
-                .set("BERTH_GRPC_PORT", "0")
                 .set("BERTH_TLS_CERTIFICATE", certificate.toString())
                 .set("BERTH_TLS_KEY", key.toString())
                 .start();
@@ -95,39 +87,10 @@ class TlsTest {
     }
 
     @Test
-    void thePortOfHttpAndThatOfGrpcSpeakTls() throws Exception {
-        var http = ask(rsa.trusted(), server.port());
-        assertThat(http.body()).isEqualTo("AB\nC");
-        assertThat(http.version()).isEqualTo(Version.HTTP_1_1);
-        int grpcPort = server.server().otherPorts().get("HTTP/2");
-        var overHttp2 = ask(rsa.trusted(), grpcPort);
-        assertThat(overHttp2.body()).isEqualTo("AB\nC");
-        assertThat(overHttp2.version()).isEqualTo(Version.HTTP_2);
-        try (var client = new GrpcClient(grpcPort, rsa.trusted())) {
-            assertThat(client.call("ServerLive", "").toString()).isEqualTo("live: true\n");
-        }
-    }
-
-    @Test
-    void socketsOpenOverTls() throws Exception {
-        var received = new CompletableFuture<String>();
-        try (var client = HttpClient.newBuilder().sslContext(rsa.trusted()).build()) {
-            var socket = client.newWebSocketBuilder()
-                    .buildAsync(
-                            URI.create("wss://localhost:%d%s"
-                                    .formatted(server.port(), "/invocations-bidirectional-stream")),
-                            new WebSocket.Listener() {
-                                @Override
-                                public CompletionStage<?> onText(WebSocket of, CharSequence data, boolean last) {
-                                    received.complete(data.toString());
-                                    return null;
-                                }
-                            })
-                    .join();
-            socket.sendText("ab", true).join();
-            assertThat(received.get()).isEqualTo("AB");
-            socket.abort();
-        }
+    void thePortSpeaksTls() throws Exception {
+        var answer = ask(rsa.trusted(), server.port());
+        assertThat(answer.body()).isEqualTo("AB\nC");
+        assertThat(answer.version()).isEqualTo(Version.HTTP_1_1);
     }
 
     @Test
@@ -139,13 +102,9 @@ class TlsTest {
     @Test
     void withoutTlsOnlyHealthChecksAreAnswered() throws Exception {
         assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-        assertThat(server.get("/v2/health/live").statusCode()).isEqualTo(200);
         for (var response : new HttpResponse<?>[] {server.invoke("ab"), server.get("/metrics")}) {
             assertThat(response.statusCode()).isEqualTo(400);
             assertThat(response.body().toString()).contains("found a request without TLS, expected https");
-        }
-        try (var plain = new GrpcClient(server.server().otherPorts().get("HTTP/2"))) {
-            assertThatThrownBy(() -> plain.call("ServerLive", "")).hasMessageContaining("UNAVAILABLE");
         }
     }
 
@@ -166,18 +125,16 @@ class TlsTest {
     /// To sign costs more than anything else of a connection.
     @Test
     void aHandshakeWhoseClientHasGoneIsNotComputed() throws Exception {
-        for (int port : List.of(server.port(), server.server().otherPorts().get("HTTP/2"))) {
-            try (var gone = new RawConnection(port)) {
-                gone.send(clientHello());
-                gone.socket().shutdownOutput();
-                assertThat(gone.readAll()).doesNotStartWith("\u0016");
-            }
+        try (var gone = new RawConnection(server.port())) {
+            gone.send(rsa.clientHello());
+            gone.socket().shutdownOutput();
+            assertThat(gone.readAll()).doesNotStartWith("\u0016");
         }
     }
 
     @Test
     void heldHandshakesKeepNobodyOut() throws Exception {
-        var hello = clientHello();
+        var hello = rsa.clientHello();
         var held = new ArrayList<RawConnection>();
         try {
             for (int i = 0; i < 16; i++) {
@@ -194,14 +151,6 @@ class TlsTest {
                 half.close();
             }
         }
-    }
-
-    private static byte[] clientHello() throws Exception {
-        var engine = rsa.trusted().createSSLEngine("localhost", 0);
-        engine.setUseClientMode(true);
-        var hello = ByteBuffer.allocate(engine.getSession().getPacketBufferSize());
-        engine.wrap(ByteBuffer.allocate(0), hello);
-        return Arrays.copyOf(hello.array(), hello.position());
     }
 
     @ParameterizedTest
@@ -228,10 +177,6 @@ class TlsTest {
             Files.writeString(key, ec.keyPem());
             await().until(() -> log.text().contains(certificate + " has changed"));
             assertThat(ask(ec.trusted(), changing.port()).body()).isEqualTo("AB\nC");
-            await().untilAsserted(() -> assertThat(
-                            ask(ec.trusted(), changing.server().otherPorts().get("HTTP/2"))
-                                    .version())
-                    .isEqualTo(Version.HTTP_2));
             Files.delete(key);
             await().until(() -> log.text().contains("tls-key: found what can't be read in " + key));
             assertThat(ask(ec.trusted(), changing.port()).body()).isEqualTo("AB\nC");
@@ -273,16 +218,5 @@ class TlsTest {
                         e -> assertThat(e.problems())
                                 .anySatisfy(said -> assertThat(said.replace(directory + "/", ""))
                                         .startsWith(problem.replace('~', '"'))));
-    }
-
-    @Test
-    void asynchronousInvocationsNeedAServerWithoutTls() throws Exception {
-        var environment = Map.of(
-                "BERTH_MODEL_DIR", TestServer.SAMPLE_ARTIFACT.toString(),
-                "BERTH_TLS_CERTIFICATE", file("rsa.crt", rsa.pem()).toString(),
-                "BERTH_TLS_KEY", file("rsa.key", rsa.keyPem()).toString(),
-                "BERTH_ASYNC_OUTPUT", directory.toString());
-        assertThatThrownBy(() -> Configuration.read(environment, Map.of(), Path.of(".")))
-                .hasMessageContaining("async-output: found it beside tls-certificate");
     }
 }

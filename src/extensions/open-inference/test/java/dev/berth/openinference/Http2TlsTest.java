@@ -1,0 +1,109 @@
+package dev.berth.openinference;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.berth.testing.GrpcClient;
+import dev.berth.testing.RawConnection;
+import dev.berth.testing.TestCertificate;
+import dev.berth.testing.TestServer;
+import dev.berth.testing.TextHandler;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpClient.Version;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import javax.net.ssl.SSLContext;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/// The port of HTTP/2 with a certificate in PEM files, asked by the JDK's client and by gRPC's.
+@Timeout(300)
+class Http2TlsTest {
+
+    @TempDir
+    private Path directory;
+
+    private TestCertificate rsa;
+    private TestServer server;
+    private int port;
+
+    @BeforeEach
+    void start() throws Exception {
+        rsa = TestCertificate.of("RSA", directory);
+        write(rsa);
+        server = TestServer.with(new TextHandler())
+                .set("BERTH_GRPC_PORT", "0")
+                .set("BERTH_TLS_CERTIFICATE", directory.resolve("server.crt").toString())
+                .set("BERTH_TLS_KEY", directory.resolve("server.key").toString())
+                .start();
+        port = server.server().otherPorts().get("HTTP/2");
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        server.close();
+    }
+
+    private void write(TestCertificate certificate) throws Exception {
+        Files.writeString(directory.resolve("server.crt"), certificate.pem());
+        Files.writeString(directory.resolve("server.key"), certificate.keyPem());
+    }
+
+    private HttpResponse<String> ask(SSLContext trusted) throws Exception {
+        try (var client = HttpClient.newBuilder()
+                .sslContext(trusted)
+                .version(Version.HTTP_2)
+                .build()) {
+            return client.send(
+                    HttpRequest.newBuilder(URI.create("https://localhost:%d/invocations".formatted(port)))
+                            .header("Accept", "text/plain")
+                            .POST(BodyPublishers.ofString("ab\nc"))
+                            .build(),
+                    BodyHandlers.ofString());
+        }
+    }
+
+    @Test
+    void itSpeaksTls() throws Exception {
+        var answer = ask(rsa.trusted());
+        assertThat(answer.body()).isEqualTo("AB\nC");
+        assertThat(answer.version()).isEqualTo(Version.HTTP_2);
+        try (var client = new GrpcClient(port, rsa.trusted())) {
+            assertThat(client.call("ServerLive", "").toString()).isEqualTo("live: true\n");
+        }
+    }
+
+    @Test
+    void withoutTlsNobodyIsAnsweredThereAndHealthAtTheOtherPort() throws Exception {
+        try (var plain = new GrpcClient(port)) {
+            assertThatThrownBy(() -> plain.call("ServerLive", "")).hasMessageContaining("UNAVAILABLE");
+        }
+        assertThat(server.get("/v2/health/live").statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void aHandshakeWhoseClientHasGoneIsNotComputed() throws Exception {
+        try (var gone = new RawConnection(port)) {
+            gone.send(rsa.clientHello());
+            gone.socket().shutdownOutput();
+            assertThat(gone.readAll()).doesNotStartWith("\u0016");
+        }
+    }
+
+    @Test
+    void filesThatChangeAreTaken() throws Exception {
+        var ec = TestCertificate.of("EC", directory);
+        write(ec);
+        await().ignoreExceptions()
+                .untilAsserted(() -> assertThat(ask(ec.trusted()).version()).isEqualTo(Version.HTTP_2));
+    }
+}

@@ -1,0 +1,133 @@
+package dev.berth.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.berth.http.Routes;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// The settings of all extensions beside those of the server, which `ConfigurationTest` reads alone.
+class SettingsOfExtensionsTest {
+
+    @TempDir
+    private Path home;
+
+    @BeforeEach
+    void unpackTheSampleModel() throws Exception {
+        Files.createDirectory(home.resolve("model-artifact"));
+    }
+
+    @Test
+    void theyHaveDefaultsAndCanBeSet() {
+        assertThat(shown(Map.of(), Map.of()))
+                .contains(
+                        "page = true (default)",
+                        "runtime-api = true (default)",
+                        "client-paths = true (default)",
+                        "grpc-port = not set (default)");
+        var environment = Map.of(
+                "BERTH_PAGE", "false",
+                "BERTH_RUNTIME_API", "false",
+                "BERTH_CLIENT_PATHS", "false",
+                "BERTH_GRPC_PORT", "9000",
+                "AIP_PREDICT_ROUTE", "/predict",
+                "BERTH_OTLP_ENDPOINT", "https://user:pw@collector:4318");
+        assertThat(shown(environment, Map.of()))
+                .contains(
+                        "page = false (BERTH_PAGE)",
+                        "runtime-api = false (BERTH_RUNTIME_API)",
+                        "client-paths = false (BERTH_CLIENT_PATHS)",
+                        "predict-route = /predict (AIP_PREDICT_ROUTE)",
+                        "grpc-port = 9000 (BERTH_GRPC_PORT)",
+                        "otlp-endpoint = https://…@collector:4318 (BERTH_OTLP_ENDPOINT)");
+    }
+
+    @Test
+    void eachIsRead() {
+        assertThat(Configuration.read(Map.of(), Map.of(), home).effective())
+                .map(Setting::name)
+                .containsExactlyElementsOf(
+                        Settings.ALL.stream().map(Setting::name).toList());
+    }
+
+    @Test
+    void theRoutesOfVertexLeaveTheServersOwnAlone() {
+        assertThat(shown(Map.of("AIP_HEALTH_ROUTE", "/ping", "AIP_PREDICT_ROUTE", "/invocations"), Map.of()))
+                .contains("health-route = /ping (AIP_HEALTH_ROUTE)");
+        assertThat(problems(Map.of("AIP_HEALTH_ROUTE", "/invocations", "AIP_PREDICT_ROUTE", "/metrics")))
+                .containsExactly(
+                        "AIP_HEALTH_ROUTE: found /invocations, expected /ping or a path of its own",
+                        "AIP_PREDICT_ROUTE: found /metrics, expected /invocations or a path of its own");
+        assertThat(problems(Map.of("AIP_HEALTH_ROUTE", "/a", "AIP_PREDICT_ROUTE", "/a")))
+                .hasSize(1);
+        assertThat(problems(Map.of("AIP_PREDICT_ROUTE", "/a/:b")))
+                .singleElement()
+                .asString()
+                .startsWith("AIP_PREDICT_ROUTE: found \"/a/:b\", expected a path of letters");
+        assertThat(problems(Map.of("AIP_PREDICT_ROUTE", "/a", "SAGEMAKER_MULTI_MODEL", "true")))
+                .singleElement()
+                .asString()
+                .startsWith("AIP_PREDICT_ROUTE: found a server of many models, expected one model");
+    }
+
+    @Test
+    void grpcNeedsAPortOfItsOwn() {
+        assertThat(problems(Map.of("BERTH_GRPC_PORT", "8080")))
+                .singleElement()
+                .asString()
+                .contains("grpc-port: found 8080, which is the port of HTTP too; expected another");
+    }
+
+    @Test
+    void aLinkToAServiceIsNoPortOfGrpc() {
+        assertThat(shown(Map.of("BERTH_GRPC_PORT", "tcp://10.96.10.7:9000"), Map.of()))
+                .contains("grpc-port = not set (default)");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/docs", "/openapi.json", "/page/page.js"})
+    void theMetricsCanNotTakeAPathOfThePage(String path) {
+        assertThat(problems(Map.of("BERTH_METRICS_PATH", path)))
+                .singleElement()
+                .asString()
+                .startsWith("metrics-path: found %s, expected a path of its own".formatted(path));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "SAGEMAKER_REGION, eu-west-1, false",
+        "SAGEMAKER_BATCH, true, false",
+        "SAGEMAKER_BATCH, false, true",
+        "AIP_HTTP_PORT, 8080, false",
+        "K_SERVICE, berth, false",
+        "KUBERNETES_SERVICE_HOST, 10.0.0.1, false",
+        "SAGEMAKER_BIND_TO_PORT, 8081, true",
+        "K_SERVICE, '', true"
+    })
+    void thePageIsOffWhereAPlatformHasItsVariables(String name, String value, boolean expected) {
+        assertThat(shown(Map.of(name, value), Map.of())).anyMatch(line -> line.startsWith("page = " + expected));
+        assertThat(shown(Map.of(name, value), Map.of("--page", "true"))).contains("page = true (flag --page)");
+    }
+
+    private List<String> shown(Map<String, String> environment, Map<String, String> flags) {
+        return Configuration.read(environment, flags, home, Routes::has).effective().stream()
+                .map(Setting::toString)
+                .toList();
+    }
+
+    private List<String> problems(Map<String, String> environment) {
+        return catchThrowableOfType(
+                        ConfigurationException.class,
+                        () -> Configuration.read(environment, Map.of(), home, Routes::has))
+                .problems();
+    }
+}
