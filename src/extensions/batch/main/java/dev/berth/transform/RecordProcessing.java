@@ -41,6 +41,10 @@ record RecordProcessing(
         return joinsInput && !inputFilter.selectsAll();
     }
 
+    boolean changesAnswers() {
+        return joinsInput || !outputFilter.selectsAll();
+    }
+
     /// What `InputFilter` leaves of a record. The newline at its end stays as it was.
     ///
     /// @param number the record's place in its object, counted from 1
@@ -67,9 +71,6 @@ record RecordProcessing(
     /// @throws BadInputException naming the record, or saying that there are more or fewer answers
     ///   than records
     byte[] output(Payload.MiniBatch batch, byte[] answer) {
-        if (!joinsInput && outputFilter.selectsAll()) {
-            return answer;
-        }
         long first = batch.firstRecord();
         var inputs = records(text(batch.input(), "records from %d on".formatted(first)));
         var answers = answers(text(answer, "answer to the records from %d on".formatted(first)), inputs.size());

@@ -88,8 +88,9 @@ final class TransformExchange implements Exchange {
         try {
             var answer = invoker.invoke(batch.body(), room);
             var body = records.keepsBadRecords() ? numbered(answer.body(), key, batch.firstRecord()) : answer.body();
-            if (records.processing().isPresent()) {
-                return assembled(records.processing().get().output(batch, body), answer.type());
+            var processing = records.processing().filter(RecordProcessing::changesAnswers);
+            if (processing.isPresent()) {
+                return assembled(processing.get().output(batch, body), answer.type());
             }
             requireOneForEach(batch, answer);
             return assembled(body, answer.type());

@@ -165,6 +165,13 @@ class LineJobTest {
             write("[1]\n[2]\n");
             assertThat(run(server)).matches(JobReport::isComplete);
         }
+        options.put(JobOption.ACCEPT, LINES);
+        options.put(JobOption.INPUT_FILTER, "$[0:]");
+        write("[1]\n[99]\n[3]\n");
+        assertThat(run(server).failures())
+                .singleElement()
+                .extracting(ObjectOutcome::failure)
+                .isEqualTo("answer to the records 1 to 3: found 2 lines, expected 3, one for each record");
     }
 
     @Test
