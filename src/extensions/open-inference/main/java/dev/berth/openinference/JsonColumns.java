@@ -142,7 +142,7 @@ final class JsonColumns {
     }
 
     private static byte[] bytes(String text) {
-        RequestMemory.charge(3L * text.length());
+        RequestMemory.charge(InferTensor.ELEMENT + 3L * text.length());
         return text.getBytes(StandardCharsets.UTF_8);
     }
 }
