@@ -16,6 +16,7 @@ import dev.berth.metrics.ServingMetrics;
 import dev.berth.serving.hooks.Deadline;
 import dev.berth.serving.many.ManyModels;
 import io.javalin.http.Handler;
+import io.javalin.http.HandlerType;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.List;
@@ -49,7 +50,9 @@ record Queries(ServerParts parts) {
     static Function<ServerParts, Handler> http(BiFunction<Queries, Asked, Message> answer) {
         return parts -> ctx -> parts.invocations().take(ctx, MAX_BODY_BYTES, body -> {
             body.checkDeclared();
-            var asked = Asked.of(ctx.pathParamMap(), fields(body.readAllBytes()));
+            // What has no body must not wait for memory.
+            boolean isPost = ctx.method() == HandlerType.POST;
+            var asked = Asked.of(ctx.pathParamMap(), fields(isPost ? body.readAllBytes() : new byte[0]));
             // What gRPC has a message around.
             OpenInference.json(
                     ctx,

@@ -10,6 +10,7 @@ import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.MediaType;
 import dev.berth.hooks.Signature;
+import dev.berth.memory.ProcessMemory;
 import dev.berth.metrics.ServingMetrics;
 import dev.berth.testing.CapturedLog;
 import dev.berth.testing.Gate;
@@ -740,6 +741,19 @@ class OpenInferenceTest {
                     request.POST(BodyPublishers.ofByteArray(new byte[9])).build());
             assertThat(damaged.statusCode()).isEqualTo(400);
             assertThat(damaged.body()).startsWith("{\"error\":\"body: it is not whole deflate");
+        }
+    }
+
+    @Test
+    void theServerIsDescribedWhileNoMemoryIsLeft() throws Exception {
+        var process = ProcessMemory.ofThisProcess();
+        var few = process.few().take(process.few().bytes());
+        var medium = process.medium().take(process.medium().bytes());
+        var large = process.large().take(process.large().bytes());
+        try (few;
+                medium;
+                large) {
+            assertThat(doubled.get("/v2").statusCode()).isEqualTo(200);
         }
     }
 
