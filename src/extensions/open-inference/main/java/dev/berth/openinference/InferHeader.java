@@ -24,8 +24,8 @@ record InferHeader(String place, String name, Datatype datatype, int[] shape, in
         InferParameters.known(parameters, InferParameters.OF_INPUTS, place + ".parameters");
         long size = 1;
         for (long length : shape) {
-            // As long as no length is 0, each step only grows.
-            if (length < 0 || length > Integer.MAX_VALUE || (size *= length) > Integer.MAX_VALUE) {
+            // Lists in which there are no elements are as many.
+            if (length < 0 || length > Integer.MAX_VALUE || (size *= Math.max(1, length)) > Integer.MAX_VALUE) {
                 throw new BadInputException("%s.shape: found %s, expected lengths of at least 0 and at most %d elements"
                         .formatted(place, Arrays.toString(shape), Integer.MAX_VALUE));
             }
@@ -35,7 +35,7 @@ record InferHeader(String place, String name, Datatype datatype, int[] shape, in
                 name,
                 type,
                 Arrays.stream(shape).mapToInt(Math::toIntExact).toArray(),
-                (int) size,
+                Arrays.stream(shape).anyMatch(length -> length == 0) ? 0 : (int) size,
                 Optional.ofNullable(parameters.get(InferParameters.CONTENT_TYPE))
                         .map(Object::toString));
     }

@@ -16,8 +16,8 @@ import java.util.stream.IntStream;
 /// with a field for each input.
 final class InferRecords {
 
-    /// What a number costs as a node and as text, in bytes.
-    private static final int NUMBER = 120;
+    /// What an element, or an empty list, costs as a node and as text, in bytes.
+    private static final int NODE = 120;
 
     private InferRecords() {}
 
@@ -54,11 +54,11 @@ final class InferRecords {
     }
 
     private static List<Object> column(InferTensor input, boolean areTensors) {
+        RequestMemory.charge(Arrays.stream(input.shape())
+                .mapToLong(length -> Math.max(1, length))
+                .reduce(NODE, (nodes, length) -> nodes * length));
         var tensor = switch (input) {
-            case InferTensor.Numbers(var _, var numbers) -> {
-                RequestMemory.charge((long) NUMBER * numbers.size());
-                yield numbers;
-            }
+            case InferTensor.Numbers(var _, var numbers) -> numbers;
             case InferTensor.Bytes bytes -> {
                 RequestMemory.charge(8L * bytes.length());
                 var texts = bytes.elements().stream().map(InferRecords::text).toArray(String[]::new);

@@ -744,6 +744,22 @@ class OpenInferenceTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"BYTES", "FP32"})
+    void rowsWithoutElementsCountAsMemory(String type) throws Exception {
+        var body = """
+        {"inputs": [{"name": "values", "datatype": "%s", "shape": [%s], "data": []}]}""";
+        try (var server = TestServer.with(new TextHandler()).start()) {
+            for (var shape : List.of("2147483647, 0", "1, 2147483647, 0")) {
+                assertError(infer(server, "model", body.formatted(type, shape)), 413, "more memory than");
+            }
+            assertError(
+                    infer(server, "model", body.formatted(type, "2, 0, 2147483647")), 400, "inputs[0].shape: found");
+            assertThat(infer(server, "model", body.formatted(type, "2, 0")).statusCode())
+                    .isEqualTo(200);
+        }
+    }
+
     @Test
     void theServerIsDescribedWhileNoMemoryIsLeft() throws Exception {
         var process = ProcessMemory.ofThisProcess();
