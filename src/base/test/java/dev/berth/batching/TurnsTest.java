@@ -296,6 +296,30 @@ class TurnsTest {
     }
 
     @Test
+    void aBatchLooksAtNoMoreRequestsThanItHasRoomFor() throws Exception {
+        batcher = batcher(4, TARGET, 1_000);
+        var looks = new AtomicInteger();
+        var sink = new PartSink<String>() {
+            @Override
+            public void take(int index, String part) {}
+
+            @Override
+            public long deadlineNanos() {
+                looks.incrementAndGet();
+                return DEADLINE;
+            }
+        };
+        for (int i = 0; i < 100; i++) {
+            batcher.submit(
+                    Serving.pieces(List.of("a")), sink, new Caller(() -> false, Map.of(), RequestTrace.NONE), _ -> {});
+        }
+        looks.set(0);
+
+        assertThat(take()).hasSize(4);
+        assertThat(looks).hasValueLessThan(10);
+    }
+
+    @Test
     void piecesMustBeAsManyAsTheirRecordsSay() {
         assertThatThrownBy(() -> new Pieces<>(List.of("a", "b"), new int[2], new int[] {1, 2}))
                 .hasMessage("pieces: found 2 with 2 lengths, expected 3 of each");

@@ -298,8 +298,7 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
         });
     }
 
-    /// Requests that have ended are told without the lock. One that expires while a worker waits for
-    /// records is told late, and its caller knows by itself that its time is over.
+    /// Requests that have ended are told without the lock.
     <T> T locked(Supplier<T> action) {
         List<Submission<I, O>> told = List.of();
         lock.lock();

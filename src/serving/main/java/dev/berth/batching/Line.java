@@ -160,10 +160,11 @@ final class Line<I, O> {
         if (delay == 0) {
             return 0;
         }
-        var oldest = requests()
+        var oldest = Stream.concat(untouched.stream().limit(1), begun.stream())
                 .max(Comparator.comparingLong(request -> now - request.arrivedAt))
                 .orElseThrow();
         var lengths = waitingIn(oldest.firstWaiting().bucket(), requests())
+                .limit(limits.maxBatchSize())
                 .mapToInt(Pending::length)
                 .summaryStatistics();
         boolean fillsBatch = !limits.hasRoom((int) lengths.getCount(), lengths.getMax(), lengths.getMax());
@@ -215,9 +216,10 @@ final class Line<I, O> {
                 .filter(request -> !request.isExpired(now));
         int longest = chosen.stream().mapToInt(Pending::length).max().orElse(0);
         var found = new ArrayList<Pending<I, O>>();
-        for (var pieces = waitingIn(chosen.getFirst().bucket(), inTurn).iterator();
-                chosen.size() + found.size() < most && pieces.hasNext(); ) {
-            var piece = pieces.next();
+        // Limited, for a stream that may stop anywhere collects all pieces of all requests first.
+        for (var piece : waitingIn(chosen.getFirst().bucket(), inTurn)
+                .limit(most - chosen.size())
+                .toList()) {
             if (!limits.hasRoom(chosen.size() + found.size(), longest, piece.length())) {
                 return found;
             }
