@@ -7,11 +7,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.berth.error.ErrorType;
+import dev.berth.hooks.PartStream;
 import dev.berth.metrics.ServingMetrics;
+import dev.berth.telemetry.RequestTrace;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -79,6 +83,58 @@ class WorkerPoolTest {
         wedged.model.release();
         await().until(() -> wedged.batcher.liveWorkers() == 1);
         assertAnswered(wedged.ask("b"), "B");
+    }
+
+    @Test
+    void aStateThatHangsWhenItIsClosedKeepsNoOtherModelFromServing() throws Exception {
+        var released = new CountDownLatch(1);
+        try (var wedged = new Batcher<>(
+                "stepFn", pool, ONE_BY_ONE, closesWith(released), System::nanoTime, metrics.ofModel("streams"))) {
+            wedged.start();
+            var other = model();
+            assertThat(Serving.predict(
+                                    wedged,
+                                    List.of("a"),
+                                    System.nanoTime() + Duration.ofMinutes(1).toNanos(),
+                                    new Caller(() -> false, Map.of(), RequestTrace.NONE))
+                            .values())
+                    .hasSize(1);
+            var waiting = other.askAndWait("b");
+
+            await().until(() -> {
+                wedged.findStuck(Duration.ZERO);
+                return waiting.isDone();
+            });
+            assertAnswered(waiting, "B");
+            released.countDown();
+        }
+    }
+
+    private static PredictorFactory<String, String> closesWith(CountDownLatch released) {
+        return _ -> new StepPredictor<String, String, String>() {
+            @Override
+            public String begin(String record) {
+                return record;
+            }
+
+            @Override
+            public void step(List<PartStream<String, String>> streams) {
+                streams.forEach(PartStream::end);
+            }
+
+            @Override
+            public void end(String state) throws Exception {
+                released.await();
+            }
+
+            @Override
+            public List<String> predict(List<String> records) {
+                return records;
+            }
+
+            @Override
+            public void close() {}
+        };
     }
 
     @Test

@@ -24,7 +24,7 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
 
     private static final Logger log = LoggerFactory.getLogger(Batcher.class);
 
-    /// How long a prediction may keep a thread that other models wait for.
+    /// How long a turn may keep a thread that other models wait for.
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
     final String name;
@@ -179,6 +179,7 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
     Runnable enter(int worker) {
         var runner = runners.get(worker);
         runner.inside = Thread.currentThread();
+        runner.insideSince = queue.now();
         return () -> serve(runner);
     }
 
@@ -228,22 +229,23 @@ public final class Batcher<I, O> extends WorkerPool.Model implements AutoCloseab
     /// Looks for workers whose prediction has not ended `grace` after the deadline of all its
     /// requests. They count as lost for this model until it ends; with the last one, every open
     /// request fails. Other models get another thread in their place, and also in the place of one
-    /// that has predicted for [#PATIENCE] while they wait for it.
+    /// whose turn has taken [#PATIENCE] while they wait for it, be that one prediction, the records
+    /// of a failed batch one by one, or the end of a stream.
     ///
     /// @return the threads of those that were not known before
     public List<Thread> findStuck(Duration grace) {
         return queue.locked(() -> {
             long now = queue.now();
-            var busy = runners.stream().filter(runner -> runner.batch != null).toList();
-            var found = busy.stream()
-                    .filter(runner -> !runner.isStuck && runner.batch.isOverdue(now, grace.toNanos()))
+            var found = runners.stream()
+                    .filter(runner ->
+                            !runner.isStuck && runner.batch != null && runner.batch.isOverdue(now, grace.toNanos()))
                     .toList();
             found.forEach(this::giveUp);
             if (!found.isEmpty() && liveWorkers == 0) {
                 queue.refuseAll(noWorkers());
             }
-            busy.stream()
-                    .filter(runner -> now - runner.batch.startedAt >= PATIENCE.toNanos())
+            runners.stream()
+                    .filter(runner -> runner.inside != null && now - runner.insideSince >= PATIENCE.toNanos())
                     .forEach(runner -> pool.standInFor(runner.worker, runner.inside));
             return found.stream().map(runner -> runner.inside).toList();
         });

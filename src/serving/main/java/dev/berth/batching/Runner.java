@@ -33,6 +33,9 @@ abstract class Runner<I, O> {
     /// The thread that is in [#predictWhatWaits]; null where none is.
     Thread inside;
 
+    /// Since when it is.
+    long insideSince;
+
     /// Whether a prediction does not end.
     boolean isStuck;
 
