@@ -98,6 +98,19 @@ class SessionStoreSchedules {
         });
     }
 
+    @Test
+    void aSessionEndsWithItsTurnWhereTheNextRequestGivesUpMeanwhile() throws Exception {
+        explore(() -> {
+            try (var sessions = new Sessions(LONG.multipliedBy(2))) {
+                var id = sessions.open();
+                together(
+                        orNoSession(() -> sessions.use(id, LONG)),
+                        orNoSession(() -> sessions.use(id, Duration.ofMillis(2))),
+                        sessions::stop);
+            }
+        });
+    }
+
     private static Interleavings.Body orNoSession(Interleavings.Body request) {
         return () -> {
             try {

@@ -37,19 +37,23 @@ final class SessionTurns {
     /// @return false: it did not come in so many nanoseconds
     boolean take(long nanos) throws InterruptedException {
         var turn = new CompletableFuture<Void>();
+        var before = append(turn);
         try {
-            append(turn).get(nanos, TimeUnit.NANOSECONDS);
-            current = turn;
-            return true;
+            before.get(nanos, TimeUnit.NANOSECONDS);
         } catch (TimeoutException _) {
-            turn.complete(null);
-            return false;
+            if (giveUp(turn, before)) {
+                return false;
+            }
         } catch (InterruptedException e) {
-            turn.complete(null);
-            throw e;
+            if (giveUp(turn, before)) {
+                throw e;
+            }
+            Thread.currentThread().interrupt();
         } catch (ExecutionException e) {
             throw new IllegalStateException("turns do not fail", e);
         }
+        current = turn;
+        return true;
     }
 
     /// @return the end of the turn before it
@@ -59,7 +63,12 @@ final class SessionTurns {
         return before;
     }
 
-    void leave() {
+    /// @return false: it has come meanwhile, and whoever left the one before relies on that
+    private synchronized boolean giveUp(CompletableFuture<Void> turn, CompletableFuture<Void> before) {
+        return !before.isDone() && turn.complete(null);
+    }
+
+    synchronized void leave() {
         current.complete(null);
     }
 }
