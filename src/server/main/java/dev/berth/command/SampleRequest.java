@@ -191,12 +191,18 @@ public record SampleRequest(Path file, List<MediaType> types) {
     /// Compares a response with the one that the artifact expects.
     ///
     /// @return whether it expects one
-    /// @throws StartException when they differ
-    public boolean check(InvocationResponse response) throws IOException, StartException {
+    /// @throws StartException when they differ, or what it expects can't be read
+    public boolean check(InvocationResponse response) throws StartException {
         if (response().isEmpty()) {
             return false;
         }
         var expected = response().get();
+        JsonNode known;
+        try {
+            known = JsonText.read(expected);
+        } catch (IOException e) {
+            throw new StartException("%s: %s".formatted(expected, e.getMessage()));
+        }
         JsonNode found;
         try {
             found = JsonText.read(response.body());
@@ -204,7 +210,7 @@ public record SampleRequest(Path file, List<MediaType> types) {
             throw new StartException(
                     "%s: found a response to %s that is not JSON: %s".formatted(expected, name(), shown(response)));
         }
-        if (!found.equals(SampleRequest::compare, JsonText.read(expected))) {
+        if (!found.equals(SampleRequest::compare, known)) {
             throw new StartException(
                     "%s: found another response to %s: %s; if it is the right one, put it into this file, or delete the file"
                             .formatted(expected, file.getFileName(), found));

@@ -14,7 +14,6 @@ import dev.berth.hooks.InvocationResponse;
 import dev.berth.hooks.ModelContext;
 import dev.berth.hooks.TransformHandler;
 import dev.berth.serving.hooks.Rehearsal;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.text.DecimalFormat;
 import java.time.Duration;
@@ -210,7 +209,7 @@ public final class Check {
     /// makes of that answer is another matter.
     private static boolean isAsExpected(
             SampleRequest sample, InferenceHandler<?, ?, ?> handler, InvocationResponse response)
-            throws IOException, StartException {
+            throws StartException {
         return SampleRequest.isAskedBy(handler) ? sample.response().isPresent() : sample.check(response);
     }
 
