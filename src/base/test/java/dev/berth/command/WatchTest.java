@@ -8,6 +8,7 @@ import dev.berth.testing.CodeArtifact;
 import dev.berth.testing.HookProbe;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TestThreads;
+import dev.berth.testing.TextHandler;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
@@ -26,6 +27,14 @@ class WatchTest {
 
     @TempDir
     Path directory;
+
+    @Test
+    void hooksOfOnesOwnTakeThePlaceOfTheArtifactThatIsWatched() throws Exception {
+        try (var server =
+                TestServer.with(new TextHandler()).set("BERTH_WATCH", "true").start()) {
+            assertThat(server.invoke("x").body()).isEqualTo("X");
+        }
+    }
 
     @Test
     @Tag("slow")

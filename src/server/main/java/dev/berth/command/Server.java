@@ -81,7 +81,7 @@ public final class Server implements AutoCloseable {
         HealthProbe probe;
         Start start;
         var many = config.multiModel();
-        if (many.enabled() || config.model().watch()) {
+        if (own.isEmpty() && (many.enabled() || config.model().watch())) {
             // Models that come and go, or versions of one. /ping ignores a single model's failure.
             hooks = HookLimits.ofSeveralModels();
             var loader = new ArtifactLoader(config);
