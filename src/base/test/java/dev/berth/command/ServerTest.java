@@ -166,7 +166,8 @@ class ServerTest {
                 return stopped.isDone();
             });
             stopped.get();
-            assertThat(log.text()).contains("cut off responses");
+            // The second where the machine stood still for so long that nothing was taken.
+            assertThat(log.text()).containsAnyOf("cut off responses", "Idle timeout expired");
         }
     }
 
