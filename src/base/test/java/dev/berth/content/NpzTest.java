@@ -19,6 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
+import java.util.concurrent.CancellationException;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 import org.junit.jupiter.api.Tag;
@@ -175,6 +176,61 @@ class NpzTest {
         try (var memory = new RequestMemory(ProcessMemory.ofThisProcess(), Long.MAX_VALUE, () -> {})) {
             assertThatThrownBy(() -> memory.call(() -> Npz.read(archive.array())))
                     .isInstanceOf(ServingException.class);
+        }
+    }
+
+    /// The library takes seconds for 64 KB of them.
+    @Test
+    void longExtraFieldsAreRefusedBeforeTheyAreRead() {
+        var archive = ByteBuffer.allocate(46 + 2000 + 22).order(ByteOrder.LITTLE_ENDIAN);
+        archive.putInt(0, 0x02014b50).putShort(30, (short) 2000);
+        archive.putInt(2046, 0x06054b50).putShort(2046 + 10, (short) 1).putInt(2046 + 12, 2046);
+        assertThatThrownBy(() -> Npz.read(archive.array()))
+                .isInstanceOf(BadInputException.class)
+                .hasMessageStartingWith("found a broken ZIP archive (")
+                .hasRootCauseMessage("2000 bytes at once in the directory");
+    }
+
+    @Test
+    void aDirectoryThatBreaksOffIsRefused() {
+        var archive = Npz.write(both());
+        int directory = ByteBuffer.wrap(archive).order(ByteOrder.LITTLE_ENDIAN).getInt(archive.length - 6);
+        int second = directory + 1;
+        while (archive[second] != 'P' || archive[second + 1] != 'K') {
+            second++;
+        }
+        archive[second] = 'Q';
+        assertThatThrownBy(() -> Npz.read(archive))
+                .isInstanceOf(BadInputException.class)
+                .hasMessage("found a broken ZIP archive (no file and no end at offset %d), expected an .npz file"
+                        .formatted(second));
+    }
+
+    @Test
+    void aFileThatEndsBehindTheArchiveIsRefused() {
+        var archive = Npz.write(both());
+        var bytes = ByteBuffer.wrap(archive).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.putInt(bytes.getInt(archive.length - 6) + 20, archive.length + 1);
+        assertThatThrownBy(() -> Npz.read(archive))
+                .isInstanceOf(BadInputException.class)
+                .hasMessage("found a broken ZIP archive (its end comes before that of a file), expected an .npz file");
+    }
+
+    @Test
+    void anInterruptStopsUnpacking() throws IOException {
+        var archive = compressed("a.npy", Npy.write(FIRST));
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(() -> Npz.read(archive)).isInstanceOf(CancellationException.class);
+        assertThat(Thread.interrupted()).isTrue();
+    }
+
+    /// It lacks a directory, and takes no memory.
+    @Test
+    void aDirectoryBehindTheArchiveIsBadInput() {
+        var archive = Npz.write(both());
+        ByteBuffer.wrap(archive).order(ByteOrder.LITTLE_ENDIAN).putInt(archive.length - 6, Integer.MAX_VALUE);
+        try (var memory = new RequestMemory(ProcessMemory.ofThisProcess(), Long.MAX_VALUE, () -> {})) {
+            assertThatThrownBy(() -> memory.call(() -> Npz.read(archive))).isInstanceOf(BadInputException.class);
         }
     }
 

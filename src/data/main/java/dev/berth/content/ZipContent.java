@@ -5,9 +5,11 @@ import dev.berth.memory.RequestMemory;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.zip.CRC32;
 import java.util.zip.ZipException;
 import org.apache.commons.compress.archivers.zip.ZipArchiveEntry;
@@ -22,10 +24,18 @@ final class ZipContent implements Closeable {
     /// What the library makes of a byte of the directory, about.
     private static final int KEPT = 20;
 
+    /// The longest name, extra fields or comment of a file. The library's time for extra fields grows
+    /// with the square of that.
+    private static final int LONGEST = 1 << 10;
+
+    private static final int END = 0x06054b50;
+    private static final int END_64 = 0x06064b50;
+
     private final Archive archive;
     private final ZipFile zip;
 
-    /// The bytes of an archive. Those of its directory are counted before anything is made of them.
+    /// The bytes of an archive. Those of its directory are counted before anything is made of them,
+    /// and none are read for a request that has ended.
     private static final class Archive extends SeekableInMemoryByteChannel {
 
         private boolean isOpened;
@@ -36,7 +46,15 @@ final class ZipContent implements Closeable {
 
         @Override
         public int read(ByteBuffer into) throws IOException {
-            RequestMemory.charge(isOpened ? 0 : (long) KEPT * Math.min(into.remaining(), size() - position()));
+            if (Thread.currentThread().isInterrupted()) {
+                throw new CancellationException("interrupted at byte %d of a ZIP archive".formatted(position()));
+            }
+            if (!isOpened) {
+                if (into.remaining() > LONGEST) {
+                    throw new ZipException("%d bytes at once in the directory".formatted(into.remaining()));
+                }
+                RequestMemory.charge((long) KEPT * into.remaining());
+            }
             return super.read(into);
         }
     }
@@ -53,6 +71,11 @@ final class ZipContent implements Closeable {
             throw new IOException("%d bytes without its end".formatted(bytes.length), e);
         }
         archive.isOpened = true;
+        // Behind the files there is an end, or one with numbers of 64 bits.
+        int behind = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt((int) archive.position() - 4);
+        if (behind != END && behind != END_64) {
+            throw new ZipException("no file and no end at offset %d".formatted(archive.position() - 4));
+        }
     }
 
     /// The files in the order of the directory.
@@ -66,6 +89,9 @@ final class ZipContent implements Closeable {
             if (!isPlain || file.getGeneralPurposeBit().usesEncryption()) {
                 throw new ZipException("%s is encrypted or packed by the method %d, expected 0 or 8"
                         .formatted(Excerpt.quoted(file.getName()), file.getMethod()));
+            }
+            if (file.getCompressedSize() > archive.size()) {
+                throw new ZipException("its end comes before that of a file");
             }
             // The library replaces what is not.
             StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(file.getRawName()));
