@@ -179,6 +179,26 @@ class HostileOnnxTest {
         assertRefused(TOO_DEEP);
     }
 
+    /// Neither the branches nor the calls alone are.
+    @Test
+    void functionsThatCallEachOtherInBranchesAreRefused() throws IOException {
+        var model = new OnnxModel()
+                .opset("loc", 1)
+                .input("a", OnnxModel.FLOAT, "n")
+                .node("loc", "F0", List.of("a"), List.of("y"))
+                .output("y", OnnxModel.FLOAT, "n");
+        for (int i = 0; i < 28; i++) {
+            var nodes = new OnnxModel().node("loc", "F" + (i + 1), List.of("a"), List.of("b"));
+            for (int depth = 0; depth < 28; depth++) {
+                nodes = new OnnxModel()
+                        .node("If", List.of("a"), List.of("b"), attribute("then_branch", branch(nodes, depth)));
+            }
+            model.function("loc", "F" + i, "a", "b", nodes);
+        }
+        model.write(file);
+        assertRefused(TOO_DEEP);
+    }
+
     @Test
     void anOutputOfAnOptionalTypeIsNamed() throws IOException {
         new OnnxModel()

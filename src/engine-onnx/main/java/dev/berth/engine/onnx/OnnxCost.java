@@ -12,14 +12,14 @@ import java.util.stream.Stream;
 /// called. A file of 2 kB may take it minutes, or for ever.
 final class OnnxCost {
 
-    private static final double MOST = 1 << 21;
+    /// How deep a node may be: in branches and loops, and in functions that call each other.
+    private static final int DEEPEST = 21;
 
-    /// How deep functions may call each other.
-    private static final int MOST_CALLS = 32;
+    private static final double MOST = 1 << DEEPEST;
 
     private final Map<String, OnnxMessage> functions;
 
-    /// Of the functions. One that calls itself or calls too deeply is infinite.
+    /// Of the functions. One that calls itself is infinite, as is a node that is too deep.
     private final Map<String, Double> costs = new HashMap<>();
 
     private OnnxCost(OnnxMessage model) {
@@ -33,18 +33,18 @@ final class OnnxCost {
     }
 
     /// The cost of the nodes in some messages.
-    private double of(Stream<OnnxMessage> messages, int calls) {
+    private double of(Stream<OnnxMessage> messages, int level) {
         return messages.flatMap(message -> message.outermost(Kind.NODE))
-                .mapToDouble(node -> 1 + 2 * called(name(node, 7, 4), calls) + 2 * of(Stream.of(node), calls))
+                .mapToDouble(node -> level > DEEPEST
+                        ? Double.POSITIVE_INFINITY
+                        : 1 + 2 * called(name(node, 7, 4), level) + 2 * of(Stream.of(node), level + 1))
                 .sum();
     }
 
-    private double called(String name, int calls) {
+    private double called(String name, int level) {
         if (functions.containsKey(name) && !costs.containsKey(name)) {
             costs.put(name, Double.POSITIVE_INFINITY);
-            if (calls < MOST_CALLS) {
-                costs.put(name, of(Stream.of(functions.get(name)), calls + 1));
-            }
+            costs.put(name, of(Stream.of(functions.get(name)), level + 1));
         }
         return costs.getOrDefault(name, 0.0);
     }
