@@ -1,6 +1,7 @@
 package dev.berth.image;
 
 import dev.berth.hooks.BadInputException;
+import dev.berth.memory.RequestMemory;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -108,6 +109,8 @@ record GifImage(int width, int height, Frame frame, byte[] palette, int backgrou
             if (length > in.remaining()) {
                 throw EncodedImage.endsEarly("GIF block", in.position(), in.remaining(), length);
             }
+            // What grows is half empty, and is copied at the end.
+            RequestMemory.charge(3L * length);
             var block = new byte[length];
             in.get(block);
             into.writeBytes(block);
