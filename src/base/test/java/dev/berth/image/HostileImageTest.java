@@ -5,11 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
-import dev.berth.error.ServingException;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.Tensor;
-import dev.berth.memory.MemoryBudget;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.memory.RequestMemory;
 import java.awt.image.BufferedImage;
@@ -133,24 +131,6 @@ class HostileImageTest {
         }
         var read = Image.read(file.toByteArray());
         assertThat(read.grey()).isEqualTo(Tensor.ofUnsigned(greys, 300, 500));
-    }
-
-    @Test
-    void theBlocksOfAGifAreCountedBeforeTheyAreCopied() {
-        var blocks = new byte[1 << 20];
-        Arrays.fill(blocks, (byte) 0xff);
-        var start = HostileImages.gifScreen(300, 200);
-        var gif = new ByteArrayOutputStream();
-        gif.write(start, 0, 13);
-        // A comment.
-        gif.writeBytes(new byte[] {0x21, (byte) 0xfe});
-        gif.writeBytes(blocks);
-        var budget = new MemoryBudget(blocks.length);
-        var process = new ProcessMemory(budget, budget, budget, budget, blocks.length);
-        try (var memory = new RequestMemory(process, Long.MAX_VALUE, () -> {})) {
-            assertThatThrownBy(() -> memory.call(() -> Image.read(gif.toByteArray())))
-                    .isInstanceOf(ServingException.class);
-        }
     }
 
     @Test

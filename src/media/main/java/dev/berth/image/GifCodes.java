@@ -1,64 +1,107 @@
 package dev.berth.image;
 
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.nio.ByteOrder;
-import org.apache.commons.compress.compressors.lzw.LZWInputStream;
+import java.nio.ByteBuffer;
 
-/// The colours' numbers that the codes of a GIF stand for: GIF89a, appendix F. Used once, by one
-/// thread.
-final class GifCodes extends LZWInputStream {
+/// The colours' numbers that the compressed data of a GIF stands for. Used once, by one thread.
+///
+/// GIF89a, appendix F. A code stands for a single number or for a row of them that was written
+/// before, so the table holds places in what has been written.
+final class GifCodes {
 
-    private static final int MOST_BITS = 12;
+    private static final int MOST_CODES = 4096;
 
-    private final int width;
+    private final ByteBuffer in;
+    private final byte[] numbers;
+    private final int[] starts = new int[MOST_CODES];
+    private final int[] lengths = new int[MOST_CODES];
+    private final int clear;
+    private final int end;
+    private int leftInBlock;
+    private int pending;
+    private int pendingBits;
 
-    /// @param codes behind a byte that says how many bits a number has
-    GifCodes(byte[] codes) throws IOException {
-        super(new ByteArrayInputStream(codes, 1, codes.length - 1), ByteOrder.LITTLE_ENDIAN);
-        this.width = codes[0];
+    /// @param in the width of codes, and blocks with an empty one at the end
+    /// @param numbers to be filled; those that are missing stay 0
+    GifCodes(ByteBuffer in, byte[] numbers) throws IOException {
+        int width = in.get();
         if (width < 1 || width > 8) {
             throw new IOException("GIF codes of %d bits".formatted(width));
         }
-        setClearCode(width + 1);
-        initializeTables(MOST_BITS);
-        clear();
+        this.in = in;
+        this.numbers = numbers;
+        this.clear = 1 << width;
+        this.end = clear + 1;
     }
 
-    private void clear() {
-        setCodeSize(width + 1);
-        // The codes to clear the table and to end come behind the numbers.
-        setTableSize(getClearCode() + 2);
-        resetPreviousCode();
+    byte[] numbers() throws IOException {
+        int bits = bitsOf(end);
+        int next = end + 1;
+        int before = -1;
+        int written = 0;
+        while (written < numbers.length) {
+            Pixels.stopIfInterrupted();
+            int code = read(bits);
+            if (code == end) {
+                break;
+            }
+            if (code == clear) {
+                bits = bitsOf(end);
+                next = end + 1;
+                before = -1;
+                continue;
+            }
+            if (before >= 0 && next < MOST_CODES) {
+                // What the code before stood for, and one number more: the first of this code.
+                starts[next] = before;
+                lengths[next] = written - before + 1;
+                next++;
+                if (next == 1 << bits && next < MOST_CODES) {
+                    bits++;
+                }
+            }
+            if (code >= next) {
+                throw new IOException("GIF code %d before %d".formatted(code, next));
+            }
+            before = written;
+            written += write(code, written);
+        }
+        return numbers;
     }
 
-    @Override
-    protected int decompressNextSymbol() throws IOException {
-        Pixels.stopIfInterrupted();
-        int code = readNextCode();
-        if (code < 0 || code == getClearCode() + 1) {
-            return -1;
-        }
-        if (code == getClearCode()) {
-            clear();
-            return 0;
-        }
-        if (code > getTableSize()) {
-            throw new IOException("GIF code %d before %d".formatted(code, getTableSize()));
-        }
-        boolean isNext = code == getTableSize();
-        if (isNext) {
-            addRepeatOfPreviousCode();
-        }
-        return expandCodeToOutputStack(code, isNext);
+    private static int bitsOf(int value) {
+        return Integer.SIZE - Integer.numberOfLeadingZeros(value);
     }
 
-    @Override
-    protected int addEntry(int previousCode, byte character) {
-        int added = addEntry(previousCode, character, 1 << MOST_BITS);
-        if (getTableSize() == 1 << getCodeSize() && getCodeSize() < MOST_BITS) {
-            incrementCodeSize();
+    private int write(int code, int written) {
+        if (code < clear) {
+            numbers[written] = (byte) code;
+            return 1;
         }
-        return added;
+        int length = Math.min(lengths[code], numbers.length - written);
+        // The last number may be the first that is written here.
+        for (int i = 0; i < length; i++) {
+            numbers[written + i] = numbers[starts[code] + i];
+        }
+        return length;
+    }
+
+    /// The end where the blocks end without one.
+    private int read(int bits) {
+        while (pendingBits < bits) {
+            if (leftInBlock == 0) {
+                leftInBlock = Byte.toUnsignedInt(in.get());
+            }
+            if (leftInBlock == 0) {
+                return end;
+            }
+            pending |= Byte.toUnsignedInt(in.get()) << pendingBits;
+            pendingBits += 8;
+            leftInBlock--;
+        }
+        int code = pending & (1 << bits) - 1;
+        pending >>>= bits;
+        pendingBits -= bits;
+        return code;
     }
 }

@@ -1,8 +1,6 @@
 package dev.berth.image;
 
 import dev.berth.hooks.BadInputException;
-import dev.berth.memory.RequestMemory;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -16,8 +14,8 @@ import java.nio.ByteOrder;
 /// @param frame where the picture is on the screen
 /// @param palette red, green and blue of 256 colours
 /// @param background the colour of what the picture leaves free, as Pillow chooses it
-/// @param codes their width, and what the blocks hold
-record GifImage(int width, int height, Frame frame, byte[] palette, int background, byte[] codes)
+/// @param data the width of codes, and the blocks that hold them
+record GifImage(int width, int height, Frame frame, byte[] palette, int background, ByteBuffer data)
         implements EncodedImage {
 
     record Frame(int left, int top, int width, int height, boolean interlaced) {}
@@ -59,7 +57,7 @@ record GifImage(int width, int height, Frame frame, byte[] palette, int backgrou
                 background = hasTransparency ? Byte.toUnsignedInt(in.get(in.position() + 4)) : 0;
             }
             if (block == EXTENSION) {
-                readBlocks(in, new ByteArrayOutputStream());
+                skipBlocks(in);
             }
         }
     }
@@ -72,9 +70,11 @@ record GifImage(int width, int height, Frame frame, byte[] palette, int backgrou
         int flags = in.get();
         var frame = new Frame(left, top, width, height, (flags & INTERLACE_FLAG) != 0);
         var colours = palette(in, flags, palette);
-        var codes = new ByteArrayOutputStream();
-        codes.write(in.get());
-        readBlocks(in, codes);
+        int data = in.position();
+        // The first byte is the width of codes.
+        in.get();
+        skipBlocks(in);
+
         // A picture that is larger than the screen makes it larger.
         return new GifImage(
                 Math.max(screenWidth, left + width),
@@ -82,7 +82,7 @@ record GifImage(int width, int height, Frame frame, byte[] palette, int backgrou
                 frame,
                 colours,
                 background,
-                codes.toByteArray());
+                in.slice(data, in.position() - data));
     }
 
     /// The table that follows, if one does; black beyond its end.
@@ -103,28 +103,20 @@ record GifImage(int width, int height, Frame frame, byte[] palette, int backgrou
         return palette;
     }
 
-    private static void readBlocks(ByteBuffer in, ByteArrayOutputStream into) {
+    private static void skipBlocks(ByteBuffer in) {
         int length = Byte.toUnsignedInt(in.get());
         while (length > 0) {
             if (length > in.remaining()) {
                 throw EncodedImage.endsEarly("GIF block", in.position(), in.remaining(), length);
             }
-            // What grows is half empty, and is copied at the end.
-            RequestMemory.charge(3L * length);
-            var block = new byte[length];
-            in.get(block);
-            into.writeBytes(block);
+            in.position(in.position() + length);
             length = Byte.toUnsignedInt(in.get());
         }
     }
 
     @Override
     public Pixels decode() throws IOException {
-        var numbers = new byte[Math.multiplyExact(frame.width, frame.height)];
-        try (var decoded = new GifCodes(codes)) {
-            // Those that are missing stay 0.
-            decoded.readNBytes(numbers, 0, numbers.length);
-        }
+        var numbers = new GifCodes(data.slice(), new byte[Math.multiplyExact(frame.width, frame.height)]).numbers();
         var pixels = new byte[Math.multiplyExact(Math.multiplyExact(width, height), 3)];
         fill(pixels, background);
         int from = 0;
