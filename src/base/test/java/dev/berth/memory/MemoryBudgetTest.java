@@ -102,6 +102,29 @@ class MemoryBudgetTest {
     }
 
     @Test
+    void whoeverWaitsBehindAnotherModelIsNotRefusedBeforeItsTurn() throws Exception {
+        var held = budget.take(100);
+        var first = ofModel("a");
+        var other = ofModel("b");
+        var last = ofModel("a");
+        var begun = waiting(() -> first.growTo(40, LATER));
+        var large = waiting(() -> other.growTo(100, LATER));
+        var small = waiting(() -> last.growTo(40, LATER));
+        held.close();
+        assertThat(begun.get()).isTrue();
+        first.close();
+        assertThat(large.get()).isTrue();
+        other.close();
+        assertThat(small.get()).isTrue();
+    }
+
+    private MemoryBudget.Share ofModel(String model) {
+        var share = budget.share();
+        share.countFor(model);
+        return share;
+    }
+
+    @Test
     void whoDoesNotWaitMayOvertake() throws Exception {
         try (var _ = budget.take(60)) {
             var _ = waiting(() -> budget.take(90));

@@ -5,7 +5,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
@@ -79,8 +79,16 @@ public final class MemoryBudget {
         return waiting.stream().filter(share -> share.held > 0);
     }
 
-    private boolean isNext(Share share) {
-        return share == growing().findFirst().orElseGet(waiting::peek);
+    /// The share whose turn it is; null for none.
+    private Share next() {
+        return growing().findFirst().orElseGet(waiting::peek);
+    }
+
+    /// Only one thread looks again, however many wait.
+    private void wakeNext() {
+        if (!waiting.isEmpty()) {
+            LockSupport.unpark(next().waiter);
+        }
     }
 
     /// Bytes of the budget, until they are closed.
@@ -94,6 +102,9 @@ public final class MemoryBudget {
 
         /// How many bytes it waits for, where it does.
         private long wanted;
+
+        /// Null where it does not wait.
+        private Thread waiter;
 
         private boolean closed;
 
@@ -154,19 +165,29 @@ public final class MemoryBudget {
                 if (held > 0 && wouldBlock()) {
                     return tryGrowTo(bytes);
                 }
+                waiter = Thread.currentThread();
                 waiting.add(this);
-                try {
-                    while (!isNext(this) || !tryGrowTo(bytes)) {
-                        long left = deadlineNanos - clock.getAsLong();
+            }
+            try {
+                while (!Thread.interrupted()) {
+                    long left = deadlineNanos - clock.getAsLong();
+                    synchronized (MemoryBudget.this) {
+                        if (next() == this && tryGrowTo(bytes)) {
+                            waiting.remove(this);
+                            return true;
+                        }
                         if (closed || left <= 0 || isRefused(wanted - held)) {
                             return false;
                         }
-                        TimeUnit.NANOSECONDS.timedWait(MemoryBudget.this, left);
                     }
-                    return true;
-                } finally {
+                    LockSupport.parkNanos(MemoryBudget.this, left);
+                }
+                throw new InterruptedException();
+            } finally {
+                synchronized (MemoryBudget.this) {
+                    waiter = null;
                     waiting.remove(this);
-                    MemoryBudget.this.notifyAll();
+                    wakeNext();
                 }
             }
         }
@@ -189,7 +210,7 @@ public final class MemoryBudget {
         public void shrinkTo(long bytes) {
             synchronized (MemoryBudget.this) {
                 add(Math.clamp(bytes, 0, held) - held);
-                MemoryBudget.this.notifyAll();
+                wakeNext();
             }
         }
 
@@ -198,6 +219,7 @@ public final class MemoryBudget {
         public void close() {
             synchronized (MemoryBudget.this) {
                 closed = true;
+                LockSupport.unpark(waiter);
                 shrinkTo(0);
             }
         }
