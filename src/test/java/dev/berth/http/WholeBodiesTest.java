@@ -165,6 +165,15 @@ class WholeBodiesTest {
                 var response = other.client().send(request, BodyHandlers.ofString());
                 assertThat(response.statusCode()).isEqualTo(fits < 20 << 20 ? 200 : 413);
             }
+            // There is room for two at a time.
+            var request = HttpRequest.newBuilder(other.uri("/invocations"))
+                    .POST(BodyPublishers.ofByteArray(new byte[12 << 20]))
+                    .build();
+            var together = Stream.generate(() -> other.client().sendAsync(request, BodyHandlers.ofString()))
+                    .limit(12)
+                    .toList();
+            assertThat(together)
+                    .allSatisfy(answer -> assertThat(answer.get().statusCode()).isEqualTo(200));
         }
     }
 

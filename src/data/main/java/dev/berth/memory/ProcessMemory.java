@@ -8,8 +8,7 @@ import java.util.function.LongSupplier;
 /// - `medium` has what one makes that makes no more than [#mostOfMedium].
 /// - `large` has what any other makes, such as texts, trees, unpacked archives, pictures, tensors
 ///   and tokens.
-/// - `arriving` has bodies that are being received. A stalled one holds what has come of it, and
-///   nothing more.
+/// - `arriving` has bodies that are being received, each with all that was announced of it.
 ///
 /// So a request never waits for a larger one. What is left of the heap is for the server itself,
 /// and for the collector, which needs room to work.

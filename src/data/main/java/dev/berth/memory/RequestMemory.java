@@ -178,13 +178,13 @@ public final class RequestMemory implements AutoCloseable {
         return bytes <= process.arriving().bytes() && arriving.tryGrowTo(bytes);
     }
 
-    /// Counts a body that is being received and can be nowhere else.
+    /// Counts a body that is being received and can be nowhere else, once there is room for it.
     ///
     /// @param bytes as in [#tryReceive]
-    /// @throws ServingException when there is no room for them now
+    /// @throws ServingException when there is none by the deadline
     public void receive(long bytes) {
         requireRoom(bytes, process.arriving());
-        if (!tryReceive(bytes)) {
+        if (!tryReceive(bytes) && !await(arriving, bytes)) {
             throw beside(bytes);
         }
     }

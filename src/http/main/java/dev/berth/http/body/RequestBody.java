@@ -121,7 +121,7 @@ public final class RequestBody extends BlockStream {
     /// Waits for the whole body. A long one, and one for which there is no memory now, goes into a file.
     /// Runs on the request's thread.
     public void readWhole() throws IOException {
-        if (file != null || (declared <= mostInMemory && fill(mostInMemory, false))) {
+        if (isWhole() || (declared <= mostInMemory && fill(mostInMemory, false))) {
             return;
         }
         var created = BodyFile.create();
