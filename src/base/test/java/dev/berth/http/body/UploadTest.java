@@ -8,9 +8,13 @@ import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.memory.ProcessMemory;
 import dev.berth.serving.hooks.Deadline;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.zip.DeflaterOutputStream;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.Request;
@@ -52,6 +56,24 @@ class UploadTest {
             var inflated = body.decode(in -> new Inflated(in, "deflate", "coding", body.memory()));
             assertThat(inflated).isNotNull();
             assertThatThrownBy(body::readAllBytes)
+                    .isInstanceOfSatisfying(
+                            ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.DEADLINE_EXCEEDED));
+        }
+    }
+
+    /// All of it has arrived, and it is inflated in pieces, with pauses for others.
+    @Test
+    void soIsWhatBecomesLong() throws IOException {
+        var packed = new ByteArrayOutputStream();
+        try (var out = new DeflaterOutputStream(packed)) {
+            out.write(new byte[200_000]);
+        }
+        var upload = new Upload(request(Content.Chunk.from(ByteBuffer.wrap(packed.toByteArray()), true)), unused());
+        var deadline = new Deadline(5, new AtomicLong()::incrementAndGet);
+        try (var body = new RequestBody(upload, -1, 1 << 20, deadline, ProcessMemory.ofThisProcess())) {
+            var inflated = body.decode(in -> new Inflated(in, "deflate", "coding", body.memory()));
+            assertThat(inflated).isNotNull();
+            assertThatThrownBy(body::readWhole)
                     .isInstanceOfSatisfying(
                             ServingException.class, e -> assertThat(e.type()).isEqualTo(ErrorType.DEADLINE_EXCEEDED));
         }

@@ -237,6 +237,8 @@ public final class RequestBody extends BlockStream {
     }
 
     private int take(byte[] bytes, int offset, int length) throws IOException {
+        // A few bytes that have arrived may be inflated to many.
+        upload.requireTime();
         int count = source.read(bytes, offset, length);
         received += Math.max(0, count);
         ended |= count < 0;

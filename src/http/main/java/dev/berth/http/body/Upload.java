@@ -60,9 +60,9 @@ public final class Upload extends BlockStream {
     public boolean hasMore() {
         while (!ended) {
             // More may come all the time.
-            if (deadline.isOver() || !await(deadline.nanosLeft())) {
-                throw ErrorType.DEADLINE_EXCEEDED.because(
-                        "the request's time ran out after %d bytes of its body".formatted(received));
+            requireTime();
+            if (!await(deadline.nanosLeft())) {
+                throw late();
             }
             if (Content.Chunk.isFailure(chunk)) {
                 throw ErrorType.BAD_INPUT.because(
@@ -76,6 +76,17 @@ public final class Upload extends BlockStream {
             release();
         }
         return false;
+    }
+
+    void requireTime() {
+        if (deadline.isOver()) {
+            throw late();
+        }
+    }
+
+    private ServingException late() {
+        return ErrorType.DEADLINE_EXCEEDED.because(
+                "the request's time ran out after %d bytes of its body".formatted(received));
     }
 
     /// Takes the next bytes, as many as have arrived.
