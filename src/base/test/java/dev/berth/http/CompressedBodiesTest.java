@@ -17,6 +17,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -27,6 +28,7 @@ import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -153,6 +155,38 @@ class CompressedBodiesTest {
         } finally {
             for (var connection : stalled) {
                 connection.close();
+            }
+        }
+    }
+
+    @Test
+    @Tag("slow")
+    void healthIsAnsweredWhileManyAreInflated() throws Exception {
+        var body = packed("gzip", new byte[25 << 20]);
+        var head =
+                "POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n"
+                        .formatted(body.length);
+        var sent = new ArrayList<RawConnection>();
+        try (var other = TestServer.with(new TextHandler())
+                .set("SAGEMAKER_MAX_PAYLOAD_IN_MB", "30")
+                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "1")
+                .start()) {
+            try {
+                for (int i = 0; i < 30; i++) {
+                    sent.add(new RawConnection(other.port()).send(head).send(body));
+                }
+                for (int i = 0; i < 15; i++) {
+                    long begin = System.nanoTime();
+                    try (var asks = new RawConnection(other.port())) {
+                        asks.send("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n");
+                        assertThat(asks.readResponse()).startsWith("HTTP/1.1 200");
+                    }
+                    assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(1));
+                }
+            } finally {
+                for (var connection : sent) {
+                    connection.close();
+                }
             }
         }
     }

@@ -3,13 +3,12 @@ package dev.berth.http.body;
 import dev.berth.content.Gunzip;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
-import dev.berth.http.connections.Pace;
 import dev.berth.memory.RequestMemory;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.Semaphore;
 import java.util.zip.InflaterInputStream;
 import java.util.zip.ZipException;
 
@@ -27,16 +26,13 @@ public final class Inflated extends BlockStream {
 
     private static final int BUFFER = 8 << 10;
 
-    /// How much is inflated at a time. A few hundred bytes may become a megabyte.
+    /// How much is inflated in one turn. A few hundred bytes may become a megabyte.
     private static final int PIECE = 64 << 10;
 
-    /// What a byte takes of a core, at 250 MB/s.
-    private static final long NANOS = 4;
-
-    /// Half of the cores is for other requests, however many bodies are inflated.
-    private static final int SHARE = 2;
-
-    private static final Pace PACE = new Pace(TimeUnit.SECONDS.toNanos(1));
+    /// Inflating takes a core, on virtual threads too. So half of the cores are left to all other
+    /// requests, however many bodies are inflated.
+    private static final Semaphore TURNS =
+            new Semaphore(Math.max(1, Runtime.getRuntime().availableProcessors() / 2), true);
 
     private final InputStream packed;
     private final String coding;
@@ -59,17 +55,33 @@ public final class Inflated extends BlockStream {
     /// @throws ServingException `BAD_INPUT` where it is damaged or not whole
     @Override
     public int read(byte[] bytes, int offset, int length) throws IOException {
+        if (in == null) {
+            memory.add(MEMORY);
+        }
+        TURNS.acquireUninterruptibly();
         try {
             if (in == null) {
-                memory.add(MEMORY);
-                in = coding.equals(GZIP) ? Gunzip.open(packed, BUFFER) : new Deflated(packed);
+                in = coding.equals(GZIP) ? Gunzip.open(new Packed(), BUFFER) : new Deflated(new Packed());
             }
-            int count = in.read(bytes, offset, Math.min(length, PIECE));
-            PACE.pause(SHARE * NANOS * Math.max(0, count));
-            return count;
+            return in.read(bytes, offset, Math.min(length, PIECE));
         } catch (ZipException | EOFException e) {
             throw ErrorType.BAD_INPUT.because(
                     "body: it is not whole %s, as %s says: %s".formatted(coding, header, e.getMessage()), e);
+        } finally {
+            TURNS.release();
+        }
+    }
+
+    /// What is inflated. Nobody has a turn while it waits for more.
+    private final class Packed extends BlockStream {
+        @Override
+        public int read(byte[] bytes, int offset, int length) throws IOException {
+            TURNS.release();
+            try {
+                return packed.read(bytes, offset, length);
+            } finally {
+                TURNS.acquireUninterruptibly();
+            }
         }
     }
 
