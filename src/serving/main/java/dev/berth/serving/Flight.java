@@ -35,8 +35,10 @@ final class Flight<I, O> {
     private final InvocationRequest request;
     private final Call call;
     private final long begunAt;
-    private Deadline deadline;
     private CompletableFuture<ServedAnswer> answer = CompletableFuture.completedFuture(null);
+
+    /// A request in other words may leave less time.
+    private volatile Deadline deadline;
 
     /// The hook that runs or ran last.
     private volatile HookRun<?> run;
@@ -69,14 +71,17 @@ final class Flight<I, O> {
     ///
     /// @throws ServingException for every way in which this can fail
     ServedAnswer answer() {
-        var understood = call.dialect().equals(Dialect.NONE) ? request : translate();
-        answer = run(Hook.INPUT_FN, entered -> decode(understood, entered))
+        var translated = new CompletableFuture<Void>();
+        answer = run(Hook.INPUT_FN, entered -> decode(translated, entered))
                 .thenCompose(decoded -> decoded.streamedAs.isPresent()
                         ? stream(decoded)
                         : predict(decoded)
                                 .thenCompose(predictions ->
                                         run(Hook.OUTPUT_FN, entered -> encode(decoded, predictions, entered))));
-        return await();
+        if (!call.dialect().equals(Dialect.NONE)) {
+            var _ = await(CompletableFuture.anyOf(translated, answer));
+        }
+        return await(answer);
     }
 
     /// Completed when no hook and no predictor works for the request any more. One that was left
@@ -86,10 +91,10 @@ final class Flight<I, O> {
                 .thenCompose(queued -> queued == null ? CompletableFuture.completedFuture(null) : queued.released());
     }
 
-    private ServedAnswer await() {
+    private <T> T await(CompletableFuture<T> step) {
         while (true) {
             try {
-                return answer.get(patienceNanos(), TimeUnit.NANOSECONDS);
+                return step.get(patienceNanos(), TimeUnit.NANOSECONDS);
             } catch (TimeoutException _) {
                 if (submission != null) {
                     submission.ask();
@@ -115,19 +120,14 @@ final class Flight<I, O> {
         return Math.max(deadline.nanosLeft() / 2, LEAST_WAIT_NANOS);
     }
 
-    /// Makes the request one in the words of the hooks. It may leave less time.
-    private InvocationRequest translate() {
-        var understood =
-                start(Hook.INPUT_FN, _ -> call.dialect().request(request)).await();
-        var left = understood.remaining();
-        if (left.toNanos() < deadline.nanosLeft()) {
-            deadline = Deadline.in(left, deadline.clock());
-        }
-        return understood;
-    }
-
     private <T> CompletableFuture<T> run(Hook hook, HookRun.Body<T> body) {
-        return start(hook, entered -> {
+        var memory = call.memory();
+        HookRun<T> next = model.pool.start(
+                hooks.name(hook),
+                deadline,
+                call.caller().logContext(),
+                memory.isLarge(),
+                entered -> memory.call(() -> {
                     var trace = call.caller().trace().step(hook.method);
                     try {
                         return body.call(entered);
@@ -137,24 +137,20 @@ final class Flight<I, O> {
                     } finally {
                         trace.close();
                     }
-                })
-                .result();
-    }
-
-    private <T> HookRun<T> start(Hook hook, HookRun.Body<T> body) {
-        var memory = call.memory();
-        var next = model.pool.start(
-                hooks.name(hook),
-                deadline,
-                call.caller().logContext(),
-                memory.isLarge(),
-                entered -> memory.call(() -> body.call(entered)));
+                }));
         run = next;
-        return next;
+        return next.result();
     }
 
-    private Decoded<I, O> decode(InvocationRequest understood, Consumer<String> entered) throws Exception {
+    /// @param translated completed when the deadline will not change any more
+    private Decoded<I, O> decode(CompletableFuture<Void> translated, Consumer<String> entered) throws Exception {
         long start = System.nanoTime();
+        var understood = call.dialect().request(request);
+        var left = understood.remaining();
+        if (left.toNanos() < deadline.nanosLeft()) {
+            deadline = Deadline.in(left, deadline.clock());
+        }
+        translated.complete(null);
         var records = hooks.decode(understood, entered);
         call.memory().add(PIECE * records.pieces().values().size());
         var streaming = streaming();
