@@ -53,9 +53,6 @@ public final class SessionStore {
     /// How long the next request of a session may wait until the hooks say what it takes.
     private static final Duration LONGEST_SIZING = Duration.ofSeconds(1);
 
-    /// Leave a turn that a hook was left behind in.
-    private static final Thread.Builder LATER = Thread.ofVirtual().name("berth-session-turn");
-
     private static final Logger log = LoggerFactory.getLogger(SessionStore.class);
 
     private final SessionHandler<Object> handler;
@@ -209,7 +206,9 @@ public final class SessionStore {
             if (haveLeft.isDone()) {
                 leave(session);
             } else {
-                var _ = haveLeft.whenCompleteAsync((_, _) -> leave(session), LATER::start);
+                var _ = haveLeft.whenCompleteAsync(
+                        (_, _) -> leave(session),
+                        task -> Thread.ofVirtual().name("berth-session-turn").start(task));
             }
         }
     }
