@@ -39,16 +39,28 @@ class SettingsOfExtensionsTest {
                 "BERTH_RUNTIME_API", "false",
                 "BERTH_CLIENT_PATHS", "false",
                 "BERTH_GRPC_PORT", "9000",
-                "AIP_PREDICT_ROUTE", "/predict",
-                "BERTH_OTLP_ENDPOINT", "https://user:pw@collector:4318");
+                "AIP_PREDICT_ROUTE", "/predict");
         assertThat(shown(environment, Map.of()))
                 .contains(
                         "page = false (BERTH_PAGE)",
                         "runtime-api = false (BERTH_RUNTIME_API)",
                         "client-paths = false (BERTH_CLIENT_PATHS)",
                         "predict-route = /predict (AIP_PREDICT_ROUTE)",
-                        "grpc-port = 9000 (BERTH_GRPC_PORT)",
-                        "otlp-endpoint = https://…@collector:4318 (BERTH_OTLP_ENDPOINT)");
+                        "grpc-port = 9000 (BERTH_GRPC_PORT)");
+    }
+
+    @Test
+    void namesAndPasswordsOfAddressesAreNotShown() {
+        var environment = Map.of(
+                "AWS_ENDPOINT_URL_S3", "http://user:pw@store:9000/x",
+                "BERTH_OTLP_ENDPOINT", "https://user@collector:4318");
+        assertThat(shown(environment, Map.of()).toString())
+                .contains("http://…@store:9000/x", "https://…@collector:4318")
+                .doesNotContain("user:", "user@", "pw");
+        assertThat(problems(Map.of("AWS_ENDPOINT_URL_S3", "ftp://user:pw@store")))
+                .singleElement()
+                .asString()
+                .contains("found \"ftp://…@store\"");
     }
 
     @Test
