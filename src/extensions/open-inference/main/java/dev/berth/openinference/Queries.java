@@ -51,7 +51,7 @@ record Queries(ServerParts parts) {
         return parts -> ctx -> parts.invocations().take(ctx, MAX_BODY_BYTES, body -> {
             body.checkDeclared();
             // What has no body must not wait for memory.
-            boolean isPost = ctx.method() == HandlerType.POST;
+            boolean isPost = ctx.method().equals(HandlerType.POST);
             var asked = Asked.of(ctx.pathParamMap(), fields(isPost ? body.readAllBytes() : new byte[0]));
             // What gRPC has a message around.
             OpenInference.json(
