@@ -78,8 +78,17 @@ final class BatchQueue<I, O> extends Submission.Queue<I, O> {
     ///
     /// @throws ServingException when not even one record can be queued
     void requireRoom(long deadline) {
-        endAbandoned(locked(this::keepingPlaces));
-        locked(() -> requireRoom(1, deadline));
+        var keeping = locked(() -> {
+            var callers = keepingPlaces();
+            if (callers.isEmpty()) {
+                requireRoom(1, deadline);
+            }
+            return callers;
+        });
+        if (!keeping.isEmpty()) {
+            endAbandoned(keeping);
+            locked(() -> requireRoom(1, deadline));
+        }
     }
 
     private boolean isFull() {

@@ -189,7 +189,7 @@ final class Line<I, O> {
                 take(next.firstWaiting(), chosen);
             }
         }
-        if (!chosen.isEmpty() && chosen.size() < most) {
+        if (!chosen.isEmpty() && chosen.size() < most && size() > 0) {
             goingWith(chosen, most, now).forEach(piece -> take(piece, chosen));
         }
     }
