@@ -251,6 +251,23 @@ public final class OnnxModel {
         return new Message().number(1, type);
     }
 
+    /// `y` is the sum of `x` up to each step, for a matrix of two columns.
+    public static OnnxModel cumulative() {
+        return new OnnxModel()
+                .input("x", FLOAT, "steps", 2)
+                .initializer(tensor("axis", INT64).bytes(9, new byte[8]))
+                .node("CumSum", List.of("x", "axis"), List.of("y"))
+                .output("y", FLOAT, "steps", 2);
+    }
+
+    /// `most` is the largest of `points` in each of two columns: one row for any number of them.
+    public static OnnxModel mostOfAllRows() {
+        return new OnnxModel()
+                .input("points", FLOAT, "points", 2)
+                .node("ReduceMax", List.of("points"), List.of("most"), attribute("axes", List.of(0L)))
+                .output("most", FLOAT, 1, 2);
+    }
+
     /// Rows of two numbers in, `x · (2, 3)` and `x + x` out.
     public static OnnxModel linear() {
         return new OnnxModel()

@@ -1,6 +1,13 @@
 package dev.berth.testing;
 
 import java.io.ByteArrayInputStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpClient.Version;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -114,5 +121,20 @@ public record TestCertificate(X509Certificate certificate, byte[] key) {
         var hello = ByteBuffer.allocate(engine.getSession().getPacketBufferSize());
         engine.wrap(ByteBuffer.allocate(0), hello);
         return Arrays.copyOf(hello.array(), hello.position());
+    }
+
+    /// What `/invocations` at a port answers to a text, in HTTP/2 where it is spoken there.
+    public HttpResponse<String> ask(int port, String text) throws Exception {
+        try (var client = HttpClient.newBuilder()
+                .sslContext(trusted())
+                .version(Version.HTTP_2)
+                .build()) {
+            return client.send(
+                    HttpRequest.newBuilder(URI.create("https://localhost:%d/invocations".formatted(port)))
+                            .header("Accept", "text/plain")
+                            .POST(BodyPublishers.ofString(text))
+                            .build(),
+                    BodyHandlers.ofString());
+        }
     }
 }

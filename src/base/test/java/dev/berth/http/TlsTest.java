@@ -12,19 +12,13 @@ import dev.berth.testing.TestCertificate;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
 import java.net.http.HttpClient.Version;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Map;
-import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLHandshakeException;
 import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.AfterAll;
@@ -72,30 +66,16 @@ class TlsTest {
         server.close();
     }
 
-    private static HttpResponse<String> ask(SSLContext trusted, int port) throws Exception {
-        try (var client = HttpClient.newBuilder()
-                .sslContext(trusted)
-                .version(Version.HTTP_2)
-                .build()) {
-            return client.send(
-                    HttpRequest.newBuilder(URI.create("https://localhost:%d/invocations".formatted(port)))
-                            .header("Accept", "text/plain")
-                            .POST(BodyPublishers.ofString("ab\nc"))
-                            .build(),
-                    BodyHandlers.ofString());
-        }
-    }
-
     @Test
     void thePortSpeaksTls() throws Exception {
-        var answer = ask(rsa.trusted(), server.port());
+        var answer = rsa.ask(server.port(), "ab\nc");
         assertThat(answer.body()).isEqualTo("AB\nC");
         assertThat(answer.version()).isEqualTo(Version.HTTP_1_1);
     }
 
     @Test
     void whoTrustsAnotherCertificateComesNoFurther() {
-        assertThatThrownBy(() -> ask(another.trusted(), server.port())).isInstanceOf(SSLHandshakeException.class);
+        assertThatThrownBy(() -> another.ask(server.port(), "ab\nc")).isInstanceOf(SSLHandshakeException.class);
     }
 
     /// A platform's checks, and the server's own, know of no certificate.
@@ -144,7 +124,7 @@ class TlsTest {
                 held.add(new RawConnection(server.port()).send(hello));
             }
             assertThat(server.get("/ping").statusCode()).isEqualTo(200);
-            assertThat(ask(rsa.trusted(), server.port()).body()).isEqualTo("AB\nC");
+            assertThat(rsa.ask(server.port(), "ab\nc").body()).isEqualTo("AB\nC");
             for (var half : held) {
                 // An answer or, where that has taken too long, an end.
                 assertThat(half.socket().getInputStream().read()).isIn(0x16, -1);
@@ -163,7 +143,7 @@ class TlsTest {
         var certificate = file(algorithm + ".crt", made.pem());
         var key = file(algorithm + ".key", algorithm.equals("Ed25519") ? made.keyPem() : made.traditionalKeyPem());
         try (var another = server(certificate, key)) {
-            assertThat(ask(made.trusted(), another.port()).body()).isEqualTo("AB\nC");
+            assertThat(made.ask(another.port(), "ab\nc").body()).isEqualTo("AB\nC");
         }
     }
 
@@ -176,13 +156,13 @@ class TlsTest {
             Files.writeString(certificate, ec.pem());
             await().until(() -> log.text()
                     .contains("the certificate before stays in use: tls-key: found what is no EC key in " + key));
-            assertThat(ask(rsa.trusted(), changing.port()).body()).isEqualTo("AB\nC");
+            assertThat(rsa.ask(changing.port(), "ab\nc").body()).isEqualTo("AB\nC");
             Files.writeString(key, ec.keyPem());
             await().until(() -> log.text().contains(certificate + " has changed"));
-            assertThat(ask(ec.trusted(), changing.port()).body()).isEqualTo("AB\nC");
+            assertThat(ec.ask(changing.port(), "ab\nc").body()).isEqualTo("AB\nC");
             Files.delete(key);
             await().until(() -> log.text().contains("tls-key: found what can't be read in " + key));
-            assertThat(ask(ec.trusted(), changing.port()).body()).isEqualTo("AB\nC");
+            assertThat(ec.ask(changing.port(), "ab\nc").body()).isEqualTo("AB\nC");
         }
     }
 

@@ -103,11 +103,7 @@ class IndependentRowsTest {
 
     @Test
     void allRowsMayHaveOneAnswer() throws Exception {
-        new OnnxModel()
-                .input("points", OnnxModel.FLOAT, "points", 2)
-                .node("ReduceMax", List.of("points"), List.of("most"), OnnxModel.attribute("axes", List.of(0L)))
-                .output("most", OnnxModel.FLOAT, 1, 2)
-                .write(artifact.resolve("model.onnx"));
+        OnnxModel.mostOfAllRows().write(artifact.resolve("model.onnx"));
         try (var server = TestServer.artifact(artifact).start()) {
             assertThat(answer(server, "[[1, 9], [5, 2], [3, 3]]")).isEqualTo("[[5.0,9.0]]");
             assertThat(answer(server, "{\"instances\": [[1, 9], [5, 2]]}")).isEqualTo("{\"predictions\":[[5.0,9.0]]}");
@@ -346,12 +342,7 @@ class IndependentRowsTest {
     }
 
     private void cumulative() throws IOException {
-        new OnnxModel()
-                .input("x", OnnxModel.FLOAT, "steps", 2)
-                .initializer(OnnxModel.tensor("axis", OnnxModel.INT64).bytes(9, new byte[8]))
-                .node("CumSum", List.of("x", "axis"), List.of("y"))
-                .output("y", OnnxModel.FLOAT, "steps", 2)
-                .write(artifact.resolve("model.onnx"));
+        OnnxModel.cumulative().write(artifact.resolve("model.onnx"));
     }
 
     private void torchScript(String file) throws IOException {

@@ -9,16 +9,9 @@ import dev.berth.testing.RawConnection;
 import dev.berth.testing.TestCertificate;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
-import java.net.URI;
-import java.net.http.HttpClient;
 import java.net.http.HttpClient.Version;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -58,23 +51,9 @@ class Http2TlsTest {
         Files.writeString(directory.resolve("server.key"), certificate.keyPem());
     }
 
-    private HttpResponse<String> ask(SSLContext trusted) throws Exception {
-        try (var client = HttpClient.newBuilder()
-                .sslContext(trusted)
-                .version(Version.HTTP_2)
-                .build()) {
-            return client.send(
-                    HttpRequest.newBuilder(URI.create("https://localhost:%d/invocations".formatted(port)))
-                            .header("Accept", "text/plain")
-                            .POST(BodyPublishers.ofString("ab\nc"))
-                            .build(),
-                    BodyHandlers.ofString());
-        }
-    }
-
     @Test
     void itSpeaksTls() throws Exception {
-        var answer = ask(rsa.trusted());
+        var answer = rsa.ask(port, "ab\nc");
         assertThat(answer.body()).isEqualTo("AB\nC");
         assertThat(answer.version()).isEqualTo(Version.HTTP_2);
         try (var client = new GrpcClient(port, rsa.trusted())) {
@@ -107,6 +86,6 @@ class Http2TlsTest {
         var ec = TestCertificate.of("EC", directory);
         write(ec);
         await().ignoreExceptions()
-                .untilAsserted(() -> assertThat(ask(ec.trusted()).version()).isEqualTo(Version.HTTP_2));
+                .untilAsserted(() -> assertThat(ec.ask(port, "ab\nc").version()).isEqualTo(Version.HTTP_2));
     }
 }

@@ -16,11 +16,9 @@ import dev.berth.testing.CapturedLog;
 import dev.berth.testing.Gate;
 import dev.berth.testing.GatedHandler;
 import dev.berth.testing.GrpcClient;
-import dev.berth.testing.ModelNames;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
-import dev.berth.testing.UnreadBodies;
 import java.awt.image.BufferedImage;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -38,17 +36,14 @@ import java.util.Base64;
 import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.zip.DeflaterOutputStream;
 import javax.imageio.ImageIO;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /// `/v2` of a real server: tensors and texts, in JSON and as bytes.
@@ -697,50 +692,6 @@ class OpenInferenceTest {
             assertError(infer(server, "model", """
           {"inputs": [{"name": "n", "datatype": "INT64", "shape": [1, 1], "data": [1]}, {"name": "t", "datatype": "BYTES", "shape": [1],
            "data": ["a"]}]}"""), 500, "outputFn's answer: not JSON");
-        }
-    }
-
-    @Test
-    void aBodyThatNobodyReadsClosesItsConnectionUnlessItIsThere() throws Exception {
-        var badLength = "POST /v2/models/model/infer|Inference-Header-Content-Length: x";
-        UnreadBodies.assertClosed(doubled, badLength, 4, 400);
-        UnreadBodies.assertClosed(doubled, "POST /v2/models/another/infer", 4, 404);
-        UnreadBodies.assertRead(doubled, badLength, 4, 400);
-    }
-
-    @ParameterizedTest
-    @Tag("MME-18")
-    @MethodSource("dev.berth.testing.ModelNames#all")
-    void aModelOfAnyNameHasItsPaths(String name) throws Exception {
-        try (var server = TestServer.ofModels().start()) {
-            assertThat(server.load(name, directory.resolve("doubled")).statusCode())
-                    .isEqualTo(200);
-            var path = "/v2/models/" + ModelNames.encoded(name);
-            assertThat(server.get(path).statusCode()).isEqualTo(200);
-            assertThat(server.get(path + "/ready").statusCode()).isEqualTo(200);
-        }
-    }
-
-    @Test
-    void aBodyMayBeCompressed() throws Exception {
-        var body = """
-        {"inputs": [{"name": "content", "datatype": "BYTES", "shape": [1], "data": ["ab"],
-                     "parameters": {"content_type": "text/plain"}}]}""";
-        var packed = new ByteArrayOutputStream();
-        try (var deflater = new DeflaterOutputStream(packed)) {
-            deflater.write(body.getBytes(StandardCharsets.UTF_8));
-        }
-        try (var server = TestServer.with(new TextHandler()).start()) {
-            var request =
-                    HttpRequest.newBuilder(server.uri("/v2/models/model/infer")).header("Content-Encoding", "deflate");
-            assertThat(server.send(request.POST(BodyPublishers.ofByteArray(packed.toByteArray()))
-                                    .build())
-                            .body())
-                    .contains("\"AB\"");
-            var damaged = server.send(
-                    request.POST(BodyPublishers.ofByteArray(new byte[9])).build());
-            assertThat(damaged.statusCode()).isEqualTo(400);
-            assertThat(damaged.body()).startsWith("{\"error\":\"body: it is not whole deflate");
         }
     }
 

@@ -155,11 +155,7 @@ class ServedTensorsTest {
 
     @Test
     void allRowsOfARequestMayHaveOneAnswer() throws Exception {
-        new OnnxModel()
-                .input("points", OnnxModel.FLOAT, "points", 2)
-                .node("ReduceMax", List.of("points"), List.of("most"), OnnxModel.attribute("axes", List.of(0L)))
-                .output("most", OnnxModel.FLOAT, 1, 2)
-                .write(artifact.resolve("model.onnx"));
+        OnnxModel.mostOfAllRows().write(artifact.resolve("model.onnx"));
         try (var server = TestServer.artifact(artifact).start()) {
             assertThat(infer(server, "points FP32 [2,2] 1,9,5,2"))
                     .contains("\"name\":\"most\",\"datatype\":\"FP32\",\"shape\":[1,2],\"data\":[5.0,9.0]");
@@ -168,12 +164,7 @@ class ServedTensorsTest {
 
     @Test
     void aRequestIsNotCutWhereEachStepNeedsThoseBefore() throws Exception {
-        new OnnxModel()
-                .input("x", OnnxModel.FLOAT, "steps", 2)
-                .initializer(OnnxModel.tensor("axis", OnnxModel.INT64).bytes(9, new byte[8]))
-                .node("CumSum", List.of("x", "axis"), List.of("y"))
-                .output("y", OnnxModel.FLOAT, "steps", 2)
-                .write(artifact.resolve("model.onnx"));
+        OnnxModel.cumulative().write(artifact.resolve("model.onnx"));
         try (var server = TestServer.artifact(artifact).start()) {
             assertThat(infer(server, "x FP32 [2,2] 1,2,3,4")).contains("\"shape\":[2,2],\"data\":[1.0,2.0,4.0,6.0]");
         }

@@ -9,30 +9,23 @@ import dev.berth.hooks.MediaType;
 import dev.berth.hooks.SessionHandler;
 import dev.berth.memory.MemoryBudget;
 import dev.berth.memory.ProcessMemory;
-import dev.berth.testing.CodeArtifact;
 import dev.berth.testing.CountingStream;
-import dev.berth.testing.EndlessConnections;
 import dev.berth.testing.Gate;
 import dev.berth.testing.GatedHandler;
 import dev.berth.testing.Leftovers;
-import dev.berth.testing.ModelNames;
 import dev.berth.testing.RawConnection;
 import dev.berth.testing.RawSocket;
 import dev.berth.testing.RememberingHandler;
-import dev.berth.testing.TestCertificate;
 import dev.berth.testing.TestServer;
 import dev.berth.testing.TextHandler;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.WebSocket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,13 +37,10 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.management.ObjectName;
-import org.eclipse.jetty.websocket.api.StatusCode;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /// WebSockets: with Java's own client, and frame by frame.
 class SocketTest {
@@ -597,110 +587,6 @@ class SocketTest {
                 assertThat(all).isPresent();
             }
         });
-    }
-
-    @Test
-    @Tag("BIDI-01")
-    void aSocketTalksToOneOfManyModelsUntilThatIsGone(@TempDir Path directory) throws Exception {
-        var artifact = new CodeArtifact(directory).source("Inference.java", """
-                public class Inference extends RememberingHandler {
-                  public Inference() { super(java.time.Duration.ofMinutes(20)); }
-                }
-                """).directory();
-        try (var server = TestServer.ofModels().start()) {
-            assertThat(server.load("one", artifact).statusCode()).isEqualTo(200);
-            try (var socket = RawSocket.open(server.port(), "/models/one" + PATH)) {
-                assertThat(socket.head()).startsWith("HTTP/1.1 101");
-                assertThat(socket.text("a").read().text()).isEqualTo("A");
-                assertThat(socket.text("b").read().text()).isEqualTo("A,B");
-                assertThat(server.unload("one").statusCode()).isEqualTo(200);
-                assertThat(socket.text("c").read().text()).contains("\"error\"").contains("one");
-            }
-            await().until(() -> server.get("/metrics").body().contains("berth_sockets 0.0"));
-            try (var socket = RawSocket.open(server.port(), "/models/none" + PATH)) {
-                assertThat(socket.head()).startsWith("HTTP/1.1 404");
-            }
-        }
-    }
-
-    @ParameterizedTest
-    @Tag("MME-18")
-    @MethodSource("dev.berth.testing.ModelNames#all")
-    void aModelOfAnyNameHasASocket(String name, @TempDir Path directory) throws Exception {
-        var artifact = CodeArtifact.hooks(directory, "").directory();
-        try (var server = TestServer.ofModels().start()) {
-            assertThat(server.load(name, artifact).statusCode()).isEqualTo(200);
-            try (var socket = RawSocket.open(server.port(), "/models/%s%s".formatted(ModelNames.encoded(name), PATH))) {
-                assertThat(socket.head()).startsWith("HTTP/1.1 101");
-            }
-        }
-    }
-
-    @Test
-    void itOpensOverTls(@TempDir Path directory) throws Exception {
-        var certificate = TestCertificate.of("RSA", directory);
-        var received = new LinkedBlockingQueue<String>();
-        try (var server = TestServer.with(new TextHandler())
-                        .set(
-                                "BERTH_TLS_CERTIFICATE",
-                                Files.writeString(directory.resolve("server.crt"), certificate.pem())
-                                        .toString())
-                        .set(
-                                "BERTH_TLS_KEY",
-                                Files.writeString(directory.resolve("server.key"), certificate.keyPem())
-                                        .toString())
-                        .start();
-                var client = HttpClient.newBuilder()
-                        .sslContext(certificate.trusted())
-                        .build()) {
-            var socket = connect(client, URI.create("wss://localhost:%d%s".formatted(server.port(), PATH)), received);
-            socket.sendText("ab", true).join();
-            assertThat(next(received)).isEqualTo("AB");
-            socket.abort();
-        }
-    }
-
-    /// Tried again where the machine stood still at the end of the first handshake, so that the
-    /// second socket waits for longer.
-    @Test
-    void idleSocketsMakeWayAndAreToldSo() {
-        await().ignoreExceptionsInstanceOf(SocketTimeoutException.class)
-                .untilAsserted(SocketTest::theFirstSocketMakesWay);
-    }
-
-    private static void theFirstSocketMakesWay() throws Exception {
-        try (var server = TestServer.with(new TextHandler())
-                        .set("BERTH_MAX_CONNECTIONS", "2")
-                        .start();
-                var first = RawSocket.open(server.port(), PATH);
-                var second = RawSocket.open(server.port(), PATH)) {
-            assertThat(server.invoke("a").body()).isEqualTo("A");
-            first.socket().setSoTimeout(10_000);
-            var close = first.read();
-            assertThat(close.opcode()).isEqualTo(RawSocket.CLOSE);
-            assertThat(close.code()).isEqualTo(StatusCode.TRY_AGAIN_LATER);
-            assertThat(second.text("b").read().text()).isEqualTo("B");
-        }
-    }
-
-    @Test
-    @Tag("slow")
-    void messagesWithoutEndKeepNobodyElseOut() throws Exception {
-        var handshake = """
-        GET %s HTTP/1.1\r
-        Host: x\r
-        Upgrade: websocket\r
-        Connection: Upgrade\r
-        Sec-WebSocket-Version: 13\r
-        Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r
-        \r
-        \1\201\0\0\0\0a\
-        """.formatted(PATH);
-        try (var server = TestServer.with(new TextHandler()).start()) {
-            int count = Runtime.getRuntime().availableProcessors() + 1;
-            EndlessConnections.assertKeepNobodyOut(
-                    server, server.port(), count, handshake, "\0\201\0\0\0\0a".repeat(2000));
-        }
     }
 
     private static void assertMetric(TestServer server, String line) throws Exception {
