@@ -3,20 +3,16 @@ package dev.berth.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.berth.config.Configuration;
-import dev.berth.engine.Engine;
 import dev.berth.engine.Machine;
 import dev.berth.hooks.Accelerator;
 import dev.berth.hooks.CpuProfile;
-import dev.berth.testing.OnnxModel;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -47,22 +43,6 @@ class DeploymentTest {
                         .limits()
                         .maxBatchSize())
                 .isEqualTo(9);
-    }
-
-    @Test
-    void theEngineOfAModelOfTheHubIsKnown(@TempDir Path directory) throws Exception {
-        assertThat(Deployment.engines(directory)).isEmpty();
-        OnnxModel.linear()
-                .write(Files.createDirectory(directory.resolve("onnx")).resolve("model.onnx"));
-        assertThat(Deployment.engines(directory)).extracting(Engine::name).containsExactly("onnx");
-    }
-
-    @Test
-    void aModelIsAsLargeAsItsFilesTogether(@TempDir Path directory) throws Exception {
-        OnnxModel.linear().weightsIn("weights.bin", "more", 3_000_000, 750_000).write(directory.resolve("model.onnx"));
-        Files.write(directory.resolve("weights.bin"), new byte[3_000_000]);
-        assertThat(ArtifactHooks.open(directory, Optional.empty()).description())
-                .containsEntry("files", "model.onnx 3.0 MB");
     }
 
     private static List<Accelerator> workers(int count, CpuProfile profile) {

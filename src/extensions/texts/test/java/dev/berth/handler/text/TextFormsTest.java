@@ -24,6 +24,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /// themselves.
 class TextFormsTest {
 
+    private static final Path TASKS = Path.of("src/test/resources/tasks");
+
     private static final ObjectMapper JSON = new ObjectMapper();
 
     /// By the name of the artifact.
@@ -38,9 +40,7 @@ class TextFormsTest {
 
     private static HttpResponse<String> ask(String artifact, String type, String accept, String body) throws Exception {
         if (!SERVERS.containsKey(artifact)) {
-            SERVERS.put(
-                    artifact,
-                    TestServer.artifact(TaskTest.TASKS.resolve(artifact)).start());
+            SERVERS.put(artifact, TestServer.artifact(TASKS.resolve(artifact)).start());
         }
         return SERVERS.get(artifact).invoke(body, "Content-Type", type, "Accept", accept);
     }
@@ -116,7 +116,7 @@ class TextFormsTest {
 
     @Test
     void aBadRecordOfAJobIsAnErrorInItsPlace() throws Exception {
-        try (var server = TestServer.artifact(TaskTest.TASKS.resolve("fill-mask-bert"))
+        try (var server = TestServer.artifact(TASKS.resolve("fill-mask-bert"))
                 .set("BERTH_BAD_RECORDS", "keep")
                 .start()) {
             var types = new String[] {"Content-Type", "application/jsonlines", "Accept", "application/jsonlines"};
@@ -129,7 +129,7 @@ class TextFormsTest {
     /// An array has no place for an error.
     @Test
     void aBadRecordOfAJobFailsAnArray() throws Exception {
-        try (var server = TestServer.artifact(TaskTest.TASKS.resolve("sentence-embeddings-bert"))
+        try (var server = TestServer.artifact(TASKS.resolve("sentence-embeddings-bert"))
                 .set("BERTH_BAD_RECORDS", "keep")
                 .start()) {
             var types = new String[] {"Content-Type", "application/jsonlines", "Accept", "application/x-npy"};
@@ -228,7 +228,7 @@ class TextFormsTest {
 
     @Test
     void aWrongArtifactIsRefusedAtStart(@TempDir Path directory) throws Exception {
-        var good = TaskTest.TASKS.resolve("text-classification-bert");
+        var good = TASKS.resolve("text-classification-bert");
         for (var name : new String[] {"model.pt", "tokenizer.json"}) {
             Files.copy(good.resolve(name), directory.resolve(name));
         }

@@ -1,0 +1,36 @@
+package dev.berth.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.berth.engine.Engine;
+import dev.berth.testing.OnnxModel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// What the server sees of an artifact with an ONNX file before it loads it.
+class OnnxArtifactTest {
+
+    @Test
+    void theEngineOfAModelOfTheHubIsKnown(@TempDir Path directory) throws Exception {
+        assertThat(Deployment.engines(directory)).isEmpty();
+        OnnxModel.linear()
+                .write(Files.createDirectory(directory.resolve("onnx")).resolve("model.onnx"));
+        assertThat(Deployment.engines(directory)).extracting(Engine::name).containsExactly("onnx");
+    }
+
+    @Test
+    void aModelIsAsLargeAsItsFilesTogether(@TempDir Path directory) throws Exception {
+        OnnxModel.linear().weightsIn("weights.bin", "more", 3_000_000, 750_000).write(directory.resolve("model.onnx"));
+        Files.write(directory.resolve("weights.bin"), new byte[3_000_000]);
+        assertThat(ArtifactHooks.open(directory, Optional.empty()).description())
+                .containsEntry("files", "model.onnx 3.0 MB");
+    }
+
+    @Test
+    void theFormOfAFileChoosesItsEngine() {
+        assertThat(Engine.of(Path.of("model.onnx")).name()).isEqualTo("onnx");
+    }
+}
