@@ -1,0 +1,120 @@
+package dev.berth.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.berth.testing.Gate;
+import dev.berth.testing.TestServer;
+import dev.berth.testing.TextHandler;
+import java.net.http.HttpResponse;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/// What callers owe each other whose records share batches, and a queue.
+class SharedBatchTest {
+
+    /// Fails a batch with `bad`, and never ends one with `slow` by itself.
+    private static final class Model extends TextHandler {
+
+        private final Gate gate = new Gate(1);
+        private final List<List<String>> batches = new CopyOnWriteArrayList<>();
+
+        @Override
+        public List<String> predictFn(List<String> records, Object model) throws Exception {
+            if (records.contains("first")) {
+                gate.pass();
+            }
+            batches.add(List.copyOf(records));
+            if (records.contains("bad")) {
+                throw new IllegalArgumentException("bad is not good");
+            }
+            if (records.contains("slow")) {
+                new CountDownLatch(1).await();
+            }
+            return super.predictFn(records, model);
+        }
+    }
+
+    private final Model model = new Model();
+    private TestServer server;
+
+    @BeforeEach
+    void start() throws Exception {
+        server = TestServer.with(model)
+                .set("SAGEMAKER_MODEL_SERVER_WORKERS", "1")
+                .set("SAGEMAKER_MODEL_SERVER_TIMEOUT_SECONDS", "8")
+                .set("BERTH_MAX_BATCH_SIZE", "3")
+                .start();
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        model.gate.open();
+        server.close();
+    }
+
+    @Test
+    void aRecordThatFailsItsBatchFailsItsCallerOnly() throws Exception {
+        var answers = askTogether("a", "bad", "c");
+        assertThat(answers.get(0).body()).isEqualTo("A");
+        assertThat(answers.get(1).statusCode()).isGreaterThanOrEqualTo(400);
+        assertThat(answers.get(2).body()).isEqualTo("C");
+        assertThat(model.batches).contains(List.of("a", "bad", "c"));
+    }
+
+    @Test
+    void aRecordThatTakesTooLongCostsItsCallerOnly() throws Exception {
+        var answers = askTogether("slow", "b", "c");
+        assertThat(answers.get(0).statusCode()).isEqualTo(504);
+        assertThat(answers.get(1).body()).isEqualTo("B");
+        assertThat(answers.get(2).body()).isEqualTo("C");
+        assertThat(model.batches).contains(List.of("slow", "b", "c"));
+    }
+
+    @Test
+    void aRequestOfManyRecordsDoesNotHoldUpOneThatCameLater() throws Exception {
+        var many = String.join("\n", List.of("1", "2", "3", "4", "5", "6", "7", "8", "9"));
+        var answers = askTogether(many, "small");
+        assertThat(answers.get(0).body()).isEqualTo(many);
+        assertThat(answers.get(1).body()).isEqualTo("SMALL");
+        var batches = List.copyOf(model.batches);
+        assertThat(batches.getLast()).doesNotContain("small");
+        assertThat(batches).flatExtracting(batch -> batch).contains("small");
+    }
+
+    /// Answers to requests that have all waited before the only worker was free.
+    private List<HttpResponse<String>> askTogether(String... bodies) throws Exception {
+        var first = server.invokeAsync("first");
+        model.gate.awaitArrival();
+        var asked = Stream.of(bodies).map(this::askAndAwait).toList();
+        model.gate.open();
+        assertThat(first.get().body()).isEqualTo("FIRST");
+        return asked.stream().map(CompletableFuture::join).toList();
+    }
+
+    private CompletableFuture<HttpResponse<String>> askAndAwait(String body) {
+        var before = depth();
+        var answer = server.invokeAsync(body);
+        await().until(() -> depth() > before);
+        return answer;
+    }
+
+    private double depth() {
+        try {
+            return server.get("/metrics")
+                    .body()
+                    .lines()
+                    .filter(line -> line.startsWith("berth_queue_depth{"))
+                    .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
+                    .sum();
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+}
