@@ -1,83 +1,70 @@
 package dev.berth;
 
-import static java.util.stream.Collectors.toMap;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Map;
+import java.util.List;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/// docs/concurrency.md names what the sources have.
+/// docs/concurrency.md names the threads and locks of the base, and the README of an extension its own.
 class ConcurrencyDocTest {
 
+    private static final Path EXTENSIONS = Path.of("src", "extensions");
     private static final Pattern THREAD =
             Pattern.compile("Thread\\.of(?:Virtual|Platform)\\(\\)\\s*\\.name\\(\"([^\"]+)\"");
     private static final Pattern LOCK = Pattern.compile("new (?:ReentrantLock|Semaphore)\\(|\\bsynchronized\\b");
     private static final Pattern UNNAMED = Pattern.compile(
             "newVirtualThreadPerTaskExecutor\\(|newFixedThreadPool\\(|Thread\\.ofVirtual\\(\\)\\.factory\\(");
 
-    private static String threads;
-    private static String locks;
-
-    /// The text of each source by the name of its class.
-    private static Map<String, String> sources;
+    private static List<Path> sources;
 
     @BeforeAll
-    static void read() throws IOException {
-        var page = Files.readString(Path.of("docs/concurrency.md"));
-        int begin = page.indexOf("## Locks");
-        threads = page.substring(0, begin);
-        locks = page.substring(begin, page.indexOf("\n## ", begin));
-        sources = Stream.of("src", "spark", "columnar")
-                .flatMap(ConcurrencyDocTest::sources)
-                .collect(toMap(
-                        file -> file.getFileName().toString().replace(".java", ""),
-                        ConcurrencyDocTest::text,
-                        String::concat));
+    static void find() throws IOException {
+        try (var files = Files.walk(Path.of("src"))) {
+            sources = files.filter(file -> file.toString().matches(".*/main/java/.*\\.java"))
+                    .toList();
+        }
     }
 
     @Test
     void everyThreadIsNamed() {
-        var names = sources.values().stream()
-                .flatMap(text -> THREAD.matcher(text).results())
-                .map(match -> match.group(1))
-                .toList();
-        assertThat(names)
-                .contains("berth-log", "transform-lock")
-                .allSatisfy(name -> assertThat(threads).contains('`' + name));
+        assertThat(sources)
+                .anyMatch(source -> THREAD.matcher(text(source)).find())
+                .allSatisfy(source -> assertThat(THREAD.matcher(text(source)).results())
+                        .allSatisfy(thread -> assertThat(page(source)).contains('`' + thread.group(1))));
     }
 
     @Test
     void everyClassWithLocksIsNamed() {
-        assertThat(classesWith(LOCK))
-                .contains("WorkerPool", "Leftovers")
-                .allSatisfy(name -> assertThat(locks).containsPattern("`" + name + "\\b"));
+        assertNamed(LOCK, "WorkerPool", "Leftovers");
     }
 
     @Test
     void everyClassWhoseThreadsHaveNoNameIsNamed() {
-        assertThat(classesWith(UNNAMED))
-                .contains("JobRunner")
-                .allSatisfy(name -> assertThat(threads).contains('`' + name + '`'));
+        assertNamed(UNNAMED, "JobRunner");
     }
 
-    private static Stream<String> classesWith(Pattern pattern) {
-        return sources.entrySet().stream()
-                .filter(source -> pattern.matcher(source.getValue()).find())
-                .map(Map.Entry::getKey);
+    private static void assertNamed(Pattern pattern, String... some) {
+        var found = sources.stream()
+                .filter(source -> pattern.matcher(text(source)).find())
+                .toList();
+        assertThat(found).extracting(ConcurrencyDocTest::name).contains(some).doesNotHaveDuplicates();
+        assertThat(found).allSatisfy(source -> assertThat(page(source)).containsPattern("`" + name(source) + "\\b"));
     }
 
-    private static Stream<Path> sources(String module) {
-        try (var files = Files.walk(Path.of(module))) {
-            return files.filter(file -> file.toString().matches(".*/main/.*\\.java")).toList().stream();
-        } catch (IOException e) {
-            throw new AssertionError(e);
-        }
+    private static String name(Path source) {
+        return source.getFileName().toString().replace(".java", "");
+    }
+
+    private static String page(Path source) {
+        return text(
+                source.startsWith(EXTENSIONS)
+                        ? source.subpath(0, EXTENSIONS.getNameCount() + 1).resolve("README.md")
+                        : Path.of("docs", "concurrency.md"));
     }
 
     private static String text(Path file) {
