@@ -4,7 +4,7 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import dev.berth.artifact.ArtifactFile;
 import dev.berth.engine.EngineException;
 import dev.berth.engine.GraphNames;
-import dev.berth.engine.onnx.ProtobufReader.TooMuchException;
+import dev.berth.engine.onnx.OnnxMessage.TooMuchException;
 import dev.berth.memory.Footprint;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -18,6 +18,9 @@ import java.util.List;
 /// @param bytes how large they are together
 /// @param stamps what changes with these files
 record OnnxFile(OnnxModelProto model, long bytes, List<String> stamps) {
+
+    /// Weights of more than this are not copied for the sake of speed.
+    private static final long BYTES_OF_SINGLE_THREADED = 256L << 20;
 
     /// A location that stands for an address in memory, which ONNX Runtime would read.
     private static final String ADDRESS = "_ORT_MEM_ADDR_";
@@ -37,11 +40,18 @@ record OnnxFile(OnnxModelProto model, long bytes, List<String> stamps) {
         try {
             long size = measured(file, "", OnnxModelProto.read(file)).bytes;
             int cores = Runtime.getRuntime().availableProcessors();
-            return new Footprint(13 * size / 10 * (OnnxGraph.singleThreaded(size, cores) + 1), size);
+            return new Footprint(13 * size / 10 * (singleThreaded(size, cores) + 1), size);
         } catch (IOException | InvalidPathException _) {
             // Loading it says what is wrong.
             return Footprint.NONE;
         }
+    }
+
+    /// How many sessions of one thread there are: one for each core, fewer where each has a copy of
+    /// many weights. Two forwards in one session may scatter each other's tensors over its memory.
+    /// Then they take up to a third longer, for seconds or minutes.
+    static int singleThreaded(long bytes, int cores) {
+        return Math.clamp(BYTES_OF_SINGLE_THREADED / Math.max(1, bytes), 1, cores);
     }
 
     private static OnnxFile measured(Path file, String stamp, OnnxModelProto model) throws IOException {
@@ -77,13 +87,6 @@ record OnnxFile(OnnxModelProto model, long bytes, List<String> stamps) {
             if (!model.hasOutputs()) {
                 throw new InvalidProtocolBufferException("a model returns something");
             }
-            model.optional().ifPresent(optional -> {
-                throw refused(
-                        file,
-                        "its %s is of an optional type, expected a tensor of numbers or texts; export it without"
-                                .formatted(optional),
-                        null);
-            });
             for (var weights : model.weights()) {
                 checkWeights(file, weights);
             }

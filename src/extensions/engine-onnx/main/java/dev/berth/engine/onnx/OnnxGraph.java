@@ -43,9 +43,6 @@ final class OnnxGraph implements Graph {
 
     private static final Pattern NO_LOCALE = Pattern.compile("Failed to construct locale with name:([^:]*)");
 
-    /// Weights of more than this are not copied for the sake of speed.
-    private static final long BYTES_OF_SINGLE_THREADED = 256L << 20;
-
     private static final boolean HAS_VNNI = !Collections.disjoint(CpuFlags.read(), Set.of("avx512_vnni", "avx_vnni"));
 
     private final OrtEnvironment environment;
@@ -84,7 +81,7 @@ final class OnnxGraph implements Graph {
     }
 
     private void open(Path file, List<Path> operators, OnnxFile read) throws OrtException {
-        for (int threads : threads(accelerator, read.bytes())) {
+        for (int threads : threads(accelerator, read)) {
             sessions.add(environment.createSession(
                     file.toAbsolutePath().toString(),
                     options(threads, operators, read.model().hasZeroPoints())));
@@ -123,11 +120,11 @@ final class OnnxGraph implements Graph {
 
     /// How many threads each session has; the one with several is the last. A session has its own
     /// threads, and there is no way to give a forward fewer of them.
-    private static List<Integer> threads(Accelerator accelerator, long bytes) {
+    private static List<Integer> threads(Accelerator accelerator, OnnxFile file) {
         if (!(accelerator instanceof Accelerator.Cpu cpu)) {
             return List.of(1);
         }
-        var single = Collections.nCopies(singleThreaded(bytes, cpu.cores()), 1);
+        var single = Collections.nCopies(OnnxFile.singleThreaded(file.bytes(), cpu.cores()), 1);
         return switch (cpu.profile()) {
             case LATENCY -> List.of(cpu.cores());
             case THROUGHPUT -> single;
@@ -136,13 +133,6 @@ final class OnnxGraph implements Graph {
                         ? single
                         : Stream.concat(single.stream(), Stream.of(cpu.cores())).toList();
         };
-    }
-
-    /// How many sessions of one thread there are: one for each core, fewer where each has a copy of
-    /// many weights. Two forwards in one session may scatter each other's tensors over its memory.
-    /// Then they take up to a third longer, for seconds or minutes.
-    static int singleThreaded(long bytes, int cores) {
-        return Math.clamp(BYTES_OF_SINGLE_THREADED / Math.max(1, bytes), 1, cores);
     }
 
     private OrtSession.SessionOptions options(int threads, List<Path> operators, boolean hasZeroPoints)
@@ -188,6 +178,9 @@ final class OnnxGraph implements Graph {
         }
         if (message.contains("Could not find an implementation for")) {
             return message + "; export it with a newer opset_version, or with weights in float32";
+        }
+        if (message.contains("Invalid ONNXType")) {
+            return "an input or output is of an optional type, expected a tensor of numbers or texts; export it without";
         }
         var locale = NO_LOCALE.matcher(message);
         return locale.find()

@@ -2,6 +2,13 @@ package dev.berth.engine.onnx;
 
 import static java.util.Map.entry;
 
+import com.google.protobuf.CodedInputStream;
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.WireFormat;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -25,7 +32,6 @@ final class OnnxMessage {
         VALUE_INFO,
         TYPE,
         TENSOR_TYPE,
-        OPTIONAL_TYPE,
         SHAPE,
         DIMENSION,
         TEXT,
@@ -44,7 +50,7 @@ final class OnnxMessage {
                 entry(SPARSE_TENSOR, Map.of(1, TENSOR, 2, TENSOR)),
                 entry(EXTERNAL_DATA, Map.of(1, TEXT, 2, TEXT)),
                 entry(VALUE_INFO, Map.of(1, TEXT, 2, TYPE)),
-                entry(TYPE, Map.of(1, TENSOR_TYPE, 9, OPTIONAL_TYPE)),
+                entry(TYPE, Map.of(1, TENSOR_TYPE)),
                 entry(TENSOR_TYPE, Map.of(1, NUMBER, 2, SHAPE)),
                 entry(SHAPE, Map.of(1, DIMENSION)),
                 entry(DIMENSION, Map.of(1, NUMBER, 2, TEXT)));
@@ -55,22 +61,108 @@ final class OnnxMessage {
         }
     }
 
+    /// It may be a good message, but takes too much.
+    static final class TooMuchException extends IOException {
+        TooMuchException(String message) {
+            super(message);
+        }
+    }
+
     private record Field(int number, Object value) {}
 
     private final Kind kind;
     private final List<Field> fields = new ArrayList<>(2);
 
-    OnnxMessage(Kind kind) {
+    private OnnxMessage(Kind kind) {
         this.kind = kind;
     }
 
-    void add(int number, Object value) {
-        fields.add(new Field(number, value));
+    /// @throws TooMuchException when it must not be loaded
+    static OnnxMessage read(Path file) throws IOException {
+        try (var content = Files.newInputStream(file)) {
+            return new Reader(CodedInputStream.newInstance(content)).message(Kind.MODEL, 0);
+        }
     }
 
-    /// Whether it is an attribute of which nothing is read, as most are: a number, or several.
-    boolean isIdle() {
-        return kind == Kind.ATTRIBUTE && fields.isEmpty();
+    /// Reads one file. That may mean harm: how deep messages are in each other and how much is kept
+    /// are limited.
+    private static final class Reader {
+
+        /// ONNX Runtime's own reader refuses more too, and would end the process without a limit.
+        private static final int DEEPEST = 100;
+
+        /// What may be kept of a file, in bytes.
+        private static final long MOST_KEPT = Runtime.getRuntime().maxMemory() / 4;
+
+        /// What a field takes, about, besides the characters of a text.
+        private static final int FIELD = 128;
+
+        private final CodedInputStream in;
+        private long kept;
+
+        Reader(CodedInputStream in) {
+            this.in = in;
+        }
+
+        /// The fields up to the end of the message, or of the file.
+        OnnxMessage message(Kind kind, int depth) throws IOException {
+            if (depth > DEEPEST) {
+                throw new InvalidProtocolBufferException("nested too deeply");
+            }
+            var message = new OnnxMessage(kind);
+            for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
+                int number = WireFormat.getTagFieldNumber(tag);
+                int form = WireFormat.getTagWireType(tag);
+                var field = kind.fields().get(number);
+                if (field != null && form == WireFormat.WIRETYPE_LENGTH_DELIMITED) {
+                    readField(message, number, field, depth);
+                } else if (field == Kind.NUMBER && form == WireFormat.WIRETYPE_VARINT) {
+                    add(message, number, in.readInt64());
+                } else if (!in.skipField(tag)) {
+                    throw new InvalidProtocolBufferException("the end of what has not begun");
+                }
+            }
+            return message;
+        }
+
+        /// A text, a message, or several numbers: the length comes first.
+        private void readField(OnnxMessage message, int number, Kind field, int depth) throws IOException {
+            int size = in.readRawVarint32();
+            if (field == Kind.TEXT) {
+                keep(size);
+                add(message, number, new String(in.readRawBytes(size), StandardCharsets.UTF_8));
+                return;
+            }
+            int end = in.pushLimit(size);
+            if (field != Kind.NUMBER) {
+                var inner = message(field, depth + 1);
+                // Most attributes are numbers, of which nothing is read.
+                if (field != Kind.ATTRIBUTE || !inner.fields.isEmpty()) {
+                    add(message, number, inner);
+                }
+            }
+            while (field == Kind.NUMBER && in.getBytesUntilLimit() > 0) {
+                add(message, number, in.readInt64());
+            }
+            if (in.getBytesUntilLimit() != 0) {
+                throw new InvalidProtocolBufferException("the file ends in the middle");
+            }
+            in.popLimit(end);
+        }
+
+        private void add(OnnxMessage message, int number, Object value) throws IOException {
+            keep(FIELD);
+            message.fields.add(new Field(number, value));
+        }
+
+        private void keep(int bytes) throws IOException {
+            kept += bytes;
+            if (kept > MOST_KEPT) {
+                throw new TooMuchException(
+                        "its names and shapes take more than %d MB of the heap; raise -Xmx in JAVA_OPTS"
+                                .formatted(MOST_KEPT >> 20));
+            }
+        }
     }
 
     /// The messages that stand in a field.

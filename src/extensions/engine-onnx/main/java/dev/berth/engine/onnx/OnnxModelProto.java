@@ -3,7 +3,7 @@ package dev.berth.engine.onnx;
 import dev.berth.engine.GraphNames;
 import dev.berth.engine.GraphPort;
 import dev.berth.engine.onnx.OnnxMessage.Kind;
-import dev.berth.engine.onnx.ProtobufReader.TooMuchException;
+import dev.berth.engine.onnx.OnnxMessage.TooMuchException;
 import dev.berth.hooks.ElementType;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -37,7 +37,7 @@ final class OnnxModelProto {
 
     /// @throws TooMuchException when it must not be loaded
     static OnnxModelProto read(Path file) throws IOException {
-        return new OnnxModelProto(ProtobufReader.read(file));
+        return new OnnxModelProto(OnnxMessage.read(file));
     }
 
     private OnnxModelProto(OnnxMessage model) throws IOException {
@@ -121,21 +121,6 @@ final class OnnxModelProto {
     /// Whether it returns anything.
     boolean hasOutputs() {
         return !outputs.isEmpty();
-    }
-
-    /// An input or output that may have no value, which ONNX Runtime's Java knows no type for.
-    Optional<String> optional() {
-        return Stream.concat(
-                        optional(inputs).map("input "::concat),
-                        optional(outputs).map("output "::concat))
-                .findFirst();
-    }
-
-    private static Stream<String> optional(List<OnnxMessage> values) {
-        return values.stream()
-                .filter(value -> value.messages(2)
-                        .anyMatch(type -> type.messages(9).findAny().isPresent()))
-                .map(OnnxModelProto::name);
     }
 
     /// The files that hold weights, relative to this one.

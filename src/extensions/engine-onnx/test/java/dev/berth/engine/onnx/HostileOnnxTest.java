@@ -117,7 +117,7 @@ class HostileOnnxTest {
 
     /// A sparse file may be of any size.
     @Test
-    void aNameLongerThanAnyNameIsNotRead() throws IOException {
+    void aNameThatFillsTheMemoryIsNotRead() throws IOException {
         try (var content = FileChannel.open(file, CREATE_NEW, WRITE, SPARSE)) {
             // A graph of 1.9 GB, in it a node, in it an operator's name.
             for (int size : new int[] {1_900_000_012, 1_900_000_006}) {
@@ -126,7 +126,7 @@ class HostileOnnxTest {
             content.write(ByteBuffer.wrap(header(4, 1_900_000_000)));
             content.write(ByteBuffer.allocate(1), content.position() + 1_900_000_000 - 1);
         }
-        assertRefused("found a name of 1900000000 bytes, expected at most 65536");
+        assertRefused("its names and shapes take more than ");
         assertThat(new Onnx().names(file)).isEqualTo(GraphNames.UNKNOWN);
     }
 
@@ -200,13 +200,14 @@ class HostileOnnxTest {
     }
 
     @Test
-    void anOutputOfAnOptionalTypeIsNamed() throws IOException {
+    void anOutputOfAnOptionalTypeIsRefused() throws IOException {
         new OnnxModel()
                 .input("x", OnnxModel.FLOAT, "n")
                 .node("Optional", List.of("x"), List.of("y"))
                 .outputOfOptional("y", OnnxModel.FLOAT)
                 .write(file);
-        assertRefused("its output y is of an optional type, expected a tensor of numbers or texts; export it without");
+        assertRefused(
+                "an input or output is of an optional type, expected a tensor of numbers or texts; export it without");
     }
 
     /// Exporters and `cp` write to the file that is there.

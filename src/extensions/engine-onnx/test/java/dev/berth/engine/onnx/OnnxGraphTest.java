@@ -73,7 +73,7 @@ class OnnxGraphTest {
     @ParameterizedTest
     @CsvSource({"0, 2, 2", "24, 4, 4", "24, 16, 10", "110, 8, 2", "440, 8, 1", "2000, 4, 1"})
     void largeModelsHaveFewerSessions(long megabytes, int cores, int sessions) {
-        assertThat(OnnxGraph.singleThreaded(megabytes << 20, cores)).isEqualTo(sessions);
+        assertThat(OnnxFile.singleThreaded(megabytes << 20, cores)).isEqualTo(sessions);
     }
 
     @Test
