@@ -104,5 +104,5 @@ public interface Engine {
     /// @throws EngineException when the file is missing, damaged or needs operators that are not
     ///   there
     /// @throws dev.berth.hooks.InsufficientMemoryException when there is no memory for it
-    Graph load(Path file, Accelerator accelerator);
+    EngineGraph load(Path file, Accelerator accelerator);
 }

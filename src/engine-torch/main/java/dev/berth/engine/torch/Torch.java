@@ -5,7 +5,7 @@ import ai.djl.util.cuda.CudaUtils;
 import dev.berth.artifact.Target;
 import dev.berth.engine.Engine;
 import dev.berth.engine.EngineException;
-import dev.berth.engine.Graph;
+import dev.berth.engine.EngineGraph;
 import dev.berth.engine.GraphNames;
 import dev.berth.hooks.Accelerator;
 import dev.berth.memory.Footprint;
@@ -83,7 +83,7 @@ public final class Torch implements Engine {
     }
 
     @Override
-    public Graph load(Path file, Accelerator accelerator) {
+    public EngineGraph load(Path file, Accelerator accelerator) {
         engine();
         return new TorchGraph(file, accelerator);
     }

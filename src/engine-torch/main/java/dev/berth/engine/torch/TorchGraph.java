@@ -11,7 +11,7 @@ import ai.djl.pytorch.jni.IValue;
 import ai.djl.pytorch.jni.IValueUtils;
 import ai.djl.pytorch.jni.JniUtils;
 import dev.berth.engine.EngineException;
-import dev.berth.engine.Graph;
+import dev.berth.engine.EngineGraph;
 import dev.berth.engine.GraphNames;
 import dev.berth.engine.KeptTensor;
 import dev.berth.engine.cores.Cores;
@@ -32,7 +32,7 @@ import java.util.regex.Pattern;
 
 /// One TorchScript file on one accelerator. Every native object that a forward makes is freed
 /// before it returns.
-final class TorchGraph implements Graph {
+final class TorchGraph implements EngineGraph {
 
     /// What TorchScript's reader says of code that needs a library.
     private static final Pattern UNKNOWN_OPERATOR =

@@ -6,7 +6,7 @@ import ai.onnxruntime.OrtLoggingLevel;
 import dev.berth.artifact.Target;
 import dev.berth.engine.Engine;
 import dev.berth.engine.EngineException;
-import dev.berth.engine.Graph;
+import dev.berth.engine.EngineGraph;
 import dev.berth.engine.GraphNames;
 import dev.berth.hooks.Accelerator;
 import dev.berth.memory.Footprint;
@@ -85,7 +85,7 @@ public final class Onnx implements Engine {
     }
 
     @Override
-    public Graph load(Path file, Accelerator accelerator) {
+    public EngineGraph load(Path file, Accelerator accelerator) {
         var missing = switch (accelerator) {
             case Accelerator.Cpu _ -> null;
             case Accelerator.Gpu _ when OnnxLibraries.haveCuda() -> null;

@@ -8,7 +8,7 @@ import ai.onnxruntime.OrtSession;
 import ai.onnxruntime.providers.OrtCUDAProviderOptions;
 import dev.berth.engine.CpuFlags;
 import dev.berth.engine.EngineException;
-import dev.berth.engine.Graph;
+import dev.berth.engine.EngineGraph;
 import dev.berth.engine.InvalidInputException;
 import dev.berth.engine.KeptTensor;
 import dev.berth.engine.RowCheck;
@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
 
 /// One ONNX file on the CPU or a GPU. Every native object that a forward makes is freed before it
 /// returns.
-final class OnnxGraph implements Graph {
+final class OnnxGraph implements EngineGraph {
 
     private static final Logger log = LoggerFactory.getLogger(OnnxGraph.class);
 
