@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.berth.config.Configuration;
+import dev.berth.config.MetricsConfig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -37,10 +38,10 @@ class ComposeFilesTest {
 
     @Test
     void prometheusAsksBerth() throws Exception {
-        var http = Configuration.read(Map.of(), Map.of(), Path.of(".")).config().http();
+        var config = Configuration.read(Map.of(), Map.of(), Path.of(".")).config();
         var job = read("prometheus.yaml").at("/scrape_configs/0");
-        assertThat(job.path("metrics_path").asText()).isEqualTo(http.metricsPath());
-        assertThat(job.at("/static_configs/0/targets/0").asText()).isEqualTo("berth:" + http.port());
+        assertThat(job.path("metrics_path").asText()).isEqualTo(config.of(MetricsConfig.class).path());
+        assertThat(job.at("/static_configs/0/targets/0").asText()).isEqualTo("berth:" + config.http().listen().port());
         assertThat(read("compose.yaml").path("services").has("berth")).isTrue();
     }
 

@@ -121,13 +121,13 @@ class KubernetesFilesTest {
 
     @Test
     void aPodHasTimeToDrain() throws Exception {
-        var config = config(container());
+        var config = config(container()).shutdown();
         var pod = deployment().at("/spec/template/spec");
         assertThat(config.lameDuck()).isPositive();
         assertThat(Duration.ofSeconds(pod.path("terminationGracePeriodSeconds").asLong()))
                 .isGreaterThanOrEqualTo(config.lameDuck().plus(config.drain()).plusSeconds(5));
         // KServe has the grace period of Kubernetes.
-        var kserve = config(read(Files.readString(RUNTIME)).at("/spec/containers/0"));
+        var kserve = config(read(Files.readString(RUNTIME)).at("/spec/containers/0")).shutdown();
         assertThat(kserve.lameDuck().plus(kserve.drain()).plusSeconds(5)).isLessThanOrEqualTo(Duration.ofSeconds(30));
     }
 
@@ -148,7 +148,7 @@ class KubernetesFilesTest {
                 assertThat(container.path(probe).at("/httpGet/port").asText()).isIn("http", "8080");
             }
             assertThat(container.at("/ports/0/containerPort").asInt())
-                    .isEqualTo(config(container).port());
+                    .isEqualTo(config(container).listen().port());
         }
     }
 

@@ -132,63 +132,63 @@ class ConfigurationTest {
                 "BERTH_COMPRESSION", "true"));
 
         var config = read(environment);
+        assertThat(config.http().listen())
+                .isEqualTo(new HttpConfig.Listen(
+                        "localhost", 9123, OptionalInt.of(500), OptionalInt.of(20), Optional.empty()));
         assertThat(config.http())
-                .returns("localhost", HttpConfig::host)
-                .returns(9123, HttpConfig::port)
                 .returns(6L * 1024 * 1024, HttpConfig::maxPayloadBytes)
                 .returns(new MediaType("text", "csv", Map.of("header", "absent")), HttpConfig::defaultAccept)
-                .returns("/server/metrics", HttpConfig::metricsPath)
                 .returns(Optional.of("/health"), HttpConfig::healthRoute)
                 .returns(true, HttpConfig::compression)
-                .returns(Duration.ofSeconds(4), HttpConfig::lameDuck)
-                .returns(Duration.ofSeconds(3), HttpConfig::drain)
-                .returns(OptionalInt.of(500), HttpConfig::maxConnections)
-                .returns(OptionalInt.of(20), HttpConfig::maxConnectionsPerAddress);
+                .returns(
+                        new HttpConfig.Shutdown(Duration.ofSeconds(4), Duration.ofSeconds(3)), HttpConfig::shutdown);
         assertThat(config.model())
                 .returns(model, ModelConfig::directory)
                 .returns("answers", ModelConfig::name)
                 .returns(Optional.of("Answers.java"), ModelConfig::program)
-                .returns(Optional.of("inf2"), ModelConfig::instanceType)
-                .returns(OptionalInt.of(2), ModelConfig::workers)
-                .returns(CpuProfile.THROUGHPUT, ModelConfig::cpuProfile)
-                .returns(OptionalInt.of(1), ModelConfig::neuronCores)
-                .returns(List.of(library), ModelConfig::extraLibraries);
+                .returns(
+                        new ModelConfig.Hardware(
+                                Optional.of("inf2"),
+                                OptionalInt.of(2),
+                                CpuProfile.THROUGHPUT,
+                                OptionalInt.of(1),
+                                List.of(library)),
+                        ModelConfig::hardware);
         assertThat(config.multiModel().loadTimeout()).hasSeconds(120);
         assertThat(config.batching())
-                .returns(50, BatchingConfig::queueCapacity)
-                .returns(OptionalInt.of(16), BatchingConfig::maxBatchSize)
-                .returns(OptionalInt.of(4096), BatchingConfig::maxBatchTokens)
-                .returns(Duration.ofMillis(5), BatchingConfig::maxBatchDelay)
-                .returns(Duration.ofMillis(150), BatchingConfig::targetDelay)
-                .returns(Duration.ofSeconds(90), BatchingConfig::timeout)
-                .returns(Duration.ofSeconds(30), BatchingConfig::stuckAfter);
-        assertThat(config.streams())
-                .returns(Duration.ofSeconds(7), StreamConfig::partTimeout)
-                .returns(Duration.ofSeconds(70), StreamConfig::timeout);
-        assertThat(config.sessions())
-                .returns(9, SessionConfig::most)
-                .returns(Optional.of(8L << 20), SessionConfig::bytes);
+                .isEqualTo(new BatchingConfig(
+                        50,
+                        new BatchingConfig.Batches(OptionalInt.of(16), OptionalInt.of(4096), Duration.ofMillis(5)),
+                        Duration.ofMillis(150),
+                        Duration.ofSeconds(90),
+                        Duration.ofSeconds(30)));
         assertThat(config.transform())
-                .returns(TransformConfig.ExecutionParameters.LOCAL_MODE, TransformConfig::executionParameters)
-                .returns(OptionalInt.of(8), TransformConfig::maxConcurrentTransforms)
-                .returns(Optional.of(BatchStrategy.SINGLE_RECORD), TransformConfig::batchStrategy)
-                .returns(OptionalInt.of(6), TransformConfig::maxPayloadInMb)
-                .returns(true, TransformConfig::keepBadRecords)
-                .returns(true, TransformConfig::trailingNewline);
-        assertThat(config.log()).isEqualTo(new LogConfig(LogConfig.Level.DEBUG, LogConfig.Format.JSON));
-        assertThat(config.metricsAliases()).isEqualTo(ServerConfig.MetricsAliases.VLLM);
+                .isEqualTo(new TransformConfig(
+                        false,
+                        TransformConfig.ExecutionParameters.LOCAL_MODE,
+                        new TransformConfig.OfJob(
+                                OptionalInt.of(8), Optional.of(BatchStrategy.SINGLE_RECORD), OptionalInt.of(6)),
+                        true,
+                        true));
+        assertThat(config.parts().values())
+                .contains(
+                        new StreamConfig(Duration.ofSeconds(7), Duration.ofSeconds(70)),
+                        new SessionConfig(9, Optional.of(8L << 20)),
+                        new LogConfig(LogConfig.Level.DEBUG, LogConfig.Format.JSON),
+                        new MetricsConfig("/server/metrics", MetricsConfig.Aliases.VLLM));
     }
 
     @Test
     void the_port_of_sagemaker_wins_over_that_of_vertex_and_that_over_the_port_of_all_others() {
         var all = Map.of("SAGEMAKER_BIND_TO_PORT", "1", "AIP_HTTP_PORT", "2", "PORT", "3");
-        assertThat(read(all).http().port()).isEqualTo(1);
-        assertThat(read(Map.of("AIP_HTTP_PORT", "2", "PORT", "3")).http().port())
+        assertThat(read(all).http().listen().port()).isEqualTo(1);
+        assertThat(read(Map.of("AIP_HTTP_PORT", "2", "PORT", "3")).http().listen().port())
                 .isEqualTo(2);
-        assertThat(read(Map.of("PORT", "3")).http().port()).isEqualTo(3);
+        assertThat(read(Map.of("PORT", "3")).http().listen().port()).isEqualTo(3);
         assertThat(Configuration.read(all, Map.of("--port", "4"), home)
                         .config()
                         .http()
+                        .listen()
                         .port())
                 .isEqualTo(4);
     }
@@ -252,6 +252,7 @@ class ConfigurationTest {
     void a_flag_wins_over_the_environment() {
         assertThat(read(Map.of("SAGEMAKER_BIND_TO_PORT", "9000"), Map.of("--port", "0"))
                         .http()
+                        .listen()
                         .port())
                 .isZero();
     }
@@ -265,19 +266,20 @@ class ConfigurationTest {
     @Test
     void the_names_of_other_containers_work_until_the_primary_name_is_set() {
         var environment = new HashMap<>(Map.of("SAGEMAKER_NUM_MODEL_WORKERS", "3", "SAGEMAKER_TS_BATCH_SIZE", "4"));
-        assertThat(read(environment).model().workers()).hasValue(3);
-        assertThat(read(environment).batching().maxBatchSize()).hasValue(4);
+        assertThat(read(environment).model().hardware().workers()).hasValue(3);
+        assertThat(read(environment).batching().batches().size()).hasValue(4);
         environment.put("SAGEMAKER_MODEL_SERVER_WORKERS", "1");
         environment.put("BERTH_MAX_BATCH_SIZE", "2");
-        assertThat(read(environment).model().workers()).hasValue(1);
-        assertThat(read(environment).batching().maxBatchSize()).hasValue(2);
+        assertThat(read(environment).model().hardware().workers()).hasValue(1);
+        assertThat(read(environment).batching().batches().size()).hasValue(2);
     }
 
     @Test
     void the_batch_delay_of_torchserve_is_in_milliseconds() {
         assertThat(read(Map.of("SAGEMAKER_TS_MAX_BATCH_DELAY", "100"))
                         .batching()
-                        .maxBatchDelay())
+                        .batches()
+                        .delay())
                 .hasMillis(100);
     }
 
@@ -293,7 +295,7 @@ class ConfigurationTest {
     void the_request_size_in_bytes_wins_over_the_payload_in_mebibytes() {
         var config = read(Map.of("SAGEMAKER_MAX_REQUEST_SIZE", "1000", "SAGEMAKER_MAX_PAYLOAD_IN_MB", "6"));
         assertThat(config.http().maxPayloadBytes()).isEqualTo(1000);
-        assertThat(config.transform().maxPayloadInMb()).hasValue(6);
+        assertThat(config.transform().ofJob().maxPayloadInMb()).hasValue(6);
     }
 
     @Test
@@ -307,7 +309,7 @@ class ConfigurationTest {
     @ParameterizedTest
     @CsvSource({"10, DEBUG", "20, INFO", "30, WARN", "40, ERROR", "warning, WARN", "Error, ERROR", "CRITICAL, ERROR"})
     void the_log_level_is_a_name_or_a_number_of_python(String text, LogConfig.Level level) {
-        assertThat(read(Map.of("SAGEMAKER_CONTAINER_LOG_LEVEL", text)).log().level())
+        assertThat(read(Map.of("SAGEMAKER_CONTAINER_LOG_LEVEL", text)).of(LogConfig.class).level())
                 .isEqualTo(level);
     }
 
@@ -528,7 +530,7 @@ class ConfigurationTest {
                         "OPTION_ENGINE, OPTION_ROLLING_BATCH: no effect here; of DJL Serving's models;"
                                 + " model.json describes a model, --instance-type, --workers and --max-batch-size"
                                 + " how it is run");
-        assertThat(configuration.config().model().workers()).hasValue(3);
+        assertThat(configuration.config().model().hardware().workers()).hasValue(3);
         assertThat(configuration.config().batching().timeout()).isEqualTo(Duration.ofMinutes(2));
         assertThat(configuration.config().http().maxPayloadBytes()).isEqualTo(1 << 20);
     }

@@ -37,20 +37,22 @@ class DeviceSettingsTest {
                 "BERTH_NEURON_CORES;2;2"
             })
     void the_number_of_neuron_cores_is_said_as_the_neuron_runtime_is_told(String name, String value, int cores) {
-        assertThat(read(Map.of(name, value)).model().neuronCores()).hasValue(cores);
+        assertThat(read(Map.of(name, value)).model().hardware().neuronCores()).hasValue(cores);
     }
 
     @Test
     void what_the_neuron_runtime_is_told_wins_and_its_zero_means_all() {
         assertThat(read(Map.of("NEURON_RT_VISIBLE_CORES", "0-3", "NEURON_RT_NUM_CORES", "8", "BERTH_NEURON_CORES", "2"))
                         .model()
+                        .hardware()
                         .neuronCores())
                 .hasValue(4);
         assertThat(read(Map.of("NEURON_RT_NUM_CORES", "8", "BERTH_NEURON_CORES", "2"))
                         .model()
+                        .hardware()
                         .neuronCores())
                 .hasValue(8);
-        assertThat(read(Map.of("NEURON_RT_NUM_CORES", "0")).model().neuronCores())
+        assertThat(read(Map.of("NEURON_RT_NUM_CORES", "0")).model().hardware().neuronCores())
                 .isEmpty();
     }
 
@@ -71,6 +73,7 @@ class DeviceSettingsTest {
         var two = Files.createFile(home.resolve("libtwo.so"));
         assertThat(read(Map.of("BERTH_EXTRA_LIBRARIES", one + ", " + two))
                         .model()
+                        .hardware()
                         .extraLibraries())
                 .containsExactly(one, two);
         assertThat(problems(Map.of("BERTH_EXTRA_LIBRARIES", one + "," + home.resolve("libthree.so"))))

@@ -8,18 +8,16 @@ import java.util.OptionalInt;
 /// How records wait and how they are put together.
 ///
 /// @param queueCapacity `Integer.MAX_VALUE` is unlimited
-/// @param maxBatchSize empty: as the accelerator wants
-/// @param maxBatchTokens padded cost of a batch; empty: as the accelerator wants
-/// @param maxBatchDelay zero: not at all
 /// @param targetDelay zero: never
 public record BatchingConfig(
-        int queueCapacity,
-        OptionalInt maxBatchSize,
-        OptionalInt maxBatchTokens,
-        Duration maxBatchDelay,
-        Duration targetDelay,
-        Duration timeout,
-        Duration stuckAfter) {
+        int queueCapacity, Batches batches, Duration targetDelay, Duration timeout, Duration stuckAfter) {
+
+    /// How large batches become.
+    ///
+    /// @param size empty: as the accelerator wants
+    /// @param tokens padded cost of a batch; empty: as the accelerator wants
+    /// @param delay that a record waits for others; zero: not at all
+    public record Batches(OptionalInt size, OptionalInt tokens, Duration delay) {}
 
     static BatchingConfig read(Reading reading) {
         boolean batch = TransformConfig.isBatch(reading);
@@ -27,9 +25,10 @@ public record BatchingConfig(
         var minutes = Syntax.duration("minutes", Duration.ofMinutes(1), 1);
         return new BatchingConfig(
                 reading.value("--queue-capacity", Syntax.positive(), batch ? Integer.MAX_VALUE : 1000),
-                number(reading.optional("--max-batch-size", Syntax.positive())),
-                number(reading.optional("--max-batch-tokens", Syntax.positive())),
-                reading.value("--max-batch-delay-ms", milliseconds, Duration.ZERO),
+                new Batches(
+                        number(reading.optional("--max-batch-size", Syntax.positive())),
+                        number(reading.optional("--max-batch-tokens", Syntax.positive())),
+                        reading.value("--max-batch-delay-ms", milliseconds, Duration.ZERO)),
                 reading.value("--target-delay-ms", milliseconds, batch ? Duration.ZERO : Duration.ofMillis(300)),
                 // A transform job may ask for InvocationsTimeoutInSeconds up to an hour: the container must
                 // not be the one to give up.

@@ -10,35 +10,59 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/// How the server listens.
+/// How the server takes requests.
 ///
 /// @param maxPayloadBytes `Long.MAX_VALUE` is unlimited
 /// @param healthRoute a path that answers as `/ping` does, for Vertex AI
-/// @param maxConnections lowers the limit that follows from the process's descriptors and heap
-/// @param maxConnectionsPerAddress empty: one address may have all of them, as behind a load
-///   balancer
-/// @param tls empty: no port speaks TLS
 public record HttpConfig(
-        String host,
-        int port,
+        Listen listen,
         long maxPayloadBytes,
         MediaType defaultAccept,
-        String metricsPath,
         Optional<String> healthRoute,
         boolean compression,
-        Duration lameDuck,
-        Duration drain,
-        OptionalInt maxConnections,
-        OptionalInt maxConnectionsPerAddress,
-        Optional<TlsConfig> tls) {
+        Shutdown shutdown) {
+
+    /// Where connections come in.
+    ///
+    /// @param maxConnections lowers the limit that follows from the process's descriptors and heap
+    /// @param maxConnectionsPerAddress empty: one address may have all of them, as behind a load
+    ///   balancer
+    /// @param tls empty: no port speaks TLS
+    public record Listen(
+            String host,
+            int port,
+            OptionalInt maxConnections,
+            OptionalInt maxConnectionsPerAddress,
+            Optional<TlsConfig> tls) {
+
+        /// Whether only this machine can connect.
+        public boolean isLocal() {
+            try {
+                return InetAddress.getByName(host).isLoopbackAddress();
+            } catch (UnknownHostException _) {
+                // The server can't listen there either.
+                return false;
+            }
+        }
+    }
+
+    /// What happens after SIGTERM.
+    ///
+    /// @param lameDuck how long new requests are still served
+    /// @param drain how long requests may then go on
+    public record Shutdown(Duration lameDuck, Duration drain) {}
 
     /// Those of a server that listens on all addresses.
     private static final List<String> EVERYWHERE = List.of("0.0.0.0", "::", "[::]");
 
     static HttpConfig read(Reading reading) {
         return new HttpConfig(
-                host(reading),
-                port(reading),
+                new Listen(
+                        host(reading),
+                        port(reading),
+                        number(reading.optional("--max-connections", Syntax.positive())),
+                        number(reading.optional("--max-connections-per-address", Syntax.positive())),
+                        TlsConfig.read(reading)),
                 reading.value(
                         "--max-payload-mb",
                         Syntax.mebibytes()
@@ -48,14 +72,11 @@ public record HttpConfig(
                                 .in("SERVING_MAX_REQUEST_SIZE", Syntax.bytes()),
                         100L * 1024 * 1024),
                 reading.value("--default-accept", Syntax.mediaType(), MediaType.JSON),
-                metricsPath(reading),
                 route(reading, "health-route", "/ping"),
                 reading.value("--compression", Syntax.trueOrFalse(), false),
-                reading.value("--lame-duck-seconds", Syntax.seconds(0), Duration.ZERO),
-                reading.value("--drain-seconds", Syntax.seconds(0), Duration.ofSeconds(20)),
-                number(reading.optional("--max-connections", Syntax.positive())),
-                number(reading.optional("--max-connections-per-address", Syntax.positive())),
-                TlsConfig.read(reading));
+                new Shutdown(
+                        reading.value("--lame-duck-seconds", Syntax.seconds(0), Duration.ZERO),
+                        reading.value("--drain-seconds", Syntax.seconds(0), Duration.ofSeconds(20))));
     }
 
     public static int port(Reading reading) {
@@ -68,18 +89,6 @@ public record HttpConfig(
                 "--host",
                 Syntax.word("<host>", "a host name or an address"),
                 PlatformConfig.of(reading.environment()).isAny() ? EVERYWHERE.getFirst() : "127.0.0.1");
-    }
-
-    private static String metricsPath(Reading reading) {
-        // The pattern of `MetricsEndpoint.MetricsPath` in the SageMaker API.
-        var syntax = Syntax.matching(
-                "<path>",
-                "a path of letters, digits and / _ . - that starts with /, without .. and of at most"
-                        + " 256 characters",
-                "/(?!.*\\.\\.)[a-zA-Z0-9/_.\\-]{1,255}");
-        var path = reading.value("--metrics-path", syntax, "/metrics");
-        reading.claim("metrics-path", path, "a path of its own; the server has a route there");
-        return path;
     }
 
     /// A path that a platform names.
@@ -95,16 +104,6 @@ public record HttpConfig(
         path.filter(own -> !List.of(others).contains(own))
                 .ifPresent(own -> reading.claim(name, own, others[0] + " or a path of its own"));
         return path;
-    }
-
-    /// Whether only this machine can connect.
-    public boolean isLocal() {
-        try {
-            return InetAddress.getByName(host).isLoopbackAddress();
-        } catch (UnknownHostException _) {
-            // The server can't listen there either.
-            return false;
-        }
     }
 
     /// A host as it stands in a URL: `[::1]`.

@@ -18,19 +18,19 @@ import java.util.stream.Collectors;
 /// @param directory where models come and go, each has its own
 /// @param name what protocols call it that name their models
 /// @param program empty: `Inference.java`
-/// @param instanceType unchecked; empty: look at the machine
-/// @param workers empty: as the accelerator wants
-/// @param neuronCores empty: all of the machine
-public record ModelConfig(
-        Path directory,
-        String name,
-        Optional<String> program,
-        Optional<String> instanceType,
-        OptionalInt workers,
-        CpuProfile cpuProfile,
-        OptionalInt neuronCores,
-        List<Path> extraLibraries,
-        boolean watch) {
+public record ModelConfig(Path directory, String name, Optional<String> program, Hardware hardware, boolean watch) {
+
+    /// What it runs on.
+    ///
+    /// @param instanceType unchecked; empty: look at the machine
+    /// @param workers empty: as the accelerator wants
+    /// @param neuronCores empty: all of the machine
+    public record Hardware(
+            Optional<String> instanceType,
+            OptionalInt workers,
+            CpuProfile cpuProfile,
+            OptionalInt neuronCores,
+            List<Path> extraLibraries) {}
 
     private static final Pattern CORES = Pattern.compile("(\\d{1,4})(?:-(\\d{1,4}))?");
     private static final String FILE = "file://";
@@ -40,16 +40,17 @@ public record ModelConfig(
                 directory(reading, home),
                 reading.value("--model-name", Syntax.word("<name>", "a name"), "model"),
                 reading.optional("--program", Syntax.word("<file>", "the name of a file")),
-                reading.optional(
-                        "--instance-type",
-                        Syntax.matching(
-                                "<type>",
-                                "cpu, gpu, inf1, inf2, trn1 or a name such as ml.g5.xlarge",
-                                "(?i)cpu|gpu|inf1|inf2|trn1|(ml\\.)?[a-z]+\\d+[a-z-]*\\.[a-z0-9-]+")),
-                number(reading.optional("--workers", Syntax.positive())),
-                reading.value("--cpu-profile", Syntax.oneOf(CpuProfile.class), CpuProfile.ADAPTIVE),
-                neuronCores(reading),
-                reading.value("--extra-libraries", files(), List.of()),
+                new Hardware(
+                        reading.optional(
+                                "--instance-type",
+                                Syntax.matching(
+                                        "<type>",
+                                        "cpu, gpu, inf1, inf2, trn1 or a name such as ml.g5.xlarge",
+                                        "(?i)cpu|gpu|inf1|inf2|trn1|(ml\\.)?[a-z]+\\d+[a-z-]*\\.[a-z0-9-]+")),
+                        number(reading.optional("--workers", Syntax.positive())),
+                        reading.value("--cpu-profile", Syntax.oneOf(CpuProfile.class), CpuProfile.ADAPTIVE),
+                        neuronCores(reading),
+                        reading.value("--extra-libraries", files(), List.of())),
                 watch(reading));
     }
 

@@ -4,28 +4,18 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /// All that the server was told, one record for each part of it.
 ///
-/// @param extensions those of the extensions, by their class
+/// @param parts the others by their class: sessions, logs and the like, and those of the extensions
 public record ServerConfig(
         HttpConfig http,
         ModelConfig model,
         MultiModelConfig multiModel,
         BatchingConfig batching,
-        StreamConfig streams,
-        SessionConfig sessions,
         TransformConfig transform,
-        PlatformConfig platform,
-        LogConfig log,
-        MetricsAliases metricsAliases,
-        Map<Class<?>, Record> extensions) {
-
-    /// Whether metrics are there under names of another server too.
-    public enum MetricsAliases {
-        NONE,
-        VLLM
-    }
+        Map<Class<?>, Record> parts) {
 
     static ServerConfig read(Reading reading, Path home) {
         return new ServerConfig(
@@ -33,21 +23,22 @@ public record ServerConfig(
                 ModelConfig.read(reading, home),
                 MultiModelConfig.read(reading),
                 BatchingConfig.read(reading),
-                StreamConfig.read(reading),
-                SessionConfig.read(reading),
                 TransformConfig.read(reading),
-                PlatformConfig.of(reading.environment()),
-                LogConfig.read(reading),
-                reading.value("--metrics-aliases", Syntax.oneOf(MetricsAliases.class), MetricsAliases.NONE),
-                ExtensionSettings.ALL.stream()
-                        .map(extension -> extension.read(reading))
+                Stream.concat(
+                                Stream.of(
+                                        StreamConfig.read(reading),
+                                        SessionConfig.read(reading),
+                                        PlatformConfig.of(reading.environment()),
+                                        LogConfig.read(reading),
+                                        MetricsConfig.read(reading)),
+                                ExtensionSettings.ALL.stream().map(extension -> extension.read(reading)))
                         .collect(Collectors.toUnmodifiableMap(Record::getClass, Function.identity())));
     }
 
-    /// What an extension was told.
+    /// One of the other parts.
     ///
-    /// @param type what its [ExtensionSettings] read
+    /// @param type of the record: one of this package, or what an [ExtensionSettings] reads
     public <T extends Record> T of(Class<T> type) {
-        return type.cast(extensions.get(type));
+        return type.cast(parts.get(type));
     }
 }

@@ -9,17 +9,18 @@ import java.util.OptionalInt;
 /// What matters when the platform runs this container for a batch-transform job.
 ///
 /// @param batch whether it does so now
-/// @param maxConcurrentTransforms the job's own value, where its author set one
-/// @param batchStrategy the job's own value, where its author set one
-/// @param maxPayloadInMb the job's own value, where its author set one; 0 is unlimited
 public record TransformConfig(
         boolean batch,
         ExecutionParameters executionParameters,
-        OptionalInt maxConcurrentTransforms,
-        Optional<BatchStrategy> batchStrategy,
-        OptionalInt maxPayloadInMb,
+        OfJob ofJob,
         boolean keepBadRecords,
         boolean trailingNewline) {
+
+    /// The values of the job, where its author set them.
+    ///
+    /// @param maxPayloadInMb 0 is unlimited
+    public record OfJob(
+            OptionalInt maxConcurrentTransforms, Optional<BatchStrategy> batchStrategy, OptionalInt maxPayloadInMb) {}
 
     /// What `GET /execution-parameters` answers.
     public enum ExecutionParameters {
@@ -46,13 +47,14 @@ public record TransformConfig(
                         "--execution-parameters",
                         Syntax.oneOf(ExecutionParameters.class),
                         isLocalMode ? ExecutionParameters.LOCAL_MODE : ExecutionParameters.SAGEMAKER),
-                number(reading.optional("max-concurrent-transforms", Syntax.positive())),
-                reading.optional("batch-strategy", Syntax.oneOf(BatchStrategy.class, BatchStrategy::name)),
-                number(reading.optional(
-                        "transform-max-payload-mb",
-                        new Syntax<>("<MiB>", Syntax.mebibytes().expected(), Integer::valueOf)
-                                .where(value -> value >= 0)
-                                .shown(value -> value == 0 ? "unlimited" : value + " MiB"))),
+                new OfJob(
+                        number(reading.optional("max-concurrent-transforms", Syntax.positive())),
+                        reading.optional("batch-strategy", Syntax.oneOf(BatchStrategy.class, BatchStrategy::name)),
+                        number(reading.optional(
+                                "transform-max-payload-mb",
+                                new Syntax<>("<MiB>", Syntax.mebibytes().expected(), Integer::valueOf)
+                                        .where(value -> value >= 0)
+                                        .shown(value -> value == 0 ? "unlimited" : value + " MiB")))),
                 reading.value("--bad-records", Syntax.oneOf(BadRecords.class), BadRecords.REJECT) == BadRecords.KEEP,
                 reading.value("--trailing-newline", Syntax.trueOrFalse(), false));
     }
@@ -63,7 +65,7 @@ public record TransformConfig(
 
     /// `BatchStrategy` as `GET /execution-parameters` spells it; empty where that is switched off.
     public Optional<String> spelledStrategy() {
-        var strategy = batchStrategy.orElse(BatchStrategy.MULTI_RECORD);
+        var strategy = ofJob.batchStrategy.orElse(BatchStrategy.MULTI_RECORD);
         return switch (executionParameters) {
             case SAGEMAKER -> Optional.of(strategy.name());
             // Local mode hands the value on to a factory that only knows the API's spelling.

@@ -4,6 +4,7 @@ import static dev.berth.http.Route.at;
 import static dev.berth.http.Route.get;
 import static dev.berth.http.Route.post;
 
+import dev.berth.config.MetricsConfig;
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
 import io.javalin.http.Handler;
@@ -36,7 +37,7 @@ public final class ContainerContract implements Protocol {
 
     @Override
     public List<Route> named(ServerConfig config) {
-        var metrics = get(config.http().metricsPath(), parts -> new Scrapes(parts.metrics()))
+        var metrics = get(config.of(MetricsConfig.class).path(), parts -> new Scrapes(parts.metrics()))
                 .as("/metrics");
         var health = config.http()
                 .healthRoute()

@@ -23,9 +23,9 @@ record ExecutionParameters(ServerParts parts) implements Handler {
                 .orElseThrow(() -> ErrorType.NOT_FOUND.because(
                         "/execution-parameters is switched off by BERTH_EXECUTION_PARAMETERS"));
         int concurrency =
-                Math.min(config.maxConcurrentTransforms().orElseGet(this::workers), MAX_CONCURRENCY_TIMES_PAYLOAD);
+                Math.min(config.ofJob().maxConcurrentTransforms().orElseGet(this::workers), MAX_CONCURRENCY_TIMES_PAYLOAD);
         int payload = Math.min(
-                config.maxPayloadInMb().orElse(DEFAULT_PAYLOAD_IN_MB),
+                config.ofJob().maxPayloadInMb().orElse(DEFAULT_PAYLOAD_IN_MB),
                 MAX_CONCURRENCY_TIMES_PAYLOAD / Math.max(1, concurrency));
         ctx.contentType("application/json")
                 .result("{\"MaxConcurrentTransforms\":%d,\"BatchStrategy\":\"%s\",\"MaxPayloadInMB\":%d}"

@@ -66,7 +66,7 @@ public final class HttpServer implements AutoCloseable {
         var routes = new Routes(config, serving, metrics, tracing);
         fronts = routes.fronts();
         connections =
-                new Connections(config.http(), metrics, MalformedRequests::slowHead, MalformedRequests::overloaded);
+                new Connections(config.http().listen(), metrics, MalformedRequests::slowHead, MalformedRequests::overloaded);
         javalin = Javalin.create(settings -> {
             configure(settings, config, routes);
             Routes.listeners(config).forEach(listener -> listen(settings, config, listener));
@@ -151,7 +151,7 @@ public final class HttpServer implements AutoCloseable {
     private void listen(JavalinConfig settings, ServerConfig config, Listener listener) {
         settings.jetty.addConnector((server, http) -> {
             var connector = listener.speaking().of(server, http, connections);
-            connector.setHost(config.http().host());
+            connector.setHost(config.http().listen().host());
             connector.setPort(listener.port());
             connector.setName(listener.protocol());
             // Connections wait here until they are accepted; with Jetty's 50, the kernel lets the
@@ -171,7 +171,7 @@ public final class HttpServer implements AutoCloseable {
         settings.router.ignoreTrailingSlashes = false;
         settings.router.javaLangErrorHandler(routes::fatal);
         settings.jetty.threadPool = threads();
-        Handler.Wrapper requests = new OpenRequests(config.http().tls().isPresent(), connections, routes.healthPaths());
+        Handler.Wrapper requests = new OpenRequests(config.http().listen().tls().isPresent(), connections, routes.healthPaths());
         var last = requests;
         for (var front : fronts) {
             var next = front.handler();

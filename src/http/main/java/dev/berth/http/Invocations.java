@@ -1,5 +1,6 @@
 package dev.berth.http;
 
+import dev.berth.config.StreamConfig;
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
@@ -52,7 +53,7 @@ public final class Invocations {
         this.streams = config.transform().batch()
                 ? Optional.empty()
                 : Optional.of(new StreamLimits(
-                        config.streams().partTimeout(), config.streams().timeout(), false));
+                        config.of(StreamConfig.class).partTimeout(), config.of(StreamConfig.class).timeout(), false));
     }
 
     /// How one request, or one message, is answered.
@@ -138,7 +139,7 @@ public final class Invocations {
         var models = config.multiModel();
         var load = models.enabled() ? models.loadTimeout() : Duration.ZERO;
         return Collections.max(List.of(
-                        config.batching().timeout(), load, config.streams().partTimeout()))
+                        config.batching().timeout(), load, config.of(StreamConfig.class).partTimeout()))
                 .plus(IDLE);
     }
 

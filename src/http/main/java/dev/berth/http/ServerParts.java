@@ -37,6 +37,6 @@ public record ServerParts(
 
     /// Refuses what pages from elsewhere ask.
     public Origins origins() {
-        return new Origins(config.http().isLocal());
+        return new Origins(config.http().listen().isLocal());
     }
 }

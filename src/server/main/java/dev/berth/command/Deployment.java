@@ -1,5 +1,6 @@
 package dev.berth.command;
 
+import dev.berth.config.SessionConfig;
 import dev.berth.artifact.ArtifactBuilds;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.ModelDescription;
@@ -121,7 +122,7 @@ public record Deployment(
 
     /// @throws DeviceException when there are none as the settings want them
     static Devices devices(ServerConfig config, Machine machine) {
-        return Devices.choose(config.model().instanceType(), config.model().neuronCores(), machine);
+        return Devices.choose(config.model().hardware().instanceType(), config.model().hardware().neuronCores(), machine);
     }
 
     /// Loads what models may need on the devices. An engine is loaded where a library needs it. On a CPU
@@ -130,7 +131,7 @@ public record Deployment(
     /// @param engines of the models; none: they are not known
     /// @throws EngineException when a library can't be loaded
     static Devices prepared(Devices devices, ServerConfig config, List<Engine> engines) {
-        var extra = config.model().extraLibraries();
+        var extra = config.model().hardware().extraLibraries();
         if (devices.target().isNeuron() || !extra.isEmpty()) {
             (engines.isEmpty() ? Engine.ALL : engines).forEach(engine -> engine.loadLibraries(devices.target(), extra));
         }
@@ -181,9 +182,9 @@ public record Deployment(
     /// One worker for each device or NeuronCore, which are shared in turn where more are asked for.
     /// On a CPU the profile decides.
     static List<Accelerator> workers(ServerConfig config, Devices devices) {
-        var asked = config.model().workers();
+        var asked = config.model().hardware().workers();
         if (devices.accelerators().getFirst() instanceof Accelerator.Cpu(int cores, var _)) {
-            var profile = config.model().cpuProfile();
+            var profile = config.model().hardware().cpuProfile();
             int workers = profile == CpuProfile.LATENCY ? 1 : cores;
             return Collections.nCopies(asked.orElse(workers), new Accelerator.Cpu(cores, profile));
         }
@@ -196,10 +197,10 @@ public record Deployment(
     private static BatchLimits limits(ServerConfig config, InferenceHandler<?, ?, ?> handler, Accelerator accelerator) {
         var batching = config.batching();
         return new BatchLimits(
-                batching.maxBatchSize().orElse(handler.maxBatchSize(accelerator)),
-                batching.maxBatchTokens()
+                batching.batches().size().orElse(handler.maxBatchSize(accelerator)),
+                batching.batches().tokens()
                         .orElse(accelerator instanceof Accelerator.Gpu ? BATCH_TOKENS : Integer.MAX_VALUE),
-                batching.maxBatchDelay(),
+                batching.batches().delay(),
                 batching.queueCapacity(),
                 batching.targetDelay());
     }
@@ -229,7 +230,7 @@ public record Deployment(
     /// The room for the sessions of all models.
     public static SessionRoom sessions(ServerConfig config) {
         return new SessionRoom(
-                config.sessions().most(),
-                config.sessions().bytes().orElse(Runtime.getRuntime().maxMemory() / 10));
+                config.of(SessionConfig.class).most(),
+                config.of(SessionConfig.class).bytes().orElse(Runtime.getRuntime().maxMemory() / 10));
     }
 }

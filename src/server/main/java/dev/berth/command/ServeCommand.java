@@ -79,8 +79,8 @@ final class ServeCommand {
             var configuration = Configuration.read(environment, flags, home, Routes::has);
             // Of all that is to be done it takes the longest, so it comes first.
             engines(configuration.config()).forEach(Engine::preload);
-            isJson = configuration.config().log().format() == LogConfig.Format.JSON;
-            Logging.configureWithoutWaiting(configuration.config().log(), new FileOutputStream(FileDescriptor.out));
+            isJson = configuration.config().of(LogConfig.class).format() == LogConfig.Format.JSON;
+            Logging.configureWithoutWaiting(configuration.config().of(LogConfig.class), new FileOutputStream(FileDescriptor.out));
             Logging.takeOverPrints();
             announce(configuration);
             return serve(configuration.config());
@@ -120,7 +120,7 @@ final class ServeCommand {
         stop.closes(server, server.mostToClose().plus(LAST_STEPS));
         try {
             server.awaitReady();
-            Routes.announcements(config, address(config.http(), server.port())).forEach(line -> log.info("{}", line));
+            Routes.announcements(config, address(config.http().listen(), server.port())).forEach(line -> log.info("{}", line));
         } catch (StartException e) {
             if (stop.withdraw()) {
                 if (e.saysWhy()) {
@@ -132,7 +132,7 @@ final class ServeCommand {
                 return OrderlyStop.end(ExitCode.SOFTWARE);
             }
         }
-        return new Pulse(config.http().host(), server).watch();
+        return new Pulse(config.http().listen().host(), server).watch();
     }
 
     private static void announce(Configuration configuration) {
@@ -155,7 +155,7 @@ final class ServeCommand {
                         >> 20);
     }
 
-    private static String address(HttpConfig http, int port) {
+    private static String address(HttpConfig.Listen http, int port) {
         return "%s://%s:%d"
                 .formatted(http.tls().isPresent() ? "https" : "http", HttpConfig.inUrl(http.host(), "localhost"), port);
     }
@@ -170,7 +170,7 @@ final class ServeCommand {
                 .map(cause ->
                         "can't listen on %s port %s: %s; choose another with --host, --port or SAGEMAKER_BIND_TO_PORT"
                                 .formatted(
-                                        config.http().host(),
+                                        config.http().listen().host(),
                                         Routes.listeners(config).stream()
                                                 .map(listener -> String.valueOf(listener.port()))
                                                 .collect(Collectors.joining(" or port ")),

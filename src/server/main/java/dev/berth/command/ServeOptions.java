@@ -1,5 +1,6 @@
 package dev.berth.command;
 
+import dev.berth.config.LogConfig;
 import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
 import dev.berth.config.ServerConfig;
@@ -64,7 +65,7 @@ public final class ServeOptions {
         variables.remove("BERTH_MODELS");
         variables.putIfAbsent("SAGEMAKER_CONTAINER_LOG_LEVEL", "WARN");
         var configuration = Configuration.read(variables, flags, home, Routes::has);
-        Logging.configure(configuration.config().log(), new FileOutputStream(FileDescriptor.err));
+        Logging.configure(configuration.config().of(LogConfig.class), new FileOutputStream(FileDescriptor.err));
         configuration.warnings().forEach(log::warn);
         return configuration.config();
     }

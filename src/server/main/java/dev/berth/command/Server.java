@@ -1,5 +1,6 @@
 package dev.berth.command;
 
+import dev.berth.config.MetricsConfig;
 import dev.berth.config.HttpConfig;
 import dev.berth.config.MultiModelConfig;
 import dev.berth.config.ServerConfig;
@@ -72,7 +73,7 @@ public final class Server implements AutoCloseable {
     /// @param own hooks of the only model
     private Server(ServerConfig config, Optional<InferenceHandler<?, ?, ?>> own) {
         this.config = config;
-        this.metrics = new ServingMetrics(config.metricsAliases() == ServerConfig.MetricsAliases.VLLM);
+        this.metrics = new ServingMetrics(config.of(MetricsConfig.class).aliases() == MetricsConfig.Aliases.VLLM);
         this.exports = ServiceLoader.load(Exporter.class).stream()
                 .map(exporter -> exporter.get().start(config, metrics::snapshots, Logging::print))
                 .flatMap(Optional::stream)
@@ -139,12 +140,12 @@ public final class Server implements AutoCloseable {
             throw e;
         }
         health.start();
-        var host = HttpConfig.inUrl(config.http().host());
+        var host = HttpConfig.inUrl(config.http().listen().host());
         log.info(
                 "listening on {}:{}{}",
                 host,
                 listening.port(),
-                config.http().isLocal()
+                config.http().listen().isLocal()
                         ? ", which only this machine can reach; --host 0.0.0.0 lets all others in"
                         : "");
         listening.otherPorts().forEach((protocol, port) -> log.info("listening for {} on {}:{}", protocol, host, port));
@@ -156,8 +157,8 @@ public final class Server implements AutoCloseable {
         return exports.stream()
                 .map(Export::atMost)
                 .reduce(http.mostToClose(), Duration::plus)
-                .plus(config.http().lameDuck())
-                .plus(config.http().drain());
+                .plus(config.http().shutdown().lameDuck())
+                .plus(config.http().shutdown().drain());
     }
 
     public int port() {
@@ -197,7 +198,7 @@ public final class Server implements AutoCloseable {
         log.info("stopping");
         health.stop();
         metrics.keepModels();
-        Thread.sleep(config.http().lameDuck());
+        Thread.sleep(config.http().shutdown().lameDuck());
         http.drain();
         directory.ifPresent(ModelDirectory::close);
         try (metrics;
@@ -205,7 +206,7 @@ public final class Server implements AutoCloseable {
                 health;
                 http;
                 var _ = workers) {
-            served.close(config.http().drain());
+            served.close(config.http().shutdown().drain());
         }
         log.info("stopped");
     }

@@ -31,6 +31,7 @@ class AzureMlTest {
         var port = Configuration.read(Map.of(), Map.of(), Path.of("").toAbsolutePath())
                 .config()
                 .http()
+                .listen()
                 .port();
         assertThat(ROUTE.matcher(deployment).results().map(found -> found.group(2)))
                 .containsOnly(String.valueOf(port));

@@ -3,6 +3,7 @@ package dev.berth.openinference;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.google.protobuf.Message;
+import dev.berth.config.PlatformConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.Signature;
@@ -80,7 +81,7 @@ record Queries(ServerParts parts) {
     }
 
     Message server(Asked asked) {
-        boolean isSageMaker = parts.config().platform().isSageMaker();
+        boolean isSageMaker = parts.config().of(PlatformConfig.class).isSageMaker();
         return Inference.ServerMetadataResponse.newBuilder()
                 .setName(GrpcMessages.PLATFORM)
                 .setVersion(ServingMetrics.version())

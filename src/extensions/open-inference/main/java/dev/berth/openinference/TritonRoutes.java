@@ -4,6 +4,7 @@ import static dev.berth.http.Route.get;
 import static dev.berth.http.Route.post;
 import static dev.berth.openinference.Queries.http;
 
+import dev.berth.config.PlatformConfig;
 import dev.berth.config.ServerConfig;
 import dev.berth.http.Protocol;
 import dev.berth.http.Route;
@@ -31,6 +32,6 @@ public final class TritonRoutes implements Protocol {
 
     @Override
     public boolean isOn(ServerConfig config) {
-        return !config.platform().isSageMaker();
+        return !config.of(PlatformConfig.class).isSageMaker();
     }
 }

@@ -3,6 +3,7 @@ package dev.berth.page;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.berth.config.MetricsConfig;
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
@@ -108,7 +109,7 @@ final class Page {
         var page = JsonNodeFactory.instance
                 .objectNode()
                 .put("many", catalog.hasMany())
-                .put("metrics", config.http().metricsPath())
+                .put("metrics", config.of(MetricsConfig.class).path())
                 .put("defaultAccept", config.http().defaultAccept().toString());
         var models = page.putArray("models");
         catalog.list().forEach(entry -> models.add(describe(entry)));

@@ -94,7 +94,7 @@ public final class Connections implements SelectorManager.AcceptListener {
     /// @param slowHead makes a message a whole response, for a head that is not whole in time
     /// @param overloaded the same where there is no room
     public Connections(
-            HttpConfig config,
+            HttpConfig.Listen config,
             ServingMetrics metrics,
             Function<String, byte[]> slowHead,
             Function<String, byte[]> overloaded) {
