@@ -119,7 +119,7 @@ class ExitRefusedTest {
                 .singleElement()
                 .asString()
                 .startsWith(
-                        "code/hooks.jar: class com.acme.Broken: it can't be loaded: java.lang.ClassFormatError: com.acme.Bro");
+                        "code/hooks.jar: class com.acme.Broken: it can't be loaded: java.lang.ClassFormatError: ");
     }
 
     /// Has the names but no call.

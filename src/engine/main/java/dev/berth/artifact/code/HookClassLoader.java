@@ -1,5 +1,6 @@
 package dev.berth.artifact.code;
 
+import dev.berth.artifact.ModelArtifactException;
 import java.io.ByteArrayInputStream;
 import java.io.Closeable;
 import java.io.IOException;
@@ -15,10 +16,15 @@ import java.nio.file.Path;
 import java.security.CodeSource;
 import java.security.SecureClassLoader;
 import java.security.cert.Certificate;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Enumeration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.jar.JarFile;
+import java.util.stream.Stream;
+import java.util.zip.ZipFile;
 
 /// The classes and resources of one artifact. Those that it shares with the server come from there:
 /// the JDK's, Berth's, and the libraries that Berth's own signatures show. All others are looked
@@ -48,39 +54,73 @@ final class HookClassLoader extends SecureClassLoader implements Closeable {
     }
 
     private final Path modelDirectory;
-    private final SourceCompiler.Classes compiled;
-    private final HookJars jars;
     private final Runnable onClose;
 
-    /// @param jars closed with this
+    /// In the order in which they are searched.
+    private final List<JarFile> jars = new ArrayList<>();
+
+    private SourceCompiler.Classes compiled = new SourceCompiler.Classes(Map.of());
+
     /// @param onClose run first when this closes
-    HookClassLoader(Path modelDirectory, SourceCompiler.Classes compiled, HookJars jars, Runnable onClose) {
+    /// @throws ModelArtifactException when one is no jar
+    HookClassLoader(Path modelDirectory, List<Path> jars, Runnable onClose) throws IOException {
         super(NAME, HookClassLoader.class.getClassLoader());
         this.modelDirectory = modelDirectory;
-        this.compiled = compiled;
-        this.jars = jars;
         this.onClose = onClose;
+        for (var jar : jars) {
+            try {
+                this.jars.add(new JarFile(jar.toFile(), true, ZipFile.OPEN_READ, JarFile.runtimeVersion()));
+            } catch (IOException e) {
+                close();
+                throw new ModelArtifactException(
+                        modelDirectory, "%s: it can't be read: %s".formatted(shown(jar), e.getMessage()), e);
+            }
+        }
+    }
+
+    /// Adds classes before any of this loader is asked for.
+    void add(SourceCompiler.Classes classes) {
+        compiled = classes;
     }
 
     /// The file that one of the artifact's classes comes from, such as `code/Inference.java`.
     Optional<String> shownFile(String className) {
         return Optional.ofNullable(compiled.byName().get(className))
                 .map(SourceCompiler.CompiledClass::source)
-                .or(() -> jars.find(classFile(className)).map(HookJars.Entry::jar))
-                .map(file -> modelDirectory.relativize(file).toString());
+                .or(() -> with(classFile(className)).findFirst().map(HookClassLoader::path))
+                .map(this::shown);
     }
 
-    /// The classes that a jar offers as handlers.
-    List<String> services(Path jar) throws IOException {
-        var file = jars.in(jar, SERVICES);
-        if (file.isEmpty()) {
-            return List.of();
+    private String shown(Path file) {
+        return modelDirectory.relativize(file).toString();
+    }
+
+    /// The classes that some of the jars offer as handlers.
+    List<String> services(List<Path> ofJars) throws IOException {
+        var services = new ArrayList<String>();
+        for (var jar : with(SERVICES).filter(jar -> ofJars.contains(path(jar))).toList()) {
+            new String(read(jar, SERVICES), StandardCharsets.UTF_8)
+                    .lines()
+                    .map(line -> line.replaceFirst("#.*", "").strip())
+                    .filter(line -> !line.isEmpty())
+                    .forEach(services::add);
         }
-        return new String(file.get().read(), StandardCharsets.UTF_8)
-                .lines()
-                .map(line -> line.replaceFirst("#.*", "").strip())
-                .filter(line -> !line.isEmpty())
-                .toList();
+        return services;
+    }
+
+    /// The jars that have a file, also for another release of Java.
+    private Stream<JarFile> with(String file) {
+        return jars.stream().filter(jar -> jar.getJarEntry(file) != null);
+    }
+
+    private static Path path(JarFile jar) {
+        return Path.of(jar.getName());
+    }
+
+    private static byte[] read(JarFile jar, String file) throws IOException {
+        try (var in = jar.getInputStream(jar.getJarEntry(file))) {
+            return in.readAllBytes();
+        }
     }
 
     @Override
@@ -108,23 +148,30 @@ final class HookClassLoader extends SecureClassLoader implements Closeable {
             if (own != null) {
                 return define(name, own.bytes(), own.source());
             }
-            var entry = jars.find(classFile(name)).orElseThrow(() -> new ClassNotFoundException(name));
-            return define(name, entry.read(), entry.jar());
+            var file = classFile(name);
+            var jar = with(file).findFirst().orElseThrow(() -> new ClassNotFoundException(name));
+            return define(name, read(jar, file), path(jar));
         } catch (IOException e) {
             throw new ClassNotFoundException(name, e);
         }
     }
 
     private Class<?> define(String name, byte[] bytes, Path file) throws MalformedURLException {
-        ClassVersion.check(name, bytes, modelDirectory.relativize(file).toString());
         var source = new CodeSource(file.toUri().toURL(), (Certificate[]) null);
         byte[] safe;
         try {
             safe = ExitRefused.in(bytes, this::anyClassFile);
-        } catch (RuntimeException e) {
-            throw new ClassFormatError("%s: %s".formatted(name, e));
+        } catch (RuntimeException _) {
+            // The JVM says what is wrong with the class.
+            safe = bytes;
         }
-        return defineClass(name, safe, 0, safe.length, source);
+        try {
+            return defineClass(name, safe, 0, safe.length, source);
+        } catch (UnsupportedClassVersionError e) {
+            throw new UnsupportedClassVersionError(
+                    "%s: %s; compile it with --release %d and without --enable-preview"
+                            .formatted(shown(file), e.getMessage(), Runtime.version().feature()));
+        }
     }
 
     /// The bytes of a class by the name of its file, whichever loader has it; null where none has.
@@ -152,28 +199,30 @@ final class HookClassLoader extends SecureClassLoader implements Closeable {
 
     @Override
     protected URL findResource(String name) {
-        return jars.find(name).map(HookClassLoader::url).orElse(null);
+        return with(name).findFirst().map(jar -> url(jar, name)).orElse(null);
     }
 
     @Override
     protected Enumeration<URL> findResources(String name) {
         return Collections.enumeration(
-                jars.findAll(name).stream().map(HookClassLoader::url).toList());
+                with(name).map(jar -> url(jar, name)).toList());
     }
 
     /// Closes the jars; classes that are not loaded by now can't be.
     @Override
     public void close() throws IOException {
         onClose.run();
-        jars.close();
+        for (var jar : jars) {
+            jar.close();
+        }
     }
 
-    private static URL url(HookJars.Entry entry) {
+    private static URL url(JarFile jar, String file) {
         try {
-            var path = new URI(null, null, "/" + entry.name(), null).getRawPath();
+            var name = new URI(null, null, "/" + file, null).getRawPath();
             // The fragment is how the JDK asks for the file of this release.
-            var release = entry.open().isMultiRelease() ? "#runtime" : "";
-            return URL.of(URI.create("jar:%s!%s%s".formatted(entry.jar().toUri(), path, release)), UNCACHED);
+            var release = jar.isMultiRelease() ? "#runtime" : "";
+            return URL.of(URI.create("jar:%s!%s%s".formatted(path(jar).toUri(), name, release)), UNCACHED);
         } catch (URISyntaxException | IOException e) {
             throw new IllegalStateException(e);
         }

@@ -6,7 +6,6 @@ import dev.berth.artifact.ModelArtifactException;
 import dev.berth.hooks.InferenceHandler;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -90,13 +89,13 @@ public final class HookCode {
     ///   with the artifact
     public InferenceHandler<?, ?, ?> create(Runnable onClose) throws Exception {
         var paths = Stream.of(jars, libraries).flatMap(List::stream).toList();
-        var opened = new HookJars(modelDirectory, paths);
+        var loader = new HookClassLoader(modelDirectory, paths, onClose);
         try {
             var compiled = SourceCompiler.compile(modelDirectory, sources, paths);
-            var loader = new HookClassLoader(modelDirectory, compiled, opened, onClose);
+            loader.add(compiled);
             return new HandlerClass(modelDirectory, name(compiled, loader), loader).create();
         } catch (Throwable e) {
-            opened.close();
+            loader.close();
             throw e;
         }
     }
@@ -153,10 +152,7 @@ public final class HookCode {
                                     .collect(Collectors.joining(", ")),
                             "SAGEMAKER_PROGRAM names the one with the hooks"));
         }
-        var services = new ArrayList<String>();
-        for (var jar : jars) {
-            services.addAll(loader.services(jar));
-        }
+        var services = loader.services(jars);
         if (services.size() != 1) {
             throw problem("%s: found %s as services of %s, expected one; or name the class in model.json as \"handler\""
                     .formatted(
