@@ -40,11 +40,11 @@ class ModelArtifactTest {
         var artifact = ModelArtifact.open(TestServer.SAMPLE_ARTIFACT);
         assertThat(artifact.task()).isEqualTo("question-answering");
         assertThat(artifact.target()).isEqualTo(Target.CPU);
-        assertThat(artifact.header().precision()).isEqualTo("int8");
+        assertThat(artifact.header().origin().precision()).isEqualTo("int8");
         assertThat(artifact.inputs()).containsExactly("input_ids", "attention_mask", "token_type_ids");
         assertThat(artifact.shapes().isDynamic()).isTrue();
         assertThat(artifact.padding()).isZero();
-        assertThat(artifact.header().provenance()).containsEntry("licence", "CC BY-SA 4.0");
+        assertThat(artifact.header().origin().provenance()).containsEntry("licence", "CC BY-SA 4.0");
     }
 
     @Test
@@ -54,27 +54,22 @@ class ModelArtifactTest {
                 .put("sameAnswers", 108)
                 .put("largestScoreDifference", 0.25);
         write();
-        assertThat(ModelArtifact.open(directory).header().agreement()).contains(new Agreement(120, 108, 0.25));
+        assertThat(ModelArtifact.open(directory).header().origin().agreement()).contains(new Agreement(120, 108, 0.25));
         model.remove("agreement");
         write();
-        assertThat(ModelArtifact.open(directory).header().agreement()).isEmpty();
+        assertThat(ModelArtifact.open(directory).header().origin().agreement()).isEmpty();
     }
 
     @Test
     void anAgreementThatCannotBeIsNamed() throws Exception {
         model.putObject("agreement")
-                .put("questions", 120)
-                .put("sameAnswers", 121)
+                .put("questions", 0)
+                .put("sameAnswers", 0)
                 .put("largestScoreDifference", "much");
         write();
         assertThatThrownBy(() -> ModelArtifact.open(directory))
-                .hasMessageContaining("agreement.sameAnswers: found 121, expected a whole number from 0 to 120")
-                .hasMessageContaining(
-                        "agreement.largestScoreDifference: found \"much\", expected a number from 0 to 1");
-        model.putObject("agreement").put("questions", 0);
-        write();
-        assertThatThrownBy(() -> ModelArtifact.open(directory))
-                .hasMessageContaining("agreement.questions: found 0, expected a whole number of at least 1");
+                .hasMessageContaining("agreement.questions: found 0, expected a whole number of at least 1")
+                .hasMessageContaining("agreement.largestScoreDifference: found \"much\", expected a number");
         model.put("agreement", 0.9);
         write();
         assertThatThrownBy(() -> ModelArtifact.open(directory))

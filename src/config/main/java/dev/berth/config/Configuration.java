@@ -1,10 +1,15 @@
 package dev.berth.config;
 
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
@@ -13,6 +18,27 @@ import java.util.stream.Stream;
 /// @param effective every setting as it holds, in the order of [Settings#ALL]
 /// @param warnings names that look like a slip of the pen, one line each
 public record Configuration(ServerConfig config, List<Setting> effective, List<String> warnings) {
+
+    static final Properties TEXTS = texts();
+
+    static Reading reading(
+            Map<String, String> environment, Map<String, String> flags, Predicate<String> isTaken) {
+        return new Reading(TEXTS, environment, flags, isTaken);
+    }
+
+    /// Those of the server and of all extensions.
+    private static Properties texts() {
+        var texts = new Properties();
+        Stream.concat(Stream.of(Configuration.class), ExtensionSettings.ALL.stream().map(Object::getClass))
+                .forEach(declaring -> {
+                    try (var in = declaring.getResourceAsStream("settings.properties")) {
+                        texts.load(new InputStreamReader(in, StandardCharsets.UTF_8));
+                    } catch (IOException e) {
+                        throw new UncheckedIOException(e);
+                    }
+                });
+        return texts;
+    }
 
     /// The same for a model that no server has.
     public static Configuration read(Map<String, String> variables, Map<String, String> flags, Path home) {
@@ -27,7 +53,7 @@ public record Configuration(ServerConfig config, List<Setting> effective, List<S
     /// @throws ConfigurationException holding all problems
     public static Configuration read(
             Map<String, String> variables, Map<String, String> flags, Path home, Predicate<String> isTaken) {
-        var reading = new Reading(VariableNames.withoutServiceLinks(variables), flags, isTaken);
+        var reading = reading(VariableNames.withoutServiceLinks(variables), flags, isTaken);
         var config = ServerConfig.read(reading, home);
         VariableNames.check(reading);
         if (!reading.problems().isEmpty()) {
@@ -43,7 +69,7 @@ public record Configuration(ServerConfig config, List<Setting> effective, List<S
     ///
     /// @throws ConfigurationException when the port is not known
     public static URI ping(Map<String, String> environment, Map<String, String> flags) {
-        var reading = new Reading(environment, flags);
+        var reading = reading(environment, flags, _ -> false);
         int port = HttpConfig.port(reading);
         var host = HttpConfig.host(reading);
         if (port == 0 && reading.problems().isEmpty()) {
@@ -57,13 +83,13 @@ public record Configuration(ServerConfig config, List<Setting> effective, List<S
 
     /// How the log of these settings looks, also where others are wrong.
     public static LogConfig log(Map<String, String> environment, Map<String, String> flags) {
-        return LogConfig.read(new Reading(environment, flags));
+        return LogConfig.read(reading(environment, flags, _ -> false));
     }
 
     /// The flags that serve the sample, where no setting names a model and the place of a mounted one
     /// is empty.
     public static Map<String, String> flagsOfTheSample(Map<String, String> environment, Path home) {
-        var reading = new Reading(environment, Map.of());
+        var reading = reading(environment, Map.of(), _ -> false);
         var model = ServerConfig.read(reading, home);
         var sample = ModelConfig.sample(home);
         var mounted = ModelConfig.mounted(reading).toFile().list();

@@ -1,16 +1,11 @@
 package dev.berth.config;
 
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Properties;
@@ -18,7 +13,6 @@ import java.util.SequencedMap;
 import java.util.SequencedSet;
 import java.util.Set;
 import java.util.function.Predicate;
-import java.util.stream.Stream;
 
 /// One pass over the settings. To declare a setting and to read it is one call, so that what is
 /// read can be listed too: [Settings] makes a pass in which nothing is set. A setting that others
@@ -39,8 +33,7 @@ public final class Reading {
     /// Also the prefix of the variables that are Berth's alone.
     static final String OURS = "BERTH_";
 
-    private static final Properties TEXTS = texts();
-
+    private final Properties texts;
     private final Map<String, String> environment;
     private final Map<String, String> flags;
     private final Predicate<String> isTaken;
@@ -49,34 +42,14 @@ public final class Reading {
     private final SequencedSet<String> problems = new LinkedHashSet<>();
     private final SequencedSet<String> warnings = new LinkedHashSet<>();
 
-    Reading(Map<String, String> environment, Map<String, String> flags) {
-        this(environment, flags, _ -> false);
-    }
-
+    /// @param texts of all settings
     /// @param isTaken whether a path is one of the server's own
-    Reading(Map<String, String> environment, Map<String, String> flags, Predicate<String> isTaken) {
+    Reading(
+            Properties texts, Map<String, String> environment, Map<String, String> flags, Predicate<String> isTaken) {
+        this.texts = texts;
         this.environment = Map.copyOf(environment);
         this.flags = Map.copyOf(flags);
         this.isTaken = isTaken;
-    }
-
-    /// Those of the server and of all extensions.
-    private static Properties texts() {
-        var texts = new Properties();
-        Stream.concat(Stream.of(Reading.class), ExtensionSettings.ALL.stream().map(Object::getClass))
-                .forEach(declaring -> {
-                    try (var in = declaring.getResourceAsStream("settings.properties")) {
-                        texts.load(new InputStreamReader(in, StandardCharsets.UTF_8));
-                    } catch (IOException e) {
-                        throw new UncheckedIOException(e);
-                    }
-                });
-        return texts;
-    }
-
-    /// What a setting is for.
-    static String meaning(String name) {
-        return Objects.requireNonNull(TEXTS.getProperty(name), name);
     }
 
     /// A setting that always has a value.
@@ -92,17 +65,17 @@ public final class Reading {
     private <T> Optional<T> read(String option, Syntax<T> syntax, Optional<T> unset) {
         var name = Setting.nameOf(option);
         var variables =
-                List.of(TEXTS.getProperty(name + ".variables", ours(name)).split(" "));
-        var texts = new LinkedHashMap<String, String>();
-        texts.put(option, flags.getOrDefault(option, ""));
-        variables.forEach(variable -> texts.put(variable, environment.getOrDefault(variable, "")));
-        texts.values().removeIf(String::isBlank);
-        var source = Optional.ofNullable(texts.firstEntry());
+                List.of(texts.getProperty(name + ".variables", ours(name)).split(" "));
+        var found = new LinkedHashMap<String, String>();
+        found.put(option, flags.getOrDefault(option, ""));
+        variables.forEach(variable -> found.put(variable, environment.getOrDefault(variable, "")));
+        found.values().removeIf(String::isBlank);
+        var source = Optional.ofNullable(found.firstEntry());
         var value = source.flatMap(text -> read(text, syntax.variants().getOrDefault(text.getKey(), syntax)))
                 .or(() -> unset);
-        var detected = Optional.ofNullable(TEXTS.getProperty(name + ".detected"));
+        var detected = Optional.ofNullable(texts.getProperty(name + ".detected"));
         var rule = detected.orElseGet(
-                () -> TEXTS.getProperty(name + ".unset", unset.map(syntax::show).orElse("not set")));
+                () -> texts.getProperty(name + ".unset", unset.map(syntax::show).orElse("not set")));
         var origin = source.map(text -> (text.getKey().equals(option) ? "flag " : "") + text.getKey())
                 .orElse(detected.isPresent() ? Setting.DETECTED : Setting.DEFAULT);
         settings.put(

@@ -27,11 +27,6 @@ public record Setting(
         return option.startsWith(DASHES) ? option.substring(DASHES.length()) : option;
     }
 
-    /// What it is for: one line, for `--help` and the documentation.
-    public String meaning() {
-        return Reading.meaning(name());
-    }
-
     /// Its option on the command line, such as `--port`.
     public Optional<String> flag() {
         return Optional.of(option).filter(name -> name.startsWith(DASHES));

@@ -23,9 +23,14 @@ public final class Settings {
     private Settings() {}
 
     private static List<Setting> all() {
-        var reading = new Reading(Map.of(), Map.of());
+        var reading = Configuration.reading(Map.of(), Map.of(), _ -> false);
         ServerConfig.read(reading, Path.of(""));
         return reading.settings();
+    }
+
+    /// What a setting is for: one line, for `--help` and the documentation.
+    public static String meaning(Setting setting) {
+        return Objects.requireNonNull(Configuration.TEXTS.getProperty(setting.name()), setting.name());
     }
 
     /// @param names with spaces between them

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -212,7 +213,9 @@ final class ModelJson {
     /// An object that may be left out.
     private Map<String, Object> object(String field) {
         var object = value(field, value -> value.isMissingNode() || value.isObject(), "an object");
-        return object.isObject() ? JsonText.as(object, new TypeReference<Map<String, Object>>() {}) : Map.of();
+        return object.isObject()
+                ? Collections.unmodifiableMap(JsonText.as(object, new TypeReference<Map<String, Object>>() {}))
+                : Map.of();
     }
 
     Target target() {
@@ -233,15 +236,10 @@ final class ModelJson {
                 directory,
                 text("task"),
                 target(),
-                choice("precision", PRECISIONS),
-                find("torch"),
-                texts("inputs"),
-                texts("outputs"),
-                independentRows,
-                findTexts("labels"),
+                new TracedArtifact.Tensors(texts("inputs"), texts("outputs"), independentRows, findTexts("labels")),
                 object("parameters"),
-                agreement(),
-                object("provenance"));
+                new TracedArtifact.Origin(
+                        choice("precision", PRECISIONS), find("torch"), agreement(), object("provenance")));
     }
 
     /// Artifacts in fp32, those for Neuron and those of earlier versions have none.
@@ -250,16 +248,11 @@ final class ModelJson {
             return Optional.empty();
         }
         var agreement = at("agreement", "an object");
-        int questions = agreement.integer("questions");
-        var same = agreement.value(
-                "sameAnswers",
-                value -> value.isInt() && value.intValue() >= 0 && value.intValue() <= questions,
-                "a whole number from 0 to " + questions);
-        var difference = agreement.value(
-                "largestScoreDifference",
-                value -> value.isNumber() && value.doubleValue() >= 0 && value.doubleValue() <= 1,
-                "a number from 0 to 1");
-        return Optional.of(new Agreement(questions, same.asInt(), difference.asDouble()));
+        return Optional.of(new Agreement(
+                agreement.integer("questions"),
+                agreement.value("sameAnswers", JsonNode::isInt, "a whole number").asInt(),
+                agreement.value("largestScoreDifference", JsonNode::isNumber, "a number")
+                        .asDouble()));
     }
 
     List<ModelJson> files() {

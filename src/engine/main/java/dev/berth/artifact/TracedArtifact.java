@@ -1,8 +1,6 @@
 package dev.berth.artifact;
 
 import java.nio.file.Path;
-import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -18,41 +16,39 @@ public interface TracedArtifact {
     /// @param task what the model is for, such as `question-answering`; it chooses the built-in
     ///   handler
     /// @param target the device that the model was traced for
-    /// @param precision `fp32`, `fp16`, `bf16` or `int8`
-    /// @param torch the version of PyTorch that wrote the files; empty: it is none of PyTorch's
-    /// @param inputs the model's inputs by name, in the order of its `forward`
-    /// @param outputs the model's outputs by name, in their order
-    /// @param independentRows whether what the model says of a row is the same whatever rows go with
-    ///   it; empty: the file does not say
-    /// @param labels the names of a classifier's classes, in the order of its output; empty where it
-    ///   is none
     /// @param parameters what a request's parameters are for this model where the request leaves them
     ///   out, by name
-    /// @param agreement how far its answers are those of the model in fp32, where they were compared
-    /// @param provenance where the weights come from and under which licence, as free text by key
     record Header(
             Path directory,
             String task,
             Target target,
+            Tensors tensors,
+            Map<String, Object> parameters,
+            Origin origin) {}
+
+    /// What the model takes and returns.
+    ///
+    /// @param inputs by name, in the order of its `forward`
+    /// @param outputs by name, in their order
+    /// @param independentRows whether what the model says of a row is the same whatever rows go with
+    ///   it; empty: the file does not say
+    /// @param labels the names of a classifier's classes, in the order of its output; empty where it
+    ///   is none
+    record Tensors(
+            List<String> inputs, List<String> outputs, Optional<Boolean> independentRows, List<String> labels) {}
+
+    /// How the files were made.
+    ///
+    /// @param precision `fp32`, `fp16`, `bf16` or `int8`
+    /// @param torch the version of PyTorch that wrote the files; empty: it is none of PyTorch's
+    /// @param agreement how far its answers are those of the model in fp32, where they were compared
+    /// @param provenance where the weights come from and under which licence, as free text by key;
+    ///   null where that is not known
+    record Origin(
             String precision,
             Optional<String> torch,
-            List<String> inputs,
-            List<String> outputs,
-            Optional<Boolean> independentRows,
-            List<String> labels,
-            Map<String, Object> parameters,
             Optional<Agreement> agreement,
-            Map<String, Object> provenance) {
-
-        public Header {
-            inputs = List.copyOf(inputs);
-            outputs = List.copyOf(outputs);
-            labels = List.copyOf(labels);
-            // Not Map.copyOf: what is not known is null.
-            parameters = Collections.unmodifiableMap(new LinkedHashMap<>(parameters));
-            provenance = Collections.unmodifiableMap(new LinkedHashMap<>(provenance));
-        }
-    }
+            Map<String, Object> provenance) {}
 
     Header header();
 
@@ -69,11 +65,11 @@ public interface TracedArtifact {
     }
 
     default List<String> inputs() {
-        return header().inputs;
+        return header().tensors.inputs;
     }
 
     default List<String> outputs() {
-        return header().outputs;
+        return header().tensors.outputs;
     }
 
     /// The shapes that the model takes.

@@ -98,19 +98,19 @@ public record ArtifactHooks(InferenceHandler<?, ?, ?> handler, SequencedMap<Stri
     private static SequencedMap<String, String> described(TracedArtifact artifact) {
         var header = artifact.header();
         var name = Objects.requireNonNullElse(
-                header.provenance().get("model"), artifact.directory().getFileName());
-        var how = header.torch().isPresent() ? "traced" : "in ONNX";
-        var torch = header.torch().map(" with torch "::concat).orElse("");
+                header.origin().provenance().get("model"), artifact.directory().getFileName());
+        var how = header.origin().torch().isPresent() ? "traced" : "in ONNX";
+        var torch = header.origin().torch().map(" with torch "::concat).orElse("");
         var files = artifact.servedFiles().stream().map(file -> file(artifact.directory(), file));
         var description = new LinkedHashMap<String, String>();
         description.put(
                 "model",
                 "%s, %s, %s, %s for %s%s"
-                        .formatted(name, artifact.task(), header.precision(), how, artifact.target(), torch));
-        description.put("provenance", header.provenance().toString());
+                        .formatted(name, artifact.task(), header.origin().precision(), how, artifact.target(), torch));
+        description.put("provenance", header.origin().provenance().toString());
         description.put("shapes", artifact.shownShapes());
         description.put("files", files.collect(Collectors.joining(", ")));
-        header.agreement().ifPresent(agreement -> description.put("agreement", agreement.toString()));
+        header.origin().agreement().ifPresent(agreement -> description.put("agreement", agreement.toString()));
         return description;
     }
 

@@ -79,7 +79,7 @@ public final class ServeOptions {
         return option.type(String.class)
                 .paramLabel(setting.syntax().label())
                 .description(
-                        setting.meaning(),
+                        Settings.meaning(setting),
                         "  " + String.join(", ", setting.variables()),
                         "  Default: " + setting.unset())
                 .build();
@@ -90,7 +90,7 @@ public final class ServeOptions {
         var lines = new ArrayList<>(List.of("", "Set in the environment only:"));
         Settings.ALL.stream().filter(setting -> setting.flag().isEmpty()).forEach(setting -> {
             lines.add("  " + String.join(", ", setting.variables()));
-            lines.add("      %s. Default: %s".formatted(setting.meaning(), setting.unset()));
+            lines.add("      %s. Default: %s".formatted(Settings.meaning(setting), setting.unset()));
         });
         return lines.toArray(String[]::new);
     }

@@ -17,12 +17,12 @@ public final class Labels {
 
     /// @throws ModelArtifactException when `model.json` has none
     public static List<String> of(TracedArtifact artifact) {
-        if (artifact.header().labels().isEmpty()) {
+        if (artifact.header().tensors().labels().isEmpty()) {
             throw new ModelArtifactException(
                     artifact.directory(),
                     "model.json: labels: found none, expected a name for each class of the model");
         }
-        return artifact.header().labels();
+        return artifact.header().tensors().labels();
     }
 
     /// The best labels. Of equal scores the first label is the first.

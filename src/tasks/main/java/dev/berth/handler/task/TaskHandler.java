@@ -202,8 +202,8 @@ public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRe
         var file = artifact.modelFiles().getFirst();
         var header = artifact.header();
         boolean isInt8 =
-                header.precision().equals("int8") || Engine.of(file).names(file).scalesBatches();
-        if (isInt8 || header.independentRows().isPresent()) {
+                header.origin().precision().equals("int8") || Engine.of(file).names(file).scalesBatches();
+        if (isInt8 || header.tensors().independentRows().isPresent()) {
             return;
         }
         var result = RowCheck.of(
@@ -212,7 +212,7 @@ public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRe
                         .map(numbers -> List.of(Tensor.of(numbers, numbers.length)))
                         .toList(),
                 _ -> String.join(" and ", artifact.outputs()),
-                header.precision().equals("fp32") ? RowCheck.TOLERANCE : TOLERANCE_OF_HALVES);
+                header.origin().precision().equals("fp32") ? RowCheck.TOLERANCE : TOLERANCE_OF_HALVES);
         if (result instanceof RowCheck.Result.Dependent(var found, boolean _)) {
             throw new ModelArtifactException(
                     artifact.directory(),

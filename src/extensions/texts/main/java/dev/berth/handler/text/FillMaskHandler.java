@@ -72,7 +72,7 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
                         Parameters::truncation));
         // Of what trace.py makes, only a file of any shape gathers the masks.
         this.scoresAll =
-                !artifact.shapes().isDynamic() || artifact.header().torch().isEmpty();
+                !artifact.shapes().isDynamic() || artifact.header().origin().torch().isEmpty();
         this.vocabulary = TokenClassificationHandler.vocabulary(artifact);
         this.maskToken = tokenizer
                 .maskToken()

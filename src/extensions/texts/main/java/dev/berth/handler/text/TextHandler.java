@@ -97,11 +97,11 @@ public abstract class TextHandler<P> extends TaskHandler<RowModel, TextHandler.E
         var header = artifact.header();
         this.about = new TextQuestions.About(
                 header.directory(),
-                header.provenance(),
-                header.precision(),
+                header.origin().provenance(),
+                header.origin().precision(),
                 longest.maxLength(),
                 artifact.pooling(),
-                header.labels());
+                header.tensors().labels());
     }
 
     /// What a record is answered, as plain Java.
