@@ -1,12 +1,7 @@
 package dev.berth.image;
 
 import dev.berth.memory.RequestMemory;
-import java.awt.color.ColorSpace;
 import java.awt.image.BufferedImage;
-import java.awt.image.ComponentColorModel;
-import java.awt.image.DataBuffer;
-import java.awt.image.DataBufferByte;
-import java.awt.image.Raster;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -19,7 +14,6 @@ import javax.imageio.stream.MemoryCacheImageOutputStream;
 final class PictureWriter {
 
     private static final int BYTES_PER_PIXEL = 3;
-    private static final int[] RED_GREEN_BLUE = {0, 1, 2};
 
     private PictureWriter() {}
 
@@ -35,8 +29,8 @@ final class PictureWriter {
     }
 
     private static byte[] write(Pixels image, String format, float quality) {
-        // What is written is seldom larger than the pixels.
-        RequestMemory.charge((long) BYTES_PER_PIXEL * image.width() * image.height());
+        // What is written is seldom larger than the pixels, which are copied.
+        RequestMemory.charge(2L * BYTES_PER_PIXEL * image.width() * image.height());
         var writer = ImageIO.getImageWritersByFormatName(format).next();
         var bytes = new ByteArrayOutputStream();
         try (var out = new MemoryCacheImageOutputStream(bytes)) {
@@ -55,23 +49,9 @@ final class PictureWriter {
         return bytes.toByteArray();
     }
 
-    /// The same pixels, not copied.
     private static BufferedImage buffered(Pixels image) {
-        var pixels = new DataBufferByte(image.rgb(), image.rgb().length);
-        var raster = Raster.createInterleavedRaster(
-                pixels,
-                image.width(),
-                image.height(),
-                BYTES_PER_PIXEL * image.width(),
-                BYTES_PER_PIXEL,
-                RED_GREEN_BLUE,
-                null);
-        var colours = new ComponentColorModel(
-                ColorSpace.getInstance(ColorSpace.CS_sRGB),
-                false,
-                false,
-                ComponentColorModel.OPAQUE,
-                DataBuffer.TYPE_BYTE);
-        return new BufferedImage(colours, raster, false, null);
+        var buffered = new BufferedImage(image.width(), image.height(), BufferedImage.TYPE_3BYTE_BGR);
+        buffered.getRaster().setDataElements(0, 0, image.width(), image.height(), image.rgb());
+        return buffered;
     }
 }
