@@ -76,10 +76,10 @@ class FramedStreamTest {
                 "record 2, offset 19: found 5 bytes, expected at most 4 in one record");
         assertRefused(
                 () -> tfRecord(tfRecord, Frames.KEPT, 20),
-                "record 2, offset 19: found 5 bytes, expected at most 4 in one record");
+                "record 2, offset 19: found 21 bytes, expected at most 20 in one record");
         assertRefused(
                 () -> tfRecord(tfRecord, Frames.KEPT, 7),
-                "record 1, offset 0: found 3 bytes, expected at most 0 in one record");
+                "record 1, offset 0: found 19 bytes, expected at most 7 in one record");
     }
 
     /// Each part is short, the record is not.

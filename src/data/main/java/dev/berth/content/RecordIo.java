@@ -2,7 +2,6 @@ package dev.berth.content;
 
 import dev.berth.content.RecordReader.Frames;
 import dev.berth.hooks.BadInputException;
-import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -43,14 +42,14 @@ public final class RecordIo {
         if (body.length < Integer.BYTES || buffer.getInt(0) != MAGIC) {
             return List.of(body);
         }
-        return new Reader(new ByteArrayInputStream(body), Frames.STRIPPED, Integer.MAX_VALUE).all();
+        return FrameReader.all(body, RecordIo::record, Integer.MAX_VALUE);
     }
 
     /// Opens a reader of framed records. The stream is the caller's to close.
     ///
     /// @param maxBytes the bytes that a record can have as it is given
     public static RecordReader open(InputStream input, Frames frames, int maxBytes) {
-        return new Reader(input, frames, maxBytes);
+        return new FrameReader(input, RecordIo::record, frames, maxBytes);
     }
 
     /// Framed records, as MXNet writes them.
@@ -74,8 +73,7 @@ public final class RecordIo {
 
     private static void writePart(ByteArrayOutputStream body, int flag, byte[] record, int start, int end) {
         int length = end - start;
-        body.writeBytes(word(MAGIC));
-        body.writeBytes(word(lengthWord(flag, length)));
+        body.writeBytes(words(MAGIC, lengthWord(flag, length)));
         body.write(record, start, length);
         body.writeBytes(new byte[padded(length) - length]);
     }
@@ -92,70 +90,51 @@ public final class RecordIo {
         return (length + 3) & ~3;
     }
 
-    private static byte[] word(int value) {
-        return ByteBuffer.allocate(Integer.BYTES)
-                .order(ByteOrder.LITTLE_ENDIAN)
-                .putInt(value)
-                .array();
+    private static byte[] words(int... values) {
+        var words = ByteBuffer.allocate(Integer.BYTES * values.length).order(ByteOrder.LITTLE_ENDIAN);
+        words.asIntBuffer().put(values);
+        return words.array();
     }
 
-    private static final class Reader extends FrameReader {
-
-        Reader(InputStream input, Frames frames, int maxBytes) {
-            super(input, frames, maxBytes);
+    private static byte[] record(FrameReader in) throws IOException {
+        var record = new ByteArrayOutputStream();
+        long start = in.offset();
+        int flag = addPart(record, in, start);
+        if (flag != WHOLE && flag != FIRST) {
+            throw badFlag(in, start, flag, "0 or 1 at the beginning of a record");
         }
-
-        @Override
-        byte[] record() throws IOException {
-            var record = new ByteArrayOutputStream();
-            long offset = offset();
-            int flag = part(record);
-            if (flag != WHOLE && flag != FIRST) {
-                throw badFlag(offset, flag, "0 or 1 at the beginning of a record");
+        while (flag == FIRST || flag == BETWEEN) {
+            long offset = in.offset();
+            record.writeBytes(words(MAGIC));
+            flag = addPart(record, in, start);
+            if (flag != BETWEEN && flag != LAST) {
+                throw badFlag(in, offset, flag, "2 or 3 within a record");
             }
-            while (flag == FIRST || flag == BETWEEN) {
-                offset = offset();
-                if (frames == Frames.STRIPPED) {
-                    record.writeBytes(word(MAGIC));
-                }
-                flag = part(record);
-                if (flag != BETWEEN && flag != LAST) {
-                    throw badFlag(offset, flag, "2 or 3 within a record");
-                }
-            }
-            return record.toByteArray();
         }
+        return record.toByteArray();
+    }
 
-        /// Adds the next part to the record.
-        ///
-        /// @return its continuation flag
-        private int part(ByteArrayOutputStream record) throws IOException {
-            long offset = offset();
-            var header = take(HEADER_BYTES, HEADER_BYTES + " for the magic number and the length");
-            var words = ByteBuffer.wrap(header).order(ByteOrder.LITTLE_ENDIAN);
-            int magic = words.getInt();
-            if (magic != MAGIC) {
-                throw bad(offset, "0x%08x".formatted(magic), "the magic number 0x%08x".formatted(MAGIC));
-            }
-            int word = words.getInt();
-            int length = word & MAX_LENGTH;
-            int padded = padded(length);
-            long added = frames == Frames.KEPT ? header.length + padded : length;
-            if (record.size() + added > maxBytes) {
-                throw tooLong(offset, Long.toString(record.size() + added), maxBytes);
-            }
-            var bytes = take(padded, padded + " with the padding, as the length says");
-            if (frames == Frames.KEPT) {
-                record.writeBytes(header);
-                record.writeBytes(bytes);
-            } else {
-                record.write(bytes, 0, length);
-            }
-            return word >>> LENGTH_BITS;
+    /// Adds the next part to a record.
+    ///
+    /// @param start where the record begins
+    /// @return the continuation flag of the part
+    private static int addPart(ByteArrayOutputStream record, FrameReader in, long start) throws IOException {
+        long offset = in.offset();
+        var header = in.take(HEADER_BYTES, HEADER_BYTES + " for the magic number and the length");
+        var words = ByteBuffer.wrap(header).order(ByteOrder.LITTLE_ENDIAN);
+        int magic = words.getInt();
+        if (magic != MAGIC) {
+            throw in.bad(offset, "0x%08x".formatted(magic), "the magic number 0x%08x".formatted(MAGIC));
         }
+        int word = words.getInt();
+        int length = word & MAX_LENGTH;
+        int padded = padded(length);
+        in.requireFits(offset, (long) record.size() + length, in.offset() - start + padded);
+        record.write(in.take(padded, padded + " with the padding, as the length says"), 0, length);
+        return word >>> LENGTH_BITS;
+    }
 
-        private BadInputException badFlag(long offset, int flag, String expected) {
-            return bad(offset, "the continuation flag " + flag, expected);
-        }
+    private static BadInputException badFlag(FrameReader in, long offset, int flag, String expected) {
+        return in.bad(offset, "the continuation flag " + flag, expected);
     }
 }

@@ -1,8 +1,6 @@
 package dev.berth.content;
 
 import dev.berth.content.RecordReader.Frames;
-import dev.berth.hooks.BadInputException;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -34,19 +32,19 @@ public final class TfRecord {
     /// with a length and its checksum.
     ///
     /// @param body not copied where it is one bare record
-    /// @throws BadInputException naming the record, counted from 1, and the offset
+    /// @throws dev.berth.hooks.BadInputException naming the record, counted from 1, and the offset
     public static List<byte[]> read(byte[] body) {
         if (body.length < HEADER_BYTES || !isFramed(body)) {
             return List.of(body);
         }
-        return new Reader(new ByteArrayInputStream(body), Frames.STRIPPED, Integer.MAX_VALUE).all();
+        return FrameReader.all(body, TfRecord::record, MAX_RECORD_BYTES);
     }
 
     /// Opens a reader of framed records. The stream is the caller's to close.
     ///
     /// @param maxBytes the bytes that a record can have as it is given
     public static RecordReader open(InputStream input, Frames frames, int maxBytes) {
-        return new Reader(input, frames, maxBytes);
+        return new FrameReader(input, TfRecord::record, frames, Math.min(maxBytes, MAX_RECORD_BYTES));
     }
 
     public static byte[] write(List<byte[]> records) {
@@ -76,44 +74,28 @@ public final class TfRecord {
         return Integer.rotateRight((int) checksum.getValue(), CHECKSUM_ROTATION) + CHECKSUM_OFFSET;
     }
 
-    private static final class Reader extends FrameReader {
+    private static byte[] record(FrameReader in) throws IOException {
+        long start = in.offset();
+        var header = in.take(HEADER_BYTES, HEADER_BYTES + " for the length and its checksum");
+        check(in, header, start, "length");
+        long length = ByteBuffer.wrap(header).order(ByteOrder.LITTLE_ENDIAN).getLong();
+        in.requireFits(start, length, length + FRAME_BYTES);
+        long dataStart = in.offset();
+        var data = in.take((int) length + Integer.BYTES, length + " and a checksum of 4, as the length says");
+        check(in, data, dataStart, "data");
+        return Arrays.copyOf(data, (int) length);
+    }
 
-        Reader(InputStream input, Frames frames, int maxBytes) {
-            super(input, frames, Math.min(maxBytes, MAX_RECORD_BYTES));
-        }
-
-        @Override
-        byte[] record() throws IOException {
-            long start = offset();
-            var header = take(HEADER_BYTES, HEADER_BYTES + " for the length and its checksum");
-            check(header, Long.BYTES, start, "length");
-            long length = ByteBuffer.wrap(header).order(ByteOrder.LITTLE_ENDIAN).getLong();
-            int most = frames == Frames.KEPT ? Math.max(0, maxBytes - FRAME_BYTES) : maxBytes;
-            if (length < 0 || length > most) {
-                throw tooLong(start, Long.toUnsignedString(length), most);
-            }
-            int size = (int) length;
-            long dataStart = offset();
-            var data = take(size + Integer.BYTES, size + " and a checksum of 4, as the length says");
-            check(data, size, dataStart, "data");
-            return frames == Frames.KEPT
-                    ? ByteBuffer.allocate(header.length + data.length)
-                            .put(header)
-                            .put(data)
-                            .array()
-                    : Arrays.copyOf(data, size);
-        }
-
-        /// Compares the checksum that stands behind some bytes with theirs.
-        private void check(byte[] bytes, int length, long offset, String of) {
-            int found = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(length);
-            int expected = checksum(bytes, 0, length);
-            if (found != expected) {
-                throw bad(
-                        offset + length,
-                        "the checksum 0x%08x".formatted(found),
-                        "0x%08x for the %s before it".formatted(expected, of));
-            }
+    /// Compares the checksum at the end of some bytes with that of the others.
+    private static void check(FrameReader in, byte[] bytes, long offset, String of) {
+        int length = bytes.length - Integer.BYTES;
+        int found = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(length);
+        int expected = checksum(bytes, 0, length);
+        if (found != expected) {
+            throw in.bad(
+                    offset + length,
+                    "the checksum 0x%08x".formatted(found),
+                    "0x%08x for the %s before it".formatted(expected, of));
         }
     }
 }
