@@ -1,23 +1,18 @@
 package dev.berth.content;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.SequenceWriter;
-import com.fasterxml.jackson.dataformat.csv.CsvGenerator;
-import com.fasterxml.jackson.dataformat.csv.CsvMapper;
 import dev.berth.hooks.BadInputException;
-import dev.berth.json.CountedText;
 import dev.berth.memory.HeapSize;
 import dev.berth.memory.RequestMemory;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Collectors;
+import org.apache.commons.text.StringEscapeUtils;
 
 /// CSV (RFC 4180) in and out. Quoted fields may hold commas, doubled quotes and line breaks.
 public final class Csv {
-
-    private static final CsvMapper CSV = CsvMapper.builder()
-            .enable(CsvGenerator.Feature.STRICT_CHECK_FOR_QUOTING)
-            .build();
 
     private static final String ERROR = "ERROR: ";
 
@@ -57,31 +52,24 @@ public final class Csv {
 
     /// Rows of cells, which are quoted where they have to be; each ends in a line break. None is a
     /// blank line, which many readers skip: without a character in its cells it is `""`.
-    public static String write(List<Object[]> rows) throws IOException {
-        var text = new CountedText();
-        try (SequenceWriter writer = CSV.writerFor(Object[].class).writeValues(text)) {
-            for (var row : rows) {
-                if (isBlank(row)) {
-                    writer.flush();
-                    text.write("\"\"\n");
-                } else {
-                    writer.write(row);
-                }
-            }
-        }
-        return text.toString();
+    ///
+    /// @param rows texts, numbers, and values of JSON that are no lists or objects
+    public static String write(List<Object[]> rows) {
+        return String.join("", rows.stream().map(Csv::line).toList());
     }
 
-    /// Whether Jackson would write nothing but a line break, or nothing at all.
-    private static boolean isBlank(Object[] row) {
-        return row.length == 0 || (row.length == 1 && isNothing(row[0]));
+    private static String line(Object[] row) {
+        var line = Arrays.stream(row).map(Csv::escaped).collect(Collectors.joining(",", "", "\n"));
+        RequestMemory.charge(HeapSize.TEXT + HeapSize.CHARACTER * line.length());
+        return line.equals("\n") ? "\"\"\n" : line;
     }
 
-    private static boolean isNothing(Object cell) {
+    private static String escaped(Object cell) {
         return switch (cell) {
-            case null -> true;
-            case JsonNode node -> node.asText("").isEmpty();
-            default -> cell.toString().isEmpty();
+            case null -> "";
+            case Number number -> number.toString();
+            case JsonNode value -> StringEscapeUtils.escapeCsv(value.asText(""));
+            default -> StringEscapeUtils.escapeCsv(cell.toString());
         };
     }
 

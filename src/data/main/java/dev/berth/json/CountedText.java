@@ -9,7 +9,7 @@ import java.util.List;
 /// A text that is written piece by piece. Each piece is counted for the request that the thread
 /// works for before it is kept. So an answer for which there is no memory is refused, whatever hook
 /// writes it, and the process goes on.
-public final class CountedText extends Writer {
+final class CountedText extends Writer {
 
     private final List<String> pieces = new ArrayList<>();
 
