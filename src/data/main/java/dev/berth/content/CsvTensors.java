@@ -1,5 +1,11 @@
 package dev.berth.content;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.BooleanNode;
+import com.fasterxml.jackson.databind.node.DecimalNode;
+import com.fasterxml.jackson.databind.node.DoubleNode;
+import com.fasterxml.jackson.databind.node.NullNode;
+import com.fasterxml.jackson.databind.node.TextNode;
 import dev.berth.hooks.BadInputException;
 import dev.berth.hooks.ElementType;
 import dev.berth.hooks.InvocationRequest;
@@ -8,8 +14,6 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
-import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
@@ -54,54 +58,35 @@ public final class CsvTensors {
                                         ? " as in row 1"
                                         : table.names().isEmpty() ? "" : ": " + Excerpt.list(table.names())));
             }
-            return table.record((input, from, to) -> tensor(inputs.type(input), Arrays.copyOfRange(places, from, to)));
+            return table.record(inputs, (elements, column) -> {
+                int place = places[column];
+                elements.add(value(place, elements.type()), expected -> bad(place, expected));
+            });
         }
 
-        /// An empty cell is a missing value.
-        private Tensor tensor(ElementType type, int[] places) {
-            var chosen = Arrays.stream(places);
+        /// A cell as JSON has it. An empty one is a missing value.
+        private JsonNode value(int column, ElementType type) {
             if (type == ElementType.STRING) {
-                return Tensor.of(chosen.mapToObj(column -> cells[column]).toArray(String[]::new), places.length);
+                return TextNode.valueOf(cells[column]);
             }
-            return type.isFloating()
-                    ? Tensor.of(chosen.mapToDouble(this::fraction).toArray(), places.length)
-                            .as(type)
-                    : Tensor.of(chosen.mapToLong(column -> whole(column, type)).toArray(), places.length)
-                            .as(type);
-        }
-
-        private double fraction(int column) {
-            return cells[column].isBlank() ? Double.NaN : number(column, NumberText::read);
-        }
-
-        private long whole(int column, ElementType type) {
-            if (cells[column].isBlank()) {
-                throw bad(column, "a whole number that is " + type);
-            }
-            var flag = type == ElementType.BOOL ? cells[column].strip().toLowerCase(Locale.ROOT) : "";
-            if (flag.equals("true") || flag.equals("false")) {
-                return flag.equals("true") ? 1 : 0;
-            }
-            try {
-                long value = number(column, NumberText::exact).longValueExact();
-                if (type.holds(value)) {
-                    return value;
-                }
-            } catch (ArithmeticException _) {
-                // It has a fraction, more digits than any type, or none.
-            }
-            throw bad(column, "a whole number that is " + type);
-        }
-
-        private <T> T number(int column, Function<String, T> read) {
             var cell = cells[column].strip();
+            if (type == ElementType.BOOL && (cell.equalsIgnoreCase("true") || cell.equalsIgnoreCase("false"))) {
+                return BooleanNode.valueOf(cell.equalsIgnoreCase("true"));
+            }
             if (cell.length() > MOST_DIGITS) {
                 throw bad(column, "a number of at most %d characters".formatted(MOST_DIGITS));
             }
             try {
-                return read.apply(cell);
+                return cell.isEmpty()
+                        ? NullNode.instance
+                        : type.isFloating()
+                                ? DoubleNode.valueOf(NumberText.read(cell))
+                                : DecimalNode.valueOf(NumberText.exact(cell));
             } catch (NumberFormatException _) {
                 throw bad(column, "a number");
+            } catch (ArithmeticException _) {
+                // NaN and infinities are numbers, and none of a type without fractions.
+                return NullNode.instance;
             }
         }
 
@@ -194,17 +179,7 @@ public final class CsvTensors {
 
     /// The elements of a tensor as the cells of a row.
     public static Object[] cells(Tensor tensor) {
-        return switch (tensor.type()) {
-            case BOOL, UINT8, INT8, INT16, INT32, INT64 ->
-                Arrays.stream(tensor.longs()).boxed().toArray();
-            case FLOAT64 -> Arrays.stream(tensor.doubles()).boxed().toArray();
-            case FLOAT16, FLOAT32 -> {
-                var values = tensor.floats();
-                var cells = new Object[values.length];
-                Arrays.setAll(cells, i -> values[i]);
-                yield cells;
-            }
-            case STRING -> tensor.texts().toArray();
-        };
+        var numbers = tensor.type() == ElementType.BOOL ? tensor.as(ElementType.UINT8) : tensor;
+        return JsonTensors.numbers(numbers, true).valueStream().toArray();
     }
 }

@@ -11,18 +11,15 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
-import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
-import java.util.stream.LongStream;
 
 /// Tensors as JSON: a number, a list of numbers, a list of lists, and so on.
 public final class JsonTensors {
 
-    /// The numbers that JSON has no form for.
-    private static final Set<String> NO_JSON = Set.of("NaN", "Infinity", "-Infinity");
+    /// What an element takes: twice where they are collected, the tensor's own, and a copy of it.
+    private static final long ELEMENT = 4 * Long.BYTES;
 
     private JsonTensors() {}
 
@@ -39,9 +36,9 @@ public final class JsonTensors {
             var bytes = Base64Bytes.read(value, name, "a number, a list of numbers, or ");
             return Tensor.ofUnsigned(bytes, bytes.length);
         }
-        var elements = new Elements(type, shape(value), name);
-        elements.add(value, 0);
-        return elements.tensor();
+        var list = new Nested(new Elements(type), shape(value), name);
+        list.add(value, 0);
+        return list.elements.tensor(list.shape);
     }
 
     /// A tensor as nested lists. A number that JSON does not have, NaN or an infinity, becomes null.
@@ -103,17 +100,13 @@ public final class JsonTensors {
     }
 
     private static List<Tensor> row(IntFunction<JsonNode> values, TensorInputs inputs, IntFunction<String> names) {
-        return inputs.table()
-                .record((input, from, to) -> Tensor.stack(IntStream.range(from, to)
-                        .mapToObj(i -> cell(values.apply(i), inputs.type(input), names.apply(i)))
-                        .toList()));
-    }
-
-    private static Tensor cell(JsonNode value, ElementType type, String name) {
-        if (value.isContainerNode()) {
-            throw Excerpt.bad(name, value, "a value");
-        }
-        return read(value, type, name);
+        return inputs.table().record(inputs, (elements, column) -> {
+            var value = values.apply(column);
+            if (value.isContainerNode()) {
+                throw Excerpt.bad(names.apply(column), value, "a value");
+            }
+            elements.add(value, expected -> Excerpt.bad(names.apply(column), value, expected));
+        });
     }
 
     /// The batches of several records: a tensor for each input.
@@ -160,7 +153,7 @@ public final class JsonTensors {
     }
 
     /// @param toRead whether a number that JSON does not have stays one, which is written as a text
-    private static ArrayNode numbers(Tensor tensor, boolean toRead) {
+    static ArrayNode numbers(Tensor tensor, boolean toRead) {
         var list = new ArrayNode(JsonNodeFactory.instance, tensor.size());
         switch (tensor.type()) {
             case BOOL -> Arrays.stream(tensor.longs()).forEach(value -> list.add(value != 0));
@@ -188,104 +181,32 @@ public final class JsonTensors {
         return lengths.stream().mapToInt(Integer::intValue).toArray();
     }
 
-    /// The elements that have been read so far. Room is made for those that are there, not for those
-    /// that a shape promises.
-    private static final class Elements {
+    /// Goes through lists in lists.
+    ///
+    /// @param place the index on each level of the value that is looked at: its name, put into words only
+    ///   where it is wrong
+    private record Nested(Elements elements, int[] shape, String name, int[] place) {
 
-        /// Twice where they are collected, the tensor's own, and a copy of it.
-        private static final long ELEMENT = 4 * Long.BYTES;
-
-        private final ElementType type;
-        private final int[] shape;
-        private final String name;
-
-        /// The index on each level of the value that is looked at: its name, put into words only where
-        /// it is wrong.
-        private final int[] place;
-
-        /// One of these has them.
-        private final List<String> texts = new ArrayList<>();
-
-        private final DoubleStream.Builder fractions = DoubleStream.builder();
-        private final LongStream.Builder wholes = LongStream.builder();
-
-        Elements(ElementType type, int[] shape, String name) {
-            this.type = type;
-            this.shape = shape;
-            this.name = name;
-            this.place = new int[shape.length];
+        Nested(Elements elements, int[] shape, String name) {
+            this(elements, shape, name, new int[shape.length]);
         }
 
         void add(JsonNode value, int depth) {
-            if (depth < shape.length) {
-                if (!value.isArray() || value.size() != shape[depth]) {
-                    throw bad(
-                            depth,
-                            value.isArray() ? "a list of " + value.size() : Excerpt.of(value),
-                            "a list of %d as before it".formatted(shape[depth]));
-                }
-                for (int i = 0; i < value.size(); i++) {
-                    place[depth] = i;
-                    add(value.path(i), depth + 1);
-                }
+            if (depth == shape.length) {
+                RequestMemory.charge(ELEMENT);
+                elements.add(value, expected -> bad(depth, Excerpt.of(value), expected));
                 return;
             }
-            RequestMemory.charge(ELEMENT);
-            if (type == ElementType.STRING) {
-                texts.add(text(value));
-            } else if (type.isFloating()) {
-                fractions.add(fraction(value));
-            } else {
-                wholes.add(whole(value));
+            if (!value.isArray() || value.size() != shape[depth]) {
+                throw bad(
+                        depth,
+                        value.isArray() ? "a list of " + value.size() : Excerpt.of(value),
+                        "a list of %d as before it".formatted(shape[depth]));
             }
-        }
-
-        Tensor tensor() {
-            if (type == ElementType.STRING) {
-                return Tensor.of(texts.toArray(String[]::new), shape);
+            for (int i = 0; i < value.size(); i++) {
+                place[depth] = i;
+                add(value.path(i), depth + 1);
             }
-            return type.isFloating()
-                    ? Tensor.of(fractions.build().toArray(), shape).as(type)
-                    : Tensor.of(wholes.build().toArray(), shape).as(type);
-        }
-
-        /// A value that is missing has no characters.
-        private String text(JsonNode value) {
-            boolean isMissing = value.isNull() || Double.isNaN(value.doubleValue());
-            if (!value.isTextual() && !isMissing) {
-                throw bad(shape.length, Excerpt.of(value), "a text");
-            }
-            return isMissing ? "" : value.textValue();
-        }
-
-        /// A value that is missing is NaN. Jobs over tables write NaN and infinities as texts.
-        private double fraction(JsonNode value) {
-            if (value.isBoolean()) {
-                return value.booleanValue() ? 1 : 0;
-            }
-            if (value.isNull()) {
-                return Double.NaN;
-            }
-            if (value.isTextual() && NO_JSON.contains(value.textValue())) {
-                return NumberText.read(value.textValue());
-            }
-            if (!value.isNumber()) {
-                throw bad(shape.length, Excerpt.of(value), "a number");
-            }
-            return value.doubleValue();
-        }
-
-        private long whole(JsonNode value) {
-            if (value.isBoolean()) {
-                return value.booleanValue() ? 1 : 0;
-            }
-            if (!value.isNumber()
-                    || !value.canConvertToExactIntegral()
-                    || !value.canConvertToLong()
-                    || !type.holds(value.longValue())) {
-                throw bad(shape.length, Excerpt.of(value), "a whole number that is " + type);
-            }
-            return value.longValue();
         }
 
         private BadInputException bad(int depth, String found, String expected) {

@@ -37,14 +37,14 @@ public record TableColumns(List<Part> parts) {
         }
     }
 
-    /// Reads cells of a row.
+    /// A row of a table.
     @FunctionalInterface
-    interface Cells {
+    interface Row {
 
-        /// @param input whose type they get
-        /// @param from the first of them
-        /// @param to the one behind them
-        Tensor read(int input, int from, int to);
+        /// Reads the cell of a column.
+        ///
+        /// @param elements get it
+        void read(Elements elements, int column);
     }
 
     public TableColumns {
@@ -72,12 +72,15 @@ public record TableColumns(List<Part> parts) {
     }
 
     /// Makes a record of a row.
-    List<Tensor> record(Cells cells) {
+    List<Tensor> record(TensorInputs inputs, Row row) {
         var tensors = new ArrayList<Tensor>(parts.size());
-        int from = 0;
+        int column = 0;
         for (var part : parts) {
-            tensors.add(part.shaped(cells.read(tensors.size(), from, from + part.width())));
-            from += part.width();
+            var elements = new Elements(inputs.type(tensors.size()));
+            for (int end = column + part.width(); column < end; column++) {
+                row.read(elements, column);
+            }
+            tensors.add(part.shaped(elements.tensor(part.width())));
         }
         return tensors;
     }

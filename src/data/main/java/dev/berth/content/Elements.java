@@ -1,0 +1,97 @@
+package dev.berth.content;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.berth.hooks.BadInputException;
+import dev.berth.hooks.ElementType;
+import dev.berth.hooks.Tensor;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.DoubleStream;
+import java.util.stream.LongStream;
+
+/// The elements of a tensor that have been read so far, as every format that is text reads them. Room
+/// is made for those that are there, not for those that a shape promises.
+final class Elements {
+
+    /// The numbers that JSON has no form for.
+    private static final Set<String> NO_JSON = Set.of("NaN", "Infinity", "-Infinity");
+
+    private final ElementType type;
+
+    /// One of these has them.
+    private final List<String> texts = new ArrayList<>();
+
+    private final DoubleStream.Builder fractions = DoubleStream.builder();
+    private final LongStream.Builder wholes = LongStream.builder();
+
+    /// @param type what they become
+    Elements(ElementType type) {
+        this.type = type;
+    }
+
+    ElementType type() {
+        return type;
+    }
+
+    /// Adds a text, a number, true or false, or null, which is a missing value: NaN, or no characters.
+    ///
+    /// @param bad what to throw where it does not fit, by what is expected
+    void add(JsonNode value, Function<String, BadInputException> bad) {
+        if (type == ElementType.STRING) {
+            texts.add(text(value, bad));
+        } else if (type.isFloating()) {
+            fractions.add(fraction(value, bad));
+        } else {
+            wholes.add(whole(value, bad));
+        }
+    }
+
+    Tensor tensor(int... shape) {
+        if (type == ElementType.STRING) {
+            return Tensor.of(texts.toArray(String[]::new), shape);
+        }
+        return type.isFloating()
+                ? Tensor.of(fractions.build().toArray(), shape).as(type)
+                : Tensor.of(wholes.build().toArray(), shape).as(type);
+    }
+
+    private static String text(JsonNode value, Function<String, BadInputException> bad) {
+        boolean isMissing = value.isNull() || Double.isNaN(value.doubleValue());
+        if (!value.isTextual() && !isMissing) {
+            throw bad.apply("a text");
+        }
+        return isMissing ? "" : value.textValue();
+    }
+
+    /// Jobs over tables write NaN and infinities as texts.
+    private static double fraction(JsonNode value, Function<String, BadInputException> bad) {
+        if (value.isBoolean()) {
+            return value.booleanValue() ? 1 : 0;
+        }
+        if (value.isNull()) {
+            return Double.NaN;
+        }
+        if (value.isTextual() && NO_JSON.contains(value.textValue())) {
+            return NumberText.read(value.textValue());
+        }
+        if (!value.isNumber()) {
+            throw bad.apply("a number");
+        }
+        return value.doubleValue();
+    }
+
+    private long whole(JsonNode value, Function<String, BadInputException> bad) {
+        if (value.isBoolean()) {
+            return value.booleanValue() ? 1 : 0;
+        }
+        if (!value.isNumber()
+                || !value.canConvertToExactIntegral()
+                || !value.canConvertToLong()
+                || !type.holds(value.longValue())) {
+            throw bad.apply("a whole number that is " + type);
+        }
+        return value.longValue();
+    }
+}
