@@ -2,10 +2,13 @@ package dev.berth.openinference;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.google.protobuf.CodedInputStream;
+import com.google.protobuf.Descriptors.Descriptor;
+import com.google.protobuf.DynamicMessage;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.WireFormat;
 import dev.berth.error.ErrorType;
 import java.io.IOException;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -23,40 +26,23 @@ record Asked(String model, String version, boolean readyOnly, Set<String> parame
         this(model, version, false, Set.of());
     }
 
-    /// How the message of a call is read.
-    interface Reading {
-        Asked of(byte[] message) throws InvalidProtocolBufferException;
-
-        /// @throws dev.berth.error.ServingException `BAD_INPUT` where it is another message
-        default Asked from(byte[] message) {
-            try {
-                return of(message);
-            } catch (InvalidProtocolBufferException e) {
-                throw ErrorType.BAD_INPUT.because("message: not one that names a model", e);
-            }
+    /// @param type of a message that names a model, or none: `name` or `model_name`
+    /// @throws dev.berth.error.ServingException `BAD_INPUT` where it is another message
+    static Asked of(Descriptor type, byte[] message) {
+        try {
+            var fields = GrpcMessages.json(DynamicMessage.parseFrom(type, message));
+            var parameters = (List<?>) fields.getOrDefault("parameters", List.of());
+            return new Asked(
+                    (String) fields.getOrDefault("name", fields.getOrDefault("model_name", "")),
+                    (String) fields.getOrDefault("version", ""),
+                    (Boolean) fields.getOrDefault("ready", false),
+                    parameters.stream()
+                            .map(parameter -> (String) ((Map<?, ?>) parameter).get("key"))
+                            .collect(Collectors.toUnmodifiableSet()));
+        } catch (InvalidProtocolBufferException e) {
+            throw ErrorType.BAD_INPUT.because("message: not one that names a model", e);
         }
     }
-
-    /// Of the empty message.
-    static final Reading NOTHING = _ -> new Asked("", "");
-
-    /// Of `ModelReadyRequest`, and of those for metadata, configuration and statistics, which are alike.
-    static final Reading MODEL = message -> {
-        var asked = Inference.ModelReadyRequest.parseFrom(message);
-        return new Asked(asked.getName(), asked.getVersion());
-    };
-
-    static final Reading INDEX = message -> {
-        var asked = Inference.RepositoryIndexRequest.parseFrom(message);
-        return new Asked("", "", asked.getReady(), Set.of());
-    };
-
-    /// Of `RepositoryModelLoadRequest`, and of that to unload, which is alike.
-    static final Reading LOADED = message -> {
-        var asked = Inference.RepositoryModelLoadRequest.parseFrom(message);
-        return new Asked(
-                asked.getModelName(), "", false, asked.getParametersMap().keySet());
-    };
 
     /// @param path the parameters of the path
     static Asked of(Map<String, String> path, JsonNode body) {

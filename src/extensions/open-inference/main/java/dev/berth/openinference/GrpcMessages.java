@@ -38,8 +38,7 @@ final class GrpcMessages {
                         .setName(column.name())
                         .setDatatype(Datatype.of(column.type()).name())
                         .addShape(-1)
-                        .addAllShape(
-                                column.shape().stream().map(Integer::longValue).toList())
+                        .addAllShape(dims(column))
                         .build())
                 .toList();
     }
@@ -57,15 +56,19 @@ final class GrpcMessages {
             config.addInputBuilder()
                     .setName(column.name())
                     .setDataType(type(column))
-                    .addAllDims(column.shape().stream().map(Integer::longValue).toList());
+                    .addAllDims(dims(column));
         }
         for (var column : signature.outputs()) {
             config.addOutputBuilder()
                     .setName(column.name())
                     .setDataType(type(column))
-                    .addAllDims(column.shape().stream().map(Integer::longValue).toList());
+                    .addAllDims(dims(column));
         }
         return Inference.ModelConfigResponse.newBuilder().setConfig(config).build();
+    }
+
+    private static List<Long> dims(Signature.Column column) {
+        return column.shape().stream().map(Integer::longValue).toList();
     }
 
     private static Inference.DataType type(Signature.Column column) {

@@ -1,7 +1,7 @@
 package dev.berth.openinference;
 
-import static dev.berth.openinference.Queries.grpc;
-
+import com.google.protobuf.Descriptors.ServiceDescriptor;
+import com.google.protobuf.Message;
 import dev.berth.config.ServerConfig;
 import dev.berth.error.ServingException;
 import dev.berth.http.ErrorForm;
@@ -13,13 +13,15 @@ import io.javalin.http.Context;
 import io.javalin.http.Handler;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /// gRPC, at a port of its own: the Open Inference Protocol with Triton's extensions, health and
 /// reflection.
 public final class GrpcRoutes implements Protocol {
 
-    private static final String SERVICE = "/inference.GRPCInferenceService/";
+    private static final ServiceDescriptor SERVICE =
+            Inference.getDescriptor().findServiceByName("GRPCInferenceService");
 
     /// A call's failure is in its trailers.
     private static final ErrorForm TRAILERS = new ErrorForm(Grpc.TYPE.toString(), (_, _, _) -> "") {
@@ -37,19 +39,18 @@ public final class GrpcRoutes implements Protocol {
     @Override
     public List<Route> routes() {
         return List.of(
-                call("ServerLive", grpc(Asked.NOTHING, Queries::isLive)),
-                call("ServerReady", grpc(Asked.NOTHING, Queries::isReady)),
-                call("ServerMetadata", grpc(Asked.NOTHING, Queries::server)),
-                call("ModelReady", grpc(Asked.MODEL, Queries::isModelReady)),
+                query("ServerLive", Queries::isLive),
+                query("ServerReady", Queries::isReady),
+                query("ServerMetadata", Queries::server),
+                query("ModelReady", Queries::isModelReady),
                 call("ModelMetadata", parts -> new OpenInference(parts)::describeByGrpc),
                 call("ModelInfer", parts -> new OpenInference(parts)::inferByGrpc),
                 call("ModelStreamInfer", parts -> new OpenInference(parts)::inferInStream),
-                call("ModelConfig", grpc(Asked.MODEL, Queries::config)),
-                call("ModelStatistics", grpc(Asked.MODEL, Queries::statistics)),
-                call("RepositoryIndex", grpc(Asked.INDEX, Queries::index)),
-                call("RepositoryModelLoad", grpc(Asked.LOADED, Queries::load)).noPageOfOthers(),
-                call("RepositoryModelUnload", grpc(Asked.LOADED, Queries::unload))
-                        .noPageOfOthers(),
+                query("ModelConfig", Queries::config),
+                query("ModelStatistics", Queries::statistics),
+                query("RepositoryIndex", Queries::index),
+                query("RepositoryModelLoad", Queries::load).noPageOfOthers(),
+                query("RepositoryModelUnload", Queries::unload).noPageOfOthers(),
                 Route.post(GrpcHealth.CHECK, parts -> new GrpcHealth(parts)::check)
                         .forHealth(),
                 Route.post(GrpcHealth.WATCH, parts -> new GrpcHealth(parts)::watch),
@@ -57,8 +58,12 @@ public final class GrpcRoutes implements Protocol {
                 Route.post(GrpcReflection.PATH_BEFORE, parts -> new GrpcReflection(parts)::answerAll));
     }
 
+    private static Route query(String method, BiFunction<Queries, Asked, Message> answer) {
+        return call(method, Queries.grpc(SERVICE.findMethodByName(method).getInputType(), answer));
+    }
+
     private static Route call(String method, Function<ServerParts, Handler> handler) {
-        return Route.post(SERVICE + method, handler);
+        return Route.post("/%s/%s".formatted(SERVICE.getFullName(), method), handler);
     }
 
     @Override

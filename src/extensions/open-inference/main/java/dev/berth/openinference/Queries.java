@@ -2,6 +2,7 @@ package dev.berth.openinference;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Message;
 import dev.berth.config.PlatformConfig;
 import dev.berth.error.ErrorType;
@@ -43,9 +44,9 @@ record Queries(ServerParts parts) {
     /// A flag of clients for ensembles, which Berth does not have.
     private static final String DEPENDENTS = "unload_dependents";
 
-    static Function<ServerParts, Handler> grpc(Asked.Reading request, BiFunction<Queries, Asked, Message> answer) {
-        return parts -> ctx ->
-                Grpc.call(ctx, parts.invocations(), message -> answer.apply(new Queries(parts), request.from(message)));
+    static Function<ServerParts, Handler> grpc(Descriptor request, BiFunction<Queries, Asked, Message> answer) {
+        return parts -> ctx -> Grpc.call(
+                ctx, parts.invocations(), message -> answer.apply(new Queries(parts), Asked.of(request, message)));
     }
 
     static Function<ServerParts, Handler> http(BiFunction<Queries, Asked, Message> answer) {
