@@ -12,7 +12,11 @@ import dev.berth.hooks.Tensor;
 import dev.berth.testing.DamagedBytes;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
@@ -54,9 +58,7 @@ class NpyTest {
         var bytes = NpyFiles.read("bool-2x1.npy");
         assertThat(Npy.read(bytes)).isEqualTo(countTo(2, 2, 1).as(ElementType.BOOL));
         bytes[129] = 2;
-        assertThatThrownBy(() -> Npy.read(bytes))
-                .isInstanceOf(BadInputException.class)
-                .hasMessage("offset 129: found the byte 0x02, expected 0 or 1 for a bool");
+        assertRefused(bytes, "offset 129: found the byte 0x02, expected 0 or 1 for a bool");
     }
 
     @Test
@@ -154,64 +156,151 @@ class NpyTest {
             quoteCharacter = '~')
     void whatIsNoNumberIsRefused(String name, String message) {
         var offset = name.equals("structured") ? 22 : 20;
-        assertThatThrownBy(() -> Npy.read(NpyFiles.read(name + ".npy")))
-                .isInstanceOf(BadInputException.class)
-                .hasMessage("offset %d: %s", offset, message);
+        assertRefused(NpyFiles.read(name + ".npy"), "offset %d: %s".formatted(offset, message));
     }
 
     @Test
     @Tag("HOOK-05")
     void aBarePickleIsRefused() {
-        var pickle = new byte[] {(byte) 0x80, 4, 'N', '.'};
-        assertThatThrownBy(() -> Npy.read(pickle))
-                .isInstanceOf(BadInputException.class)
-                .hasMessage("offset 0: found the byte 0x80, expected \\x93NUMPY, with which an .npy file begins");
+        assertRefused(
+                new byte[] {(byte) 0x80, 4, 'N', '.'},
+                "offset 0: found the byte 0x80, expected \\x93NUMPY, with which an .npy file begins");
     }
 
-    @Test
-    void filesOfAnotherLengthAreRefused() {
-        var bytes = NpyFiles.read("u2-2x3.npy");
-        assertThatThrownBy(() -> Npy.read(Arrays.copyOf(bytes, bytes.length - 1)))
-                .isInstanceOf(BadInputException.class)
-                .hasMessage("offset 128: found 11 bytes of data, expected 12 for \"[2, 3]\" of \"<u2\"");
-        assertThatThrownBy(() -> Npy.read(Arrays.copyOf(bytes, bytes.length + 1)))
-                .isInstanceOf(BadInputException.class)
-                .hasMessage("offset 128: found 13 bytes of data, expected 12 for \"[2, 3]\" of \"<u2\"");
-        assertThatThrownBy(() -> Npy.read(Arrays.copyOf(bytes, 127)))
-                .isInstanceOf(BadInputException.class)
-                .hasMessage("offset 127: found the end, expected a header up to offset 128");
-        assertThatThrownBy(() -> Npy.read(Arrays.copyOf(bytes, 9)))
-                .isInstanceOf(BadInputException.class)
-                .hasMessage("offset 9: found the end, expected a header up to offset 10");
-        assertThatThrownBy(() -> Npy.read(Arrays.copyOf(bytes, 7)))
-                .isInstanceOf(BadInputException.class)
-                .hasMessage("offset 7: found the end, expected a header up to offset 8");
-        assertThatThrownBy(() -> Npy.read(Arrays.copyOf(bytes, 3)))
-                .isInstanceOf(BadInputException.class)
-                .hasMessage("offset 3: found the end, expected \\x93NUMPY, with which an .npy file begins");
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '~',
+            value = {
+                "127 | offset 127: found the end, expected a header up to offset 128",
+                "139 | offset 128: found 11 bytes of data, expected 12 for \"[2, 3]\" of \"<u2\"",
+                "141 | offset 128: found 13 bytes of data, expected 12 for \"[2, 3]\" of \"<u2\"",
+                "9   | offset 9: found the end, expected a header up to offset 10",
+                "7   | offset 7: found the end, expected a header up to offset 8",
+                "3   | offset 3: found the end, expected \\x93NUMPY, with which an .npy file begins",
+            })
+    void filesOfAnotherLengthAreRefused(int length, String message) {
+        assertRefused(Arrays.copyOf(NpyFiles.read("u2-2x3.npy"), length), message);
     }
 
-    @Test
-    void otherVersionsAreRefused() {
+    @ParameterizedTest
+    @CsvSource({"9, 0", "1, 1", "0, 1"})
+    void otherVersionsAreRefused(byte major, byte minor) {
         var bytes = NpyFiles.read("i4-5.npy");
-        bytes[6] = 9;
-        assertThatThrownBy(() -> Npy.read(bytes))
-                .isInstanceOf(BadInputException.class)
-                .hasMessage("offset 6: found the version 9.0, expected 1.0, 2.0 or 3.0");
-        bytes[6] = 1;
-        bytes[7] = 1;
-        assertThatThrownBy(() -> Npy.read(bytes)).hasMessageContaining("found the version 1.1");
-        bytes[6] = 0;
-        assertThatThrownBy(() -> Npy.read(bytes)).hasMessageContaining("found the version 0.1");
+        bytes[6] = major;
+        bytes[7] = minor;
+        assertRefused(bytes, "offset 6: found the version %d.%d, expected 1.0, 2.0 or 3.0".formatted(major, minor));
     }
 
     @Test
     void aHeaderLongerThanTheFileIsRefusedBeforeItIsRead() {
         var bytes = NpyFiles.read("version-2-i4-5.npy");
         Arrays.fill(bytes, 8, 12, (byte) 0xff);
-        assertThatThrownBy(() -> Npy.read(bytes))
+        assertRefused(bytes, "offset 148: found the end, expected a header up to offset 4294967307");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }\n",
+                "{'shape': (2, 3), 'fortran_order': True, 'descr': '=f4'}",
+                "{\"descr\":\"f4\",\"fortran_order\":True,\"shape\":(2,3,)}",
+                "{'descr': '|f4', 'fortran_order': True, 'shape': (2L, 3L), }",
+                " \t{ 'descr' :\n'<f4' , 'fortran_order' : True , 'shape' : ( 2 , 3 , ) , }\r\n  ",
+            })
+    void keysAndSpacesOfAHeaderMayStandInAnyOrder(String header) {
+        var columns = Tensor.of(new float[] {0, 3, 1, 4, 2, 5}, 6).data();
+        assertThat(Npy.read(file(header, columns))).isEqualTo(countTo(6, 2, 3).as(ElementType.FLOAT32));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '~',
+            value = {
+                "[1] | offset 10: found \"[1]\", expected {",
+                "{   | offset 11: found the header's end, expected an entry",
+                "{}  | offset 12: found the header's end, expected the key descr",
+                "{descr              | offset 11: found \"descr\", expected an entry",
+                "{'de\\x73cr'         | offset 11: found \"'de\\x73cr'\", expected an entry",
+                "{'descr' '<f4'      | offset 11: found \"'descr' '<f4'\", expected an entry",
+                "{'descr': '<f4' 'shape': ()       | offset 11: found \"'descr': '<f4' 'shape': ()\", expected an entry",
+                "{'descr': '<f4', 'descr': '<f4'}  | offset 27: found a second descr, expected one",
+                "{'type': '<f4'}                   | offset 11: found the key \"type\", expected descr, fortran_order and shape",
+                "{'descr': '<f4'}                  | offset 26: found the header's end, expected the key fortran_order",
+                "{'descr': 'f4', 'fortran_order': False} | offset 49: found the header's end, expected the key shape",
+                "{'descr': True, 'fortran_order': False, 'shape': ()} | offset 20: found \"True\", expected a quoted text",
+                "{'descr': ('<f4', 2)}             | offset 20: found a structured type, expected one type of numbers",
+                "{'descr': 'f4', 'fortran_order': (), 'shape': ()}    | offset 43: found \"()\", expected True or False",
+                "{'fortran_order': Falsey}         | offset 11: found \"'fortran_order': Falsey}\", expected an entry",
+                "{'descr': 'f4', 'fortran_order': True, 'shape': '3'} | offset 58: found \"'3'\", expected a tuple of lengths",
+                "{'descr': 'f4', 'fortran_order': True, 'shape': (3)} | offset 58: found \"(3)\", expected a comma, as in (3,)",
+                "{'descr': 'f4', 'fortran_order': True, 'shape': (99999999999,)} | offset 58: found \"(99999999999,)\", expected lengths of at most 2147483647",
+                "{'shape': [3]}      | offset 11: found \"'shape': [3]}\", expected an entry",
+                "{'shape': (,)}      | offset 11: found \"'shape': (,)}\", expected an entry",
+                "{'shape': (3,,)}    | offset 11: found \"'shape': (3,,)}\", expected an entry",
+                "{'shape': (3, 4 5)} | offset 11: found \"'shape': (3, 4 5)}\", expected an entry",
+                "{'shape': (-1,)}    | offset 11: found \"'shape': (-1,)}\", expected an entry",
+                "{'shape': (1.5,)}   | offset 11: found \"'shape': (1.5,)}\", expected an entry",
+                "{'descr': 'f4'} #   | offset 24: found \"} #\", expected an entry",
+            })
+    void brokenHeadersAreRefusedAtTheirOffset(String header, String message) {
+        assertThatThrownBy(() -> Npy.read(file(header, ByteBuffer.allocate(0))))
                 .isInstanceOf(BadInputException.class)
-                .hasMessage("offset 148: found the end, expected a header up to offset 4294967307");
+                .hasMessageStartingWith(message);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"", "<", "f", "<f16", "b2", "<<f4", "float32", "<f4 ", "i3", "x1", "<é", "V8", "m8[s]", "a3"})
+    void unknownTypesAreRefused(String name) {
+        assertThatThrownBy(() -> Npy.read(file(header(name, "()"), ByteBuffer.allocate(4))))
+                .isInstanceOf(BadInputException.class)
+                .hasMessageStartingWith("offset 20: found the type \"%s\", expected ", name);
+    }
+
+    /// Before room is made for them. Rows without elements are few.
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "(2147483647,)                        | expected a tensor of less than 2 GiB",
+                "(65536, 65536)                       | expected a tensor of less than 2 GiB",
+                "(2147483647, 2147483647, 0)          | expected a tensor of less than 2 GiB",
+                "(2147483647, 2147483647, 2147483647) | expected a tensor of less than 2 GiB",
+                "(536870911,)                         | expected a tensor of less than 2 GiB",
+                "(65536, 0)                           | expected at most 65535 rows without elements",
+                "(536870909, 0, 7)                    | expected at most 65535 rows without elements",
+                "(256, 256, 0)                        | expected at most 65535 rows without elements",
+                "(536870909,)                         | expected 2147483636 for \"[536870909]\" of \"f4\"",
+            })
+    void shapesThatNoTensorHoldsAreRefused(String shape, String expected) {
+        assertThatThrownBy(() -> Npy.read(file(header("f4", shape), ByteBuffer.allocate(0))))
+                .isInstanceOf(BadInputException.class)
+                .hasMessageContaining(expected);
+    }
+
+    @Test
+    void arraysWithoutElementsAndOfManyDimensionsAreRead() {
+        for (var shape : List.of("(65535, 0)", "(0, 2147483647, 2147483647)")) {
+            assertThat(Npy.read(file(header("f4", shape), ByteBuffer.allocate(0)))
+                            .size())
+                    .isZero();
+        }
+        var one = ByteBuffer.allocate(4);
+        assertThat(Npy.read(file(header("f4", "(" + "1,".repeat(64) + ")"), one))
+                        .rank())
+                .isEqualTo(64);
+        assertThatThrownBy(() -> Npy.read(file(header("f4", "(" + "1,".repeat(65) + ")"), one)))
+                .hasMessageEndingWith("found one more dimension, expected at most 64");
+    }
+
+    @Test
+    void longNamesAreCutInMessages() {
+        assertThatThrownBy(() -> Npy.read(file(header("f".repeat(10_000), "()"), ByteBuffer.allocate(0))))
+                .isInstanceOf(BadInputException.class)
+                .hasMessageContaining("found the type \"" + "f".repeat(60) + "…\", expected");
+        assertThat(Excerpt.quoted("a".repeat(59) + "😀")).isEqualTo('"' + "a".repeat(59) + "…\"");
     }
 
     @ParameterizedTest
@@ -219,6 +308,26 @@ class NpyTest {
             strings = {"fortran-big-endian-u2-3x2.npy", "version-3-i4-5.npy", "fortran-bool-2x2.npy", "structured.npy"})
     void damagedFilesAreReadOrRefused(String name) {
         DamagedBytes.areReadOrRefused(NpyFiles.read(name), Npy::read);
+    }
+
+    private static void assertRefused(byte[] file, String message) {
+        assertThatThrownBy(() -> Npy.read(file))
+                .isInstanceOf(BadInputException.class)
+                .hasMessage(message);
+    }
+
+    private static String header(String type, String shape) {
+        return "{'descr': '%s', 'fortran_order': False, 'shape': %s}".formatted(type, shape);
+    }
+
+    private static byte[] file(String header, ByteBuffer data) {
+        var text = header.getBytes(StandardCharsets.ISO_8859_1);
+        var file = ByteBuffer.allocate(10 + text.length + data.remaining()).order(ByteOrder.LITTLE_ENDIAN);
+        return file.put(new byte[] {(byte) 0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0})
+                .putShort((short) text.length)
+                .put(text)
+                .put(data)
+                .array();
     }
 
     private static Tensor countTo(int count, int... shape) {
