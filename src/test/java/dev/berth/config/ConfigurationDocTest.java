@@ -52,6 +52,7 @@ class ConfigurationDocTest {
         var flag = setting.flag().map("`%s`"::formatted).orElse("–");
         var variables = setting.variables().stream().map("`%s`"::formatted).collect(joining(", "));
         var value = setting.syntax().expected();
-        return "| %s | %s | %s | %s | %s |\n".formatted(flag, variables, value, setting.unset(), Settings.meaning(setting));
+        return "| %s | %s | %s | %s | %s |\n"
+                .formatted(flag, variables, value, setting.unset(), Settings.meaning(setting));
     }
 }

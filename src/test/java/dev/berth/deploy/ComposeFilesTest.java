@@ -40,8 +40,10 @@ class ComposeFilesTest {
     void prometheusAsksBerth() throws Exception {
         var config = Configuration.read(Map.of(), Map.of(), Path.of(".")).config();
         var job = read("prometheus.yaml").at("/scrape_configs/0");
-        assertThat(job.path("metrics_path").asText()).isEqualTo(config.of(MetricsConfig.class).path());
-        assertThat(job.at("/static_configs/0/targets/0").asText()).isEqualTo("berth:" + config.http().listen().port());
+        assertThat(job.path("metrics_path").asText())
+                .isEqualTo(config.of(MetricsConfig.class).path());
+        assertThat(job.at("/static_configs/0/targets/0").asText())
+                .isEqualTo("berth:" + config.http().listen().port());
         assertThat(read("compose.yaml").path("services").has("berth")).isTrue();
     }
 

@@ -127,7 +127,8 @@ class KubernetesFilesTest {
         assertThat(Duration.ofSeconds(pod.path("terminationGracePeriodSeconds").asLong()))
                 .isGreaterThanOrEqualTo(config.lameDuck().plus(config.drain()).plusSeconds(5));
         // KServe has the grace period of Kubernetes.
-        var kserve = config(read(Files.readString(RUNTIME)).at("/spec/containers/0")).shutdown();
+        var kserve =
+                config(read(Files.readString(RUNTIME)).at("/spec/containers/0")).shutdown();
         assertThat(kserve.lameDuck().plus(kserve.drain()).plusSeconds(5)).isLessThanOrEqualTo(Duration.ofSeconds(30));
     }
 

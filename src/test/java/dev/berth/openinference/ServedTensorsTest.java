@@ -2,14 +2,11 @@ package dev.berth.openinference;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.berth.testing.Infer;
 import dev.berth.testing.OnnxModel;
 import dev.berth.testing.TestServer;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -77,9 +74,10 @@ class ServedTensorsTest {
                 assertThat(infer(server, "x BYTES %s %s".formatted(shape, data)))
                         .contains("\"shape\":%s,\"data\":[%s]".formatted(shape, data));
             }
-            assertThat(server.send(inferRequest(server, "\"parameters\": {\"k\": 1}, ", "x BYTES [1] \"a\""))
-                            .body())
-                    .contains("parameters: found the unknown parameter \\\"k\\\"");
+            Infer.assertError(
+                    Infer.send(server, "model", Infer.bodyWith("\"parameters\": {\"k\": 1}, ", "x BYTES [1] \"a\"")),
+                    400,
+                    "parameters: found the unknown parameter \"k\"");
         }
     }
 
@@ -171,19 +169,6 @@ class ServedTensorsTest {
     }
 
     private static String infer(TestServer server, String... inputs) throws Exception {
-        var response = server.send(inferRequest(server, "", inputs));
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-        return response.body().replaceFirst("(?s).*\"outputs\":(.*)\\}", "$1");
-    }
-
-    /// @param inputs a name, a type, a shape and data each
-    private static HttpRequest inferRequest(TestServer server, String parameters, String... inputs) {
-        return HttpRequest.newBuilder(server.uri("/v2/models/model/infer"))
-                .POST(BodyPublishers.ofString(Arrays.stream(inputs)
-                        .map(input -> input.split(" ", 4))
-                        .map(parts -> "{\"name\": \"%s\", \"datatype\": \"%s\", \"shape\": %s, \"data\": [%s]}"
-                                .formatted((Object[]) parts))
-                        .collect(Collectors.joining(", ", "{" + parameters + "\"inputs\": [", "]}"))))
-                .build();
+        return Infer.outputs(server, Infer.body(inputs)).toString();
     }
 }

@@ -62,10 +62,7 @@ class ModelArtifactTest {
 
     @Test
     void anAgreementThatCannotBeIsNamed() throws Exception {
-        model.putObject("agreement")
-                .put("questions", 0)
-                .put("sameAnswers", 0)
-                .put("largestScoreDifference", "much");
+        model.putObject("agreement").put("questions", 0).put("sameAnswers", 0).put("largestScoreDifference", "much");
         write();
         assertThatThrownBy(() -> ModelArtifact.open(directory))
                 .hasMessageContaining("agreement.questions: found 0, expected a whole number of at least 1")

@@ -140,8 +140,7 @@ class ConfigurationTest {
                 .returns(new MediaType("text", "csv", Map.of("header", "absent")), HttpConfig::defaultAccept)
                 .returns(Optional.of("/health"), HttpConfig::healthRoute)
                 .returns(true, HttpConfig::compression)
-                .returns(
-                        new HttpConfig.Shutdown(Duration.ofSeconds(4), Duration.ofSeconds(3)), HttpConfig::shutdown);
+                .returns(new HttpConfig.Shutdown(Duration.ofSeconds(4), Duration.ofSeconds(3)), HttpConfig::shutdown);
         assertThat(config.model())
                 .returns(model, ModelConfig::directory)
                 .returns("answers", ModelConfig::name)
@@ -182,7 +181,10 @@ class ConfigurationTest {
     void the_port_of_sagemaker_wins_over_that_of_vertex_and_that_over_the_port_of_all_others() {
         var all = Map.of("SAGEMAKER_BIND_TO_PORT", "1", "AIP_HTTP_PORT", "2", "PORT", "3");
         assertThat(read(all).http().listen().port()).isEqualTo(1);
-        assertThat(read(Map.of("AIP_HTTP_PORT", "2", "PORT", "3")).http().listen().port())
+        assertThat(read(Map.of("AIP_HTTP_PORT", "2", "PORT", "3"))
+                        .http()
+                        .listen()
+                        .port())
                 .isEqualTo(2);
         assertThat(read(Map.of("PORT", "3")).http().listen().port()).isEqualTo(3);
         assertThat(Configuration.read(all, Map.of("--port", "4"), home)
@@ -309,7 +311,9 @@ class ConfigurationTest {
     @ParameterizedTest
     @CsvSource({"10, DEBUG", "20, INFO", "30, WARN", "40, ERROR", "warning, WARN", "Error, ERROR", "CRITICAL, ERROR"})
     void the_log_level_is_a_name_or_a_number_of_python(String text, LogConfig.Level level) {
-        assertThat(read(Map.of("SAGEMAKER_CONTAINER_LOG_LEVEL", text)).of(LogConfig.class).level())
+        assertThat(read(Map.of("SAGEMAKER_CONTAINER_LOG_LEVEL", text))
+                        .of(LogConfig.class)
+                        .level())
                 .isEqualTo(level);
     }
 

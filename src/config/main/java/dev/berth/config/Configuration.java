@@ -21,15 +21,16 @@ public record Configuration(ServerConfig config, List<Setting> effective, List<S
 
     static final Properties TEXTS = texts();
 
-    static Reading reading(
-            Map<String, String> environment, Map<String, String> flags, Predicate<String> isTaken) {
+    static Reading reading(Map<String, String> environment, Map<String, String> flags, Predicate<String> isTaken) {
         return new Reading(TEXTS, environment, flags, isTaken);
     }
 
     /// Those of the server and of all extensions.
     private static Properties texts() {
         var texts = new Properties();
-        Stream.concat(Stream.of(Configuration.class), ExtensionSettings.ALL.stream().map(Object::getClass))
+        Stream.concat(
+                        Stream.of(Configuration.class),
+                        ExtensionSettings.ALL.stream().map(Object::getClass))
                 .forEach(declaring -> {
                     try (var in = declaring.getResourceAsStream("settings.properties")) {
                         texts.load(new InputStreamReader(in, StandardCharsets.UTF_8));

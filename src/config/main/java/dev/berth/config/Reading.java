@@ -44,8 +44,7 @@ public final class Reading {
 
     /// @param texts of all settings
     /// @param isTaken whether a path is one of the server's own
-    Reading(
-            Properties texts, Map<String, String> environment, Map<String, String> flags, Predicate<String> isTaken) {
+    Reading(Properties texts, Map<String, String> environment, Map<String, String> flags, Predicate<String> isTaken) {
         this.texts = texts;
         this.environment = Map.copyOf(environment);
         this.flags = Map.copyOf(flags);

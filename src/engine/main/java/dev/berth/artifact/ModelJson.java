@@ -250,8 +250,11 @@ final class ModelJson {
         var agreement = at("agreement", "an object");
         return Optional.of(new Agreement(
                 agreement.integer("questions"),
-                agreement.value("sameAnswers", JsonNode::isInt, "a whole number").asInt(),
-                agreement.value("largestScoreDifference", JsonNode::isNumber, "a number")
+                agreement
+                        .value("sameAnswers", JsonNode::isInt, "a whole number")
+                        .asInt(),
+                agreement
+                        .value("largestScoreDifference", JsonNode::isNumber, "a number")
                         .asDouble()));
     }
 

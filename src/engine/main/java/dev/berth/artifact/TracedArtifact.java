@@ -34,8 +34,7 @@ public interface TracedArtifact {
     ///   it; empty: the file does not say
     /// @param labels the names of a classifier's classes, in the order of its output; empty where it
     ///   is none
-    record Tensors(
-            List<String> inputs, List<String> outputs, Optional<Boolean> independentRows, List<String> labels) {}
+    record Tensors(List<String> inputs, List<String> outputs, Optional<Boolean> independentRows, List<String> labels) {}
 
     /// How the files were made.
     ///
@@ -45,10 +44,7 @@ public interface TracedArtifact {
     /// @param provenance where the weights come from and under which licence, as free text by key;
     ///   null where that is not known
     record Origin(
-            String precision,
-            Optional<String> torch,
-            Optional<Agreement> agreement,
-            Map<String, Object> provenance) {}
+            String precision, Optional<String> torch, Optional<Agreement> agreement, Map<String, Object> provenance) {}
 
     Header header();
 

@@ -22,8 +22,8 @@ record ExecutionParameters(ServerParts parts) implements Handler {
         var strategy = config.spelledStrategy()
                 .orElseThrow(() -> ErrorType.NOT_FOUND.because(
                         "/execution-parameters is switched off by BERTH_EXECUTION_PARAMETERS"));
-        int concurrency =
-                Math.min(config.ofJob().maxConcurrentTransforms().orElseGet(this::workers), MAX_CONCURRENCY_TIMES_PAYLOAD);
+        int concurrency = Math.min(
+                config.ofJob().maxConcurrentTransforms().orElseGet(this::workers), MAX_CONCURRENCY_TIMES_PAYLOAD);
         int payload = Math.min(
                 config.ofJob().maxPayloadInMb().orElse(DEFAULT_PAYLOAD_IN_MB),
                 MAX_CONCURRENCY_TIMES_PAYLOAD / Math.max(1, concurrency));

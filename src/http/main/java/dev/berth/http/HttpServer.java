@@ -65,8 +65,8 @@ public final class HttpServer implements AutoCloseable {
     public HttpServer(ServerConfig config, Serving serving, ServingMetrics metrics, Export tracing) {
         var routes = new Routes(config, serving, metrics, tracing);
         fronts = routes.fronts();
-        connections =
-                new Connections(config.http().listen(), metrics, MalformedRequests::slowHead, MalformedRequests::overloaded);
+        connections = new Connections(
+                config.http().listen(), metrics, MalformedRequests::slowHead, MalformedRequests::overloaded);
         javalin = Javalin.create(settings -> {
             configure(settings, config, routes);
             Routes.listeners(config).forEach(listener -> listen(settings, config, listener));
@@ -171,7 +171,8 @@ public final class HttpServer implements AutoCloseable {
         settings.router.ignoreTrailingSlashes = false;
         settings.router.javaLangErrorHandler(routes::fatal);
         settings.jetty.threadPool = threads();
-        Handler.Wrapper requests = new OpenRequests(config.http().listen().tls().isPresent(), connections, routes.healthPaths());
+        Handler.Wrapper requests =
+                new OpenRequests(config.http().listen().tls().isPresent(), connections, routes.healthPaths());
         var last = requests;
         for (var front : fronts) {
             var next = front.handler();

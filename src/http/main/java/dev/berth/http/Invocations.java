@@ -1,7 +1,7 @@
 package dev.berth.http;
 
-import dev.berth.config.StreamConfig;
 import dev.berth.config.ServerConfig;
+import dev.berth.config.StreamConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
@@ -53,7 +53,9 @@ public final class Invocations {
         this.streams = config.transform().batch()
                 ? Optional.empty()
                 : Optional.of(new StreamLimits(
-                        config.of(StreamConfig.class).partTimeout(), config.of(StreamConfig.class).timeout(), false));
+                        config.of(StreamConfig.class).partTimeout(),
+                        config.of(StreamConfig.class).timeout(),
+                        false));
     }
 
     /// How one request, or one message, is answered.
@@ -139,7 +141,9 @@ public final class Invocations {
         var models = config.multiModel();
         var load = models.enabled() ? models.loadTimeout() : Duration.ZERO;
         return Collections.max(List.of(
-                        config.batching().timeout(), load, config.of(StreamConfig.class).partTimeout()))
+                        config.batching().timeout(),
+                        load,
+                        config.of(StreamConfig.class).partTimeout()))
                 .plus(IDLE);
     }
 

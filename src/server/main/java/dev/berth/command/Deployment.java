@@ -1,12 +1,12 @@
 package dev.berth.command;
 
-import dev.berth.config.SessionConfig;
 import dev.berth.artifact.ArtifactBuilds;
 import dev.berth.artifact.ModelArtifactException;
 import dev.berth.artifact.ModelDescription;
 import dev.berth.artifact.code.HookCode;
 import dev.berth.batching.BatchLimits;
 import dev.berth.config.ServerConfig;
+import dev.berth.config.SessionConfig;
 import dev.berth.engine.DeviceException;
 import dev.berth.engine.Devices;
 import dev.berth.engine.Engine;
@@ -122,7 +122,10 @@ public record Deployment(
 
     /// @throws DeviceException when there are none as the settings want them
     static Devices devices(ServerConfig config, Machine machine) {
-        return Devices.choose(config.model().hardware().instanceType(), config.model().hardware().neuronCores(), machine);
+        return Devices.choose(
+                config.model().hardware().instanceType(),
+                config.model().hardware().neuronCores(),
+                machine);
     }
 
     /// Loads what models may need on the devices. An engine is loaded where a library needs it. On a CPU
@@ -198,7 +201,8 @@ public record Deployment(
         var batching = config.batching();
         return new BatchLimits(
                 batching.batches().size().orElse(handler.maxBatchSize(accelerator)),
-                batching.batches().tokens()
+                batching.batches()
+                        .tokens()
                         .orElse(accelerator instanceof Accelerator.Gpu ? BATCH_TOKENS : Integer.MAX_VALUE),
                 batching.batches().delay(),
                 batching.queueCapacity(),
@@ -231,6 +235,8 @@ public record Deployment(
     public static SessionRoom sessions(ServerConfig config) {
         return new SessionRoom(
                 config.of(SessionConfig.class).most(),
-                config.of(SessionConfig.class).bytes().orElse(Runtime.getRuntime().maxMemory() / 10));
+                config.of(SessionConfig.class)
+                        .bytes()
+                        .orElse(Runtime.getRuntime().maxMemory() / 10));
     }
 }

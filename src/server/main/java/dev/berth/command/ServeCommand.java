@@ -80,7 +80,8 @@ final class ServeCommand {
             // Of all that is to be done it takes the longest, so it comes first.
             engines(configuration.config()).forEach(Engine::preload);
             isJson = configuration.config().of(LogConfig.class).format() == LogConfig.Format.JSON;
-            Logging.configureWithoutWaiting(configuration.config().of(LogConfig.class), new FileOutputStream(FileDescriptor.out));
+            Logging.configureWithoutWaiting(
+                    configuration.config().of(LogConfig.class), new FileOutputStream(FileDescriptor.out));
             Logging.takeOverPrints();
             announce(configuration);
             return serve(configuration.config());
@@ -120,7 +121,8 @@ final class ServeCommand {
         stop.closes(server, server.mostToClose().plus(LAST_STEPS));
         try {
             server.awaitReady();
-            Routes.announcements(config, address(config.http().listen(), server.port())).forEach(line -> log.info("{}", line));
+            Routes.announcements(config, address(config.http().listen(), server.port()))
+                    .forEach(line -> log.info("{}", line));
         } catch (StartException e) {
             if (stop.withdraw()) {
                 if (e.saysWhy()) {

@@ -1,8 +1,8 @@
 package dev.berth.command;
 
-import dev.berth.config.LogConfig;
 import dev.berth.config.Configuration;
 import dev.berth.config.ConfigurationException;
+import dev.berth.config.LogConfig;
 import dev.berth.config.ServerConfig;
 import dev.berth.config.Setting;
 import dev.berth.config.Settings;

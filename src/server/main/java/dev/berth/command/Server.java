@@ -1,7 +1,7 @@
 package dev.berth.command;
 
-import dev.berth.config.MetricsConfig;
 import dev.berth.config.HttpConfig;
+import dev.berth.config.MetricsConfig;
 import dev.berth.config.MultiModelConfig;
 import dev.berth.config.ServerConfig;
 import dev.berth.engine.Machine;

@@ -118,8 +118,7 @@ class ExitRefusedTest {
         assertThat(artifact.problems())
                 .singleElement()
                 .asString()
-                .startsWith(
-                        "code/hooks.jar: class com.acme.Broken: it can't be loaded: java.lang.ClassFormatError: ");
+                .startsWith("code/hooks.jar: class com.acme.Broken: it can't be loaded: java.lang.ClassFormatError: ");
     }
 
     /// Has the names but no call.

@@ -168,9 +168,8 @@ final class HookClassLoader extends SecureClassLoader implements Closeable {
         try {
             return defineClass(name, safe, 0, safe.length, source);
         } catch (UnsupportedClassVersionError e) {
-            throw new UnsupportedClassVersionError(
-                    "%s: %s; compile it with --release %d and without --enable-preview"
-                            .formatted(shown(file), e.getMessage(), Runtime.version().feature()));
+            throw new UnsupportedClassVersionError("%s: %s; compile it with --release %d and without --enable-preview"
+                    .formatted(shown(file), e.getMessage(), Runtime.version().feature()));
         }
     }
 
@@ -204,8 +203,7 @@ final class HookClassLoader extends SecureClassLoader implements Closeable {
 
     @Override
     protected Enumeration<URL> findResources(String name) {
-        return Collections.enumeration(
-                with(name).map(jar -> url(jar, name)).toList());
+        return Collections.enumeration(with(name).map(jar -> url(jar, name)).toList());
     }
 
     /// Closes the jars; classes that are not loaded by now can't be.

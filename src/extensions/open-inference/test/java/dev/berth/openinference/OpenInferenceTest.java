@@ -1,10 +1,15 @@
 package dev.berth.openinference;
 
+import static dev.berth.testing.Infer.assertError;
+import static dev.berth.testing.Infer.body;
+import static dev.berth.testing.Infer.json;
+import static dev.berth.testing.Infer.outputs;
+import static dev.berth.testing.Infer.request;
+import static dev.berth.testing.Infer.send;
+import static dev.berth.testing.Infer.tree;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.google.protobuf.TextFormat;
 import dev.berth.hooks.InvocationRequest;
 import dev.berth.hooks.InvocationResponse;
@@ -47,7 +52,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(300)
 class OpenInferenceTest {
 
-    private static final ObjectMapper JSON = new ObjectMapper();
     private static final String LENGTH = "Inference-Header-Content-Length";
     private static final String TWO_INPUTS = """
       {"format": 1, "files": [{"path": "sum-and-product.pt"}], "outputs": ["product", "sum"],
@@ -86,12 +90,12 @@ class OpenInferenceTest {
 
     @Test
     void theServerAndItsModelSayWhatTheyAre() throws Exception {
-        assertThat(json(doubled.get("/v2"))).isEqualTo(JSON.readTree("""
+        assertThat(json(doubled.get("/v2"))).isEqualTo(tree("""
         {"name": "berth", "version": "%s", "extensions": ["binary_tensor_data", "model_configuration", "model_repository", "statistics"]}""".formatted(ServingMetrics.version())));
         assertThat(doubled.get("/v2/health/live").body()).isEqualTo("{\"live\":true}");
         assertThat(doubled.get("/v2/health/ready").body()).isEqualTo("{\"ready\":true}");
         for (var path : List.of("/v2/models/answers", "/v2/models/answers/versions/1")) {
-            assertThat(json(questions.get(path))).isEqualTo(JSON.readTree("""
+            assertThat(json(questions.get(path))).isEqualTo(tree("""
           {"name": "answers", "versions": ["1"], "platform": "berth",
            "inputs": [{"name": "question", "datatype": "BYTES", "shape": [-1]},
                       {"name": "context", "datatype": "BYTES", "shape": [-1]}],
@@ -103,10 +107,10 @@ class OpenInferenceTest {
 
     @Test
     void theOutputsOfATensorModelAreKnownAfterItsFirstForward() throws Exception {
-        infer(twoInputs, "model", """
+        send(twoInputs, "model", """
         {"inputs": [{"name": "right", "datatype": "INT64", "shape": [1], "data": [3]},
                     {"name": "left", "datatype": "FP32", "shape": [1], "data": [2.5]}]}""");
-        assertThat(json(twoInputs.get("/v2/models/model"))).isEqualTo(JSON.readTree("""
+        assertThat(json(twoInputs.get("/v2/models/model"))).isEqualTo(tree("""
         {"name": "model", "versions": ["1"], "platform": "berth",
          "inputs": [{"name": "left", "datatype": "FP32", "shape": [-1]}, {"name": "right", "datatype": "INT64", "shape": [-1]}],
          "outputs": [{"name": "product", "datatype": "FP32", "shape": [-1]}, {"name": "sum", "datatype": "FP32", "shape": [-1]}]}"""));
@@ -121,16 +125,16 @@ class OpenInferenceTest {
                         .start();
                 var client = new GrpcClient(server.server().otherPorts().get("HTTP/2"))) {
             var metadata = json(server.get("/v2/models/model"));
-            assertThat(metadata).isEqualTo(JSON.readTree("""
+            assertThat(metadata).isEqualTo(tree("""
           {"name": "model", "versions": ["1"], "platform": "berth",
            "inputs": [{"name": "values", "datatype": "FP32", "shape": [-1, 2]}],
            "outputs": [{"name": "output_0", "datatype": "FP32", "shape": [-1, 1]}]}"""));
             assertThat(TextFormat.printer().printToString(client.call("ModelMetadata", "")))
                     .contains("shape: -1\n  shape: 2\n", "shape: -1\n  shape: 1\n");
             for (var type : List.of("BOOL", "UINT8", "INT8", "INT16", "INT32", "INT64", "FP16", "FP64")) {
-                var answer = json(infer(server, "model", """
+                var answer = json(send(server, "model", """
             {"inputs": [{"name": "values", "datatype": "%s", "shape": [2, 2], "data": [1, 0, 0, 1]}]}""".formatted(type)));
-                assertThat(answer.path("outputs")).as(type).isEqualTo(JSON.readTree("""
+                assertThat(answer.path("outputs")).as(type).isEqualTo(tree("""
             [{"name": "output_0", "datatype": "FP32", "shape": [2, 1], "data": [1.0, 10.0]}]"""));
             }
             assertThat(json(server.get("/v2/models/model"))).isEqualTo(metadata);
@@ -145,17 +149,18 @@ class OpenInferenceTest {
                 "{\"format\": 1, \"files\": [{\"path\": \"looked-up.pt\"}], \"independentRows\": true}");
         Files.writeString(artifact.resolve("sample.json"), "[[1, 2, 3], [4, 5]]");
         try (var server = TestServer.artifact(artifact).start()) {
-            assertThat(json(server.get("/v2/models/model")).path("inputs")).isEqualTo(JSON.readTree("""
+            assertThat(json(server.get("/v2/models/model")).path("inputs")).isEqualTo(tree("""
           [{"name": "ids", "datatype": "INT64", "shape": [-1, -1]}]"""));
             assertError(
-                    infer(server, "model", """
-          {"inputs": [{"name": "ids", "datatype": "FP32", "shape": [1, 2], "data": [7, 2.5]}]}"""), 400, "ids[0][1]: found 2.5, expected a whole number that is int64");
+                    send(server, "model", body("ids FP32 [1,2] 7, 2.5")),
+                    400,
+                    "ids[0][1]: found 2.5, expected a whole number that is int64");
         }
     }
 
     @Test
     void aRequestMayLeaveItselfLessTime() throws Exception {
-        assertError(infer(doubled, "model", """
+        assertError(send(doubled, "model", """
         {"parameters": {"timeout": 1}, "inputs": [{"name": "values", "datatype": "FP32", "shape": [1], "data": [1]}]}"""), 504, "the request's time ran out");
         var gate = new Gate(1);
         try (var server = TestServer.with(new GatedHandler(gate))
@@ -164,7 +169,7 @@ class OpenInferenceTest {
             var running = server.invokeAsync("a");
             gate.awaitArrival();
             // In the queue, behind one that goes on.
-            assertError(infer(server, "model", """
+            assertError(send(server, "model", """
           {"parameters": {"timeout": 100000},
            "inputs": [{"name": "content", "datatype": "BYTES", "shape": [1], "data": ["\\"a\\""]}]}"""), 504, "the request's time ran out");
             gate.open();
@@ -192,7 +197,7 @@ class OpenInferenceTest {
         var expected = """
         {"model_name": "model", "model_version": "1", "id": "a",
          "outputs": [{"name": "output_0", "datatype": "%s", "shape": [2, 1], "data": %s}]}""".formatted(answered, answer);
-        assertThat(json(infer(doubled, "model", body))).isEqualTo(JSON.readTree(expected));
+        assertThat(json(send(doubled, "model", body))).isEqualTo(tree(expected));
     }
 
     @ParameterizedTest
@@ -215,8 +220,8 @@ class OpenInferenceTest {
         var response = inferBinary(doubled, "model", header, raw);
         int length = Integer.parseInt(response.headers().firstValue(LENGTH).orElseThrow());
         assertThat(response.headers().firstValue("Content-Type")).contains("application/octet-stream");
-        assertThat(JSON.readTree(response.body(), 0, length))
-                .isEqualTo(JSON.readTree("""
+        assertThat(tree(new String(response.body(), 0, length, StandardCharsets.UTF_8)))
+                .isEqualTo(tree("""
         {"model_name": "model", "model_version": "1", "outputs": [{"name": "output_0", "datatype": "%s", "shape": [2],
          "parameters": {"binary_data_size": %d}}]}""".formatted(answered, answer.length() / 2)));
         assertThat(HexFormat.of().formatHex(response.body(), length, response.body().length))
@@ -230,9 +235,10 @@ class OpenInferenceTest {
          "inputs": [{"name": "left", "datatype": "FP32", "shape": [1, 2], "data": [[1, 2]]},
                     {"name": "right", "datatype": "INT32", "shape": [1, 2], "data": [3, 4]}]}""").build(), BodyHandlers.ofByteArray());
         int length = Integer.parseInt(response.headers().firstValue(LENGTH).orElseThrow());
-        var outputs = JSON.readTree(response.body(), 0, length).path("outputs");
+        var outputs = tree(new String(response.body(), 0, length, StandardCharsets.UTF_8))
+                .path("outputs");
         assertThat(outputs.findValuesAsText("name")).containsExactly("sum", "product");
-        assertThat(outputs.path(1).path("data")).isEqualTo(JSON.readTree("[3.0, 8.0]"));
+        assertThat(outputs.path(1).path("data")).isEqualTo(tree("[3.0, 8.0]"));
         var sums = ByteBuffer.wrap(response.body(), length, 8).order(ByteOrder.LITTLE_ENDIAN);
         assertThat(List.of(sums.getFloat(), sums.getFloat())).containsExactly(4f, 6f);
         assertThat(sums.hasRemaining()).isFalse();
@@ -240,23 +246,16 @@ class OpenInferenceTest {
 
     @Test
     void textsAreColumnsOfRecordsAndAnswersToo() throws Exception {
-        var sample =
-                JSON.readTree(TestServer.SAMPLE_ARTIFACT.resolve("sample.json").toFile());
-        var expected = JSON.readTree(questions.invoke(sample.toString()).body());
-        var body = JSON.createObjectNode();
-        for (var field : List.of("question", "context")) {
-            body.withArray("inputs")
-                    .addObject()
-                    .put("name", field)
-                    .put("datatype", "BYTES")
-                    .putPOJO("shape", List.of(2, 1))
-                    .putPOJO("data", List.of(sample.path(field), sample.path(field)));
-        }
-        var outputs = json(infer(questions, "answers", body.toString())).path("outputs");
+        var sample = tree(Files.readString(TestServer.SAMPLE_ARTIFACT.resolve("sample.json")));
+        var expected = tree(questions.invoke(sample.toString()).body());
+        var body = body(
+                "question BYTES [2,1] %1$s,%1$s".formatted(sample.path("question")),
+                "context BYTES [2,1] %1$s,%1$s".formatted(sample.path("context")));
+        var outputs = json(send(questions, "answers", body)).path("outputs");
         assertThat(outputs.findValuesAsText("name")).containsExactly("answer", "score", "start", "end");
         assertThat(outputs.findValuesAsText("datatype")).containsExactly("BYTES", "FP64", "INT64", "INT64");
         for (var output : outputs) {
-            assertThat(output.path("shape")).isEqualTo(JSON.readTree("[2]"));
+            assertThat(output.path("shape")).isEqualTo(tree("[2]"));
             assertThat(output.path("data").path(1).asText())
                     .startsWith(
                             expected.path(output.path("name").asText()).asText().substring(0, 1));
@@ -266,12 +265,12 @@ class OpenInferenceTest {
 
     @Test
     void parametersAreTheModelsOwnAndListsOfAnswersAreADimension() throws Exception {
-        var answer = json(infer(questions, "answers", """
+        var answer = json(send(questions, "answers", """
         {"parameters": {"top_k": 2, "priority": 0, "sequence_id": 0, "sequence_start": false, "timeout": 60000000},
          "inputs": [{"name": "question", "datatype": "BYTES", "shape": [1], "data": ["Where is it?"]},
                     {"name": "context", "datatype": "BYTES", "shape": [1], "data": ["It is in the house, behind the wall."]}]}"""));
-        assertThat(answer.path("outputs").path(0).path("shape")).isEqualTo(JSON.readTree("[1, 2]"));
-        assertThat(answer.path("outputs").path(1).path("data")).hasSize(2);
+        assertThat(answer.at("/outputs/0/shape")).isEqualTo(tree("[1, 2]"));
+        assertThat(answer.at("/outputs/1/data")).hasSize(2);
     }
 
     @Test
@@ -294,10 +293,10 @@ class OpenInferenceTest {
     @Test
     void aBodyOfAnyTypeIsOneElement() throws Exception {
         try (var server = TestServer.with(new TextHandler()).start()) {
-            var answer = json(infer(server, "model", """
+            var answer = json(send(server, "model", """
           {"inputs": [{"name": "content", "datatype": "BYTES", "shape": [1], "data": ["a\\nb"],
            "parameters": {"content_type": "text/plain"}}]}"""));
-            assertThat(answer.path("outputs")).isEqualTo(JSON.readTree("""
+            assertThat(answer.path("outputs")).isEqualTo(tree("""
           [{"name": "content", "datatype": "BYTES", "shape": [1], "parameters": {"content_type": "text/plain"}, "data": ["A\\nB"]}]"""));
         }
     }
@@ -312,8 +311,7 @@ class OpenInferenceTest {
             }
         };
         try (var server = TestServer.with(handler).start()) {
-            var output = json(infer(server, "model", """
-          {"inputs": [{"name": "x", "datatype": "INT64", "shape": [1], "data": [1]}]}""")).path("outputs").path(0);
+            var output = outputs(server, body("x INT64 [1] 1")).at("/0");
             assertThat(Base64.getDecoder().decode(output.path("data").path(0).asText()))
                     .containsExactly(-1, 0);
             assertThat(output.path("parameters").path("content_type").asText()).isEqualTo("image/png");
@@ -347,9 +345,8 @@ class OpenInferenceTest {
                 ? "[{\"name\":\"output_0\",\"datatype\":\"BYTES\",\"shape\":[0],\"data\":[]}]"
                 : outputs.replace('\'', '"').replace("~", "\\\"");
         try (var server = TestServer.with(handler).start()) {
-            var answered = json(infer(server, "model", """
-          {"inputs": [{"name": "x", "datatype": "INT64", "shape": [1], "data": [1]}]}"""));
-            assertThat(answered.path("outputs")).isEqualTo(JSON.readTree(expected));
+            var answered = json(send(server, "model", body("x INT64 [1] 1")));
+            assertThat(answered.path("outputs")).isEqualTo(tree(expected));
         }
     }
 
@@ -367,23 +364,13 @@ class OpenInferenceTest {
             }
         };
         try (var server = TestServer.with(handler).start()) {
-            assertThat(json(infer(server, "model", """
+            assertThat(json(send(server, "model", """
           {"inputs": [{"name": "n", "datatype": "FP32", "shape": [2, 2], "data": [1, 2, 3, 4]},
-                      {"name": "t", "datatype": "BYTES", "shape": [2, 2], "data": ["a", "b", "c", "d"]}]}"""))
-                            .path("outputs")
-                            .path(0)
-                            .path("data")
-                            .path(0)
-                            .asText())
+                      {"name": "t", "datatype": "BYTES", "shape": [2, 2], "data": ["a", "b", "c", "d"]}]}""")).at("/outputs/0/data/0").asText())
                     .isEqualToIgnoringCase(
                             "application/json [{\"n\":[1.0,2.0],\"t\":[\"a\",\"b\"]},{\"n\":[3.0,4.0],\"t\":[\"c\",\"d\"]}]");
-            assertThat(json(infer(server, "model", """
-          {"parameters": {"k": 1}, "inputs": [{"name": "t", "datatype": "BYTES", "shape": [2, 1, 2], "data": ["a", "b", "c", "d"]}]}"""))
-                            .path("outputs")
-                            .path(0)
-                            .path("data")
-                            .path(0)
-                            .asText())
+            assertThat(json(send(server, "model", """
+          {"parameters": {"k": 1}, "inputs": [{"name": "t", "datatype": "BYTES", "shape": [2, 1, 2], "data": ["a", "b", "c", "d"]}]}""")).at("/outputs/0/data/0").asText())
                     .isEqualToIgnoringCase(
                             "application/json {\"inputs\":[[[\"a\",\"b\"]],[[\"c\",\"d\"]]],\"parameters\":{\"k\":1}}");
         }
@@ -434,8 +421,7 @@ class OpenInferenceTest {
 
     @Test
     void rowsOfTextsMustBeAsMany() throws Exception {
-        assertError(
-                infer(questions, "answers", """
+        assertError(send(questions, "answers", """
         {"inputs": [{"name": "question", "datatype": "BYTES", "shape": [1], "data": ["a"]},
                     {"name": "context", "datatype": "BYTES", "shape": [2], "data": ["a", "b"]}]}"""), 400, "inputs[1].shape: found [2], expected 1 as the first length");
     }
@@ -510,7 +496,7 @@ class OpenInferenceTest {
             await().untilAsserted(
                             () -> assertError(server.get("/v2/health/ready"), 503, "the model could not be loaded"));
             assertError(server.get("/v2/models/model/ready"), 503, "could not be loaded");
-            assertError(infer(server, "model", "{}"), 503, "could not be loaded");
+            assertError(send(server, "model", "{}"), 503, "could not be loaded");
             assertThat(server.get("/v2/health/live").statusCode()).isEqualTo(200);
         }
     }
@@ -530,14 +516,14 @@ class OpenInferenceTest {
                     .body()
                     .lines()
                     .anyMatch(line -> line.matches("berth_queue_depth.* 1(\\.0)?")));
-            var refused = infer(server, "model", """
+            var refused = send(server, "model", """
           {"inputs": [{"name": "content", "datatype": "BYTES", "shape": [1], "data": ["\\"a\\""]}]}""");
             assertError(refused, 503, "model is overloaded");
             assertThat(refused.headers().firstValue("Retry-After")).isPresent();
             gate.open();
             assertThat(running.get().statusCode()).isEqualTo(200);
             assertThat(waiting.get().statusCode()).isEqualTo(200);
-            assertThat(infer(server, "model", """
+            assertThat(send(server, "model", """
           {"inputs": [{"name": "content", "datatype": "BYTES", "shape": [1], "data": ["\\"a\\""]}]}""").statusCode()).isEqualTo(200);
             assertThat(server.get("/metrics").body()).contains("route=\"/v2/models/{name}/infer\"");
             await().untilAsserted(() -> assertThat(log.text())
@@ -555,10 +541,9 @@ class OpenInferenceTest {
         try (var server = TestServer.ofDirectory(root).start()) {
             assertThat(server.get("/v2/models/twice/ready").statusCode()).isEqualTo(200);
             assertError(server.get("/v2/models/nope/ready"), 404, "nope");
-            assertError(infer(server, "nope", "{}"), 404, "nope");
-            assertThat(json(infer(server, "twice", """
-          {"inputs": [{"name": "values", "datatype": "FP32", "shape": [1], "data": [4]}]}""")).path("outputs").path(0).path("data"))
-                    .isEqualTo(JSON.readTree("[8.0]"));
+            assertError(send(server, "nope", "{}"), 404, "nope");
+            assertThat(json(send(server, "twice", """
+          {"inputs": [{"name": "values", "datatype": "FP32", "shape": [1], "data": [4]}]}""")).at("/outputs/0/data")).isEqualTo(tree("[8.0]"));
             assertThat(json(server.get("/v2/models/twice")).path("name").asText())
                     .isEqualTo("twice");
         }
@@ -586,7 +571,7 @@ class OpenInferenceTest {
             }
         };
         try (var server = TestServer.with(handler).start()) {
-            assertError(infer(server, "model", """
+            assertError(send(server, "model", """
           {"inputs": [{"name": "n", "datatype": "INT64", "shape": [1, 1], "data": [1]}, {"name": "t", "datatype": "BYTES", "shape": [1],
            "data": ["a"]}]}"""), 500, "outputFn's answer: not JSON");
         }
@@ -599,11 +584,10 @@ class OpenInferenceTest {
         {"inputs": [{"name": "values", "datatype": "%s", "shape": [%s], "data": []}]}""";
         try (var server = TestServer.with(new TextHandler()).start()) {
             for (var shape : List.of("2147483647, 0", "1, 2147483647, 0")) {
-                assertError(infer(server, "model", body.formatted(type, shape)), 413, "more memory than");
+                assertError(send(server, "model", body.formatted(type, shape)), 413, "more memory than");
             }
-            assertError(
-                    infer(server, "model", body.formatted(type, "2, 0, 2147483647")), 400, "inputs[0].shape: found");
-            assertThat(infer(server, "model", body.formatted(type, "2, 0")).statusCode())
+            assertError(send(server, "model", body.formatted(type, "2, 0, 2147483647")), 400, "inputs[0].shape: found");
+            assertThat(send(server, "model", body.formatted(type, "2, 0")).statusCode())
                     .isEqualTo(200);
         }
     }
@@ -621,29 +605,12 @@ class OpenInferenceTest {
         }
     }
 
-    private static void assertError(HttpResponse<String> response, int status, String... message) throws Exception {
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
-        var body = JSON.readTree(response.body());
-        assertThat(body.properties()).hasSize(1);
-        assertThat(body.path("error").asText()).contains(message);
-    }
-
     private static byte[] element(byte[] bytes) {
         return ByteBuffer.allocate(4 + bytes.length)
                 .order(ByteOrder.LITTLE_ENDIAN)
                 .putInt(bytes.length)
                 .put(bytes)
                 .array();
-    }
-
-    private static HttpRequest.Builder request(TestServer server, String model, String body) {
-        return HttpRequest.newBuilder(server.uri("/v2/models/" + model + "/infer"))
-                .header("Content-Type", "application/json")
-                .POST(BodyPublishers.ofString(body));
-    }
-
-    private static HttpResponse<String> infer(TestServer server, String model, String body) throws Exception {
-        return server.send(request(server, model, body).build());
     }
 
     private static HttpResponse<byte[]> inferBinary(TestServer server, String model, String header, byte[] raw)
@@ -658,10 +625,5 @@ class OpenInferenceTest {
                         .POST(BodyPublishers.ofByteArray(body))
                         .build(),
                 BodyHandlers.ofByteArray());
-    }
-
-    private static JsonNode json(HttpResponse<String> response) throws Exception {
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-        return JSON.readTree(response.body());
     }
 }

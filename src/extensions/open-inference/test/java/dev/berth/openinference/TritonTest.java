@@ -1,5 +1,8 @@
 package dev.berth.openinference;
 
+import static dev.berth.testing.Infer.assertError;
+import static dev.berth.testing.Infer.json;
+import static dev.berth.testing.Infer.tree;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -7,8 +10,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.google.protobuf.DynamicMessage;
 import com.google.protobuf.TextFormat;
-import dev.berth.json.JsonText;
 import dev.berth.testing.GrpcClient;
+import dev.berth.testing.Infer;
 import dev.berth.testing.Origins;
 import dev.berth.testing.TestArtifact;
 import dev.berth.testing.TestServer;
@@ -17,7 +20,6 @@ import io.grpc.StatusRuntimeException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -87,10 +89,9 @@ class TritonTest {
     @Test
     void statisticsCountWhatWasAnsweredAndWhatHasFailed() throws Exception {
         var before = statistics(one.get("/v2/models/model/stats"));
-        var input = """
-        {"inputs": [{"name": "values", "datatype": "FP32", "shape": [3, 2], "data": [1, 2, 3, 4, 5, 6]}]}""";
-        assertThat(post(one, "/v2/models/model/infer", input).statusCode()).isEqualTo(200);
-        assertThat(post(one, "/v2/models/model/infer", "{}").statusCode()).isEqualTo(400);
+        assertThat(Infer.outputs(one, Infer.body("values FP32 [3,2] 1,2,3,4,5,6")))
+                .hasSize(1);
+        assertError(Infer.send(one, "model", "{}"), 400, "inputs");
         for (var path : List.of("/v2/models/stats", "/v2/models/model/stats", "/v2/models/model/versions/1/stats")) {
             var after = statistics(one.get(path));
             assertThat(after.path("name").textValue()).isEqualTo("model");
@@ -247,35 +248,17 @@ class TritonTest {
         try (var server = TestServer.artifact(directory.resolve("one"))
                 .set("BERTH_MODEL_NAME", "stats")
                 .start()) {
-            assertThat(json(server.get("/v2/models/stats"))
-                            .path("inputs")
-                            .path(0)
-                            .path("name")
-                            .asText())
+            assertThat(json(server.get("/v2/models/stats")).at("/inputs/0/name").asText())
                     .isEqualTo("values");
             assertThat(json(server.get("/v2/models/stats/stats")).path("model_stats"))
                     .hasSize(1);
         }
     }
 
-    private static void assertError(HttpResponse<String> response, int status, String message) throws Exception {
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
-        assertThat(tree(response.body()).path("error").textValue()).contains(message);
-    }
-
     private static HttpResponse<String> post(TestServer server, String path, String body) throws Exception {
         return server.send(HttpRequest.newBuilder(server.uri(path))
                 .POST(BodyPublishers.ofString(body))
                 .build());
-    }
-
-    private static JsonNode json(HttpResponse<String> response) throws Exception {
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-        return tree(response.body());
-    }
-
-    private static JsonNode tree(String json) throws Exception {
-        return JsonText.read(json.getBytes(StandardCharsets.UTF_8));
     }
 
     private static String text(DynamicMessage message) {

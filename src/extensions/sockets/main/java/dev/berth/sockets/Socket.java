@@ -1,7 +1,7 @@
 package dev.berth.sockets;
 
-import dev.berth.config.StreamConfig;
 import dev.berth.batching.Caller;
+import dev.berth.config.StreamConfig;
 import dev.berth.error.ErrorType;
 import dev.berth.error.ServingException;
 import dev.berth.hooks.InvocationRequest;
@@ -286,7 +286,9 @@ public final class Socket implements Session.Listener {
                 .withTraceParent(
                         trace.place().map(RequestTrace.Place::traceParent).or(terms.handshake::traceParent));
         var limits = new StreamLimits(
-                parts.config().of(StreamConfig.class).partTimeout(), parts.config().of(StreamConfig.class).timeout(), true);
+                parts.config().of(StreamConfig.class).partTimeout(),
+                parts.config().of(StreamConfig.class).timeout(),
+                true);
         var caller = new Caller(this::isClosed, RequestLog.context(), trace);
         var call = new Call(message.deadline, message.taken, caller, Optional.of(limits), Dialect.NONE);
         if (terms.session.isEmpty()) {

@@ -201,8 +201,8 @@ public abstract class TaskHandler<M, T, P> implements InferenceHandler<M, TaskRe
             TracedArtifact artifact, List<R> rows, Function<List<R>, List<float[]>> forward) {
         var file = artifact.modelFiles().getFirst();
         var header = artifact.header();
-        boolean isInt8 =
-                header.origin().precision().equals("int8") || Engine.of(file).names(file).scalesBatches();
+        boolean isInt8 = header.origin().precision().equals("int8")
+                || Engine.of(file).names(file).scalesBatches();
         if (isInt8 || header.tensors().independentRows().isPresent()) {
             return;
         }

@@ -71,8 +71,8 @@ public class FillMaskHandler extends TextHandler<FillMaskHandler.Parameters> {
                         Parameters::with,
                         Parameters::truncation));
         // Of what trace.py makes, only a file of any shape gathers the masks.
-        this.scoresAll =
-                !artifact.shapes().isDynamic() || artifact.header().origin().torch().isEmpty();
+        this.scoresAll = !artifact.shapes().isDynamic()
+                || artifact.header().origin().torch().isEmpty();
         this.vocabulary = TokenClassificationHandler.vocabulary(artifact);
         this.maskToken = tokenizer
                 .maskToken()

@@ -50,7 +50,8 @@ public class TextClassificationHandler extends TextHandler<TextClassificationHan
                         new Parameters(
                                 1,
                                 false,
-                                ScoreFunction.usual(artifact.header().tensors().labels().size()),
+                                ScoreFunction.usual(
+                                        artifact.header().tensors().labels().size()),
                                 false),
                         Parameters::with,
                         Parameters::truncation));
